@@ -1,0 +1,57 @@
+/// A finished calling-context tree: what a session hands to a writer. Plain data, no locks;
+/// built by session/, read by files/.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/metric.h"
+#include "model/value.h"
+
+namespace proton {
+
+enum class FrameKind : char {
+  kRoot = 'r',
+  kScope = 's',
+  kState = 't',
+  kPython = 'p',
+  kKernel = 'k',
+  kCopy = 'c',
+  kSample = 'l',
+};
+
+struct TreeNode {
+  const std::string* name;  // owned by the tree's `strings`
+  FrameKind kind;
+  uint32_t first_metric = 0;  // slice of CallTree::metrics
+  uint32_t metric_count = 0;
+  std::vector<uint32_t> children;  // rows, in first-seen order
+};
+
+struct DeviceEntry {
+  std::string type;  // "CUDA", "HIP", "CPU"
+  std::string id;
+  Value::Map attributes;  // arch, bus_width, clock_rate, memory_clock_rate, num_sms, name
+};
+
+/// What a file says about the recording as a whole.
+struct Summary {
+  Value::Map header;  // from the runtime: session, command, host, versions, times
+  std::map<std::string, uint64_t> losses;
+  std::vector<std::string> warnings;
+  Value::List autotune;
+  std::map<std::string, MetricKind> metric_kinds;  // exclusive and property ones only
+  std::vector<DeviceEntry> devices;
+};
+
+struct CallTree {
+  std::deque<std::string> strings;  // stable addresses for names and keys
+  std::vector<TreeNode> nodes;      // row 0 is the root
+  std::vector<Metric> metrics;
+  Summary summary;
+};
+
+}  // namespace proton

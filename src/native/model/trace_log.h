@@ -1,0 +1,54 @@
+/// A finished timeline: what a trace session hands to a writer. Plain data, no locks.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "model/metric.h"
+
+namespace proton {
+
+enum class LaneKind : uint8_t { kHost, kGraph, kDevice };
+
+struct TraceLane {
+  LaneKind kind;
+  uint64_t number;  // thread n, or stream s
+  uint32_t device_id = 0;
+};
+
+enum class SpanKind : uint8_t { kScope, kKernel, kMetric };
+
+struct TraceSpan {
+  SpanKind kind;
+  uint32_t lane;  // index into TraceLog::lanes
+  uint32_t path;  // index into TraceLog::paths: the context, own name last
+  int64_t start_ns;  // host clock
+  int64_t end_ns;
+  uint64_t scope_id = 0;  // scopes
+  uint64_t flow_id = 0;   // launch and kernel that belong together share one; 0: none
+  bool is_flow_source = false;
+  uint32_t first_metric = 0;
+  uint32_t metric_count = 0;
+};
+
+/// A path as (parent path, name); path 0 is the root.
+struct TracePath {
+  uint32_t parent;
+  const std::string* name;
+};
+
+struct TraceLog {
+  std::deque<std::string> strings;
+  std::vector<TracePath> paths;
+  std::vector<TraceLane> lanes;
+  std::vector<TraceSpan> spans;  // any order
+  std::vector<Metric> metrics;
+  int64_t base_host_ns = 0;  // host clock at ts = 0
+  int64_t base_unix_ns = 0;  // Unix time at ts = 0
+  Summary summary;
+};
+
+}  // namespace proton

@@ -1,0 +1,130 @@
+"""The native core as Python sees it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+class Scope:
+    """A user-named region: context manager and decorator; one object may be entered many times.
+
+    It is `proton.scope`. Entering always pushes on the calling thread's (or task's) stack, with or
+    without a session, so that a session started inside an open scope knows where it is; interning
+    and recording happen only with an open session. Metrics are booked at exit.
+    """
+
+    name: str
+    metrics: Mapping[str, Any] | None
+    @property
+    def id(self) -> int | None: ...  # of the latest entry on this thread; None when profiling is off
+    def __init__(
+        self, name: str, metrics: Mapping[str, Any] | None = None, *, timed: bool = False
+    ) -> None: ...
+    def __enter__(self) -> Scope: ...
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None: ...
+    def __call__(self, function: F) -> F: ...  # by way of set_scope_decorator's function
+
+def enter_scope(name: str, *, metrics: Mapping[str, Any] | None = None) -> int | None:
+    """Open a scope on a stack of its own; the id, or None with no active session."""
+
+def exit_scope(name: str | None = None, *, metrics: Mapping[str, Any] | None = None) -> int | None:
+    """Close the innermost scope that enter_scope opened on this thread or task.
+
+    A wrong name or an empty stack raises ScopeMismatch and changes nothing.
+    """
+
+def enter_state(name: str) -> None:
+    """Push a state; the innermost labels the work of this thread or task."""
+
+def exit_state() -> None:
+    """Pop the innermost state; ScopeMismatch when there is none."""
+
+def enter_op(name: str | None, metrics: Mapping[str, Any] | None) -> None:
+    """Launch metadata for the kernel being launched by this thread: its name and metrics."""
+
+def exit_op() -> None: ...
+def set_scope_decorator(function: Callable[[Scope, F], F]) -> None: ...
+def set_metric_converter(function: Callable[[str, Any], Any]) -> None:
+    """`function(name, value)` turns a value that is no int, float or list (a tensor, a numpy
+    scalar) into one, or raises MetricTypeError. Called off the fast path only."""
+
+def lead_thread() -> None:
+    """Make the calling thread the one that threads without scopes of their own follow."""
+
+def context_path() -> list[str]:
+    """The shadow path of the calling thread or task, for tests and debugging."""
+
+def thread_count() -> int:
+    """How many threads hold native state (tests look for leaks)."""
+
+def reset_after_fork() -> None:
+    """Drop every session and stack that belongs to the parent process."""
+
+class Session:
+    """One recording: an event sink with a context source, phases and losses.
+
+    All methods are called with the GIL held; `write` and `serialize` release it while formatting.
+    """
+
+    id: int
+    uses_launch_metadata: bool
+    def __init__(self, id: int, *, context: str, data: str) -> None: ...
+    @property
+    def is_active(self) -> bool: ...
+    @property
+    def context(self) -> str: ...
+    @property
+    def data(self) -> str: ...
+    @property
+    def phase(self) -> int: ...  # the current one
+    @property
+    def losses(self) -> dict[str, int]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def event_count(self) -> int: ...  # kernels, copies and samples seen over all phases
+    @property
+    def is_empty(self) -> bool: ...  # no event, scope or metric in any phase
+    def activate(self) -> None: ...
+    def deactivate(self) -> None: ...
+    def close(self) -> None:
+        """Forget the session; every later call raises SessionNotFound."""
+
+    def depth(self) -> int:
+        """Frames in the calling thread's current context."""
+
+    def advance_phase(self) -> int: ...
+    def has_phase(self, phase: int) -> bool: ...
+    def clear_phase(self, phase: int) -> None: ...
+    def on_kernel(
+        self,
+        name: str,
+        start_ns: int,
+        end_ns: int,
+        *,
+        device_type: str,
+        device_id: int,
+        lane: int = 0,
+        metrics: Mapping[str, Any] | None = None,
+    ) -> None: ...
+    def add_device(
+        self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
+    ) -> None: ...
+    def add_autotune(self, record: Mapping[str, object]) -> None: ...
+    def count_loss(self, kind: str, count: int = 1) -> None: ...
+    def warn(self, text: str) -> None: ...
+    def serialize(self, format: str, phase: int, header: Mapping[str, object]) -> bytes:
+        """One phase as `hatchet`, `hatchet_msgpack` or `chrome_trace` bytes.
+
+        `header` is the JSON-able start of the file's `proton` key; losses, warnings, autotune
+        records, metric kinds and frame kinds are added here.
+        """
+
+    def write(self, path: str, format: str, phase: int, header: Mapping[str, object]) -> None:
+        """Like `serialize`, streamed to a temporary name beside `path` and renamed. OSError."""

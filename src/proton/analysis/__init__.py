@@ -1,0 +1,1 @@
+"""Analysis: functions from Profile to Profile or to plain findings. Never prints."""

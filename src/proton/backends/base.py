@@ -1,0 +1,86 @@
+"""What a backend is, which there are, and how one is loaded. Knows no backend in particular."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Protocol, cast
+
+from proton.errors import UsageError
+
+MetricInput = int | float | list[int] | list[float]
+
+
+class EventSink(Protocol):
+    """Where a backend puts what it saw: one session. Implemented by `_native.Session`."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether events are recorded now; a backend may skip work while not."""
+
+    def on_kernel(
+        self,
+        name: str,
+        start_ns: int,
+        end_ns: int,
+        *,
+        device_type: str,
+        device_id: int,
+        lane: int = 0,
+        metrics: Mapping[str, MetricInput] | None = None,
+    ) -> None:
+        """Book one finished kernel under the calling thread's current context.
+
+        Times are nanoseconds of `time.monotonic_ns`'s clock. The name and metrics that launch
+        metadata gave for the launch under way (`_native.enter_op`) apply where the session asked
+        for the launch hook.
+        """
+
+    def add_device(
+        self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
+    ) -> None:
+        """Describe a device for the file's device map: arch, num_sms, clock_rate, ..."""
+
+    def add_autotune(self, record: Mapping[str, object]) -> None:
+        """Keep one autotuning run (a JSON-able mapping; docs/reference/file-format has its keys)."""
+
+    def count_loss(self, kind: str, count: int = 1) -> None:
+        """Count events that were seen but not recorded; `kind` is a short snake_case word."""
+
+    def warn(self, text: str) -> None:
+        """Keep one line for the reader of the profile; equal lines are kept once, with a count."""
+
+
+class Backend(Protocol):
+    """Turns GPU work into events. One instance serves one session."""
+
+    def __init__(self, mode: str) -> None: ...
+
+    def start(self, sink: EventSink) -> None: ...
+
+    def flush(self) -> None:
+        """Return once every event of work that finished before the call has reached the sink."""
+
+    def stop(self) -> None: ...
+
+
+# name -> "module:class", imported only when chosen
+BACKENDS = {
+    "cupti": "proton.backends.cupti:CuptiBackend",
+    "rocprofiler": "proton.backends.rocprofiler:RocprofilerBackend",
+    "instrumentation": "proton.backends.instrumentation:InstrumentationBackend",
+    "interpreter": "proton.backends.interpreter:InterpreterBackend",
+}
+
+
+def load_backend(name: str) -> type[Backend]:
+    """The class behind a backend's name (any case).
+
+    Raises:
+        UsageError: no backend has this name.
+        BackendUnavailable: raised by the backend itself when the machine cannot run it.
+    """
+    if (target := BACKENDS.get(name.lower())) is None:
+        raise UsageError.unknown("backend", name, choices=BACKENDS)
+    module, _, attribute = target.partition(":")
+    return cast(type[Backend], getattr(import_module(module), attribute))

@@ -1,0 +1,71 @@
+"""Every exception and warning class of Proton.
+
+The class says who can act: the caller (`UsageError`), the owner of the machine
+(`BackendUnavailable`), the owner of a file (`FormatError`). Classes also derive from the builtin
+that users of `triton.profiler` already catch. Texts say what failed, why, and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class ProtonError(Exception):
+    """Base of every error that Proton raises on purpose."""
+
+
+class UsageError(ProtonError, ValueError):
+    """The call is wrong; the message says how to fix it (exit code 2 on the command line)."""
+
+    @classmethod
+    def unknown(cls, what: str, value: object, *, choices: Iterable[str]) -> UsageError:
+        """The error for a `value` that is none of `choices`."""
+        listed = ", ".join(repr(choice) for choice in sorted(choices))
+        return cls(f"unknown {what} {value!r}; choose one of {listed}")
+
+
+class SessionNotFound(UsageError, IndexError):
+    """No open session has this id."""
+
+
+class PhaseNotFound(UsageError, IndexError):
+    """The session has no data for this phase."""
+
+
+class ScopeMismatch(UsageError, RuntimeError):
+    """Scopes or states were left in another order than they were entered."""
+
+
+class MetricTypeError(UsageError, TypeError):
+    """A metric value is of a kind that cannot be recorded."""
+
+
+class DataKindError(UsageError, RuntimeError):
+    """The session's data kind (tree or trace) cannot answer this call."""
+
+
+class BackendUnavailable(ProtonError, RuntimeError):
+    """The machine lacks something the backend needs; the message says what, and how to get it."""
+
+    def __init__(self, backend: str, *, reason: str, remedy: str) -> None:
+        super().__init__(f"backend {backend!r} is unavailable: {reason}; {remedy}")
+
+
+class FormatError(ProtonError, ValueError):
+    """A file is not what it should be; the message starts with its path."""
+
+
+class WriteError(ProtonError, OSError):
+    """A profile could not be written where it was asked to go; the message names the rescue file."""
+
+
+class KernelError(ProtonError, RuntimeError):
+    """An interpreted kernel failed; the message names kernel, program id and line."""
+
+
+class InstrumentationError(ProtonError, RuntimeError):
+    """A kernel could not be instrumented; the message names it."""
+
+
+class ProtonWarning(UserWarning):
+    """Something was lost, skipped or guessed; the profile counts it too."""

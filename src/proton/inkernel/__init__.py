@@ -1,0 +1,1 @@
+"""In-kernel recording: the modes and, later, the passes that put records into kernels."""

@@ -1,0 +1,31 @@
+"""One name in a calling path, and what kind of thing it names."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class FrameKind(Enum):
+    """What a frame names; the value is the letter that stands for it in files."""
+
+    ROOT = "r"
+    SCOPE = "s"
+    STATE = "t"
+    PYTHON = "p"
+    KERNEL = "k"
+    COPY = "c"
+    SAMPLE = "l"
+
+
+class Frame(NamedTuple):
+    """One name in a path. `file` and `line` are known for Python frames and source lines."""
+
+    name: str
+    kind: FrameKind = FrameKind.SCOPE
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+
+
+ROOT_FRAME = Frame("ROOT", FrameKind.ROOT)

@@ -1,0 +1,32 @@
+"""Metric names, units, kinds and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+
+# A number, a list of numbers, or a label (device_id, device_type).
+MetricValue = int | float | str | tuple[int | float, ...]
+Metrics = Mapping[str, MetricValue]
+EMPTY: Metrics = MappingProxyType({})
+
+TIME_NS = "time (ns)"
+CPU_TIME_NS = "cpu_time (ns)"
+COUNT = "count"
+DEVICE_ID = "device_id"
+DEVICE_TYPE = "device_type"
+
+
+class MetricKind(Enum):
+    """How values of a metric add up."""
+
+    INCLUSIVE = "inclusive"  # summed on a node and inherited by its parents
+    EXCLUSIVE = "exclusive"  # summed on a node only
+    PROPERTY = "property"  # the last value stands, never summed
+
+
+def split_unit(name: str) -> tuple[str, str]:
+    """`"time (ns)"` -> `("time", "ns")`; a name without unit has the unit `""`."""
+    head, bracket, tail = name.rpartition(" (")
+    return (head, tail[:-1]) if bracket and tail.endswith(")") else (name, "")

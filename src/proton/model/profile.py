@@ -1,0 +1,48 @@
+"""`Profile`: everything one recording holds, whichever file it came from. Immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from proton.model.device import Device
+from proton.model.metric import MetricKind
+from proton.model.trace import Trace
+from proton.model.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Who recorded what, where and when. A foreign file leaves all of it empty."""
+
+    session: str = ""
+    context: str = ""
+    data: str = ""
+    backends: tuple[str, ...] = ()
+    mode: str = ""
+    command: tuple[str, ...] = ()
+    host: str = ""
+    pid: int | None = None
+    proton_version: str = ""
+    python_version: str = ""
+    triton_version: str = ""
+    start_time_ns: int | None = None  # Unix time
+    end_time_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One recording, read back. A tree session fills `tree`, a trace session `trace`."""
+
+    source: str  # the path it was read from, for messages and titles
+    tree: Tree | None = None
+    trace: Trace | None = None
+    devices: Sequence[Device] = ()
+    header: Header = field(default_factory=Header)
+    metric_kinds: Mapping[str, MetricKind] = MappingProxyType({})  # unlisted ones are inclusive
+    losses: Mapping[str, int] = MappingProxyType({})  # kind of loss -> events
+    warnings: Sequence[str] = ()
+    autotune: Sequence[Mapping[str, Any]] = ()
+    phases: Sequence[int] = (0,)  # the phases this profile was put together from

@@ -1,0 +1,148 @@
+"""The calling-context tree as columns in parents-first order, with `Node` as a view of one row.
+
+Columns because profiles are large and may be 10 000 levels deep: every walk is a loop over rows,
+never a recursion, and totals are one backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proton.model.frame import Frame
+from proton.model.metric import Metrics, MetricValue
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """All contexts of a profile. Row 0 is the root; a parent's row comes before its children's.
+
+    Rows stand in depth-first order: the subtree of row i is the rows from i up to `ends[i]`.
+    """
+
+    frames: Sequence[Frame]
+    parents: Sequence[int]  # parents[0] is -1
+    own: Sequence[Metrics]  # what was measured in this context alone
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def root(self) -> Node:
+        """The view of row 0."""
+        return Node(self, 0)
+
+    def nodes(self) -> Iterator[Node]:
+        """A view of every row, parents first."""
+        return (Node(self, row) for row in range(len(self.frames)))
+
+    def depths(self) -> list[int]:
+        """The distance of every row from the root."""
+        depths = [0] * len(self.parents)
+        for row, parent in enumerate(self.parents):
+            if parent >= 0:
+                depths[row] = depths[parent] + 1
+        return depths
+
+    def ends(self) -> list[int]:
+        """For every row, one past the last row of its subtree."""
+        ends = list(range(1, len(self.parents) + 1))
+        for row in range(len(self.parents) - 1, 0, -1):
+            parent = self.parents[row]
+            if ends[row] > ends[parent]:
+                ends[parent] = ends[row]
+        return ends
+
+    def own_numbers(self, metric: str) -> list[float | None]:
+        """`metric` of every row alone; None where it was not measured or is no single number."""
+        return [
+            value if isinstance(value := own.get(metric), (int, float)) else None
+            for own in self.own
+        ]
+
+    def totals(self, metric: str) -> list[float | None]:
+        """`metric` of every row and all below it; None where nothing below measured it."""
+        totals = self.own_numbers(metric)
+        parents = self.parents
+        for row in range(len(totals) - 1, 0, -1):
+            value = totals[row]
+            if value is not None:
+                above = totals[parents[row]]
+                totals[parents[row]] = value if above is None else above + value
+        return totals
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One calling context: a row of a tree, for code that reads better in nodes than in rows."""
+
+    tree: Tree
+    row: int
+
+    @property
+    def frame(self) -> Frame:
+        """The last name of the path."""
+        return self.tree.frames[self.row]
+
+    @property
+    def name(self) -> str:
+        """The frame's name."""
+        return self.tree.frames[self.row].name
+
+    @property
+    def own(self) -> Metrics:
+        """What was measured in this context alone."""
+        return self.tree.own[self.row]
+
+    @property
+    def parent(self) -> Node | None:
+        """The context one frame shorter; None for the root."""
+        parent = self.tree.parents[self.row]
+        return None if parent < 0 else Node(self.tree, parent)
+
+    @property
+    def children(self) -> list[Node]:
+        """The contexts one frame longer, in first-seen order. Costs a walk of the subtree."""
+        parents = self.tree.parents
+        found = []
+        for row in range(self.row + 1, len(parents)):
+            if parents[row] < self.row:
+                break
+            if parents[row] == self.row:
+                found.append(Node(self.tree, row))
+        return found
+
+    def child(self, name: str) -> Node:
+        """The child of this name; KeyError lists the names there are."""
+        children = self.children
+        for node in children:
+            if node.name == name:
+                return node
+        raise KeyError(f"{name!r} is not below {self.name!r}; there are {[n.name for n in children]}")
+
+    def walk(self) -> Iterator[Node]:
+        """Every node below and including this one, parents first."""
+        parents = self.tree.parents
+        yield self
+        for row in range(self.row + 1, len(parents)):
+            if parents[row] < self.row:
+                break
+            yield Node(self.tree, row)
+
+    def path(self) -> tuple[str, ...]:
+        """The names from the root (left out) down to this node."""
+        names: list[str] = []
+        row = self.row
+        while row > 0:
+            names.append(self.tree.frames[row].name)
+            row = self.tree.parents[row]
+        return tuple(reversed(names))
+
+    def total(self, metric: str) -> float:
+        """The sum of `metric` over this node and all below it; 0 where nothing measured it."""
+        found = (node.own.get(metric, 0) for node in self.walk())
+        return sum(value for value in found if isinstance(value, (int, float)))
+
+    def value(self, metric: str) -> MetricValue | None:
+        """`metric` of this node alone, or None."""
+        return self.own.get(metric)

@@ -1,0 +1,1 @@
+"""Recording: sessions, scopes, states, hooks. Never imports analysis or rendering."""
