@@ -1,0 +1,127 @@
+# Every habit of the project is a target here; `make` lists them. Environments are made by
+# tools/venv.py from the pinned tools/requirements/*.txt; stamp files in them say what is done.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+JOBS ?= 2
+# cmake and ninja of the environment come first; where it has none, the system's serve.
+TOOLS := PATH=$(CURDIR)/$(BIN):$$PATH
+TRITON_MATRIX := 3.7.1 3.8.0 3.9.0
+PYTHON_MATRIX := 3.12 3.13
+
+PACKAGE_FILES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f \
+	-not -name '*.so' -not -name '*.pyc' 2>/dev/null)
+PYTHON_DIRS := src tests tools benchmarks examples
+PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test test-matrix test-long test-native test-web test-gpu test-python \
+	lint types format format-check contracts tree web docs bench check clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# ---- environments and builds ----
+
+$(VENV)/.stamp-demo: tools/venv.py tools/requirements/demo.txt
+	@$(PYTHON) tools/venv.py demo $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-test: $(VENV)/.stamp-demo tools/requirements/test.txt tools/requirements/torch.txt
+	@$(RUN) tools/venv.py test $(VENV)
+	@touch $@
+
+$(VENV)/.stamp-package: $(VENV)/.stamp-demo $(PACKAGE_FILES)
+	@echo "== building and installing proton (a minute the first time, seconds later)"
+	@$(RUN) -m pip install -q --disable-pip-version-check \
+		--no-build-isolation --no-deps --force-reinstall .
+	@touch $@
+
+demo: $(VENV)/.stamp-package  ## build, install, profile examples/matmul.py and show the tree
+	@echo "== profiling examples/matmul.py (some seconds; without a GPU it is interpreted)"
+	@mkdir -p build/demo
+	@cd build/demo && ../../$(RUN) -m proton --name matmul ../../examples/matmul.py
+	@echo "== proton-viewer -m time/ms,flop/s build/demo/matmul.hatchet"
+	@$(RUN) -m proton.viewer -m time/ms,gflop/s build/demo/matmul.hatchet
+
+build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYTHONPATH=src
+	@mkdir -p build
+	@$(TOOLS) cmake -S . -B build/dev -G Ninja -DPROTON_DEV=ON \
+		-DPython_EXECUTABLE=$(CURDIR)/$(RUN) -Dnanobind_DIR=$$($(RUN) -m nanobind --cmake_dir) >build/dev-configure.log 2>&1 \
+		|| { cat build/dev-configure.log; exit 1; }
+	@$(TOOLS) cmake --build build/dev -j $(JOBS)
+
+# ---- tests ----
+
+test: $(VENV)/.stamp-test  ## everything that needs no GPU, set-up included (under 10 minutes)
+	@$(MAKE) --no-print-directory check
+
+check: format-check lint types contracts tree test-native test-python  ## `make test` after set-up
+
+test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
+	@echo "== pytest: all tests that need no GPU"
+	@$(PYTEST) -m "not gpu and not long" tests
+
+test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests
+	@$(PYTEST) -m long --timeout 3600 tests
+
+test-native: $(VENV)/.stamp-test  ## C++ tests: plain, under ASan and under TSan
+	@for kind in plain address thread; do \
+		echo "== native tests: $$kind"; \
+		$(TOOLS) PROTON_JOBS=$(JOBS) sh tests/native/run.sh $$kind || exit 1; \
+	done
+
+test-web:  ## tests of the web pages
+	@echo "the web pages are not part of this version; their tests come with them"
+
+test-gpu: $(VENV)/.stamp-package  ## tests that need a GPU
+	@$(RUN) -c "import pytest, pytest_timeout, xdist" 2>/dev/null || \
+		$(RUN) -m pip install -q --disable-pip-version-check pytest pytest-timeout pytest-xdist
+	@$(RUN) -m pytest -m gpu tests/gpu
+
+test-matrix:  ## the tests marked `matrix` with Triton 3.7 to 3.9 and Python 3.12, 3.13
+	@$(PYTHON) tools/matrix.py --jobs $(JOBS) --triton $(TRITON_MATRIX) --python $(PYTHON_MATRIX)
+
+# ---- checks ----
+
+format-check: $(VENV)/.stamp-test
+	@echo "== format"
+	@$(BIN)/ruff format --check $(PYTHON_DIRS)
+	@find src/native tests/native -name '*.h' -o -name '*.cpp' | xargs -r $(BIN)/clang-format --dry-run -Werror
+
+lint: $(VENV)/.stamp-test  ## ruff
+	@echo "== lint"
+	@$(BIN)/ruff check $(PYTHON_DIRS)
+
+types: $(VENV)/.stamp-test  ## mypy --strict
+	@echo "== types"
+	@$(BIN)/mypy
+
+contracts: $(VENV)/.stamp-test  # which room may import which
+	@echo "== import contracts"
+	@PYTHONPATH=src $(BIN)/lint-imports --no-cache
+
+tree: $(VENV)/.stamp-test  # sizes, mirrors, include order
+	@echo "== tree"
+	@$(RUN) tools/check_tree.py
+
+format: $(VENV)/.stamp-test  ## format everything in place
+	@$(BIN)/ruff check --fix-only $(PYTHON_DIRS)
+	@$(BIN)/ruff format $(PYTHON_DIRS)
+	@find src/native tests/native -name '*.h' -o -name '*.cpp' | xargs -r $(BIN)/clang-format -i
+
+# ---- the rest ----
+
+web:  ## build the web pages
+	@echo "the web pages are not part of this version"
+
+docs: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## check the documentation: links, names, snippets
+	@$(RUN) -m pytest -q tests/integration/test_docs.py tests/unit/test_public_surface.py
+
+bench: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## measure, and write docs/performance.md
+	@$(RUN) benchmarks/run_all.py
+
+clean:  ## remove builds and environments
+	rm -rf build dist $(VENV) .venv-* src/proton/_native*.so .mypy_cache .pytest_cache .ruff_cache
