@@ -1,0 +1,149 @@
+"""The tree check finds each kind of fault in a small tree made for it."""
+
+from pathlib import Path
+
+import pytest
+
+from tools import check_tree
+
+
+def write(root: Path, name: str, text: str) -> None:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_a_file_past_the_limit_is_named_with_its_length(tmp_path: Path) -> None:
+    write(tmp_path, "src/proton/long.py", "x = 1\n" * 501)
+    assert check_tree.check_sizes(tmp_path) == [
+        "src/proton/long.py: 501 lines, at most 500 are allowed; split it"
+    ]
+
+
+def test_a_file_of_exactly_the_limit_passes(tmp_path: Path) -> None:
+    write(tmp_path, "src/proton/long.py", "x = 1\n" * 500)
+    assert check_tree.check_sizes(tmp_path) == []
+
+
+def test_a_listed_long_file_may_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_tree, "LONG_FILES", {"src/proton/long.py": 600})
+    write(tmp_path, "src/proton/long.py", "x = 1\n" * 601)
+    assert "at most 600" in check_tree.check_sizes(tmp_path)[0]
+
+
+def test_a_listed_file_that_became_short_must_leave_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_tree, "LONG_FILES", {"src/proton/long.py": 600, "src/gone.py": 700})
+    write(tmp_path, "src/proton/long.py", "x = 1\n")
+    assert check_tree.check_sizes(tmp_path) == [
+        "src/proton/long.py: short enough now; take it off LONG_FILES",
+        "src/gone.py: on LONG_FILES but not in the tree; take it off",
+    ]
+
+
+def test_a_module_without_docstring_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "src/proton/a.py", "x = 1\n")
+    write(tmp_path, "src/proton/b.py", '"""Says what it is for."""\n')
+    assert check_tree.check_docstrings(tmp_path) == ["src/proton/a.py: no module docstring"]
+
+
+@pytest.fixture
+def no_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_tree, "WITHOUT_MIRROR", {})
+
+
+@pytest.mark.usefixtures("no_exceptions")
+@pytest.mark.parametrize(
+    ("module", "mirror"),
+    [
+        ("model/tree.py", "model/test_tree.py"),
+        ("_triton.py", "test_triton.py"),
+        ("cli/__init__.py", "cli/test_init.py"),
+        ("__main__.py", "test_main.py"),
+    ],
+)
+def test_a_module_with_code_needs_its_mirror(tmp_path: Path, module: str, mirror: str) -> None:
+    write(tmp_path, f"src/proton/{module}", "def f() -> None: ...\n")
+    assert check_tree.check_mirrors(tmp_path) == [
+        f"src/proton/{module}: has no tests/unit/{mirror}"
+    ]
+    write(tmp_path, f"tests/unit/{mirror}", "")
+    assert check_tree.check_mirrors(tmp_path) == []
+
+
+@pytest.mark.usefixtures("no_exceptions")
+def test_a_module_that_only_re_exports_needs_no_mirror(tmp_path: Path) -> None:
+    write(tmp_path, "src/proton/data.py", "from proton.runtime.data import get\n")
+    assert check_tree.check_mirrors(tmp_path) == []
+
+
+def test_an_exception_for_a_module_that_is_gone_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_tree, "WITHOUT_MIRROR", {"gone.py": "no code"})
+    assert "take it off" in check_tree.check_mirrors(tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("room", "included"),
+    [
+        ("base", "model/ids.h"),
+        ("model", "session/session.h"),
+        ("session", "files/tree_writer.h"),
+        ("files", "session/session.h"),
+        ("backends", "bindings/module.h"),
+        ("files", "Python.h"),
+        ("session", "nanobind/nanobind.h"),
+    ],
+)
+def test_an_include_against_the_order_is_named(tmp_path: Path, room: str, included: str) -> None:
+    write(tmp_path, f"src/native/{room}/x.h", f'/// X.\n#include "{included}"\n')
+    (complaint,) = check_tree.check_includes(tmp_path)
+    assert complaint.startswith(f"src/native/{room}/x.h: ")
+    assert included in complaint
+
+
+def test_includes_down_the_order_pass(tmp_path: Path) -> None:
+    write(tmp_path, "src/native/bindings/x.cpp", '#include <Python.h>\n#include "files/w.h"\n')
+    write(tmp_path, "src/native/session/x.cpp", '#include "base/a.h"\n#include "session/s.h"\n')
+    assert check_tree.check_includes(tmp_path) == []
+
+
+def test_a_native_header_must_open_with_its_purpose(tmp_path: Path) -> None:
+    write(tmp_path, "src/native/base/a.h", "#pragma once\n")
+    write(tmp_path, "src/native/base/b.h", "/// What b is for.\n#pragma once\n")
+    write(tmp_path, "src/native/base/b.cpp", '#include "base/b.h"\n')
+    write(tmp_path, "src/native/base/c.cpp", "#include <string>\n")
+    assert check_tree.check_native_headers(tmp_path) == [
+        "src/native/base/a.h: does not open with a comment on its purpose",
+        "src/native/base/c.cpp: does not open with a comment on its purpose",
+    ]
+
+
+def test_a_machine_path_is_found_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path, "docs/start.md", "fine\nsee /work/main\n")
+    assert check_tree.check_words(tmp_path) == [
+        "docs/start.md:2: '/work/' is a path of one machine; take it out"
+    ]
+
+
+def test_a_count_that_grew_and_one_that_shrank_are_both_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_tree, "RATCHETS", {"grew": 0, "shrank": 2})
+    write(tmp_path, "src/proton/a.py", "grew shrank\n")
+    assert check_tree.check_ratchets(tmp_path) == [
+        "src, tools: 'grew' occurs 1 times, at most 0 may",
+        "tools/check_tree.py: lower RATCHETS['shrank'] to 1",
+    ]
+
+
+def test_main_prints_the_complaints_and_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_tree, "CHECKS", (check_tree.check_docstrings,))
+    assert check_tree.main(tmp_path) == 0
+    write(tmp_path, "tools/a.py", "x = 1\n")
+    assert check_tree.main(tmp_path) == 1
+    assert capsys.readouterr().err == "tools/a.py: no module docstring\n"

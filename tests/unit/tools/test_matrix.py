@@ -1,0 +1,40 @@
+"""The matrix: its rows, and what it says of a Python that is not there."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import matrix
+
+
+def test_the_running_version_of_python_is_found() -> None:
+    version = "{}.{}".format(*sys.version_info[:2])
+    if matrix.find_python(version) is None:
+        pytest.skip(f"no python{version} on the PATH or in pyenv")
+    assert matrix.find_python("2.99") is None
+
+
+def test_every_triton_is_a_row_and_the_pythons_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    pythons = {"3.12": Path("python3.12"), "3.13": None}
+    monkeypatch.setattr(matrix, "find_python", pythons.get)
+    rows, missing = matrix.plan(["3.7.1", "3.9.0"], ["3.12", "3.13"])
+    assert [row.title for row in rows] == ["Python 3.12", "Triton 3.7.1", "Triton 3.9.0"]
+    assert missing == ["3.13"]
+    assert len({row.folder for row in rows}) == 3
+
+
+def test_a_failed_row_fails_the_matrix_and_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(matrix, "run_row", lambda row, jobs: row.triton != "3.8.0")
+    assert matrix.main(["--triton", "3.7.1", "3.8.0"]) == 1
+    assert capsys.readouterr().err == "make: failed with Triton 3.8.0\n"
+
+
+def test_a_python_that_is_not_there_is_said_aloud(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(matrix, "find_python", lambda version: None)
+    assert matrix.main(["--python", "3.13"]) == 0
+    assert "Python 3.13: SKIPPED" in capsys.readouterr().out

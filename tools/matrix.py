@@ -1,0 +1,96 @@
+"""Runs the tests marked `matrix` with other Tritons, and a wider set with other Pythons.
+
+Each row has an environment of its own, kept between runs. A Python that is not on the machine is
+skipped aloud. The last thing printed is pytest's own summary, or the list of rows that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DEFAULT_TRITON = "3.6.0"
+EVERY_GPU_FREE_TEST = "not gpu and not long and not torch"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One combination: an interpreter, a Triton, and which tests it must pass."""
+
+    title: str
+    python: Path
+    triton: str
+    marker: str
+
+    @property
+    def folder(self) -> Path:
+        """The environment's folder."""
+        return ROOT / f".venv-{self.title.lower().replace(' ', '-')}"
+
+
+def find_python(version: str) -> Path | None:
+    """An interpreter of that minor version on the PATH or among pyenv's; None if there is none."""
+    candidates = [shutil.which(f"python{version}")]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates += [str(p) for p in sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)]
+    for candidate in filter(None, candidates):
+        probe = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+        reply = subprocess.run(probe, capture_output=True, text=True)  # a shim may refuse
+        if reply.returncode == 0 and reply.stdout.strip() == version:
+            return Path(candidate)
+    return None
+
+
+def plan(tritons: Sequence[str], pythons: Sequence[str]) -> tuple[list[Row], list[str]]:
+    """The rows to run, and the Python versions that are not on this machine."""
+    rows, missing = [], []
+    for version in pythons:
+        if (python := find_python(version)) is None:
+            missing.append(version)
+        else:
+            rows.append(Row(f"Python {version}", python, DEFAULT_TRITON, EVERY_GPU_FREE_TEST))
+    here = Path(sys.executable)
+    rows += [Row(f"Triton {triton}", here, triton, "matrix and not torch") for triton in tritons]
+    return rows, missing
+
+
+def run_row(row: Row, jobs: int) -> bool:
+    """Make the environment, install proton as it is now, run the tests; whether they passed."""
+    print(f"== {row.title}", flush=True)
+    python = str(row.folder / "bin" / "python")
+    set_up = ["tools/venv.py", "matrix", str(row.folder), "--triton", row.triton]
+    install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-build-isolation"]
+    test = ["-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile", "-m", row.marker, "tests"]
+    commands = [
+        [str(row.python), *set_up],
+        [python, *install, "--no-deps", "--force-reinstall", "."],
+        [python, *test],
+    ]
+    return all(subprocess.run(command, cwd=ROOT).returncode == 0 for command in commands)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run every row; 1 if one failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--triton", nargs="*", default=[], help="Triton versions")
+    parser.add_argument("--python", nargs="*", default=[], help="Python versions")
+    parser.add_argument("--jobs", type=int, default=2, help="test processes at a time")
+    arguments = parser.parse_args(argv)
+    rows, missing = plan(arguments.triton, arguments.python)
+    for version in missing:
+        print(f"== Python {version}: SKIPPED, there is none on this machine", flush=True)
+    failed = [row.title for row in rows if not run_row(row, arguments.jobs)]
+    if failed:
+        print(f"make: failed with {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
