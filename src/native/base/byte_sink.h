@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace proton {
 
@@ -23,7 +24,9 @@ class MemorySink : public ByteSink {
 };
 
 /// Writes to a temporary name beside `path`; `commit` flushes, syncs and renames. Destroyed
-/// without a commit, it removes the temporary file. Throws std::system_error, path named.
+/// without a commit, it removes the temporary file, and what stood under `path` stands untouched.
+/// A symbolic link is followed; a device or pipe is written to directly, as it cannot be replaced.
+/// Throws std::system_error with the errno as its code, and the path first in its text.
 class FileSink : public ByteSink {
  public:
   explicit FileSink(std::string path);
@@ -35,10 +38,15 @@ class FileSink : public ByteSink {
   void commit();
 
  private:
+  void open_temporary(unsigned mode, bool keeps_mode);
   void flush();
+  void write_all(std::string_view bytes);
+  void sync_folder() const;
+  [[noreturn]] void fail(const char* action) const;  // reports the current errno
 
-  std::string path_;
-  std::string temporary_path_;
+  std::string path_;            // as given, for messages
+  std::string target_path_;     // with symbolic links followed
+  std::string temporary_path_;  // empty: nothing to rename or remove
   std::string buffer_;
   int descriptor_ = -1;
 };

@@ -1,0 +1,79 @@
+#include "files/trace_lanes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "files/format.h"
+
+namespace proton {
+
+namespace {
+
+/// Host threads first, then device by device and stream by stream, graphs above their stream.
+auto place_of(const TraceLane& lane) {
+  const bool is_host = lane.kind == LaneKind::kHost;
+  return std::tuple(!is_host, is_host ? 0 : lane.device_id, lane.number, lane.kind);
+}
+
+uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
+  // Numbers past the distance between two bases would land among another kind's ids.
+  constexpr uint64_t kLimit = format::kStreamLaneBase - format::kGraphLaneBase;
+  if (lane.number >= kLimit) return format::kSpareLaneBase;
+  if (lane.kind == LaneKind::kHost) return lane.number;
+  const uint64_t base =
+      lane.kind == LaneKind::kGraph ? format::kGraphLaneBase : format::kStreamLaneBase;
+  return base + lane.number + device_rank * format::kDeviceLaneStride;
+}
+
+/// True where all that is known of the device is that it is the host: interpreted kernels.
+bool is_interpreted(const TraceLog& log, uint32_t device_id) {
+  const std::string id = std::to_string(device_id);
+  bool is_cpu = false;
+  for (const DeviceEntry& device : log.summary.devices) {
+    if (device.id != id) continue;
+    if (device.type != "CPU") return false;
+    is_cpu = true;
+  }
+  return is_cpu;
+}
+
+std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_rank) {
+  const std::string number = std::to_string(lane.number);
+  if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
+  const std::string device =
+      device_rank == 0 ? std::string() : std::to_string(lane.device_id) + " ";
+  if (lane.kind == LaneKind::kGraph) {
+    return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
+  }
+  const char* processor = is_interpreted(log, lane.device_id) ? "Interpreter " : "GPU ";
+  return processor + device + "Stream " + number;
+}
+
+}  // namespace
+
+std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
+  std::map<decltype(place_of(TraceLane{})), std::vector<size_t>> places;
+  std::set<uint32_t> devices;
+  for (size_t index = 0; index < log.lanes.size(); ++index) {
+    const TraceLane& lane = log.lanes[index];
+    places[place_of(lane)].push_back(index);
+    if (lane.kind != LaneKind::kHost) devices.insert(lane.device_id);
+  }
+
+  std::vector<LaneRow> rows(log.lanes.size());
+  std::set<uint64_t> taken;
+  uint64_t sort_index = 0;
+  for (const auto& [place, indices] : places) {
+    const TraceLane& lane = log.lanes[indices.front()];
+    const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(lane.device_id));
+    uint64_t thread_id = preferred_thread_id(lane, rank);
+    while (!taken.insert(thread_id).second) ++thread_id;
+    const LaneRow row{thread_id, name_of(log, lane, rank), sort_index++};
+    for (const size_t index : indices) rows[index] = row;
+  }
+  return rows;
+}
+
+}  // namespace proton

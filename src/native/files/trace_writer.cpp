@@ -1,0 +1,305 @@
+#include "files/trace_writer.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "files/format.h"
+#include "files/json_encoder.h"
+#include "files/summary_writer.h"
+#include "files/trace_lanes.h"
+
+namespace proton {
+
+namespace {
+
+std::string_view category_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kKernel:
+      return "kernel";
+    case SpanKind::kMetric:
+      return "metric";
+    case SpanKind::kScope:
+      break;
+  }
+  return "scope";
+}
+
+/// A number as it stands in the name of a metric span: "1.000000", "3".
+std::string show_number(int64_t number) { return std::to_string(number); }
+std::string show_number(double number) { return std::to_string(number); }
+
+std::string show_short(const MetricValue& value) {
+  return std::visit(
+      [](const auto& held) -> std::string {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::string>) {
+          return held;
+        } else if constexpr (std::is_arithmetic_v<Held>) {
+          return show_number(held);
+        } else {
+          std::string text = "[";
+          for (const auto number : held) {
+            if (text.size() > 1) text += ", ";
+            text += show_number(number);
+          }
+          return text + "]";
+        }
+      },
+      value);
+}
+
+/// A metric's value as text that reads back exactly: JSON, but a label stands as it is.
+std::string show_exact(const MetricValue& value) {
+  if (const auto* label = std::get_if<std::string>(&value)) return *label;
+  MemorySink text;
+  JsonEncoder encoder(text);
+  write_metric_value(value, encoder);
+  encoder.flush();
+  return text.take();
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(const TraceLog& log, ByteSink& sink)
+      : log_(log), out_(sink), rows_(assign_lane_rows(log)) {}
+
+  void write() {
+    out_.begin_map(0);
+    out_.plain_key(format::kDisplayTimeUnit);
+    out_.plain_string(format::kMicroseconds);
+    if (!log_.spans.empty()) {
+      out_.plain_key(format::kBaseTime);
+      out_.integer(log_.base_unix_ns);
+    }
+    out_.plain_key(format::kTraceEvents);
+    out_.begin_list(0);
+    if (has_device_lane()) write_lane_names();
+    find_flows();
+    for (const uint32_t index : ordered_spans()) {
+      const TraceSpan& span = log_.spans[index];
+      write_span(span);
+      if (is_paired_flow(span)) write_flow(span);
+    }
+    out_.end_list();
+    write_summary();
+    out_.end_map();
+    out_.flush();
+  }
+
+ private:
+  /// Known traces name their rows only where a device worked.
+  bool has_device_lane() const {
+    return std::ranges::any_of(log_.spans, [this](const TraceSpan& span) {
+      return log_.lanes[span.lane].kind != LaneKind::kHost;
+    });
+  }
+
+  /// By start, and of spans that start together the longer first: the order of nesting.
+  std::vector<uint32_t> ordered_spans() const {
+    std::vector<uint32_t> order(log_.spans.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [this](uint32_t a, uint32_t b) {
+      const TraceSpan& left = log_.spans[a];
+      const TraceSpan& right = log_.spans[b];
+      if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
+      return left.end_ns > right.end_ns;
+    });
+    return order;
+  }
+
+  void write_lane_names() {
+    write_name_event("process_name", 0, "name", format::kProcessName);
+    write_sort_event("process_sort_index", 0, 0);
+    std::set<uint64_t> written;
+    for (const LaneRow& row : rows_) {
+      if (!written.insert(row.thread_id).second) continue;
+      write_name_event("thread_name", row.thread_id, "name", row.name);
+      write_sort_event("thread_sort_index", row.thread_id, row.sort_index);
+    }
+  }
+
+  void begin_metadata_event(std::string_view name, uint64_t thread_id) {
+    out_.begin_map(0);
+    out_.plain_key("ph");
+    out_.plain_string("M");
+    out_.plain_key("name");
+    out_.plain_string(name);
+    write_place(thread_id);
+    out_.plain_key("args");
+    out_.begin_map(0);
+  }
+
+  void end_metadata_event() {
+    out_.end_map();
+    out_.end_map();
+  }
+
+  void write_name_event(std::string_view event, uint64_t thread_id, std::string_view key,
+                        std::string_view name) {
+    begin_metadata_event(event, thread_id);
+    out_.plain_key(key);
+    out_.string(name);
+    end_metadata_event();
+  }
+
+  void write_sort_event(std::string_view event, uint64_t thread_id, uint64_t sort_index) {
+    begin_metadata_event(event, thread_id);
+    out_.plain_key("sort_index");
+    out_.integer(sort_index);
+    end_metadata_event();
+  }
+
+  void write_place(uint64_t thread_id) {
+    out_.plain_key("pid");
+    out_.integer(format::kProcessId);
+    out_.plain_key("tid");
+    out_.integer(thread_id);
+  }
+
+  void write_time(std::string_view key, int64_t time_ns) {
+    out_.plain_key(key);
+    out_.microseconds(time_ns);
+  }
+
+  std::span<const Metric> metrics_of(const TraceSpan& span) const {
+    return std::span(log_.metrics).subspan(span.first_metric, span.metric_count);
+  }
+
+  void write_span(const TraceSpan& span) {
+    int64_t duration_ns = span.end_ns - span.start_ns;
+    if (duration_ns < 0) {
+      ++negative_count_;
+      duration_ns = 0;
+    }
+    out_.begin_map(0);
+    out_.plain_key("ph");
+    out_.plain_string("X");
+    out_.plain_key("cat");
+    out_.plain_string(category_of(span.kind));
+    out_.plain_key("name");
+    out_.string(title_of(span));
+    write_place(rows_[span.lane].thread_id);
+    write_time("ts", span.start_ns - log_.base_host_ns);
+    write_time("dur", duration_ns);
+    out_.plain_key("args");
+    out_.begin_map(0);
+    write_call_stack(span.path);
+    if (span.kind != SpanKind::kKernel) {
+      out_.plain_key("scope_id");
+      out_.integer(span.scope_id);
+    }
+    write_span_metrics(span);
+    out_.end_map();
+    out_.end_map();
+  }
+
+  /// The span's own name; a metric span's tells its values as well.
+  std::string_view title_of(const TraceSpan& span) {
+    const std::string& name = *log_.paths[span.path].name;
+    if (span.kind != SpanKind::kMetric) return name;
+    title_ = name + ":";
+    const char* separator = " <";
+    for (const Metric& metric : metrics_of(span)) {
+      if (!is_finite(metric.value)) continue;
+      title_.append(separator).append(*metric.key).append(", ").append(show_short(metric.value));
+      title_ += '>';
+      separator = ", <";
+    }
+    return title_;
+  }
+
+  void write_call_stack(uint32_t path) {
+    stack_.clear();
+    for (uint32_t row = path; row != 0; row = log_.paths[row].parent) stack_.push_back(row);
+    out_.plain_key("call_stack");
+    out_.begin_list(0);
+    out_.string(*log_.paths[0].name);
+    for (size_t i = stack_.size(); i-- > 0;) out_.string(*log_.paths[stack_[i]].name);
+    out_.end_list();
+  }
+
+  void write_span_metrics(const TraceSpan& span) {
+    const std::span metrics = metrics_of(span);
+    if (metrics.empty()) return;
+    out_.plain_key(format::kMetrics);
+    if (span.kind == SpanKind::kKernel) {
+      non_finite_count_ += write_metrics(metrics, out_);
+      return;
+    }
+    out_.begin_map(0);
+    for (const Metric& metric : metrics) {
+      if (!is_finite(metric.value)) {
+        ++non_finite_count_;
+        continue;
+      }
+      out_.key(*metric.key);
+      out_.string(show_exact(metric.value));
+    }
+    out_.end_map();
+  }
+
+  void find_flows() {
+    for (const TraceSpan& span : log_.spans) {
+      if (span.flow_id == 0) continue;
+      (span.is_flow_source ? flow_sources_ : flow_targets_).push_back(span.flow_id);
+    }
+    std::ranges::sort(flow_sources_);
+    std::ranges::sort(flow_targets_);
+  }
+
+  /// An arrow needs both ends: one may be missing where events were dropped or phases cut.
+  bool is_paired_flow(const TraceSpan& span) const {
+    return span.flow_id != 0 &&
+           std::ranges::binary_search(span.is_flow_source ? flow_targets_ : flow_sources_,
+                                      span.flow_id);
+  }
+
+  void write_flow(const TraceSpan& span) {
+    out_.begin_map(0);
+    out_.plain_key("ph");
+    out_.plain_string(span.is_flow_source ? "s" : "f");
+    out_.plain_key("cat");
+    out_.plain_string("flow");
+    out_.plain_key("name");
+    out_.plain_string(format::kFlowName);
+    out_.plain_key("id");
+    out_.integer(span.flow_id);
+    write_place(rows_[span.lane].thread_id);
+    write_time("ts", span.start_ns - log_.base_host_ns);
+    out_.plain_key("bp");
+    out_.plain_string("e");
+    out_.end_map();
+  }
+
+  void write_summary() {
+    const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
+                               {format::kNegativeDuration, negative_count_},
+                               {format::kInvalidText, out_.invalid_text_count()}};
+    out_.plain_key(format::kProton);
+    begin_summary(log_.summary, found, format::kDevices, out_);
+    write_device_map(log_.summary.devices, out_);
+    out_.end_map();
+  }
+
+  const TraceLog& log_;
+  JsonEncoder out_;
+  std::vector<LaneRow> rows_;
+  std::vector<uint64_t> flow_sources_;  // sorted
+  std::vector<uint64_t> flow_targets_;  // sorted
+  std::vector<uint32_t> stack_;         // reused for every call stack
+  std::string title_;                   // reused for every metric span
+  uint64_t non_finite_count_ = 0;
+  uint64_t negative_count_ = 0;
+};
+
+}  // namespace
+
+void write_chrome_trace(const TraceLog& log, ByteSink& out) { TraceWriter(log, out).write(); }
+
+}  // namespace proton

@@ -1,0 +1,125 @@
+#include "files/tree_writer.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "files/format.h"
+#include "files/json_encoder.h"
+#include "files/msgpack_encoder.h"
+#include "files/summary_writer.h"
+
+namespace proton {
+
+namespace {
+
+/// One file. The walk keeps its own stack: calling contexts may be tens of thousands deep.
+template <typename Encoder>
+class TreeWriter {
+ public:
+  TreeWriter(const CallTree& tree, ByteSink& sink) : tree_(tree), out_(sink) {
+    kinds_.reserve(tree.nodes.size());
+  }
+
+  void write() {
+    out_.begin_list(2);
+    if (tree_.nodes.empty()) {
+      write_bare_root();
+    } else {
+      write_nodes();
+    }
+    write_device_map(tree_.summary.devices, out_);
+    out_.end_list();
+    out_.flush();
+  }
+
+ private:
+  struct Open {
+    const TreeNode* node;
+    size_t next_child = 0;
+  };
+
+  void write_nodes() {
+    std::vector<Open> open;
+    begin_node(0, 4);
+    open.push_back({&tree_.nodes[0]});
+    while (true) {
+      Open& top = open.back();
+      if (top.next_child < top.node->children.size()) {
+        const uint32_t row = top.node->children[top.next_child++];
+        begin_node(row, 3);
+        open.push_back({&tree_.nodes[row]});
+        continue;
+      }
+      out_.end_list();
+      open.pop_back();
+      if (open.empty()) break;
+      out_.end_map();
+    }
+    end_root();
+  }
+
+  /// Everything of a node up to the start of its list of children.
+  void begin_node(uint32_t row, size_t key_count) {
+    const TreeNode& node = tree_.nodes[row];
+    kinds_.push_back(static_cast<char>(node.kind));
+    out_.begin_map(key_count);
+    write_frame(*node.name);
+    out_.plain_key(format::kMetrics);
+    const std::span metrics(tree_.metrics);
+    non_finite_count_ += write_metrics(metrics.subspan(node.first_metric, node.metric_count), out_);
+    out_.plain_key(format::kChildren);
+    out_.begin_list(node.children.size());
+  }
+
+  void write_frame(std::string_view name) {
+    out_.plain_key(format::kFrame);
+    out_.begin_map(2);
+    out_.plain_key(format::kName);
+    out_.string(name);
+    out_.plain_key(format::kType);
+    out_.plain_string(format::kFrameType);
+    out_.end_map();
+  }
+
+  void write_bare_root() {
+    kinds_.push_back(static_cast<char>(FrameKind::kRoot));
+    out_.begin_map(4);
+    write_frame(format::kRootName);
+    out_.plain_key(format::kMetrics);
+    out_.begin_map(0);
+    out_.end_map();
+    out_.plain_key(format::kChildren);
+    out_.begin_list(0);
+    out_.end_list();
+    end_root();
+  }
+
+  /// Last, so that it can tell what was lost while the nodes were written.
+  void end_root() {
+    const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
+                               {format::kInvalidText, out_.invalid_text_count()}};
+    out_.plain_key(format::kProton);
+    begin_summary(tree_.summary, found, format::kKinds, out_);
+    out_.plain_string(kinds_);
+    out_.end_map();
+    out_.end_map();
+  }
+
+  const CallTree& tree_;
+  Encoder out_;
+  std::string kinds_;
+  uint64_t non_finite_count_ = 0;
+};
+
+}  // namespace
+
+void write_hatchet(const CallTree& tree, ByteSink& out) {
+  TreeWriter<JsonEncoder>(tree, out).write();
+}
+
+void write_hatchet_msgpack(const CallTree& tree, ByteSink& out) {
+  TreeWriter<MsgpackEncoder>(tree, out).write();
+}
+
+}  // namespace proton
