@@ -71,26 +71,26 @@ void check_equal(const char* file, int line, const char* text, const A& a, const
 
 }  // namespace check
 
-#define TEST(name)                                                     \
-  static void test_##name();                                           \
+#define TEST(name)                                                          \
+  static void test_##name();                                                \
   static const check::Registration registration_##name(#name, test_##name); \
   static void test_##name()
 
-#define CHECK(...)                                                       \
-  do {                                                                   \
+#define CHECK(...)                                                                  \
+  do {                                                                              \
     if (!(__VA_ARGS__)) check::fail(__FILE__, __LINE__, "not true: " #__VA_ARGS__); \
   } while (false)
 
 #define CHECK_EQ(a, b) check::check_equal(__FILE__, __LINE__, "CHECK_EQ(" #a ", " #b ")", (a), (b))
 
 /// `expression` throws `type`; evaluates to nothing, use try/catch to look at the exception.
-#define CHECK_THROWS(expression, type)                                              \
-  do {                                                                              \
-    bool thrown_ = false;                                                           \
-    try {                                                                           \
-      (void)(expression);                                                           \
-    } catch (const type&) {                                                         \
-      thrown_ = true;                                                               \
-    }                                                                               \
+#define CHECK_THROWS(expression, type)                                                  \
+  do {                                                                                  \
+    bool thrown_ = false;                                                               \
+    try {                                                                               \
+      (void)(expression);                                                               \
+    } catch (const type&) {                                                             \
+      thrown_ = true;                                                                   \
+    }                                                                                   \
     if (!thrown_) check::fail(__FILE__, __LINE__, #expression " did not throw " #type); \
   } while (false)
