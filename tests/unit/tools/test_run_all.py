@@ -1,0 +1,57 @@
+"""The writer of docs/performance.md: its rows, its markers, what it leaves alone."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.run_all import number, put, row, section
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    estimate = {"median": 41.26, "low": 40.0, "high": 43.5, "samples": 11}
+    plain = {"figure": "scope", "unit": "ns", "estimate": estimate, "bar": 60.0}
+    return {**plain, "known": None, "note": "", **changes}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.1234, "0.12"), (1.234, "1.23"), (41.26, "41.3"), (1234.5, "1234")],
+)
+def test_numbers_have_three_digits_and_no_exponent(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_row_gives_figure_interval_bar_and_verdict() -> None:
+    assert row(result()) == "| scope | 41.3 (40.0 to 43.5) ns | <= 60 ns | yes | - |\n"
+
+
+def test_a_missed_bar_stands_out() -> None:
+    assert "| **no** |" in row(result(bar=30.0))
+
+
+def test_the_section_leaves_out_where_the_results_went() -> None:
+    document = {
+        "machine": "a machine",
+        "date": "2026-01-31",
+        "command": ["scope_cost.py", "--json", "x/results.json"],
+        "results": [result()],
+    }
+    assert section(document).startswith(
+        "2026-01-31; a machine; `python benchmarks/scope_cost.py`\n\n| figure "
+    )
+
+
+def test_only_what_stands_between_the_markers_changes() -> None:
+    page = "head\n<!-- figures: begin a -->\nold\n<!-- figures: end a -->\ntail\n"
+    assert put(page, "a", "new\n") == page.replace("old", "new")
+
+
+def test_a_new_benchmark_gets_markers_at_the_end() -> None:
+    page = put("head\n", "b", "new\n")
+    assert page.startswith("head\n")
+    assert put(page, "b", "newer\n") == page.replace("new\n", "newer\n")
+
+
+def test_a_missing_end_marker_is_an_error() -> None:
+    with pytest.raises(ValueError, match="has no"):
+        put("<!-- figures: begin a -->\n", "a", "x")
