@@ -1,0 +1,158 @@
+"""The only module that imports Triton: each attribute we use, once, typed, when it is asked for.
+
+Importing this module imports nothing of Triton. `when_imported` lets a session start before the
+program imports Triton, and costs a program that never does nothing. Works with Triton 3.6 to 3.9.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from proton._import_watch import ImportWatch
+
+LaunchHook = Callable[[Any], None]
+
+_watch = ImportWatch("triton")
+
+
+def is_imported() -> bool:
+    """Whether the program has imported Triton, wholly."""
+    module = sys.modules.get("triton")
+    # a Triton that is still being imported has no `language` yet
+    return module is not None and hasattr(module, "language") and hasattr(module, "jit")
+
+
+def is_installed() -> bool:
+    """Whether `import triton` would find something; imports nothing."""
+    return "triton" in sys.modules or importlib.util.find_spec("triton") is not None
+
+
+def when_imported(callback: Callable[[], None]) -> Callable[[], None]:
+    """Call `callback` once Triton is imported: now, or right after the program imports it.
+
+    Returns:
+        A function that takes the callback back; calling it late or twice is harmless.
+    """
+    if is_imported():
+        callback()
+        return lambda: None
+    return _watch.add(callback)
+
+
+def version() -> str | None:
+    """The version of the Triton that is imported or installed; imports nothing."""
+    module = sys.modules.get("triton")
+    if module is not None and hasattr(module, "__version__"):
+        return str(module.__version__)
+    try:
+        return importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def runtime_knobs() -> Any:
+    """`triton.knobs.runtime`: launch hooks, interpret, debug."""
+    return importlib.import_module("triton.knobs").runtime
+
+
+def knobs() -> Any:
+    """`triton.knobs`."""
+    return importlib.import_module("triton.knobs")
+
+
+def add_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
+    """Have `enter` and `leave` called with the launch's LazyDict around every kernel launch."""
+    runtime = runtime_knobs()
+    runtime.launch_enter_hook.add(enter)
+    runtime.launch_exit_hook.add(leave)
+
+
+def remove_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
+    """Undo `add_launch_hooks`; harmless where it was not done."""
+    runtime = runtime_knobs()
+    runtime.launch_enter_hook.remove(enter)
+    runtime.launch_exit_hook.remove(leave)
+
+
+@dataclass(frozen=True)
+class InterpreterParts:
+    """What the interpreter backend takes from Triton. Types of Triton's objects are not ours."""
+
+    language: Any  # triton.language
+    core: Any  # triton.language.core
+    standard: Any  # triton.language.standard
+    package: Any  # triton, for `reinterpret`
+    runtime: Any  # triton.runtime, for `reinterpret`
+    jit: Any  # triton.runtime.jit: reinterpret, mangle_type, TensorWrapper
+    JITFunction: type[Any]
+    InterpretedFunction: type[Any]
+    Autotuner: type[Any]
+    TensorWrapper: type[Any]
+    TensorDescriptor: type[Any]
+    TensorHandle: type[Any]
+    InterpreterBuilder: type[Any]
+    InterpreterOptions: type[Any]
+    TritonSemantic: type[Any]
+    ReduceOps: type[Any]
+    ScanOps: type[Any]
+    LazyDict: type[Any]
+    constexpr: type[Any]
+    interpreter: Any  # triton.runtime.interpreter, for names that rewritten kernels use
+    ast_transformer: Any  # turns a kernel's syntax tree into one the interpreter can run
+    patch_language_tensor: Callable[[Any, Any], None]
+    patch_language_core: Callable[[Any, Any], None]
+    is_builtin: Callable[[Any], bool]
+    normalize_type: Callable[[Any], str]
+    rounding_mode: Any  # the enum with RTNE and RTZ
+    atomic_op: Any  # the enum with FADD, ADD, ...
+    native: Any  # triton._C.libtriton.interpreter: load, store, atomics on addresses
+
+
+@lru_cache(maxsize=1)
+def interpreter_parts() -> InterpreterParts:
+    """Triton's interpreter and what it works on; imports Triton and numpy.
+
+    Raises:
+        ImportError: Triton or numpy is not installed.
+    """
+    interpreter = importlib.import_module("triton.runtime.interpreter")
+    package = importlib.import_module("triton")
+    jit = importlib.import_module("triton.runtime.jit")
+    core = package.language.core
+    return InterpreterParts(
+        language=package.language,
+        core=core,
+        standard=package.language.standard,
+        package=package,
+        runtime=package.runtime,
+        jit=jit,
+        JITFunction=jit.JITFunction,
+        InterpretedFunction=interpreter.InterpretedFunction,
+        Autotuner=importlib.import_module("triton.runtime.autotuner").Autotuner,
+        TensorWrapper=jit.TensorWrapper,
+        TensorDescriptor=importlib.import_module("triton.tools.tensor_descriptor").TensorDescriptor,
+        TensorHandle=interpreter.TensorHandle,
+        InterpreterBuilder=interpreter.InterpreterBuilder,
+        InterpreterOptions=interpreter.InterpreterOptions,
+        TritonSemantic=interpreter.TritonSemantic,
+        ReduceOps=interpreter.ReduceOps,
+        ScanOps=interpreter.ScanOps,
+        LazyDict=importlib.import_module("triton.compiler.compiler").LazyDict,
+        constexpr=core.constexpr,
+        interpreter=interpreter,
+        ast_transformer=interpreter.FunctionRewriter.ast_transformer,
+        patch_language_tensor=interpreter._patch_lang_tensor,
+        patch_language_core=interpreter._patch_lang_core,
+        is_builtin=core.is_builtin,
+        normalize_type=jit._normalize_ty,
+        rounding_mode=interpreter._ir.ROUNDING_MODE,
+        atomic_op=interpreter._ir.ATOMIC_OP,
+        native=interpreter._interpreter,
+    )
