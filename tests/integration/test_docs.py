@@ -1,0 +1,95 @@
+"""The documentation is true: snippets run, links lead somewhere, flags and targets exist."""
+
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"(<!-- not run:[^\n]*-->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#([\w-]+))?\)")
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The page's code blocks in this language, but those marked as not run."""
+    found = BLOCK.findall(page.read_text())
+    return [text for skipped, kind, text in found if kind == language and not skipped]
+
+
+SNIPPETS = {name_of(page): page for page in PAGES if blocks(page, "python")}
+
+
+@pytest.mark.parametrize("name", SNIPPETS)
+def test_the_python_of_a_page_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
+    program = "\n".join(blocks(SNIPPETS[name], "python"))
+    for module in ("triton", "torch"):
+        if re.search(rf"^import {module}\b", program, re.MULTILINE) and find_spec(module) is None:
+            pytest.skip(f"needs {module}")
+    script = tmp_path / "page.py"
+    script.write_text(program)
+    command = [sys.executable, "-W", "error", str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
+    broken = []
+    for target, anchor in LINK.findall(page.read_text()):
+        linked = (page.parent / target).resolve()
+        if not linked.exists():
+            broken.append(target)
+        elif anchor and anchor not in anchors(linked):
+            broken.append(f"{target}#{anchor}")
+    assert broken == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that a page's headings get."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text()
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in PAGES if "docs" in page.parts]
+    assert [page for page in pages if page != "index.md" and f"({page})" not in index] == []
+
+
+def test_make_targets_in_the_text_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {
+        target
+        for page in PAGES
+        for target in re.findall(r"(?:`|\$ )make ([a-z-]+)", page.read_text())
+    }
+    assert named - targets == set()
+
+
+@pytest.mark.parametrize(
+    ("heading", "module"), [("proton", "proton"), ("proton-viewer", "proton.viewer")]
+)
+def test_the_reference_lists_exactly_the_flags_of_a_command(heading: str, module: str) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    flags = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
+    assert set(flags.findall(section)) == set(flags.findall(shown))
+
+
+def test_the_change_log_names_the_current_version() -> None:
+    version = re.search(r'= "(.+)"', (ROOT / "src" / "proton" / "_version.py").read_text())
+    assert version is not None
+    assert f"\n## {version.group(1)}\n" in (ROOT / "CHANGELOG.md").read_text()
