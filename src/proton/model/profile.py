@@ -13,6 +13,10 @@ from proton.model.trace import Trace
 from proton.model.tree import Tree
 
 
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """Who recorded what, where and when. A foreign file leaves all of it empty."""
@@ -41,8 +45,8 @@ class Profile:
     trace: Trace | None = None
     devices: Sequence[Device] = ()
     header: Header = field(default_factory=Header)
-    metric_kinds: Mapping[str, MetricKind] = MappingProxyType({})  # unlisted ones are inclusive
-    losses: Mapping[str, int] = MappingProxyType({})  # kind of loss -> events
+    metric_kinds: Mapping[str, MetricKind] = field(default_factory=_nothing)  # else inclusive
+    losses: Mapping[str, int] = field(default_factory=_nothing)  # kind of loss -> events
     warnings: Sequence[str] = ()
     autotune: Sequence[Mapping[str, Any]] = ()
     phases: Sequence[int] = (0,)  # the phases this profile was put together from

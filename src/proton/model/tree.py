@@ -118,7 +118,9 @@ class Node:
         for node in children:
             if node.name == name:
                 return node
-        raise KeyError(f"{name!r} is not below {self.name!r}; there are {[n.name for n in children]}")
+        raise KeyError(
+            f"{name!r} is not below {self.name!r}; there are {[n.name for n in children]}"
+        )
 
     def walk(self) -> Iterator[Node]:
         """Every node below and including this one, parents first."""

@@ -1,0 +1,335 @@
+"""Chrome traces: plain objects -> trace, and profile -> bytes.
+
+Reads our own traces, those of Triton's profiler (of GPU activity and from inside kernels), and of
+anyone else's the complete, paired, instant, flow and naming events; what it leaves out it counts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from proton.errors import FormatError
+from proton.files.flows import FlowEnds
+from proton.files.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
+from proton.files.schema import PROTON_KEY, ROOT_NAME
+from proton.files.summary import device_map, is_integer, is_text, short, summary_object
+from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
+from proton.model.profile import Profile
+from proton.model.trace import LaneKind, Span, SpanKind, Trace
+
+EVENTS = "traceEvents"
+BASE_TIME = "baseTimeNanoseconds"
+_KINDS = {kind.value: kind for kind in SpanKind}
+_MAX_TIME_US = 1e16  # 300 years
+
+
+class _Event(NamedTuple):
+    """A span before its lane and base time are known."""
+
+    name: str
+    kind: SpanKind
+    row: Row
+    start_us: float
+    duration_us: float
+    path: tuple[str, ...]
+    metrics: Metrics
+
+
+def is_trace(value: Any) -> bool:
+    """Whether a parsed JSON file is meant as a chrome trace."""
+    if type(value) is dict:
+        return EVENTS in value
+    return type(value) is list and bool(value) and type(value[0]) is dict and "ph" in value[0]
+
+
+def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
+    """The trace in a parsed JSON file, and what had to be left out of it.
+
+    Raises:
+        FormatError: An event is not as the format says; the message has its number.
+    """
+    events = value[EVENTS] if type(value) is dict else value
+    base = value.get(BASE_TIME) if type(value) is dict else None
+    if type(events) is not list:
+        raise FormatError(f"{source}: {EVENTS} must be a list, not {short(events)}")
+    if base is not None and not is_integer(base):
+        raise FormatError(f"{source}: {BASE_TIME} must be an integer, not {short(base)}")
+    reader = _Reader()
+    for number, event in enumerate(events):
+        try:
+            reader.add(event)
+        except _EventError as fault:
+            raise FormatError(f"{source}: event {number} {fault}") from None
+    return reader.trace(base), reader.warnings()
+
+
+class _EventError(ValueError):
+    """What is wrong with an event, as the end of a sentence."""
+
+
+class _Reader:
+    """Takes events one by one and puts the trace together."""
+
+    def __init__(self) -> None:
+        self._names = LaneNames()
+        self._events: list[_Event] = []
+        self._flows = FlowEnds()
+        self._open: dict[object, list[_Event]] = {}
+        self._skipped: Counter[str] = Counter()
+        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def add(self, event: Any) -> None:
+        """Take one event of the file."""
+        if type(event) is not dict:
+            raise _EventError(f"must be an object, not {short(event)}")
+        phase = event.get("ph")
+        if phase == "X":
+            self._close(self._begin(event), _time(event, "dur", 0))
+        elif phase in ("B", "b"):
+            self._open.setdefault(_pair_key(event), []).append(self._begin(event))
+        elif phase in ("E", "e"):
+            self._end(event)
+        elif phase in ("i", "I", "R"):
+            self._close(self._begin(event), 0)
+        elif phase in ("s", "t", "f"):
+            identity = (_plain(event, "cat"), _plain(event, "id"))
+            self._flows.add(identity, phase == "s", _row(event), _time(event, "ts"))
+        elif phase == "M":
+            self._name(event)
+        elif type(phase) is str:
+            self._skipped[f"phase {short(phase)}"] += 1
+        else:
+            raise _EventError(f"has a phase that is not text but {short(phase)}")
+
+    def _begin(self, event: dict[str, Any]) -> _Event:
+        name = event.get("name", "")
+        if not is_text(name):
+            raise _EventError(f"has a name that is not text but {short(name)}")
+        row = _row(event)
+        category = event.get("cat")
+        kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
+        if type(row.tid) is str and row.tid.startswith("warp "):
+            kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
+        args = event.get("args")
+        if type(args) is not dict:
+            return _Event(name, kind, row, _time(event, "ts"), 0, (), EMPTY)
+        path = self._path(args.get("call_stack"))
+        if kind is SpanKind.METRIC:
+            name = path[-1] if path else name.partition(": <")[0]
+        elif path and path[-1] != name:
+            path = (*path, name)
+        return _Event(name, kind, row, _time(event, "ts"), 0, path, _metrics(args))
+
+    def _path(self, stack: Any) -> tuple[str, ...]:
+        if stack is None:
+            return ()
+        if type(stack) is not list or not all(map(is_text, stack)):
+            raise _EventError("has a call_stack that is not a list of names")
+        path = tuple(stack[1:] if stack[:1] == [ROOT_NAME] else stack)
+        return self._paths.setdefault(path, path)
+
+    def _close(self, event: _Event, duration_us: float) -> None:
+        if duration_us < 0:
+            self._skipped["negative duration"] += 1
+            duration_us = 0
+        self._flows.see(event.row, event.start_us, duration_us, len(self._events))
+        self._events.append(event._replace(duration_us=duration_us))
+
+    def _end(self, event: dict[str, Any]) -> None:
+        begun = self._open.get(_pair_key(event))
+        if not begun:
+            self._skipped["end without a begin"] += 1
+            return
+        start = begun.pop()
+        self._close(start, _time(event, "ts") - start.start_us)
+
+    def _name(self, event: dict[str, Any]) -> None:
+        args = event.get("args")
+        what = event.get("name")
+        if type(args) is not dict:
+            return
+        row = _row(event)
+        if what == "thread_name" and is_text(args.get("name")):
+            self._names.threads[row] = args["name"]
+        elif what == "process_name" and is_text(args.get("name")):
+            self._names.processes[row.pid] = args["name"]
+        elif what == "thread_sort_index" and is_integer(args.get("sort_index")):
+            self._names.sorts[row] = args["sort_index"]
+
+    def trace(self, base: int | None) -> Trace:
+        """The trace, once every event was taken."""
+        first_us = min((event.start_us for event in self._events), default=0)
+        shift_us = int(first_us) if first_us > 1e12 else 0  # absolute times lose digits in ns
+        rows: dict[Row, int] = {}
+        spans = [
+            Span(
+                event.name,
+                event.kind,
+                rows.setdefault(event.row, len(rows)),
+                _to_ns(event.start_us - shift_us),
+                _to_ns(event.duration_us),
+                event.path,
+                event.metrics,
+            )
+            for event in self._events
+        ]
+        lanes = list(map(self._names.lane, rows))
+        if shift_us:
+            base = (base or 0) + shift_us * 1000
+        return Trace(lanes, spans, self._flows.flows(), base)
+
+    def warnings(self) -> tuple[str, ...]:
+        """One line for each sort of event that is not in the trace as the file has it."""
+        unclosed = sum(map(len, self._open.values()))
+        if unclosed:
+            self._skipped["begin without an end"] += unclosed
+        if self._flows.unbound:
+            self._skipped["flow without both ends"] += self._flows.unbound
+        return tuple(f"{n} events not read: {what}" for what, n in sorted(self._skipped.items()))
+
+
+def _row(event: dict[str, Any]) -> Row:
+    return Row(_id(event, "pid"), _id(event, "tid"))
+
+
+def _id(event: dict[str, Any], key: str) -> int | str:
+    value = event.get(key, 0)
+    if not (is_integer(value) or is_text(value)):
+        raise _EventError(f"has a {key} that is neither integer nor text but {short(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def _plain(event: dict[str, Any], key: str) -> object:
+    value = event.get(key)
+    return value if is_integer(value) or is_text(value) else None
+
+
+def _pair_key(event: dict[str, Any]) -> object:
+    """What a begin and its end have in common."""
+    if event["ph"] in "BE":
+        return _row(event)
+    return (_plain(event, "pid"), _plain(event, "cat"), _plain(event, "id"), _plain(event, "name"))
+
+
+def _time(event: dict[str, Any], key: str, default: float | None = None) -> float:
+    value: Any = event.get(key, default)
+    if type(value) not in (int, float) or not -_MAX_TIME_US <= value <= _MAX_TIME_US:
+        raise _EventError(f"has a {key} that is not a time in microseconds but {short(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def _to_ns(time_us: float) -> float:
+    # Rounded, so that writing and reading again gives the same number: to a picosecond, or to
+    # whole nanoseconds where a double holds no more.
+    time_ns = time_us * 1000
+    return float(round(time_ns, 3) if abs(time_ns) < 2**40 else round(time_ns))
+
+
+def _metrics(args: dict[str, Any]) -> Metrics:
+    found = args.get("metrics")
+    if found is None or found == {}:
+        return EMPTY
+    if type(found) is not dict:
+        raise _EventError(f"has metrics that are not an object but {short(found)}")
+    return {name: _metric(name, value) for name, value in found.items()}
+
+
+def _metric(name: Any, value: Any) -> MetricValue:
+    """Scopes have their numbers as texts, kernels as numbers."""
+    if not is_text(name) or not name:
+        raise _EventError(f"has a metric whose name is {short(name)}")
+    if is_text(value):
+        if name in (DEVICE_ID, DEVICE_TYPE):
+            return str(value)
+        try:
+            parsed = json.loads(value, parse_constant=str)
+        except (ValueError, RecursionError):
+            return str(value)
+        if not _is_number(parsed) and type(parsed) is not list:
+            return str(value)
+        value = parsed
+    if type(value) is list and all(map(_is_number, value)):
+        return tuple(value)
+    if not _is_number(value):
+        raise _EventError(f"has a metric {short(name)} that is not a number but {short(value)}")
+    return value  # type: ignore[no-any-return]
+
+
+def _is_number(value: object) -> bool:
+    return is_integer(value) or (type(value) is float and math.isfinite(value))
+
+
+def to_chrome(profile: Profile, trace: Trace) -> bytes:
+    """`profile`, which holds `trace`, as a compact chrome trace."""
+    rows = rows_of(list(trace.lanes))
+    events = _naming_events(trace, rows)
+    arrows: dict[int, list[dict[str, Any]]] = {}
+    for number, flow in enumerate(trace.flows, 1):
+        arrows.setdefault(flow.source, []).append({"ph": "s", "id": number})
+        arrows.setdefault(flow.target, []).append({"ph": "f", "id": number})
+    for index, span in enumerate(trace.spans):
+        row = rows[span.lane]
+        events.append(_span_event(span, row))
+        for arrow in arrows.get(index, ()):  # behind its span: that is how a reader finds it
+            arrow |= {"cat": "flow", "name": "launch->kernel", "pid": row.pid, "tid": row.tid}
+            arrow |= {"ts": span.start_ns / 1000, "bp": "e"}
+            events.append(arrow)
+    file: dict[str, Any] = {"displayTimeUnit": "us"}
+    if trace.base_time_ns is not None:
+        file[BASE_TIME] = trace.base_time_ns
+    summary = summary_object(profile)
+    if profile.devices:
+        summary["devices"] = device_map(profile)
+    file |= {EVENTS: events, PROTON_KEY: summary}
+    text = json.dumps(file, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode()
+
+
+def _naming_events(trace: Trace, rows: list[Row]) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    if any(lane.kind in (LaneKind.GRAPH, LaneKind.DEVICE) for lane in trace.lanes):
+        events.append(_naming_event("process_name", Row(0, 0), "name", PROCESS_NAME))
+    for lane, row in zip(trace.lanes, rows, strict=True):
+        if lane.name != default_name(row) or lane.kind is not LaneKind.WARP:
+            events.append(_naming_event("thread_name", row, "name", lane.name))
+        if lane.sort:
+            events.append(_naming_event("thread_sort_index", row, "sort_index", lane.sort))
+    return events
+
+
+def _naming_event(name: str, row: Row, key: str, value: str | int) -> dict[str, Any]:
+    return {"ph": "M", "name": name, "pid": row.pid, "tid": row.tid, "args": {key: value}}
+
+
+def _span_event(span: Span, row: Row) -> dict[str, Any]:
+    args: dict[str, Any] = {}
+    if span.path:
+        args["call_stack"] = [ROOT_NAME, *span.path]
+    if span.metrics:
+        is_kernel = span.kind is SpanKind.KERNEL
+        args["metrics"] = dict(span.metrics) if is_kernel else _metric_texts(span.metrics)
+    name = span.name
+    if span.kind is SpanKind.METRIC:
+        values = ", ".join(f"<{key}, {_shown(value)}>" for key, value in span.metrics.items())
+        name = f"{span.name}: {values}"
+    event: dict[str, Any] = {
+        "ph": "X",
+        "cat": span.kind.value,
+        "name": name,
+        "pid": row.pid,
+        "tid": row.tid,
+    }
+    event |= {"ts": span.start_ns / 1000, "dur": span.duration_ns / 1000}
+    return event | ({"args": args} if args else {})
+
+
+def _metric_texts(metrics: Mapping[str, MetricValue]) -> dict[str, str]:
+    return {key: v if type(v) is str else json.dumps(v) for key, v in metrics.items()}
+
+
+def _shown(value: MetricValue) -> str:
+    return f"{value:.6f}" if type(value) is float else str(value)

@@ -1,0 +1,189 @@
+"""JSON bytes -> plain objects, fast and at any depth of nodes.
+
+The standard library's C parser does the work. It gives up on deep nesting, and a deep recursion is
+a valid profile: then a loop of our own walks from node to node and leaves what stands inside a
+node to the same C parser.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
+from typing import Any, NoReturn
+
+from proton.errors import FormatError
+
+# What the C parser raises for whom: tried in this order by `_explain`.
+_LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
+_SPACE = re.compile(r"[ \t\n\r]*").match
+_UNFINISHED = re.compile(r'-?[0-9.eE+-]*$|\\u?[0-9a-fA-F]{0,4}"?$').match
+
+
+class _ConstantError(ValueError):
+    """NaN or an infinity was written as a number."""
+
+
+class _DuplicateKeyError(ValueError):
+    """An object has the same key twice."""
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise _ConstantError(text)
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKeyError(key)
+            seen.add(key)
+    return built
+
+
+def decode_json(data: bytes, source: str, *, strict: bool = False) -> Any:
+    """The value that `data` holds.
+
+    Args:
+        data: UTF-8 text, with or without a byte order mark.
+        source: The path, for messages.
+        strict: Refuse objects that have a key twice. Slower; `count_keys` tells when it is needed.
+
+    Raises:
+        FormatError: Malformed or truncated (with the byte), not UTF-8, NaN, nested too deep.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{source}: not a profile: invalid UTF-8 at byte {error.start}") from None
+    decoder = JSONDecoder(
+        parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates if strict else None
+    )
+    try:
+        try:
+            return decoder.decode(text)
+        except RecursionError:
+            return _decode_deep(text, decoder)
+    except json.JSONDecodeError as error:
+        raise FormatError(_explain(error, text, source)) from None
+    except RecursionError:
+        raise FormatError(f"{source}: not a profile: nested too deep outside of children") from None
+    except _ConstantError as error:
+        raise FormatError(f"{source}: {error} is not a number that JSON allows") from None
+    except _DuplicateKeyError as error:
+        raise FormatError(f"{source}: key {str(error)!r} stands twice in one object") from None
+    except ValueError:  # the interpreter's limit on the digits of an integer
+        raise FormatError(f"{source}: an integer has too many digits") from None
+
+
+def count_keys(data: bytes) -> int:
+    """How many keys `data` seems to have: exact for what no string of it imitates.
+
+    A parsed file that holds exactly as many keys has none twice; any other is read again, strictly.
+    """
+    return data.count(b'":')
+
+
+def _explain(error: json.JSONDecodeError, text: str, source: str) -> str:
+    """One line that says at which byte the text stops being JSON, and whether it was cut off."""
+    rest = text[error.pos :].rstrip()
+    is_cut = (
+        not rest
+        or error.msg.startswith("Unterminated string")
+        or any(literal.startswith(rest) for literal in _LITERALS)
+        or _UNFINISHED(rest) is not None
+    )
+    if is_cut:
+        size = len(text.encode("utf-8", "surrogatepass"))
+        return f"{source}: truncated: the text ends at byte {size}, inside a value"
+    position = len(text[: error.pos].encode("utf-8", "surrogatepass"))
+    reason = error.msg[:1].lower() + error.msg[1:]
+    return f"{source}: malformed JSON at byte {position}: {reason}"
+
+
+def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
+    """Like `decoder.decode`, with a list of open containers in place of the C stack.
+
+    Goes itself only into the outermost list, into objects in such lists, and into lists called
+    `children`; every other value is the C parser's.
+    """
+    result: list[Any] = []
+    container: Any = result
+    outer: list[Any] = []
+    needs_comma = False
+    position, mark = _next(text, 0)
+    if mark != "[":
+        raise RecursionError
+    position += 1
+    while True:
+        position, mark = _next(text, position)
+        in_list = type(container) is list
+        if mark == ("]" if in_list else "}"):
+            position += 1
+            if not outer:
+                break
+            container = outer.pop()
+            needs_comma = True
+            continue
+        if needs_comma:
+            position = _expect(text, position, ",")
+            position, mark = _next(text, position)
+        key = ""
+        if not in_list:
+            key, position = _scan_key(text, position)
+            position, mark = _next(text, position)
+            if key in container:
+                raise _DuplicateKeyError(key)
+        opens = mark == "{" if in_list else mark == "[" and key == "children"
+        value: Any
+        if opens:
+            value = {} if in_list else []
+            position += 1
+        else:
+            value, position = _scan_value(text, position, decoder)
+        if in_list:
+            container.append(value)
+        else:
+            container[key] = value
+        if opens:
+            outer.append(container)
+            container = value
+        needs_comma = not opens
+    position, mark = _next(text, position)
+    if mark:
+        raise json.JSONDecodeError("Extra data", text, position)
+    return result
+
+
+def _next(text: str, position: int) -> tuple[int, str]:
+    """The next place that is no white space, and the character there (`""` at the end)."""
+    found = _SPACE(text, position)
+    assert found is not None  # the pattern matches nothing too
+    position = found.end()
+    return position, text[position : position + 1]
+
+
+def _expect(text: str, position: int, mark: str) -> int:
+    if not text.startswith(mark, position):
+        raise json.JSONDecodeError(f"Expecting {mark!r} delimiter", text, position)
+    return position + 1
+
+
+def _scan_key(text: str, position: int) -> tuple[str, int]:
+    """A key and the place after its colon."""
+    if not text.startswith('"', position):
+        raise json.JSONDecodeError(
+            "Expecting property name enclosed in double quotes", text, position
+        )
+    key, position = scanstring(text, position + 1, True)
+    return key, _expect(text, _next(text, position)[0], ":")
+
+
+def _scan_value(text: str, position: int, decoder: JSONDecoder) -> tuple[Any, int]:
+    try:
+        found: tuple[Any, int] = decoder.scan_once(text, position)  # type: ignore[attr-defined]
+        return found
+    except StopIteration as stop:
+        raise json.JSONDecodeError("Expecting value", text, stop.value) from None

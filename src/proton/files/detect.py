@@ -1,0 +1,96 @@
+"""`open_profile`: a path -> Profile, whatever format the file is in."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from proton.errors import FormatError
+from proton.files.parts import find_parts, gap_warnings
+from proton.files.read import read_profile
+from proton.files.schema import FORMATS
+from proton.model.merge import merge_profiles
+from proton.model.profile import Profile
+
+
+def open_profile(path: str | os.PathLike[str]) -> Profile:
+    """Read the recording at `path`.
+
+    The content says which format it is. A session that was written phase by phase
+    (`run.part_0.hatchet`, ...) opens by any of its parts or by its name without `.part_N`, and is
+    read as one profile: metrics summed by path, properties as last seen, parts that are missing
+    named in `warnings`. The suffix of a file may be left out.
+
+    Raises:
+        FormatError: There is no such file, it cannot be read, or it is not a profile. One line
+            that starts with the path.
+
+    Example:
+        >>> open_profile("matmul.hatchet").tree.root.total("time (ns)")
+    """
+    source = os.fspath(path)
+    if not isinstance(source, str) or "\0" in source:
+        raise FormatError(f"{source!r}: not a path")
+    asked = Path(source)
+    parts = _parts(asked)
+    if parts:
+        return _open_parts(parts, source)
+    return _open_file(_with_suffix(asked), source)
+
+
+def _parts(path: Path) -> dict[int, Path]:
+    """The set to read, or none where `path` is a file of its own."""
+    parts = find_parts(path)
+    is_part = path in parts.values()
+    if len(parts) == 1 and is_part and next(iter(parts)) == 0:
+        return {}
+    return parts if is_part or not _with_suffix(path).exists() else {}
+
+
+def _with_suffix(path: Path) -> Path:
+    """`path`, or the file that has it as its name without suffix."""
+    if path.exists():
+        return path
+    candidates = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]
+    return next(filter(Path.exists, candidates), path)
+
+
+def _open_file(path: Path, source: str) -> Profile:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise FormatError(f"{source}: no such file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{source}: a directory, not a profile") from None
+    except OSError as error:
+        raise FormatError(f"{source}: cannot be read: {error.strerror or error}") from None
+    with _no_collection():
+        return read_profile(data, source)
+
+
+def _open_parts(parts: dict[int, Path], source: str) -> Profile:
+    profiles = [
+        replace(profile, phases=(phase,))
+        for phase, part in parts.items()
+        for profile in (_open_file(part, os.fspath(part)),)
+    ]
+    if len({profile.tree is None for profile in profiles}) > 1:
+        raise FormatError(f"{source}: some of its parts are trees and some are traces")
+    merged = merge_profiles(profiles, source)
+    return replace(merged, warnings=tuple(merged.warnings) + gap_warnings(list(parts)))
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Without the cyclic collector: a file's objects form no cycles, and it doubles the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

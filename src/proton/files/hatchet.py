@@ -1,0 +1,215 @@
+"""The hatchet format: plain objects -> tree, and profile -> JSON or msgpack bytes.
+
+Both ways are loops over rows, so depth costs nothing. Reading is written for speed: it takes the
+nodes apart into columns and asks of whole columns whether all is certainly well; only in doubt are
+nodes looked at one by one (`check_nodes`), to find the bad one or to clear the doubt.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+import msgpack
+
+from proton.errors import FormatError
+from proton.files.frames import frames_of, infer_kinds, is_kinds
+from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
+from proton.files.summary import device_map, is_integer, is_text, short, summary_object
+from proton.model.metric import EMPTY, MetricValue
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+
+_VALUE_TYPES = {int, float, str}
+
+
+def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False) -> Tree:
+    """The tree below `root`, a node as it stands in a file. Takes the metrics over from it.
+
+    Args:
+        root: The root node, not checked yet.
+        kinds: One FrameKind letter a node; None, or one that does not fit, means to infer them.
+        source: The path, for messages.
+        doubt: Look at the nodes one by one in any case.
+
+    Raises:
+        FormatError: A node is not as the format says; the message has its row.
+    """
+    try:
+        names, own, parents = _columns(root)
+        doubt = doubt or not _is_sound(names, own)
+    except (KeyError, TypeError, AttributeError):
+        check_nodes(root, source)
+        raise AssertionError(f"{source}: a fault that check_nodes does not see") from None
+    if doubt:
+        check_nodes(root, source)
+        own = [_without_lists(metrics) for metrics in own]
+    own = [metrics or EMPTY for metrics in own]
+    if kinds is None or not is_kinds(kinds, len(names)):
+        kinds = infer_kinds(names, own, parents)
+    return Tree(frames_of(names, kinds), parents, own)
+
+
+def _columns(root: Any) -> tuple[list[str], list[Mapping[str, MetricValue]], list[int]]:
+    """Names, metrics and parents of all nodes, depth first; as they stand, unchecked."""
+    names: list[str] = []
+    own: list[Mapping[str, MetricValue]] = []
+    parents: list[int] = []
+    add_name, add_own, add_parent = names.append, own.append, parents.append
+    none: list[Any] = []
+    row = 0
+    parent = -1
+    siblings: Iterator[Any] = iter((root,))
+    outer: list[tuple[Iterator[Any], int]] = []
+    while True:
+        for node in siblings:
+            add_name(node["frame"]["name"])
+            add_own(node.get("metrics", EMPTY))
+            add_parent(parent)
+            children = node.get("children", none)
+            if type(children) is not list:
+                raise TypeError
+            if children:
+                outer.append((siblings, parent))
+                siblings = iter(children)
+                parent = row
+                row += 1
+                break
+            row += 1
+        else:
+            if not outer:
+                return names, own, parents
+            siblings, parent = outer.pop()
+
+
+def _is_sound(names: list[str], own: list[Mapping[str, MetricValue]]) -> bool:
+    """Whether every name is text, and every metric a single number in range or a label."""
+    if set(map(type, names)) != {str} or set(map(type, own)) - {type(EMPTY)} - {dict}:
+        return False
+    keys: set[object] = set(chain.from_iterable(own))
+    if "" in keys or set(map(type, keys)) - {str}:
+        return False
+    values = list(chain.from_iterable([metrics.values() for metrics in own if metrics]))
+    if set(map(type, values)) - _VALUE_TYPES:
+        return False
+    numbers: list[int | float] = [v for v in values if type(v) is not str]  # type: ignore[misc]
+    if not numbers:
+        return True
+    # A NaN makes the sum NaN, an infinity shows at one end; a sum too large only costs a look.
+    return min(numbers) >= MIN_INT and max(numbers) <= MAX_INT and math.isfinite(sum(numbers))
+
+
+def _without_lists(metrics: Mapping[str, Any]) -> Mapping[str, MetricValue]:
+    if list not in map(type, metrics.values()):
+        return metrics
+    return {k: tuple(v) if type(v) is list else v for k, v in metrics.items()}
+
+
+def check_nodes(root: Any, source: str) -> None:
+    """Look at every node; the first that is not as the format says raises FormatError."""
+    pending = [root]
+    row = 0
+    while pending:
+        node = pending.pop()
+        fault = _fault(node)
+        if fault:
+            raise FormatError(f"{source}: node {row} {fault}")
+        row += 1
+        pending.extend(reversed(node.get("children", ())))
+
+
+def _fault(node: Any) -> str:
+    """What is wrong with a node, as the end of a sentence; empty where nothing is."""
+    if type(node) is not dict:
+        return f"must be an object, not {short(node)}"
+    frame = node.get("frame")
+    if frame is None or (type(frame) is dict and "name" not in frame):
+        return "has no frame name"
+    if type(frame) is not dict:
+        return f"has a frame that is not an object but {short(frame)}"
+    if not is_text(frame["name"]):
+        return f"has a frame name that is not text but {short(frame['name'])}"
+    children = node.get("children", [])
+    if type(children) is not list:
+        return f"has children that are not a list but {short(children)}"
+    metrics = node.get("metrics", {})
+    if type(metrics) is not dict:
+        return f"has metrics that are not an object but {short(metrics)}"
+    for name, value in metrics.items():
+        if not is_text(name) or not name:
+            return f"has a metric whose name is {short(name)}"
+        if not _is_value(value):
+            return f"has a metric {short(name)} that is not a number in range but {short(value)}"
+    return ""
+
+
+def _is_value(value: object) -> bool:
+    if type(value) is list:
+        return all(map(_is_number, value))
+    return _is_number(value) or is_text(value)
+
+
+def _is_number(value: object) -> bool:
+    return is_integer(value) or (type(value) is float and math.isfinite(value))
+
+
+def to_json(profile: Profile, tree: Tree) -> bytes:
+    """`profile`, which holds `tree`, as compact JSON."""
+    encode = json.JSONEncoder(
+        ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+    ).encode
+    heads = {
+        frame: f'{{"frame":{{"name":{encode(frame.name)},"type":"function"}},"metrics":'
+        for frame in set(tree.frames)
+    }
+    pieces: list[str] = ["["]
+    open_nodes = 0
+    for row, depth in enumerate(tree.depths()):
+        if depth < open_nodes:  # not the first child of the row before
+            pieces.append("]}" * (open_nodes - depth) + ",")
+        open_nodes = depth + 1
+        metrics = tree.own[row]
+        pieces.append(heads[tree.frames[row]])
+        pieces.append(encode(dict(metrics)) if metrics else "{}")
+        pieces.append(',"children":[')
+    summary = encode(_summary(profile, tree))
+    pieces.append("]}" * (open_nodes - 1))
+    pieces.append(f'],"{PROTON_KEY}":{summary}}},{encode(device_map(profile))}]')
+    return "".join(pieces).encode()
+
+
+def to_msgpack(profile: Profile, tree: Tree) -> bytes:
+    """`profile`, which holds `tree`, as msgpack: the same objects as `to_json`."""
+    packer = msgpack.Packer(autoreset=False)
+    pack, pack_map_header = packer.pack, packer.pack_map_header
+    pack_array_header = packer.pack_array_header
+    pack_array_header(2)
+    for row, size in enumerate(_child_counts(tree.parents)):
+        pack_map_header(3 if row else 4)
+        pack("frame")
+        pack({"name": tree.frames[row].name, "type": "function"})
+        pack("metrics")
+        pack(dict(tree.own[row]))
+        pack("children")
+        pack_array_header(size)
+    pack(PROTON_KEY)
+    pack(_summary(profile, tree))
+    pack(device_map(profile))
+    return bytes(packer.bytes())
+
+
+def _summary(profile: Profile, tree: Tree) -> dict[str, Any]:
+    kinds = "".join([frame.kind.value for frame in tree.frames])
+    return summary_object(profile) | {"kinds": kinds}
+
+
+def _child_counts(parents: Iterable[int]) -> list[int]:
+    parents = list(parents)
+    counts = [0] * len(parents)
+    for parent in parents:
+        if parent >= 0:
+            counts[parent] += 1
+    return counts

@@ -1,0 +1,91 @@
+"""Which row of a chrome trace is which lane: ids, names and kinds.
+
+Rows have a process and a thread id. Those of our own and of Triton's traces say by their numbers
+what they are; others by the names that the trace gives them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from proton.model.trace import Lane, LaneKind
+
+GRAPH_BASE = 100_000
+STREAM_BASE = 200_000
+PROCESS_NAME = "Trace"
+_STREAM = re.compile(r"(?i)\b(gpu|stream|interpreter)\b").search
+
+
+class Row(NamedTuple):
+    """The ids of a row; Triton's in-kernel traces have texts in place of numbers."""
+
+    pid: int | str
+    tid: int | str
+
+
+class LaneNames:
+    """What the metadata events of a trace say about its rows."""
+
+    def __init__(self) -> None:
+        self.processes: dict[int | str, str] = {}
+        self.threads: dict[Row, str] = {}
+        self.sorts: dict[Row, int] = {}
+
+    def lane(self, row: Row) -> Lane:
+        """The lane that stands for `row`."""
+        name = self.threads.get(row)
+        process = self.processes.get(row.pid, PROCESS_NAME)
+        if name is None:
+            name = default_name(row, process)
+        elif process != PROCESS_NAME:
+            name = f"{process} {name}"
+        return Lane(json.dumps(row), name, _kind(row, name), self.sorts.get(row, 0))
+
+
+def default_name(row: Row, process: str = PROCESS_NAME) -> str:
+    """The name of a row that the trace does not name."""
+    if row.pid != 0 or type(row.tid) is not int:
+        return f"{row.pid if process == PROCESS_NAME else process} {row.tid}"
+    if row.tid >= STREAM_BASE:
+        return f"GPU Stream {row.tid - STREAM_BASE}"
+    if row.tid >= GRAPH_BASE:
+        return f"Graph: Stream {row.tid - GRAPH_BASE}"
+    return f"CPU Thread {row.tid}"
+
+
+def _kind(row: Row, name: str) -> LaneKind:
+    if type(row.tid) is str and row.tid.startswith("warp "):
+        return LaneKind.WARP
+    if name.startswith("Graph: "):
+        return LaneKind.GRAPH
+    return LaneKind.DEVICE if _STREAM(name) else LaneKind.HOST
+
+
+def rows_of(lanes: list[Lane]) -> list[Row]:
+    """A row for every lane: the one it was read from, or a free one of its kind."""
+    bases = {LaneKind.HOST: 0, LaneKind.GRAPH: GRAPH_BASE, LaneKind.DEVICE: STREAM_BASE}
+    found = [_row_of_key(lane.key) for lane in lanes]
+    taken = set(found)
+    rows = []
+    for lane, row in zip(lanes, found, strict=True):
+        number = bases.get(lane.kind, 0)
+        while row is None:
+            tid = f"warp {number}" if lane.kind is LaneKind.WARP else number
+            if (free := Row(0, tid)) not in taken:
+                row = free
+                taken.add(row)
+            number += 1
+        rows.append(row)
+    return rows
+
+
+def _row_of_key(key: str) -> Row | None:
+    try:
+        ids = json.loads(key)
+    except ValueError:
+        return None
+    if type(ids) is list and len(ids) == 2 and all(type(part) in (int, str) for part in ids):
+        return Row(*ids)
+    return None

@@ -1,0 +1,56 @@
+"""The `.part_N` files of a session that was written phase by phase."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from proton.files.schema import FORMATS
+
+_PART = re.compile(
+    r"(?P<stem>.+)\.part_(?P<phase>\d{1,18})(?P<suffix>\.[^.]+)?", re.DOTALL
+).fullmatch
+
+
+def find_parts(path: Path) -> dict[int, Path]:
+    """The files of the set that `path` belongs to, by phase.
+
+    `path` may be one of the parts or the name without `.part_N`, with or without its suffix. Empty
+    where there is no such set.
+    """
+    match = _PART(path.name)
+    stem = match["stem"] if match else path.stem if path.suffix else path.name
+    wanted = (match["suffix"] or "") if match else path.suffix
+    if not match and path.suffix.removeprefix(".") not in FORMATS:
+        stem, wanted = path.name, ""
+    found: dict[str, dict[int, Path]] = {}
+    for entry in _entries(path.parent):
+        part = _PART(entry.name)
+        if part and part["stem"] == stem and (not wanted or part["suffix"] == wanted):
+            found.setdefault(part["suffix"] or "", {})[int(part["phase"])] = entry
+    if not found:
+        return {}
+    suffix = min(found, key=_rank)
+    return dict(sorted(found[suffix].items()))
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _rank(suffix: str) -> int:
+    """Which of several sets of one name is read: in the order of FORMATS."""
+    name = suffix.removeprefix(".")
+    return FORMATS.index(name) if name in FORMATS else len(FORMATS)
+
+
+def gap_warnings(phases: list[int]) -> tuple[str, ...]:
+    """What to say about phases that are missing between 0 and the last one."""
+    missing = sorted(set(range(phases[-1] + 1)) - set(phases)) if phases[-1] < 10**6 else []
+    if not missing:
+        return ()
+    listed = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
+    return (f"{len(missing)} of {phases[-1] + 1} parts are missing: phase {listed}",)

@@ -1,0 +1,145 @@
+"""Bytes -> Profile. The one place that trusts nothing: past it, a profile is well formed."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any
+
+from proton.errors import FormatError
+from proton.files.chrome import is_trace, read_trace
+from proton.files.decode_json import count_keys, decode_json
+from proton.files.decode_msgpack import decode_msgpack
+from proton.files.frames import is_kinds
+from proton.files.hatchet import read_tree
+from proton.files.schema import PROTON_KEY
+from proton.files.summary import Summary, read_devices, read_summary, short
+from proton.model.device import Device
+from proton.model.metric import CPU_TIME_NS, MetricKind
+from proton.model.profile import Profile
+from proton.model.trace import Trace
+from proton.model.tree import Tree
+
+# Compressed files, by their first bytes: said by name, because the remedy is simple.
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_MSGPACK_LISTS = (0x91, 0x92, 0xDC, 0xDD)
+_COMPRESSED[b"PK\x03\x04"] = "zip"
+
+
+def read_profile(data: bytes, source: str) -> Profile:
+    """The profile that `data` holds, in any format that Proton reads.
+
+    Args:
+        data: The whole content of a file.
+        source: Its path: the start of every message, and `Profile.source`.
+
+    Raises:
+        FormatError: It is not a profile; one line that names the place.
+    """
+    head = data[:64].lstrip(b" \t\r\n\xef\xbb\xbf")[:1]
+    if not data.strip():
+        raise FormatError(f"{source}: not a profile: the file is empty")
+    if head in (b"[", b"{"):
+        return _read_json(data, source)
+    if data[0] in _MSGPACK_LISTS:
+        return _read_hatchet(*_split(decode_msgpack(data, source), source), source, doubt=False)
+    for magic, name in _COMPRESSED.items():
+        if data.startswith(magic):
+            raise FormatError(f"{source}: compressed with {name}; unpack it first")
+    raise FormatError(
+        f"{source}: not a profile: starts with {data[:8]!r}, which is none of hatchet JSON, "
+        "hatchet msgpack and chrome trace"
+    )
+
+
+def _read_json(data: bytes, source: str) -> Profile:
+    value = decode_json(data, source)
+    if is_trace(value):
+        return _read_chrome(value, source)
+    root, devices = _split(value, source)
+    profile = _read_hatchet(root, devices, source, doubt=b"\\ud" in data or b"\\uD" in data)
+    assert profile.tree is not None
+    if count_keys(data) != _count_keys(profile.tree, root, devices):
+        decode_json(data, source, strict=True)  # only to see whether a key stands twice
+    return profile
+
+
+def _count_keys(tree: Tree, root: dict[str, Any], devices: Any) -> int:
+    """How many keys a file has that holds this and no more."""
+    count = 5 * len(tree) + sum(map(len, tree.own)) + (PROTON_KEY in root)
+    pending = [root.get(PROTON_KEY), devices]
+    while pending:
+        part = pending.pop()
+        if type(part) is dict:
+            count += len(part)
+            pending.extend(part.values())
+        elif type(part) is list:
+            pending.extend(part)
+    return count
+
+
+def _split(value: Any, source: str) -> tuple[dict[str, Any], Any]:
+    """The root node and the device map of a hatchet file."""
+    if type(value) is not list:
+        raise FormatError(
+            f"{source}: not a profile: {short(value)}, neither a list of root node and device map "
+            "nor an object with traceEvents"
+        )
+    if not 1 <= len(value) <= 2 or type(value[0]) is not dict:
+        raise FormatError(
+            f"{source}: not a profile: a list of {len(value)}, not of root node and device map"
+        )
+    return value[0], value[1] if len(value) == 2 else {}
+
+
+def _read_hatchet(root: dict[str, Any], devices: Any, source: str, *, doubt: bool) -> Profile:
+    summary = read_summary(root.get(PROTON_KEY), source)
+    tree = read_tree(root, summary.kinds, source, doubt=doubt)
+    warnings = summary.warnings
+    if summary.kinds is not None and not is_kinds(summary.kinds, len(tree)):
+        warnings += (
+            f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes",
+        )
+    return _profile(
+        source,
+        summary,
+        tree=tree,
+        devices=read_devices(devices, source),
+        warnings=warnings,
+        is_foreign=PROTON_KEY not in root,
+    )
+
+
+def _read_chrome(value: Any, source: str) -> Profile:
+    found = value.get(PROTON_KEY) if type(value) is dict else None
+    summary = read_summary(found, source)
+    trace, warnings = read_trace(value, source)
+    return _profile(
+        source, summary, trace=trace, devices=summary.devices, warnings=summary.warnings + warnings
+    )
+
+
+def _profile(
+    source: str,
+    summary: Summary,
+    *,
+    tree: Tree | None = None,
+    trace: Trace | None = None,
+    devices: tuple[Device, ...],
+    warnings: tuple[str, ...],
+    is_foreign: bool = False,
+) -> Profile:
+    kinds = summary.metric_kinds
+    if is_foreign and tree is not None and any(CPU_TIME_NS in own for own in tree.own):
+        kinds = {CPU_TIME_NS: MetricKind.EXCLUSIVE}  # as Triton's profiler books it
+    return Profile(
+        source=source,
+        tree=tree,
+        trace=trace,
+        devices=devices,
+        header=summary.header,
+        metric_kinds=MappingProxyType(kinds),
+        losses=MappingProxyType(summary.losses),
+        warnings=warnings,
+        autotune=summary.autotune,
+        phases=summary.phases,
+    )

@@ -1,0 +1,81 @@
+"""The hatchet format as types and constants; no code. Python's side of `format.h`.
+
+A file is a list of two: the root node and the device map. What Proton adds stands under one key
+`proton` of the root node, where other readers of the format do not look.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+FORMAT_VERSION = 1  # of the `proton` key; readers take any smaller one
+ROOT_NAME = "ROOT"
+PROTON_KEY = "proton"
+
+HATCHET = "hatchet"
+HATCHET_MSGPACK = "hatchet_msgpack"
+CHROME_TRACE = "chrome_trace"
+TREE_FORMATS = (HATCHET, HATCHET_MSGPACK)
+TRACE_FORMATS = (CHROME_TRACE,)
+FORMATS = TREE_FORMATS + TRACE_FORMATS  # each is also the suffix of its files
+
+# Integers of a file fit into 64 bits, signed or not: what msgpack and native readers can hold.
+MIN_INT = -(2**63)
+MAX_INT = 2**64 - 1
+
+
+class FrameObject(TypedDict):
+    """The frame of a node; `type` is always `function`."""
+
+    name: str
+    type: str
+
+
+class NodeObject(TypedDict):
+    """A node as it stands in the file."""
+
+    frame: FrameObject
+    metrics: dict[str, int | float | str | list[int | float]]
+    children: list[NodeObject]
+    proton: NotRequired[ProtonObject]  # on the root only
+
+
+class DeviceObject(TypedDict, total=False):
+    """One device of the device map, which is device type -> device id -> this."""
+
+    arch: str
+    bus_width: int
+    clock_rate: int  # kHz
+    memory_clock_rate: int  # kHz
+    num_sms: int
+    name: str
+
+
+DeviceMap = dict[str, dict[str, DeviceObject]]
+
+
+class ProtonObject(TypedDict, total=False):
+    """What Proton says about the recording as a whole."""
+
+    format: int
+    version: str
+    session: str
+    context: str
+    data: str
+    backends: list[str]
+    mode: str
+    phase: int  # the phase this file holds
+    phases: list[int]  # without `phase`: the phases this file was put together from
+    command: list[str]
+    host: str
+    pid: int
+    python: str
+    triton: str | None
+    start_time_ns: int
+    end_time_ns: int
+    losses: dict[str, int]
+    warnings: list[str]
+    autotune: list[dict[str, Any]]
+    metric_kinds: dict[str, str]
+    kinds: str  # one FrameKind letter a node, depth first
+    devices: DeviceMap  # traces only, which have no device map of their own

@@ -1,0 +1,267 @@
+"""The `proton` key: what a file says about the recording as a whole, checked and as model types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from proton.errors import FormatError
+from proton.files import schema
+from proton.model.device import Device
+from proton.model.metric import MetricKind
+from proton.model.profile import Header, Profile
+
+
+class Summary(NamedTuple):
+    """The `proton` key, read. `kinds` is None where the file does not say."""
+
+    header: Header
+    metric_kinds: dict[str, MetricKind]
+    losses: dict[str, int]
+    warnings: tuple[str, ...]
+    autotune: tuple[dict[str, Any], ...]
+    phases: tuple[int, ...]
+    kinds: str | None
+    devices: tuple[Device, ...]
+
+
+class _Fields:
+    """Typed access to the fields of an object from outside; all are optional."""
+
+    def __init__(self, source: str, place: str, fields: Mapping[str, Any]) -> None:
+        self._source = source
+        self._place = place
+        self._fields = fields
+
+    def wrong(self, key: str, wanted: str) -> FormatError:
+        value = self._fields.get(key)
+        return FormatError(
+            f"{self._source}: {self._place}.{key} must be {wanted}, not {short(value)}"
+        )
+
+    def text(self, key: str) -> str:
+        value = self._fields.get(key)
+        if value is None:
+            return ""
+        if not is_text(value):
+            raise self.wrong(key, "text")
+        return str(value)
+
+    def integer(self, key: str) -> int | None:
+        value = self._fields.get(key)
+        if value is not None and not is_integer(value):
+            raise self.wrong(key, "an integer")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        values = self._list(key, "a list of texts")
+        if not all(map(is_text, values)):
+            raise self.wrong(key, "a list of texts")
+        return tuple(values)
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        values = self._list(key, "a list of integers")
+        if not all(map(is_integer, values)):
+            raise self.wrong(key, "a list of integers")
+        return tuple(values)
+
+    def records(self, key: str) -> tuple[dict[str, Any], ...]:
+        values = self._list(key, "a list of objects")
+        if not all(type(value) is dict and is_plain(value) for value in values):
+            raise self.wrong(key, "a list of objects")
+        return tuple(values)
+
+    def mapping(self, key: str) -> dict[str, Any]:
+        value = self._fields.get(key)
+        if value is None:
+            return {}
+        if type(value) is not dict or not all(map(is_text, value)):
+            raise self.wrong(key, "an object")
+        return value
+
+    def _list(self, key: str, wanted: str) -> list[Any]:
+        value = self._fields.get(key)
+        if value is None:
+            return []
+        if type(value) is not list:
+            raise self.wrong(key, wanted)
+        return value
+
+
+def short(value: object) -> str:
+    """`value` for a message, on one line and not too long."""
+    if type(value) in (dict, list):  # a repr of what may be deep would recurse
+        return f"{'an object' if type(value) is dict else 'a list'}"
+    text = ascii(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def is_text(value: object) -> bool:
+    """A str that UTF-8 can hold, which lone surrogates cannot."""
+    if type(value) is not str:
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_integer(value: object) -> bool:
+    """An integer of 64 bits, signed or not; a bool is none."""
+    return type(value) is int and schema.MIN_INT <= value <= schema.MAX_INT
+
+
+def is_plain(value: object) -> bool:
+    """Only objects, lists, texts, finite numbers, bools and null, all the way down."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if type(part) is dict:
+            if not all(map(is_text, part)):
+                return False
+            pending.extend(part.values())
+        elif type(part) is list:
+            pending.extend(part)
+        elif type(part) is float:
+            if part - part != 0:
+                return False
+        elif not (part is None or type(part) is bool or is_integer(part) or is_text(part)):
+            return False
+    return True
+
+
+def read_summary(found: object, source: str) -> Summary:
+    """The summary in `found`, the value of the `proton` key, or None without that key."""
+    if found is None:
+        found = {}
+    if type(found) is not dict:
+        raise FormatError(f"{source}: proton must be an object, not {short(found)}")
+    fields = _Fields(source, "proton", found)
+    version = fields.integer("format")
+    if version is not None and version > schema.FORMAT_VERSION:
+        raise FormatError(
+            f"{source}: format {version} is newer than this Proton reads "
+            f"({schema.FORMAT_VERSION}); install a newer proton-profiler"
+        )
+    phase = fields.integer("phase")
+    phases = fields.integers("phases")
+    return Summary(
+        header=_read_header(fields),
+        metric_kinds=_read_metric_kinds(fields),
+        losses=_read_losses(fields),
+        warnings=fields.texts("warnings"),
+        autotune=fields.records("autotune"),
+        phases=(phase,) if phase is not None else phases or (0,),
+        kinds=fields.text("kinds") or None,
+        devices=read_devices(found.get("devices", {}), source),
+    )
+
+
+def _read_header(fields: _Fields) -> Header:
+    return Header(
+        session=fields.text("session"),
+        context=fields.text("context"),
+        data=fields.text("data"),
+        backends=fields.texts("backends"),
+        mode=fields.text("mode"),
+        command=fields.texts("command"),
+        host=fields.text("host"),
+        pid=fields.integer("pid"),
+        proton_version=fields.text("version"),
+        python_version=fields.text("python"),
+        triton_version=fields.text("triton"),
+        start_time_ns=fields.integer("start_time_ns"),
+        end_time_ns=fields.integer("end_time_ns"),
+    )
+
+
+def _read_metric_kinds(fields: _Fields) -> dict[str, MetricKind]:
+    kinds = fields.mapping("metric_kinds")
+    names = {kind.value for kind in MetricKind}
+    if not all(type(value) is str and value in names for value in kinds.values()):
+        raise fields.wrong("metric_kinds", f"an object of {', '.join(sorted(names))}")
+    return {metric: MetricKind(value) for metric, value in kinds.items()}
+
+
+def _read_losses(fields: _Fields) -> dict[str, int]:
+    losses = fields.mapping("losses")
+    if not all(is_integer(value) for value in losses.values()):
+        raise fields.wrong("losses", "an object of counts")
+    return dict(losses)
+
+
+def read_devices(found: object, source: str) -> tuple[Device, ...]:
+    """The devices of a device map: device type -> device id -> attributes."""
+    if type(found) is not dict:
+        raise FormatError(f"{source}: the device map must be an object, not {short(found)}")
+    devices = []
+    for device_type, by_id in found.items():
+        if not is_text(device_type) or type(by_id) is not dict:
+            raise FormatError(f"{source}: device type {short(device_type)} must hold an object")
+        for device_id, attributes in by_id.items():
+            if not is_text(device_id) or type(attributes) is not dict:
+                raise FormatError(f"{source}: device {short(device_id)} must be an object")
+            devices.append(_read_device(device_type, device_id, attributes, source))
+    return tuple(devices)
+
+
+def _read_device(
+    device_type: str, device_id: str, attributes: dict[str, Any], source: str
+) -> Device:
+    fields = _Fields(source, f"device {short(device_type)} {short(device_id)}", attributes)
+    arch = attributes.get("arch")
+    return Device(
+        device_type=device_type,
+        device_id=device_id,
+        arch=str(arch) if is_integer(arch) else fields.text("arch"),
+        num_sms=fields.integer("num_sms"),
+        clock_rate_khz=fields.integer("clock_rate"),
+        memory_clock_rate_khz=fields.integer("memory_clock_rate"),
+        bus_width=fields.integer("bus_width"),
+        name=fields.text("name") or None,
+    )
+
+
+def device_map(profile: Profile) -> schema.DeviceMap:
+    """The devices of `profile` as they stand in a file; what is not known is left out."""
+    found: schema.DeviceMap = {}
+    for device in profile.devices:
+        attributes = {
+            "arch": device.arch,
+            "bus_width": device.bus_width,
+            "clock_rate": device.clock_rate_khz,
+            "memory_clock_rate": device.memory_clock_rate_khz,
+            "num_sms": device.num_sms,
+            "name": device.name,
+        }
+        known = {key: value for key, value in attributes.items() if value is not None}
+        found.setdefault(device.device_type, {})[device.device_id] = known  # type: ignore[assignment]
+    return found
+
+
+def summary_object(profile: Profile) -> dict[str, Any]:
+    """What `profile` says of the recording as a whole, as the value of a `proton` key."""
+    header = profile.header
+    fields: dict[str, Any] = {
+        "format": schema.FORMAT_VERSION,
+        "version": header.proton_version,
+        "session": header.session,
+        "context": header.context,
+        "data": header.data,
+        "backends": list(header.backends),
+        "mode": header.mode,
+        "phases": list(profile.phases) if tuple(profile.phases) != (0,) else [],
+        "command": list(header.command),
+        "host": header.host,
+        "pid": header.pid,
+        "python": header.python_version,
+        "triton": header.triton_version,
+        "start_time_ns": header.start_time_ns,
+        "end_time_ns": header.end_time_ns,
+        "losses": dict(profile.losses),
+        "warnings": list(profile.warnings),
+        "autotune": [dict(record) for record in profile.autotune],
+        "metric_kinds": {metric: kind.value for metric, kind in profile.metric_kinds.items()},
+    }
+    return {key: value for key, value in fields.items() if value not in ("", None, [], {})}

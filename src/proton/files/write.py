@@ -1,0 +1,99 @@
+"""Profile -> bytes and files, for profiles that were converted, merged or filtered.
+
+Recordings are written by the native core; what this module writes reads back as an equal profile.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from proton.errors import DataKindError, UsageError, WriteError
+from proton.files import schema
+from proton.files.chrome import to_chrome
+from proton.files.hatchet import to_json, to_msgpack
+from proton.model.profile import Profile
+
+
+def formats_of(profile: Profile) -> tuple[str, ...]:
+    """The names of the formats that can hold `profile`."""
+    tree = schema.TREE_FORMATS if profile.tree is not None else ()
+    trace = schema.TRACE_FORMATS if profile.trace is not None else ()
+    return tree + trace
+
+
+def to_bytes(profile: Profile, output_format: str) -> bytes:
+    """`profile` as the content of a file.
+
+    Args:
+        profile: What to write.
+        output_format: `hatchet`, `hatchet_msgpack` (trees) or `chrome_trace` (traces).
+
+    Raises:
+        UsageError: There is no such format.
+        DataKindError: The format holds trees and the profile has none, or the same for traces.
+    """
+    if output_format not in schema.FORMATS:
+        raise UsageError.unknown("output format", output_format, choices=schema.FORMATS)
+    if output_format in schema.TRACE_FORMATS:
+        if profile.trace is None:
+            raise _wrong_kind(profile, output_format)
+        return to_chrome(profile, profile.trace)
+    if profile.tree is None:
+        raise _wrong_kind(profile, output_format)
+    encode = to_json if output_format == schema.HATCHET else to_msgpack
+    return encode(profile, profile.tree)
+
+
+def _wrong_kind(profile: Profile, output_format: str) -> DataKindError:
+    possible = ", ".join(map(repr, formats_of(profile))) or "none"
+    return DataKindError(
+        f"{profile.source}: format {output_format!r} cannot hold this profile; "
+        f"choose one of {possible}"
+    )
+
+
+def write_profile(profile: Profile, path: str | os.PathLike[str], output_format: str = "") -> None:
+    """Write `profile` to `path`, which holds either the old content or all of the new.
+
+    Args:
+        profile: What to write.
+        path: Where to; the folder must exist.
+        output_format: As in `to_bytes`; by default what the suffix of `path` says, else the first
+            format that can hold the profile.
+
+    Raises:
+        UsageError: As in `to_bytes`.
+        WriteError: The file cannot be written; the message starts with the path.
+    """
+    target = Path(path)
+    if not output_format:
+        suffix = target.suffix.removeprefix(".")
+        output_format = suffix if suffix in schema.FORMATS else formats_of(profile)[0]
+    content = to_bytes(profile, output_format)
+    try:
+        _replace(target, content)
+    except OSError as error:
+        raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Write beside `target` and rename, so that nobody ever sees half a file."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The process's file mode mask; it can only be read by setting it."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

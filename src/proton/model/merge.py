@@ -1,0 +1,134 @@
+"""Several recordings as one: metrics summed by path, spans side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from proton.model.frame import Frame
+from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
+from proton.model.profile import Profile
+from proton.model.trace import Flow, Lane, Span, Trace
+from proton.model.tree import Tree
+
+NO_KINDS: Mapping[str, MetricKind] = MappingProxyType({})
+
+
+def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
+    """One profile of all `profiles`, in their order.
+
+    Metrics are summed by path, properties and labels take the last value, losses are summed,
+    warnings, devices and phases are listed once each. The header is the first one's, with the
+    last end time.
+    """
+    first = profiles[0]
+    kinds: dict[str, MetricKind] = {}
+    losses: Counter[str] = Counter()
+    for profile in profiles:
+        kinds.update(profile.metric_kinds)
+        losses.update(profile.losses)
+    trees = [profile.tree for profile in profiles if profile.tree is not None]
+    traces = [profile.trace for profile in profiles if profile.trace is not None]
+    ends = [p.header.end_time_ns for p in profiles if p.header.end_time_ns is not None]
+    return replace(
+        first,
+        source=source,
+        tree=merge_trees(trees, kinds) if trees else None,
+        trace=merge_traces(traces) if traces else None,
+        devices=tuple(dict.fromkeys(d for profile in profiles for d in profile.devices)),
+        header=replace(first.header, end_time_ns=max(ends, default=None)),
+        metric_kinds=MappingProxyType(kinds),
+        losses=MappingProxyType(dict(losses)),
+        warnings=tuple(dict.fromkeys(text for profile in profiles for text in profile.warnings)),
+        autotune=tuple(record for profile in profiles for record in profile.autotune),
+        phases=tuple(sorted({phase for profile in profiles for phase in profile.phases})),
+    )
+
+
+def merge_trees(trees: Sequence[Tree], kinds: Mapping[str, MetricKind] = NO_KINDS) -> Tree:
+    """One tree with every path of `trees`; metrics of equal paths are added as their kind says."""
+    frames: list[Frame] = []
+    parents: list[int] = []
+    own: list[dict[str, MetricValue]] = []
+    rows: dict[tuple[int, Frame], int] = {}
+    for tree in trees:
+        here: list[int] = []  # row of `tree` -> merged row
+        for frame, parent, metrics in zip(tree.frames, tree.parents, tree.own, strict=True):
+            above = here[parent] if parent >= 0 else -1
+            row = rows.setdefault((above, frame), len(frames))
+            if row == len(frames):
+                frames.append(frame)
+                parents.append(above)
+                own.append(dict(metrics))
+            else:
+                _add(own[row], metrics, kinds)
+            here.append(row)
+    return _depth_first(frames, parents, own)
+
+
+def _add(target: dict[str, MetricValue], metrics: Metrics, kinds: Mapping[str, MetricKind]) -> None:
+    for name, value in metrics.items():
+        if kinds.get(name) is MetricKind.PROPERTY:
+            target[name] = value
+        else:
+            target[name] = add_values(target.get(name), value)
+
+
+def add_values(old: MetricValue | None, new: MetricValue) -> MetricValue:
+    """Numbers are added, lists of one length element by element; else the new value stands."""
+    if isinstance(old, (int, float)) and isinstance(new, (int, float)):
+        return old + new
+    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
+        return tuple(a + b for a, b in zip(old, new, strict=True))
+    return new
+
+
+def _depth_first(frames: Sequence[Frame], parents: Sequence[int], own: Sequence[Metrics]) -> Tree:
+    """The same tree with its rows in depth-first order, children in the order of their rows."""
+    children: list[list[int]] = [[] for _ in frames]
+    for row, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(row)
+    order: list[int] = []
+    pending = [0]
+    while pending:
+        row = pending.pop()
+        order.append(row)
+        pending.extend(reversed(children[row]))
+    place = [0] * len(order)
+    for new, old in enumerate(order):
+        place[old] = new
+    return Tree(
+        [frames[row] for row in order],
+        [place[parents[row]] if row else -1 for row in order],
+        [own[row] or EMPTY for row in order],
+    )
+
+
+def merge_traces(traces: Sequence[Trace]) -> Trace:
+    """One trace with every span of `traces`; those with a base time are put on one clock."""
+    bases = [trace.base_time_ns for trace in traces if trace.base_time_ns is not None]
+    base = min(bases, default=None)
+    lanes: dict[str, int] = {}
+    merged: list[Lane] = []
+    spans: list[Span] = []
+    flows: list[Flow] = []
+    for trace in traces:
+        shift_ns = 0
+        if trace.base_time_ns is not None and base is not None:
+            shift_ns = trace.base_time_ns - base
+        here = []
+        for lane in trace.lanes:
+            if lane.key not in lanes:
+                lanes[lane.key] = len(merged)
+                merged.append(lane)
+            here.append(lanes[lane.key])
+        offset = len(spans)
+        spans.extend(
+            span._replace(lane=here[span.lane], start_ns=span.start_ns + shift_ns)
+            for span in trace.spans
+        )
+        flows.extend(Flow(flow.source + offset, flow.target + offset) for flow in trace.flows)
+    return Trace(merged, spans, flows, base)
