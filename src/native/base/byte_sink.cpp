@@ -50,7 +50,7 @@ FileSink::FileSink(std::string path) : path_(std::move(path)), target_path_(path
     return;
   }
   // A rename would replace a read-only file without asking.
-  if (::access(path_.c_str(), W_OK) != 0) fail("cannot write");
+  if (::faccessat(AT_FDCWD, path_.c_str(), W_OK, AT_EACCESS) != 0) fail("cannot write");
   target_path_ = follow_links(path_);
   open_temporary(present.st_mode & kPermissionBits, true);
 }

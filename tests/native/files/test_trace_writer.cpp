@@ -1,0 +1,170 @@
+/// Chrome traces as text.
+#include "files/trace_writer.h"
+
+#include <cmath>
+#include <string>
+
+#include "check.h"
+#include "trees.h"
+
+using proton::LaneKind;
+using proton::SpanKind;
+using proton::TraceLog;
+using proton::test::add_lane;
+using proton::test::add_path;
+using proton::test::add_span;
+using proton::test::contains;
+using proton::test::count_of;
+using proton::test::empty_log;
+using proton::test::to_chrome;
+
+namespace {
+
+const std::string kEmptySummary =
+    R"("proton":{"format":1,"losses":{},"warnings":[],"autotune":[],"metric_kinds":{},)"
+    R"("devices":{}})";
+
+}  // namespace
+
+TEST(an_empty_trace_has_no_base_time) {
+  CHECK_EQ(to_chrome(empty_log()),
+           R"({"displayTimeUnit":"us","traceEvents":[],)" + kEmptySummary + "}");
+}
+
+TEST(a_host_only_trace_has_spans_and_no_names) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 3);
+  const uint32_t outer = add_path(log, 0, "outer");
+  add_span(log, SpanKind::kScope, lane, add_path(log, outer, "inner"), 2'500, 4'501).scope_id = 9;
+  CHECK_EQ(to_chrome(log),
+           R"({"displayTimeUnit":"us","baseTimeNanoseconds":1700000000000000000,"traceEvents":[)"
+           R"({"ph":"X","cat":"scope","name":"inner","pid":0,"tid":3,"ts":1.500,"dur":2.001,)"
+           R"("args":{"call_stack":["ROOT","outer","inner"],"scope_id":9}}],)" +
+               kEmptySummary + "}");
+}
+
+TEST(rows_are_named_and_sorted_where_a_device_worked) {
+  TraceLog log = empty_log();
+  const uint32_t stream = add_lane(log, LaneKind::kDevice, 7);
+  add_lane(log, LaneKind::kGraph, 7);
+  add_lane(log, LaneKind::kHost, 0);
+  add_span(log, SpanKind::kKernel, stream, add_path(log, 0, "k"), 1'000, 2'000);
+  const std::string json = to_chrome(log);
+  CHECK(contains(json,
+                 R"({"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"Trace"}},)"
+                 R"({"ph":"M","name":"process_sort_index","pid":0,"tid":0,)"
+                 R"("args":{"sort_index":0}})"));
+  CHECK(contains(json, R"("tid":0,"args":{"name":"CPU Thread 0"})"));
+  CHECK(contains(json, R"("tid":100007,"args":{"name":"Graph: Stream 7"})"));
+  CHECK(contains(json, R"("tid":200007,"args":{"name":"GPU Stream 7"})"));
+  CHECK(contains(json, R"("tid":0,"args":{"sort_index":0})"));
+  CHECK(contains(json, R"("tid":100007,"args":{"sort_index":1})"));
+  CHECK(contains(json, R"("tid":200007,"args":{"sort_index":2})"));
+}
+
+TEST(streams_of_a_second_device_get_rows_of_their_own) {
+  TraceLog log = empty_log();
+  const uint32_t path = add_path(log, 0, "k");
+  add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 7, 1), path, 1'000, 2'000);
+  add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 7, 0), path, 1'000, 2'000);
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("tid":200007,"args":{"name":"GPU Stream 7"})"));
+  CHECK(contains(json, R"("tid":1200007,"args":{"name":"GPU 1 Stream 7"})"));
+}
+
+TEST(lanes_with_numbers_too_large_for_their_range_keep_apart) {
+  TraceLog log = empty_log();
+  const uint32_t path = add_path(log, 0, "k");
+  for (const uint64_t number : {uint64_t{100'000}, ~uint64_t{0}}) {
+    add_span(log, SpanKind::kScope, add_lane(log, LaneKind::kHost, number), path, 1'000, 2'000);
+  }
+  add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kGraph, 0), path, 1'000, 2'000);
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("tid":100000,"args":{"name":"Graph: Stream 0"})"));
+  CHECK(contains(json, R"("tid":2000000000,"args":{"name":"CPU Thread 100000"})"));
+  CHECK(contains(json, R"("tid":2000000001,"args":{"name":"CPU Thread 18446744073709551615"})"));
+}
+
+TEST(equal_lanes_share_one_row) {
+  TraceLog log = empty_log();
+  const uint32_t path = add_path(log, 0, "k");
+  add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 1), path, 1'000, 2'000);
+  add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 1), path, 3'000, 4'000);
+  const std::string json = to_chrome(log);
+  CHECK_EQ(count_of(json, "thread_name"), 1u);
+  CHECK_EQ(count_of(json, R"("tid":200001,"ts")"), 2u);
+}
+
+TEST(interpreted_kernels_do_not_claim_a_gpu) {
+  TraceLog log = empty_log();
+  log.summary.devices = {{"CPU", "0", {}}};
+  const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);
+  add_span(log, SpanKind::kKernel, lane, add_path(log, 0, "k"), 1'000, 2'000);
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("tid":200000,"args":{"name":"Interpreter Stream 0"})"));
+  CHECK(contains(json, R"("devices":{"CPU":{"0":{}}})"));
+}
+
+TEST(metrics_are_texts_on_metric_spans_and_numbers_on_kernels) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
+  const uint32_t path = add_path(log, 0, "s");
+  add_span(log, SpanKind::kMetric, lane, path, 1'000, 2'000,
+           {{"m", 1.0}, {"n", int64_t{2}}, {"v", std::vector<double>{0.1}}, {"bad", std::nan("")}});
+  add_span(log, SpanKind::kKernel, lane, path, 3'000, 4'000, {{"flops", 2.5}});
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("cat":"metric","name":"s: <m, 1.000000>, <n, 2>, <v, [0.100000]>")"));
+  CHECK(contains(json, R"("scope_id":0,"metrics":{"m":"1.0","n":"2","v":"[0.1]"})"));
+  CHECK(contains(json, R"("call_stack":["ROOT","s"],"metrics":{"flops":2.5})"));
+  CHECK(contains(json, R"("losses":{"non_finite_metric":1})"));
+}
+
+TEST(a_flow_joins_a_launch_to_its_kernel) {
+  TraceLog log = empty_log();
+  const uint32_t host = add_lane(log, LaneKind::kHost, 0);
+  const uint32_t stream = add_lane(log, LaneKind::kDevice, 0);
+  const uint32_t path = add_path(log, 0, "k");
+  auto& launch = add_span(log, SpanKind::kScope, host, path, 1'000, 2'000);
+  launch.flow_id = 5;
+  launch.is_flow_source = true;
+  add_span(log, SpanKind::kKernel, stream, path, 3'000, 4'000).flow_id = 5;
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"({"ph":"s","cat":"flow","name":"launch->kernel","id":5,"pid":0,"tid":0,)"
+                       R"("ts":0.000,"bp":"e"})"));
+  CHECK(contains(json, R"({"ph":"f","cat":"flow","name":"launch->kernel","id":5,"pid":0,)"
+                       R"("tid":200000,"ts":2.000,"bp":"e"})"));
+}
+
+TEST(a_flow_with_one_end_is_left_out) {
+  TraceLog log = empty_log();
+  const uint32_t stream = add_lane(log, LaneKind::kDevice, 0);
+  add_span(log, SpanKind::kKernel, stream, add_path(log, 0, "k"), 3'000, 4'000).flow_id = 5;
+  CHECK(!contains(to_chrome(log), "flow"));
+}
+
+TEST(spans_stand_by_time_the_longer_first) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "late"), 5'000, 6'000);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "short"), 1'000, 2'000);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "long"), 1'000, 9'000);
+  const std::string json = to_chrome(log);
+  CHECK(json.find("\"name\":\"long\"") < json.find("\"name\":\"short\""));
+  CHECK(json.find("\"name\":\"short\"") < json.find("\"name\":\"late\""));
+}
+
+TEST(a_span_before_the_base_has_a_negative_time) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "s"), 400, 1'000);
+  CHECK(contains(to_chrome(log), R"("ts":-0.600,"dur":0.600)"));
+}
+
+TEST(a_span_that_ends_before_it_starts_is_counted) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "s"), 2'000, 1'000);
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("ts":1.000,"dur":0.000)"));
+  CHECK(contains(json, R"("losses":{"negative_duration":1})"));
+}
