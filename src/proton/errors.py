@@ -56,7 +56,12 @@ class FormatError(ProtonError, ValueError):
 
 
 class WriteError(ProtonError, OSError):
-    """A profile could not be written where it was asked to go; the message names the rescue file."""
+    """A profile could not be written where it was asked to go; the message names the rescue file.
+
+    `rescued_to` is that file's path; None when there was no room for it anywhere.
+    """
+
+    rescued_to: str | None = None
 
 
 class KernelError(ProtonError, RuntimeError):

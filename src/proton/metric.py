@@ -1,0 +1,9 @@
+"""Metric values that come as tensors."""
+
+from proton.runtime.tensor_metrics import (
+    FLOPS_WIDTHS,
+    set_metric_kernels,
+    transform_tensor_metrics,
+)
+
+__all__ = ["FLOPS_WIDTHS", "set_metric_kernels", "transform_tensor_metrics"]

@@ -1,0 +1,114 @@
+"""The session of the `proton` command: opened before the target runs, closed after it.
+
+While it is open, the target's own `start()` answers with its id and `finalize()` does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from proton.errors import ProtonError, ProtonWarning
+from proton.runtime import session
+from proton.runtime.flags import flags
+from proton.runtime.names import ALL_FORMATS, DEFAULT_PROFILE_NAME, pick_format
+
+DEFAULT_NAME = DEFAULT_PROFILE_NAME
+_output_format = ""
+
+__all__ = [
+    "ALL_FORMATS",
+    "DEFAULT_NAME",
+    "Ending",
+    "Request",
+    "discard",
+    "finish",
+    "forget",
+    "is_empty",
+    "start",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for: the arguments of `start()`, and the format to write."""
+
+    name: str | None = None
+    backend: str | None = None
+    context: str = "shadow"
+    mode: str | None = None
+    data: str = "tree"
+    hook: str | None = None
+    output_format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of the session."""
+
+    paths: tuple[str, ...] = ()  # the files written, in the order of their phases
+    error: str = ""  # why the profile is not where it should be, and where it is
+    is_empty: bool = False
+    why_empty: str = ""
+    losses: Mapping[str, int] = field(default_factory=dict)
+
+
+def start(request: Request) -> int | None:
+    """Open the command's session; None when profiling is disabled.
+
+    Raises:
+        ProtonError: it cannot be opened; nothing is left behind.
+    """
+    global _output_format
+    pick_format(request.output_format, request.data)  # now, not after the target's long run
+    _output_format = request.output_format
+    opened = session.open_session(
+        request.name,
+        context=request.context,
+        data=request.data,
+        backend=request.backend,
+        mode=request.mode,
+        hook=request.hook,
+    )
+    flags.command_line = True
+    return opened
+
+
+def is_empty() -> bool:
+    """Whether nothing was captured so far."""
+    return all(recording.native.is_empty for recording in session.open_recordings())
+
+
+def finish() -> Ending:
+    """Write and close the session; never raises for what can be told in a line."""
+    recordings = session.open_recordings()
+    if not recordings:
+        flags.command_line = False
+        return Ending()
+    recording = recordings[0]
+    error, was_empty, why_empty = "", False, ""
+    losses: Mapping[str, int] = {}
+    try:
+        recording.stop()
+        was_empty = recording.native.is_empty
+        why_empty = recording.why_empty() if was_empty else ""
+        losses = dict(recording.native.losses)
+        session.close_sessions(None, _output_format)
+    except ProtonWarning:  # warnings are errors in this process; the lines below say the same
+        pass
+    except (ProtonError, OSError) as failure:
+        error = str(failure)
+    finally:
+        flags.command_line = False
+    return Ending(tuple(recording.files.written), error, was_empty, why_empty, losses)
+
+
+def discard() -> None:
+    """Close the session and write nothing."""
+    flags.command_line = False
+    session.discard_sessions()
+
+
+def forget() -> None:
+    """Leave the command's session to the parent: for a forked child."""
+    flags.command_line = False

@@ -1,0 +1,159 @@
+"""Hooks: what runs when Triton loads a kernel and around each launch; and who has which."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from typing import Any, ClassVar, Protocol
+
+
+class LazyMetadata(Protocol):
+    """What Triton hands to launch hooks: the dict is made when first asked for."""
+
+    def get(self) -> dict[str, Any]:
+        """`name`, `function`, `stream`, and what the kernel's launch_metadata function returned."""
+
+
+class Hook(ABC):
+    """Subclass it and give an instance to `start(hook=...)`.
+
+    Hooks of higher `priority` enter first and exit last. An exception in a hook reaches the launch.
+    """
+
+    priority: int = 0
+
+    @abstractmethod
+    def init_handle(
+        self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+    ) -> None:
+        """A kernel was loaded."""
+
+    def destroy_handle(self, module: Any, function: Any, *args: Any) -> None:  # noqa: B027
+        """A kernel was unloaded (Triton 3.8 and later)."""
+
+    @abstractmethod
+    def enter(self, metadata: LazyMetadata) -> None:
+        """A kernel is about to be launched, on the launching thread."""
+
+    @abstractmethod
+    def exit(self, metadata: LazyMetadata) -> None:
+        """The launch has returned."""
+
+    @abstractmethod
+    def activate(self) -> None:
+        """The first session that has this hook became active."""
+
+    @abstractmethod
+    def deactivate(self) -> None:
+        """The last session that has this hook became inactive."""
+
+
+class HookManager:
+    """Which hooks run, and for which sessions they were registered. Static."""
+
+    active_hooks: ClassVar[list[Hook]] = []  # by priority, highest first
+    session_hooks: ClassVar[dict[int, dict[Hook, bool]]] = defaultdict(dict)  # hook -> is active
+
+    @staticmethod
+    def register(hook: Hook, session: int) -> None:
+        """Give `session` the hook, active."""
+        try:
+            HookManager._activate_one(hook, session)
+        except BaseException:
+            HookManager.session_hooks[session].pop(hook, None)
+            HookManager._forget_if_bare(session)
+            HookManager._follow_triton()
+            raise
+
+    @staticmethod
+    def unregister(session: int | None = None) -> None:
+        """Take the hooks of one session, or of all, away. Unknown ids are ignored."""
+        for each in HookManager._chosen(session):
+            try:
+                HookManager.deactivate(each)
+            finally:
+                HookManager.session_hooks.pop(each, None)
+        HookManager._follow_triton()
+
+    @staticmethod
+    def activate(session: int | None = None) -> None:
+        """Have the hooks of one session, or of all, run again."""
+        for each in HookManager._chosen(session):
+            for hook in list(HookManager.session_hooks[each]):
+                HookManager._activate_one(hook, each)
+
+    @staticmethod
+    def deactivate(session: int | None = None) -> None:
+        """Stop the hooks of one session, or of all; one that another session needs goes on."""
+        for each in HookManager._chosen(session):
+            for hook in list(HookManager.session_hooks[each]):
+                HookManager._deactivate_one(hook, each)
+
+    @staticmethod
+    def init_handle(
+        module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+    ) -> None:
+        """Triton's call when a kernel was loaded."""
+        for hook in tuple(HookManager.active_hooks):
+            hook.init_handle(module, function, name, metadata_group, hash)
+
+    @staticmethod
+    def destroy_handle(module: Any, function: Any, *args: Any) -> None:
+        """Triton's call when a kernel was unloaded."""
+        for hook in tuple(HookManager.active_hooks):
+            hook.destroy_handle(module, function, *args)
+
+    @staticmethod
+    def enter(metadata: LazyMetadata) -> None:
+        """Triton's call before a launch."""
+        for hook in tuple(HookManager.active_hooks):
+            hook.enter(metadata)
+
+    @staticmethod
+    def exit(metadata: LazyMetadata) -> None:
+        """Triton's call after a launch."""
+        for hook in reversed(tuple(HookManager.active_hooks)):
+            hook.exit(metadata)
+
+    @staticmethod
+    def forget() -> None:
+        """Drop everything without calling a hook: in a forked child the hooks are the parent's."""
+        HookManager.active_hooks.clear()
+        HookManager.session_hooks.clear()
+        HookManager._follow_triton()
+
+    @staticmethod
+    def _activate_one(hook: Hook, session: int) -> None:
+        if hook not in HookManager.active_hooks:
+            hook.activate()
+            HookManager.active_hooks.append(hook)
+            HookManager.active_hooks.sort(key=lambda each: -each.priority)
+        HookManager.session_hooks[session][hook] = True
+        HookManager._follow_triton()
+
+    @staticmethod
+    def _deactivate_one(hook: Hook, session: int) -> None:
+        HookManager.session_hooks[session][hook] = False
+        is_needed = any(hooks.get(hook) for hooks in HookManager.session_hooks.values())
+        if hook in HookManager.active_hooks and not is_needed:
+            HookManager.active_hooks.remove(hook)
+            HookManager._follow_triton()
+            hook.deactivate()
+
+    @staticmethod
+    def _chosen(session: int | None) -> list[int]:
+        if session is None:
+            return list(HookManager.session_hooks)
+        return [session] if session in HookManager.session_hooks else []
+
+    @staticmethod
+    def _forget_if_bare(session: int) -> None:
+        if not HookManager.session_hooks.get(session):
+            HookManager.session_hooks.pop(session, None)
+
+    @staticmethod
+    def _follow_triton() -> None:
+        """Stand in Triton's hook chains while a hook is active, and only then."""
+        from proton.runtime import launch_hook
+
+        launch_hook.set_installed(bool(HookManager.active_hooks))

@@ -1,0 +1,282 @@
+"""Arguments and environment become one frozen `SessionOptions`. The only reader of `os.environ`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from proton.backends.base import BACKENDS
+from proton.errors import UsageError
+from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
+from proton.runtime.hooks import Hook
+from proton.runtime.names import DEFAULT_PROFILE_NAME, STDOUT_NAMES, fill, pick_format
+
+CONTEXTS = ("shadow", "python")
+DATA_KINDS = ("tree", "trace")
+DEFAULT_BACKEND = "interpreter"  # until a GPU backend is built
+PERIODIC_FLUSHING = "periodic_flushing"
+
+# backend -> mode -> its options; a backend that is not listed checks its mode itself
+_MODES: dict[str, dict[str, tuple[str, ...]]] = {
+    "cupti": {"pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
+    "rocprofiler": {"pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
+    "interpreter": {PERIODIC_FLUSHING: ("format",)},
+}
+_RENAMED = {"roctracer": "rocprofiler"}
+_RANK_VARIABLES = (
+    "RANK",
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "SLURM_PROCID",
+)
+_TRUE = ("1", "true", "yes", "on", "y")
+_FALSE = ("0", "false", "no", "off", "n", "")
+
+
+class TextMode(Protocol):
+    """A mode object: its `str()` is the mode string."""
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """Switches from `triton.knobs.proton` or the environment; sizes in bytes."""
+
+    disable: bool = False
+    enable_nvtx: bool = True
+    enable_hw_trace: bool = False
+    cupti_lib_dir: str | None = None
+    cupti_lib_blackwell_dir: str | None = None
+    profile_buffer_size: int = 64 << 20
+    profile_metric_buffer_size: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What one `start()` asked for, checked.
+
+    Attributes:
+        name: as given, `"proton"` when left out.
+        stem: absolute path of the file without suffix; None for standard output.
+        mode: for the backend, without the modes that the session itself carries out.
+        flush_format: the format parts are written in as phases end; None: only at the end.
+        hook: None, `"triton"` or a hook of the user's.
+    """
+
+    name: str
+    stem: str | None
+    context: str
+    data: str
+    backend: str
+    mode: str
+    flush_format: str | None
+    hook: Hook | str | None
+    knobs: Knobs = Knobs()
+
+    @property
+    def key(self) -> str:
+        """Sessions with equal keys would write the same file: they are one session."""
+        return self.stem if self.stem is not None else "-"
+
+    def differences(self, other: SessionOptions) -> list[str]:
+        """`"context is 'shadow', not 'python'"` for each option of `self` that `other` changes."""
+        names = ["context", "data", "flush_format"]
+        if self.backend == other.backend:  # a second backend brings its own mode and hook
+            names += ["mode", "hook"]
+        return [
+            f"{_SPELLING.get(name, name)} is {getattr(self, name)!r}, not {getattr(other, name)!r}"
+            for name in names
+            if getattr(self, name) != getattr(other, name)
+        ]
+
+
+_SPELLING = {"flush_format": f"format of mode {PERIODIC_FLUSHING!r}"}
+
+
+def resolve(
+    name: str | os.PathLike[str] | None,
+    *,
+    context: str,
+    data: str,
+    backend: str | None,
+    mode: str | TextMode | None,
+    hook: Hook | str | None,
+) -> SessionOptions:
+    """The options behind the arguments of `start()`.
+
+    Raises:
+        UsageError: an argument or an environment variable has a value that means nothing.
+    """
+    name = _check_name(name)
+    if context not in CONTEXTS:
+        raise UsageError.unknown("context", context, choices=CONTEXTS)
+    if data not in DATA_KINDS:
+        raise UsageError.unknown("data", data, choices=DATA_KINDS)
+    if not (hook is None or hook == "triton" or isinstance(hook, Hook)):
+        raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
+    backend = _check_backend(backend)
+    backend_mode, flush_format = _split_flushing(_check_mode(backend, str(mode or "")), data)
+    return SessionOptions(
+        name=name,
+        stem=None if name in STDOUT_NAMES else os.path.abspath(_fill_name(name)),
+        context=context,
+        data=data,
+        backend=backend,
+        mode=backend_mode,
+        flush_format=flush_format,
+        hook=hook,
+        knobs=read_knobs(),
+    )
+
+
+def _check_name(name: str | os.PathLike[str] | None) -> str:
+    if name is None:
+        return DEFAULT_PROFILE_NAME
+    text = os.fspath(name) if isinstance(name, os.PathLike) else name
+    if not isinstance(text, str):
+        raise UsageError(f"name must be a str or a path, not {name!r}")
+    if "\0" in text:
+        raise UsageError(f"name {text!r} has a NUL in it; no file can be called that")
+    if text.endswith(os.sep) or os.path.basename(text) in (".", ".."):
+        raise UsageError(f"name {text!r} is a folder; add the name of the profile")
+    return text
+
+
+def _check_backend(backend: str | None) -> str:
+    if backend is None:
+        return DEFAULT_BACKEND
+    if not isinstance(backend, str) or _rename(backend) not in BACKENDS:
+        raise UsageError.unknown("backend", backend, choices=BACKENDS)
+    return _rename(backend)
+
+
+def _rename(backend: str) -> str:
+    return _RENAMED.get(backend.lower(), backend.lower())
+
+
+def _check_mode(backend: str, mode: str) -> tuple[ModeText, ...]:
+    if backend == "instrumentation":
+        return split_modes(str(parse_instrumentation(mode)))
+    modes = split_modes(mode)
+    known = _MODES.get(backend)
+    for each in modes if known is not None else ():
+        assert known is not None
+        if each.name not in known:
+            raise UsageError.unknown(f"mode of backend {backend!r}", each.name, choices=known)
+        for option in each.options:
+            if option not in known[each.name]:
+                raise UsageError.unknown(
+                    f"option of mode {each.name!r}", option, choices=known[each.name]
+                )
+    return modes
+
+
+def _split_flushing(modes: tuple[ModeText, ...], data: str) -> tuple[str, str | None]:
+    """The mode for the backend, and the format to flush phases in, if that was asked for."""
+    flush_format = None
+    for mode in modes:
+        if mode.name == PERIODIC_FLUSHING:
+            flush_format = pick_format(mode.options.get("format", ""), data)
+    return "+".join(str(mode) for mode in modes if mode.name != PERIODIC_FLUSHING), flush_format
+
+
+def _fill_name(name: str) -> str:
+    if "{" not in name:
+        return name
+    rank = read_rank(strict="{rank}" in name)
+    host = os.uname().nodename
+    return fill(name, {"pid": os.getpid(), "rank": 0 if rank is None else rank, "host": host})
+
+
+def read_rank(*, strict: bool) -> int | None:
+    """This process's rank among those its launcher started; None where no launcher said one.
+
+    Raises:
+        UsageError: `strict`, and the launcher's variable is no number.
+    """
+    for variable in _RANK_VARIABLES:
+        if text := os.environ.get(variable):
+            if text.isascii() and text.isdigit():
+                return int(text)
+            if strict:
+                raise _unparsable(variable, text, "a whole number, 0 or more")
+    return None
+
+
+def is_disabled() -> bool:
+    """Whether knob or environment says that nothing is to be profiled."""
+    return _read_bool(_triton_knobs(), "disable", "TRITON_PROTON_DISABLE", default=False)
+
+
+def read_knobs() -> Knobs:
+    """All knobs: values set on `triton.knobs.proton` win over the environment.
+
+    Raises:
+        UsageError: a variable's value cannot be read; it names variable, value and choices.
+    """
+    knobs = _triton_knobs()
+    size = 64 << 20
+    return Knobs(
+        disable=_read_bool(knobs, "disable", "TRITON_PROTON_DISABLE", default=False),
+        enable_nvtx=_read_bool(knobs, "enable_nvtx", "TRITON_ENABLE_NVTX", default=True),
+        enable_hw_trace=_read_bool(knobs, "enable_hw_trace", "TRITON_ENABLE_HW_TRACE"),
+        cupti_lib_dir=_read_text(
+            knobs, "cupti_lib_dir", "TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_DIR"
+        ),
+        cupti_lib_blackwell_dir=_read_text(
+            knobs, "cupti_lib_blackwell_dir", "TRITON_CUPTI_LIB_BLACKWELL_PATH"
+        ),
+        profile_buffer_size=_read_size(
+            knobs, "profile_buffer_size", "TRITON_PROFILE_BUFFER_SIZE", size
+        ),
+        profile_metric_buffer_size=_read_size(
+            knobs, "profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE", size
+        ),
+    )
+
+
+def _triton_knobs() -> Mapping[str, Any]:
+    """What the program set on `triton.knobs.proton`; empty while Triton is not imported."""
+    knobs = getattr(sys.modules.get("triton.knobs"), "proton", None)
+    return getattr(knobs, "__dict__", {})
+
+
+def _read_bool(
+    knobs: Mapping[str, Any], knob: str, variable: str, *, default: bool = False
+) -> bool:
+    if knob in knobs:
+        return bool(knobs[knob])
+    text = os.environ.get(variable)
+    if text is None or text == "":
+        return default
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise _unparsable(variable, text, "one of 1, true, yes, on, y or 0, false, no, off, n")
+
+
+def _read_text(knobs: Mapping[str, Any], knob: str, *variables: str) -> str | None:
+    if knobs.get(knob):
+        return str(knobs[knob])
+    return next((os.environ[name] for name in variables if os.environ.get(name)), None)
+
+
+def _read_size(knobs: Mapping[str, Any], knob: str, variable: str, default: int) -> int:
+    if knob in knobs:
+        return int(knobs[knob])
+    text = os.environ.get(variable)
+    if text is None or text == "":
+        return default
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise _unparsable(variable, text, "a whole number of bytes above 0")
+
+
+def _unparsable(variable: str, text: str, accepted: str) -> UsageError:
+    return UsageError(f"environment variable {variable}={text!r} cannot be read; give {accepted}")

@@ -1,0 +1,81 @@
+"""The files of one session: the name it may use, and each phase written once.
+
+What the user should hear about is kept in `notices`, not warned about here: a warning that a test
+run turned into an exception must not stop a profile from being written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from proton import _native
+from proton.errors import WriteError
+from proton.runtime import output
+from proton.runtime.names import file_name
+from proton.runtime.options import SessionOptions, read_rank
+from proton.runtime.ownership import Claim, claim, is_of_another, variants
+
+
+class PhaseFiles:
+    """Where the phases of one session go."""
+
+    def __init__(self, options: SessionOptions, native: _native.Session, since_ns: int) -> None:
+        """Claim the session's name; `since_ns` is when the session began, in Unix time."""
+        self.written: list[str] = []
+        self.notices: list[str] = []
+        self._native = native
+        self._since_ns = since_ns
+        self._claim: Claim | None = None
+        if options.stem is not None:  # else everything goes to standard output
+            self._claim = claim(options.stem, _rank)
+            if self._claim.stem != options.stem:
+                self._rename(options.stem, self._claim, "another running process has this name")
+
+    def write(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
+        """Write one phase.
+
+        Raises:
+            WriteError: not where it should go; the error names the file that has it instead.
+        """
+        if self._claim is None:
+            output.print_phase(self._native, output_format, phase, header)
+            return
+        part = phase if self._native.phase else None
+        self._avoid_others_file(self._claim, output_format, part)
+        try:
+            path = output.write_phase(
+                self._native, self._claim.stem, output_format, phase, header, part=part
+            )
+        except WriteError as error:
+            if error.rescued_to is not None:
+                self.written.append(error.rescued_to)
+            raise
+        self.written.append(path)
+
+    def release(self) -> None:
+        """Give the name up."""
+        if self._claim is not None:
+            self._claim.release()
+
+    def forget(self) -> None:
+        """Let go of the name in a forked child; it stays the parent's."""
+        if self._claim is not None:
+            self._claim.forget()
+
+    def _avoid_others_file(self, held: Claim, output_format: str, part: int | None) -> None:
+        for stem in (held.stem, *variants(held.wanted, _rank())):
+            path = file_name(stem, output_format, part)
+            if path in self.written or not is_of_another(path, since_ns=self._since_ns):
+                break
+        if stem != held.stem:
+            taken, held.stem = file_name(held.stem, output_format, part), stem
+            self._rename(taken, held, "another process wrote this file since the session began")
+
+    def _rename(self, taken: str, held: Claim, why: str) -> None:
+        text = f"{taken}: {why}; the profile of this process goes to {held.stem!r} instead"
+        self._native.warn(text)
+        self.notices.append(text)
+
+
+def _rank() -> int | None:
+    return read_rank(strict=False)

@@ -1,0 +1,122 @@
+"""`@profile`: record while a function runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from proton.errors import SessionNotFound
+from proton.runtime import session
+from proton.runtime.flags import flags
+from proton.runtime.wrapping import wrap
+
+if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
+    from proton.runtime.hooks import Hook
+    from proton.runtime.options import TextMode
+    from proton.runtime.recording import Recording
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Call:
+    """One call of a profiled function. The last of nested or parallel calls pauses the session."""
+
+    __slots__ = ("_options", "_session")
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
+        self._session: int | None = None
+
+    def __enter__(self) -> None:
+        if flags.command_line:
+            return  # the command's session records anyway
+        active = {each.id for each in session.open_recordings() if each.native.is_active}
+        self._session = session.start(**self._options)
+        if self._session is not None:
+            was_active = self._session in active
+            session.with_session(self._session, lambda each: _begin(each, was_active))
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            with suppress(SessionNotFound):  # the function may have finalized it
+                session.with_session(self._session, _end)
+
+
+def _begin(recording: Recording, was_active: bool) -> None:
+    if recording.profiled_calls == 0:
+        recording.pauses_after_call = not was_active
+    recording.profiled_calls += 1
+
+
+def _end(recording: Recording) -> None:
+    recording.profiled_calls -= 1
+    if recording.profiled_calls == 0 and recording.pauses_after_call:
+        recording.deactivate()
+
+
+@overload
+def profile(
+    func: F,
+    *,
+    name: str | os.PathLike[str] | None = None,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | TextMode | None = None,
+    hook: Hook | str | None = None,
+) -> F: ...
+
+
+@overload
+def profile(
+    func: None = None,
+    *,
+    name: str | os.PathLike[str] | None = None,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | TextMode | None = None,
+    hook: Hook | str | None = None,
+) -> Callable[[F], F]: ...
+
+
+def profile(
+    func: F | None = None,
+    *,
+    name: str | os.PathLike[str] | None = None,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | TextMode | None = None,
+    hook: Hook | str | None = None,
+) -> F | Callable[[F], F]:
+    """Record whenever the decorated function runs; `finalize()` writes what all calls gave.
+
+    The arguments are those of `start`. The function's result is returned; the session is paused
+    again however the function ends, unless it was active before.
+
+    Example:
+        >>> @proton.profile(name="training", context="python")
+        ... def train() -> float: ...
+    """
+    options = {
+        "name": name,
+        "context": context,
+        "data": data,
+        "backend": backend,
+        "mode": mode,
+        "hook": hook,
+    }
+
+    def decorate(function: F) -> F:
+        return wrap(function, lambda: _Call(options))
+
+    return decorate if func is None else decorate(func)

@@ -1,0 +1,239 @@
+"""One open session: its native recording, its backends and hook, its phases.
+
+Not thread-safe: `runtime/session.py` holds its lock around every call.
+"""
+
+from __future__ import annotations
+
+import time
+
+from proton import _native
+from proton.backends.base import Backend, load_backend
+from proton.errors import UsageError, WriteError
+from proton.runtime.header import make_header
+from proton.runtime.hooks import HookManager
+from proton.runtime.launch_hook import LaunchHook
+from proton.runtime.names import pick_format
+from proton.runtime.options import SessionOptions
+from proton.runtime.phase_files import PhaseFiles
+
+# Their events reach the sink before the launch returns: a phase is complete once it is left.
+_SYNCHRONOUS = {"interpreter"}
+
+
+class Recording:
+    """A session from `start()` to `finalize()`.
+
+    Attributes:
+        backends: name -> the running backend, in the order they were added.
+        notices: what the user should be told, not yet said.
+        profiled_calls: calls of `@profile` functions under way.
+        pauses_after_call: whether the last of them pauses the session.
+    """
+
+    def __init__(self, session: int, options: SessionOptions) -> None:
+        """Open it: active, with its backend running.
+
+        Raises:
+            ProtonError: it cannot be started; nothing is left behind.
+        """
+        self.id = session
+        self.options = options
+        self.start_time_ns = time.time_ns()
+        self.backends: dict[str, Backend] = {}
+        self._asked: dict[str, SessionOptions] = {}  # backend -> what it was started with
+        self.profiled_calls = 0
+        self.pauses_after_call = False
+        self._is_stopped = False
+        self._complete_below = 0  # phases before this one have all their events
+        self._oldest_phase = 0  # phases before this one were written or cleared
+        self._active_ns = 0
+        self._activated_ns: int | None = None
+        self.native = _native.Session(session, context=options.context, data=options.data)
+        self.files = PhaseFiles(options, self.native, self.start_time_ns)
+        try:
+            self.add_backend(options)
+            self.activate()
+        except BaseException:
+            self.discard()
+            raise
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user should be told; whoever tells it clears it."""
+        return self.files.notices
+
+    def add_backend(self, options: SessionOptions) -> None:
+        """Start the backend and the hook of `options` on this session."""
+        backend = load_backend(options.backend)(options.mode)
+        backend.start(self.native)
+        self.backends[options.backend] = backend
+        self._asked[options.backend] = options
+        hook = LaunchHook() if options.hook == "triton" else options.hook
+        if hook is not None and not isinstance(hook, str):
+            HookManager.register(hook, self.id)
+            self.native.uses_launch_metadata |= isinstance(hook, LaunchHook)
+
+    def differences(self, options: SessionOptions) -> list[str]:
+        """What keeps `options` from joining this session, one phrase each."""
+        return self._asked.get(options.backend, self.options).differences(options)
+
+    def activate(self) -> None:
+        """Record from now on."""
+        if self._activated_ns is None:
+            self._activated_ns = time.monotonic_ns()
+        HookManager.activate(self.id)
+        self.native.activate()
+
+    def deactivate(self, *, flushing: bool = False) -> None:
+        """Stop recording for now; `flushing` waits for the events of work that has ended."""
+        if flushing:
+            self.flush()
+        self._active_ns = self._active_time_ns()
+        self._activated_ns = None
+        self.native.deactivate()
+        HookManager.deactivate(self.id)
+
+    def flush(self) -> None:
+        """Wait for outstanding events; the phases that were left are complete then."""
+        for backend in self.backends.values():
+            backend.flush()
+        self._complete_below = self.native.phase
+        self._write_complete_phases()
+
+    def advance_phase(self) -> int:
+        """Begin the next phase."""
+        phase = self.native.advance_phase()
+        self._write_complete_phases()
+        return phase
+
+    def is_phase_complete(self, phase: int) -> bool:
+        """Whether the phase was left and all its events have arrived."""
+        return 0 <= phase < self._complete_limit()
+
+    def clear(self, phase: int, *, up_to: bool) -> None:
+        """Drop what a phase holds, or all phases up to and including it."""
+        first = self._oldest_phase if up_to else phase
+        for each in range(max(first, 0), min(phase, self.native.phase) + 1):
+            if self.native.has_phase(each):
+                self.native.clear_phase(each)
+        if up_to:
+            self._oldest_phase = max(self._oldest_phase, min(phase + 1, self.native.phase))
+
+    def stop(self) -> None:
+        """End recording for good: no backend and no hook runs on. Harmless when done twice."""
+        if self._is_stopped:
+            return
+        self._is_stopped = True
+        try:
+            self.deactivate(flushing=True)
+        finally:
+            self._stop_backends()
+
+    def write(self, output_format: str) -> None:
+        """Write every phase that was not written yet.
+
+        Raises:
+            WriteError: the first failure; the other phases are written all the same.
+        """
+        failure: WriteError | None = None
+        for phase in self._phases():
+            try:
+                self.files.write(phase, output_format, self.header(phase))
+            except WriteError as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def discard(self) -> None:
+        """Close it without writing anything more. Harmless when done twice."""
+        try:
+            if not self._is_stopped:
+                self._is_stopped = True
+                self._stop_backends()
+        finally:
+            self.native.close()
+            self.files.release()
+
+    def forget(self) -> None:
+        """Let go of it in a forked child, where it is still the parent's."""
+        self.files.forget()
+        for backend in self.backends.values():
+            after_fork = getattr(backend, "after_fork", None)  # not every backend needs one
+            if after_fork is not None:
+                after_fork()
+
+    def check_format(self, output_format: str) -> str:
+        """The format to write in.
+
+        Raises:
+            UsageError: it does not exist, does not suit, or is not that of the parts so far.
+        """
+        chosen = pick_format(output_format or self.options.flush_format or "", self.options.data)
+        if self.options.flush_format not in (None, chosen):
+            raise UsageError(
+                f"output format {output_format!r} is not {self.options.flush_format!r}, in which "
+                f"session {self.options.name!r} writes its parts; leave it out"
+            )
+        return chosen
+
+    def header(self, phase: int) -> dict[str, object]:
+        """The start of the file's `proton` key."""
+        return make_header(
+            self.options,
+            backends=list(self.backends),
+            phase=phase,
+            phases=self._phases(),
+            start_time_ns=self.start_time_ns,
+        )
+
+    def why_empty(self) -> str:
+        """Why nothing was captured, with the facts that are known."""
+        return (
+            "no kernel was launched and no scope was entered in the "
+            f"{self._active_time_ns() / 1e9:.3f} s in which the session was active; "
+            "start it before the work and finalize it after"
+        )
+
+    def _active_time_ns(self) -> int:
+        if self._activated_ns is None:
+            return self._active_ns
+        return self._active_ns + time.monotonic_ns() - self._activated_ns
+
+    def _complete_limit(self) -> int:
+        """The phases before this one are complete."""
+        if all(name in _SYNCHRONOUS for name in self.backends):
+            return self.native.phase
+        return self._complete_below
+
+    def _phases(self) -> list[int]:
+        """The phases in memory; the current one is always among them."""
+        current = self.native.phase
+        past = range(self._oldest_phase, current)
+        return [*(phase for phase in past if self.native.has_phase(phase)), current]
+
+    def _write_complete_phases(self) -> None:
+        """With periodic flushing: write the phases that are complete, and drop them.
+
+        A failure is only noted: the program goes on, and what is in no file is tried again later.
+        """
+        if self.options.flush_format is None:
+            return
+        for phase in self._phases()[:-1]:
+            if phase >= self._complete_limit():
+                return
+            try:
+                self.files.write(phase, self.options.flush_format, self.header(phase))
+            except WriteError as error:
+                self.notices.append(str(error))
+                if error.rescued_to is None:
+                    return
+            self.clear(phase, up_to=True)
+
+    def _stop_backends(self) -> None:
+        """Stop all of them, even when one fails."""
+        try:
+            HookManager.unregister(self.id)
+        finally:
+            for backend in reversed(self.backends.values()):
+                backend.stop()

@@ -1,0 +1,329 @@
+"""The sessions of this process: who is open, and the functions users open and close them with.
+
+Everything here may be called from any thread. Light to import: what a session needs is loaded
+when one is started.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from proton import _native
+from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
+from proton.runtime.flags import flags
+
+if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
+    from proton.runtime.hooks import Hook
+    from proton.runtime.options import SessionOptions, TextMode
+    from proton.runtime.recording import Recording
+
+T = TypeVar("T")
+
+_lock = threading.RLock()
+_open: dict[int, Recording] = {}
+_next_id = 0
+_exit_pid: int | None = None  # the process whose exit handler is registered
+
+
+def start(
+    name: str | os.PathLike[str] | None = None,
+    *,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | TextMode | None = None,
+    hook: Hook | str | None = None,
+) -> int | None:
+    """Open a session; it records from here on.
+
+    Args:
+        name: the profile's path without its suffix; relative ones lie in the folder that is
+            current now. `{pid}`, `{rank}` and `{host}` are filled in. `""` and `"-"` are standard
+            output. None is `"proton"`.
+        context: `"shadow"`: where the work happened is a path of scopes; `"python"`: of the
+            program's own frames.
+        data: `"tree"` adds everything up by context; `"trace"` keeps every event.
+        backend: `"interpreter"`, `"cupti"`, `"rocprofiler"`, `"instrumentation"`; None picks one.
+        mode: the backend's mode, `"name:key=value"`, or an object of `proton.mode`.
+        hook: `"triton"` asks each kernel for its launch metadata; or a hook of your own.
+
+    Returns:
+        The session's id; None when `TRITON_PROTON_DISABLE` is set; under the `proton` command the
+        id of the command's session, which is then the only one.
+
+    A session of this name that is open already is activated and its id returned; another backend
+    is added to it.
+
+    Raises:
+        UsageError: an argument or an environment variable has no meaning, or differs from what
+            the open session of this name has.
+        BackendUnavailable: this machine cannot run the backend.
+
+    Example:
+        >>> session = proton.start("matmul", hook="triton")
+        >>> proton.finalize(session)  # writes matmul.hatchet
+    """
+    if flags.command_line:
+        return command_session()
+    return open_session(name, context=context, data=data, backend=backend, mode=mode, hook=hook)
+
+
+def activate(session: int | None = None) -> None:
+    """Go on recording in one session, or in all.
+
+    Raises:
+        SessionNotFound: no open session has this id.
+    """
+    with _lock:
+        for recording in _chosen(session):
+            recording.activate()
+
+
+def deactivate(session: int | None = None, flushing: bool = False) -> None:
+    """Pause one session, or all.
+
+    Args:
+        session: its id; None for all.
+        flushing: wait until all work that was launched is recorded; earlier phases are complete
+            then.
+
+    Raises:
+        SessionNotFound: no open session has this id.
+    """
+    with _lock:
+        recordings = _chosen(session)
+        for recording in recordings:
+            recording.deactivate(flushing=flushing)
+    _say_notices(recordings)
+
+
+def finalize(session: int | None = None, output_format: str = "") -> None:
+    """Write one session, or all, to its file and close it. Unknown ids are ignored.
+
+    Args:
+        session: its id; None for all.
+        output_format: `"hatchet"` or `"hatchet_msgpack"` for a tree, `"chrome_trace"` for a
+            trace; `""` is the first that suits.
+
+    Raises:
+        UsageError: the format is unknown or does not suit; nothing is written or closed.
+        WriteError: a profile could not be written where it belongs; the error names the file it
+            was written to instead. With no such file the session stays open.
+    """
+    if flags.command_line:
+        return  # the session is the command's
+    close_sessions(session, output_format)
+
+
+def open_session(
+    name: str | os.PathLike[str] | None,
+    *,
+    context: str = "shadow",
+    data: str = "tree",
+    backend: str | None = None,
+    mode: str | TextMode | None = None,
+    hook: Hook | str | None = None,
+) -> int | None:
+    """`start()`, also under the `proton` command."""
+    from proton.runtime import options as session_options
+    from proton.runtime.recording import Recording
+
+    global _next_id
+    if session_options.is_disabled():
+        return None
+    options = session_options.resolve(
+        name, context=context, data=data, backend=backend, mode=mode, hook=hook
+    )
+    with _lock:
+        recording = next((each for each in _open.values() if each.options.key == options.key), None)
+        if recording is not None:
+            _reuse(recording, options)
+        else:
+            recording = Recording(_next_id, options)
+            _open[recording.id] = recording
+            _next_id += 1
+        _native.lead_thread()
+        _finalize_at_exit()
+        _follow_flags()
+    _say_notices([recording])
+    return recording.id
+
+
+def close_sessions(session: int | None, output_format: str) -> None:
+    """`finalize()`, also under the `proton` command."""
+    with _lock:
+        recordings = [each for each in _open.values() if session is None or each.id == session]
+        formats = [each.check_format(output_format) for each in recordings]
+        failures: list[Exception] = []
+        for recording, chosen in zip(recordings, formats, strict=True):
+            try:
+                _close(recording, chosen)
+            except (ProtonError, OSError) as error:
+                failures.append(error)
+        _follow_flags()
+    if failures:
+        for other in failures[1:]:
+            failures[0].add_note(str(other))
+        raise failures[0]
+    _say_notices(recordings)
+
+
+def find(session: int) -> Recording:
+    """The open session of this id.
+
+    Raises:
+        SessionNotFound: there is none; the message lists those there are.
+        UsageError: under the `proton` command, where there is only its own.
+    """
+    with _lock:
+        if flags.command_line and session != command_session():
+            raise UsageError(
+                f"session {session!r} does not exist: under the proton command the only session "
+                f"is {command_session()!r}"
+            )
+        recording = _open.get(session)
+        if recording is None:
+            known = ", ".join(map(str, _open)) or "none"
+            raise SessionNotFound(f"no open session has the id {session!r}; open sessions: {known}")
+        return recording
+
+
+def with_session(session: int, function: Callable[[Recording], T]) -> T:
+    """`function` of the open session of this id, with no other thread changing it meanwhile."""
+    with _lock:
+        recording = find(session)
+        result = function(recording)
+    _say_notices([recording])
+    return result
+
+
+def open_recordings() -> list[Recording]:
+    """All open sessions, oldest first."""
+    return list(_open.values())
+
+
+def command_session() -> int:
+    """The id of the `proton` command's session: the first one of the process."""
+    return next(iter(_open), 0)
+
+
+def _reuse(recording: Recording, options: SessionOptions) -> None:
+    """Answer a `start()` with the name of an open session."""
+    if differences := recording.differences(options):
+        raise UsageError(
+            f"session {options.name!r} is open already with other options: "
+            f"{'; '.join(differences)}; finalize it first or use another name"
+        )
+    if options.backend not in recording.backends:
+        recording.add_backend(options)
+    recording.activate()
+
+
+def _close(recording: Recording, output_format: str) -> None:
+    """Stop, write and forget one session; it stays open if there is no file that has it."""
+    try:
+        recording.stop()
+    finally:
+        is_empty = recording.native.is_empty
+        try:
+            recording.write(output_format)
+        except WriteError as error:
+            if error.rescued_to is None:
+                raise
+            _discard(recording)
+            raise
+        _discard(recording)
+    if is_empty and not flags.command_line:  # the command has its own words for it
+        recording.notices.append(
+            f"session {recording.options.name!r} captured nothing: {recording.why_empty()}"
+        )
+
+
+def _discard(recording: Recording) -> None:
+    _open.pop(recording.id, None)
+    recording.discard()
+
+
+def discard_sessions() -> None:
+    """Close all sessions and write nothing."""
+    with _lock:
+        for recording in open_recordings():
+            _discard(recording)
+        _follow_flags()
+
+
+def _chosen(session: int | None) -> list[Recording]:
+    return open_recordings() if session is None else [find(session)]
+
+
+def _follow_flags() -> None:
+    flags.profiling_on = bool(_open)
+    flags.instrumentation_on = any("instrumentation" in each.backends for each in _open.values())
+
+
+def _say_notices(recordings: Iterable[Recording]) -> None:
+    """Warn of what the sessions noted, pointing at the line outside Proton that called."""
+    for recording in recordings:
+        notices, recording.notices[:] = tuple(recording.notices), []
+        for text in notices:
+            warnings.warn(text, ProtonWarning, stacklevel=_outside_level())
+
+
+def _outside_level() -> int:
+    """The `stacklevel` of the first frame outside this package, as the caller would give it."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _finalize_at_exit() -> None:
+    """Have this process write its open sessions when it ends."""
+    global _exit_pid
+    if _exit_pid == os.getpid():
+        return
+    _exit_pid = os.getpid()
+    atexit.register(_at_exit, _exit_pid)
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        # a worker of multiprocessing ends without the handlers of atexit
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _at_exit, args=(_exit_pid,), exitpriority=0)
+
+
+def _at_exit(pid: int) -> None:
+    if pid != os.getpid() or not _open:
+        return
+    try:
+        close_sessions(None, "")
+    except (ProtonError, OSError) as error:
+        import logging
+
+        logging.getLogger("proton").error("%s", error)
+
+
+def _after_fork_in_child() -> None:
+    """The parent's sessions are not ours: forget them, without writing or stopping anything."""
+    global _lock
+    _lock = threading.RLock()  # another thread of the parent may have held it
+    _native.reset_after_fork()
+    recordings = open_recordings()
+    _open.clear()
+    if recordings:
+        from proton.runtime.hooks import HookManager
+
+        HookManager.forget()
+        for recording in recordings:
+            recording.forget()
+    _follow_flags()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

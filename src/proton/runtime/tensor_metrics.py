@@ -1,0 +1,113 @@
+"""Turns metric values that are no plain numbers (tensors, numpy scalars and arrays) into such.
+
+Imports neither torch nor numpy: a value of theirs can only exist if the program imported them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from proton.errors import MetricTypeError
+
+Number = int | float
+FLOPS_WIDTHS = (8, 16, 32, 64)  # `flops8` counts operations on 8-bit numbers, and so on
+_FLOPS = ("flops", *(f"flops{width}" for width in FLOPS_WIDTHS))
+
+
+def is_tensor(value: object) -> bool:
+    """Whether `value` is a torch tensor, or a numpy scalar or array."""
+    return _is_torch_tensor(value) or _is_numpy(value)
+
+
+def is_device_tensor(value: object) -> bool:
+    """Whether `value` is a torch tensor outside the host's memory."""
+    return _is_torch_tensor(value) and _device_type(value) != "cpu"
+
+
+def to_plain(name: str, value: Any) -> Number | list[Number]:
+    """The number (0 dimensions) or the list (any other number of them, row by row) of `value`.
+
+    Raises:
+        MetricTypeError: not a value that can be recorded.
+    """
+    if _is_torch_tensor(value):
+        if is_device_tensor(value):
+            raise MetricTypeError(
+                f"metric {name!r} is a tensor on device {str(value.device)!r}; device tensors "
+                "cannot be recorded yet, give value.cpu() or value.item()"
+            )
+        flat = value.detach()
+        plain = flat.item() if flat.dim() == 0 else flat.reshape(-1).tolist()
+    elif _is_numpy(value):
+        plain = value.item() if value.ndim == 0 else value.reshape(-1).tolist()
+    elif isinstance(value, tuple):
+        plain = list(value)
+    else:
+        raise _unsuited(name, value)
+    if not all(isinstance(each, int | float) for each in _each(plain)):
+        raise _unsuited(name, value)
+    return plain  # type: ignore[no-any-return]  # checked one line above
+
+
+def transform_tensor_metrics(
+    metrics: Mapping[str, Any],
+) -> tuple[dict[str, Number | list[Number]], dict[str, Any]]:
+    """Metrics as (plain numbers and lists, tensors that live on a device).
+
+    Raises:
+        MetricTypeError: a value is neither.
+    """
+    plain: dict[str, Number | list[Number]] = {}
+    on_device: dict[str, Any] = {}
+    for name, value in metrics.items():
+        if is_device_tensor(value):
+            on_device[name] = value
+        elif isinstance(value, int | float | list):
+            plain[name] = _as_declared(name, value)
+        else:
+            plain[name] = _as_declared(name, to_plain(name, value))
+    return plain, on_device
+
+
+def set_metric_kernels() -> None:
+    """Nothing yet: the kernels that copy device tensors come with the GPU backends."""
+
+
+def _as_declared(name: str, value: Any) -> Any:
+    """`flops*` are floats and `bytes` an int, whatever was given."""
+    kind = float if name in _FLOPS else int if name == "bytes" else None
+    if kind is None:
+        return value
+    return [kind(each) for each in value] if isinstance(value, list) else kind(value)
+
+
+def _each(plain: Any) -> list[Any]:
+    return plain if isinstance(plain, list) else [plain]
+
+
+def _unsuited(name: str, value: object) -> MetricTypeError:
+    kind = type(value).__name__
+    if (dtype := getattr(value, "dtype", None)) is not None:
+        kind += f" of {dtype}"
+    return MetricTypeError(
+        f"metric {name!r} is {value!r:.80}, a {kind}; "
+        "give an int, a float, a list of them, a CPU tensor or a numpy array"
+    )
+
+
+def _is_torch_tensor(value: object) -> bool:
+    torch = sys.modules.get("torch")
+    tensor = getattr(torch, "Tensor", None)
+    return tensor is not None and isinstance(value, tensor)
+
+
+def _is_numpy(value: object) -> bool:
+    numpy = sys.modules.get("numpy")
+    kinds = (getattr(numpy, "generic", None), getattr(numpy, "ndarray", None))
+    return any(kind is not None and isinstance(value, kind) for kind in kinds)
+
+
+def _device_type(tensor: Any) -> str:
+    return str(tensor.device.type)
