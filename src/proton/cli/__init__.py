@@ -1,1 +1,53 @@
-"""Command line: one module a command, `main` here picks the command and the exit code."""
+"""Command line: one module a command; `main` here picks the command and the exit code.
+
+`arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
+`children` and `summary`), `doctor` and `convert` are commands of their own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from proton.cli.arguments import CommandArguments, Question, parse
+from proton.errors import ProtonError, UsageError
+
+_PRESENT = ("doctor", "convert")  # each a module of this room with run(words) -> exit code
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `proton` with these words (default: the process's own); the exit code.
+
+    An exception of a profiled target, SystemExit included, goes on to the caller.
+    """
+    try:
+        arguments = parse(sys.argv[1:] if argv is None else argv)
+        if isinstance(arguments, Question):
+            return _answer(arguments)
+        if isinstance(arguments, CommandArguments):
+            return _command(arguments)
+        from proton.cli.run import prepare  # not before it is needed: loads the recording half
+
+        launch = prepare(arguments)
+    except ProtonError as error:  # anything else is a bug and keeps its traceback
+        print(f"proton: {error}", file=sys.stderr)
+        return 2 if isinstance(error, UsageError) else 1
+    return launch()
+
+
+def _answer(question: Question) -> int:
+    from proton.cli.help import VERSION, help_text
+
+    print(VERSION if question is Question.VERSION else help_text())
+    return 0
+
+
+def _command(arguments: CommandArguments) -> int:
+    if arguments.command not in _PRESENT:
+        raise UsageError(
+            f"'{arguments.command}' is a command that this version does not have yet; "
+            f"to run a script of that name: proton -- {arguments.command}"
+        )
+    module = import_module(f"proton.cli.{arguments.command}")
+    return int(module.run(arguments.words))

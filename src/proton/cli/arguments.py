@@ -1,0 +1,201 @@
+"""The words of a `proton` command line, as frozen values; runs nothing and looks at no file.
+
+Written by hand and not with argparse: everything behind the target belongs to the target, flags
+like ours included, and every mistake is one line.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from proton.errors import UsageError
+
+COMMANDS = ("doctor", "report", "serve", "convert", "merge", "recover")
+
+
+class TargetKind(Enum):
+    """How a target is found and run."""
+
+    SCRIPT = "script"
+    MODULE = "module"  # pytest is one
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to profile: a script's path or a module's name, and the arguments it gets."""
+
+    kind: TargetKind
+    name: str
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunArguments:
+    """One `proton [options] target` call. None means: not said, take the default."""
+
+    target: Target
+    name: str | None = None
+    backend: str | None = None
+    context: str = "shadow"
+    mode: str | None = None
+    data: str = "tree"
+    hook: str | None = None
+    output_format: str = ""
+    follow_children: bool = False
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommandArguments:
+    """One `proton command words...` call."""
+
+    command: str
+    words: tuple[str, ...]
+
+
+class Question(Enum):
+    """What was asked instead of running something."""
+
+    HELP = "help"
+    VERSION = "version"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One flag: its spellings, what its value may be (no metavar: it takes none), its help."""
+
+    long: str
+    help: str
+    short: str = ""
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The name of the value in RunArguments."""
+        return self.long.replace("-", "_")
+
+
+OPTIONS = (
+    Option("name", "name of the profile and its file; default 'proton'", "n", "NAME"),
+    Option("backend", "what records the work; default: what fits the machine", "b", "BACKEND"),
+    Option(
+        "context", "paths of scope names, or of Python frames", "c", "KIND", ("shadow", "python")
+    ),
+    Option("mode", "options of the backend: name[:key=value...]", "m", "MODE"),
+    Option("data", "sums in a calling tree, or a timeline", "d", "KIND", ("tree", "trace")),
+    Option("hook", "take names and metrics from launch metadata", "k", "HOOK", ("triton",)),
+    Option(
+        "output-format",
+        "hatchet or hatchet_msgpack for a tree, chrome_trace for a trace",
+        metavar="FORMAT",
+    ),
+    Option("module", "run a module, as python -m does", metavar="MODULE"),
+    Option("follow-children", "profile child Python processes too, each as NAME.PID"),
+    Option("quiet", "do not say what was written", "q"),
+    Option("version", "print the version and whose it is", "V"),
+    Option("help", "print this text", "h"),
+)
+_BY_LONG = {option.long: option for option in OPTIONS}
+_BY_SHORT = {option.short: option for option in OPTIONS if option.short}
+
+
+def parse(argv: Sequence[str]) -> RunArguments | CommandArguments | Question:
+    """The meaning of the words after `proton`.
+
+    Raises:
+        UsageError: they have none; the text says what to write instead.
+    """
+    if argv and argv[0] in COMMANDS:
+        return CommandArguments(argv[0], tuple(argv[1:]))
+    given: dict[str, Any] = {}
+    words = list(argv)
+    target: Target | None = None
+    while words and target is None:
+        word = words.pop(0)
+        if word == "--":
+            target = _target(words)
+        elif word.startswith("--"):
+            _take_long(word, words, given)
+        elif word.startswith("-") and word != "-":
+            _take_short(word, words, given)
+        else:
+            target = _target([word, *words])
+        if "help" in given:
+            return Question.HELP
+        if "version" in given:
+            return Question.VERSION
+        if "module" in given:
+            target = Target(TargetKind.MODULE, str(given.pop("module")), tuple(words))
+    if target is None:
+        raise UsageError(
+            "no target was given; name a script, pytest or a module, as in: proton script.py"
+        )
+    return RunArguments(target=target, **given)
+
+
+def _target(words: list[str]) -> Target:
+    """The target that starts with the first of `words`."""
+    if not words:
+        raise UsageError("no target follows '--'; name a script, as in: proton -- script.py")
+    name, *rest = words
+    if name.rpartition("/")[2] in ("pytest", "py.test"):
+        return Target(TargetKind.MODULE, "pytest", tuple(rest))
+    return Target(TargetKind.SCRIPT, name, tuple(rest))
+
+
+def _take_long(word: str, words: list[str], given: dict[str, Any]) -> None:
+    """Read `--flag`, `--flag value` or `--flag=value` into `given`, eating from `words`."""
+    name, equals, value = word[2:].partition("=")
+    if name == "instrument":
+        raise UsageError(
+            "--instrument: this version has no in-kernel instrumentation yet; "
+            "leave it out to record kernels as a whole"
+        )
+    if (option := _BY_LONG.get(name)) is None:
+        close = difflib.get_close_matches(name, _BY_LONG, n=1)
+        remedy = f"did you mean '--{close[0]}'? " if close else ""
+        raise UsageError(f"unknown option '--{name}'; {remedy}see: proton --help")
+    if not option.metavar:
+        if equals:
+            raise UsageError(f"'--{name}' takes no value, {value!r} was given; write '--{name}'")
+        given[option.field] = True
+    elif equals:
+        given[option.field] = _checked(option, f"--{name}", value)
+    else:
+        given[option.field] = _checked(option, f"--{name}", _next(f"--{name}", option, words))
+
+
+def _take_short(word: str, words: list[str], given: dict[str, Any]) -> None:
+    """Read `-f`, `-fvalue`, `-f value` or several flags in one word into `given`."""
+    letters = word[1:]
+    while letters:
+        letter, letters = letters[0], letters[1:]
+        if (option := _BY_SHORT.get(letter)) is None:
+            raise UsageError(f"unknown option '-{letter}'; see: proton --help")
+        if not option.metavar:
+            given[option.field] = True
+            continue
+        value = letters.removeprefix("=") if letters else _next(f"-{letter}", option, words)
+        given[option.field] = _checked(option, f"-{letter}", value)
+        return
+
+
+def _next(flag: str, option: Option, words: list[str]) -> str:
+    """The word after a flag that needs one."""
+    if not words:
+        raise UsageError(f"'{flag}' needs a value: {flag} {option.metavar}")
+    return words.pop(0)
+
+
+def _checked(option: Option, flag: str, value: str) -> str:
+    """`value`, if the option may have it."""
+    if option.choices and value not in option.choices:
+        raise UsageError.unknown(f"value for '{flag}':", value, choices=option.choices)
+    if not value and option.field in ("backend", "module"):
+        raise UsageError(f"'{flag}' needs a value: {flag} {option.metavar}")
+    return value

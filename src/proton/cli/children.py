@@ -1,0 +1,95 @@
+"""Profiles of child processes: `--follow-children`, and nothing at all without it.
+
+A new interpreter is reached by its environment: PYTHONPATH leads to `bootstrap/sitecustomize.py`,
+which calls `start_child`. A forked child takes over in the parent's place right after the fork.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from pathlib import Path
+
+from proton.cli import triton_alias
+from proton.cli.arguments import RunArguments, Target, TargetKind
+from proton.cli.profiled_run import ProfiledRun
+from proton.cli.summary import say
+from proton.errors import ProtonError
+from proton.runtime import command_line
+
+VARIABLE = "PROTON_FOLLOW_CHILDREN"
+BOOTSTRAP = str(Path(__file__).parent / "bootstrap")
+_NO_TARGET = Target(TargetKind.SCRIPT, "")
+
+
+def leave_children_alone() -> None:
+    """Make forked children plain processes: no session, and `proton.start` is their own again."""
+    os.register_at_fork(after_in_child=command_line.forget)
+
+
+def follow_children(run: ProfiledRun) -> None:
+    """Have every Python process below this one record a profile of its own."""
+    arguments = run.arguments
+    name = command_line.DEFAULT_NAME if arguments.name in (None, "", "-") else arguments.name
+    # a child may work in another folder, and the terminal ("-") belongs to the parent
+    run.arguments = dataclasses.replace(arguments, name=os.path.abspath(str(name)))
+    _lead_interpreters_here()
+    _tell(run.arguments, names_taken=0)
+    os.register_at_fork(after_in_child=lambda: _start_forked(run))
+
+
+def start_child() -> None:
+    """Start recording in a new interpreter whose environment asks for it.
+
+    Raises:
+        ProtonError: recording cannot be started here.
+    """
+    wish = json.loads(os.environ[VARIABLE])
+    arguments = RunArguments(target=_NO_TARGET, **wish["options"])
+    # exec keeps the process id: what the earlier program wrote under it must stay
+    names_taken = wish["names_taken"] if wish["pid"] == os.getpid() else 0
+    run = ProfiledRun(arguments, is_child=True)
+    run.start(child_name(str(arguments.name), names_taken))
+    triton_alias.install()
+    _tell(arguments, names_taken=names_taken + 1)
+    os.register_at_fork(after_in_child=lambda: _start_forked(run))
+
+
+def child_name(name: str, names_taken: int = 0) -> str:
+    """The profile's name in this process, which has had so many of them already."""
+    if "{pid}" not in name:
+        name += f".{os.getpid()}"
+    return f"{name}.{names_taken}" if names_taken else name
+
+
+def _start_forked(run: ProfiledRun) -> None:
+    """Go on in a forked child, with a session of its own in place of the parent's."""
+    was_open = run.is_open
+    command_line.forget()
+    if not was_open:
+        return
+    run.is_child = True
+    run.target_succeeded = True
+    try:
+        run.start(child_name(str(run.arguments.name)))
+    except ProtonError as error:
+        run.is_open = False
+        say([f"child process {os.getpid()} is not profiled: {error}"])
+    else:
+        _tell(run.arguments, names_taken=1)
+
+
+def _tell(arguments: RunArguments, *, names_taken: int) -> None:
+    """Put into the environment what children, or a program that replaces this one, will read."""
+    options = dataclasses.asdict(arguments)
+    del options["target"]
+    wish = {"options": options, "pid": os.getpid(), "names_taken": names_taken}
+    os.environ[VARIABLE] = json.dumps(wish)
+
+
+def _lead_interpreters_here() -> None:
+    """Put our start-up folder in front of PYTHONPATH."""
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    if BOOTSTRAP not in others:
+        os.environ["PYTHONPATH"] = os.pathsep.join([BOOTSTRAP, *others])

@@ -1,0 +1,54 @@
+"""`proton doctor`: what Proton finds on this machine, and what to do about each problem.
+
+Looks without touching: neither Triton, torch nor a driver library is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from proton.cli import doctor_machine, doctor_packages
+from proton.cli.finding import Finding
+from proton.cli.help import VERSION
+from proton.errors import UsageError
+
+USAGE = """\
+usage: proton doctor
+
+Checks this machine: versions, native core, backend, GPU, commands, environment. Each problem
+comes with its remedy. Exit code 0: no problem; 1: at least one."""
+
+
+def run(words: Sequence[str]) -> int:
+    """Print the report; 1 when there is a problem in it."""
+    if any(word in ("-h", "--help") for word in words):
+        print(USAGE)
+        return 0
+    if words:
+        raise UsageError(f"doctor takes no arguments, {words[0]!r} was given")
+    print(VERSION)
+    findings = list(examine())
+    for finding in findings:
+        mark = "problem" if finding.remedy else "ok"
+        print(f"{mark:<8} {finding.subject:<22} {finding.text}")
+        if finding.remedy:
+            print(f"{'':<8} {'':<22} -> {finding.remedy}")
+    problems = sum(bool(finding.remedy) for finding in findings)
+    print(f"{problems} problem{'s' * (problems != 1)} found" if problems else "no problems found")
+    return int(problems > 0)
+
+
+def examine() -> Iterator[Finding]:
+    """Every finding, in the order of the report."""
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        doctor_packages.python,
+        doctor_packages.native_core,
+        doctor_packages.packages,
+        doctor_packages.commands,
+        doctor_machine.gpu,
+        doctor_machine.backend,
+        doctor_machine.environment,
+        doctor_machine.folder,
+    )
+    for check in checks:
+        yield from check()

@@ -1,0 +1,49 @@
+"""`proton [options] target`: profiles a target from its first line to its last exit handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from proton.cli import triton_alias
+from proton.cli.arguments import RunArguments
+from proton.cli.children import follow_children, leave_children_alone
+from proton.cli.launch import run_as_main
+from proton.cli.profiled_run import ProfiledRun
+from proton.cli.summary import say
+from proton.cli.target import check_target
+from proton.runtime.names import pick_format
+
+
+def prepare(arguments: RunArguments) -> Callable[[], int]:
+    """Check the target and open the session; the function that then runs the target.
+
+    Raises:
+        ProtonError: the target or an option is wrong, or the machine lacks something.
+    """
+    check_target(arguments.target)
+    pick_format(arguments.output_format, arguments.data)  # said now, not after the run
+    run = ProfiledRun(arguments)
+    run.start(arguments.name)
+    triton_alias.install()
+    if arguments.follow_children:
+        follow_children(run)
+    else:
+        leave_children_alone()
+    return lambda: _run(run)
+
+
+def _run(run: ProfiledRun) -> int:
+    """Run the target; the profile is written when the process ends, after the target's threads."""
+    try:
+        refusal = run_as_main(run.arguments.target)
+    except SystemExit as error:
+        run.target_succeeded = error.code is None or error.code == 0
+        raise
+    except BaseException:
+        run.target_succeeded = False
+        raise
+    if refusal is None:
+        return 0
+    run.discard()
+    say([refusal])
+    return 2

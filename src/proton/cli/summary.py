@@ -1,0 +1,64 @@
+"""What the user reads on stderr when a profiled run has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Mapping
+
+from proton.runtime.command_line import Ending
+
+
+def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
+    """The lines for a run's end, without the `proton: ` in front; paths as seen from `folder`."""
+    lines = []
+    paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
+    if ending.error:
+        lines.append(ending.error)
+    if ending.is_empty:
+        lines.append(f"nothing was captured: {_why_empty()}")
+    if quiet:
+        return lines
+    if paths:
+        lines.append(f"wrote {_files(paths)}{_losses(ending.losses)}; {_next(paths[0])}")
+    elif ending.losses:
+        lines.append(f"the profile is not complete{_losses(ending.losses)}")
+    return lines
+
+
+def _why_empty() -> str:
+    """What the target did not do, and what to do about it."""
+    if "triton" not in sys.modules:
+        reason = "the target imported no Triton and entered no scope"
+    else:
+        reason = "the target launched no Triton kernel and entered no scope while it was recorded"
+    return f"{reason}; mark regions with proton.scope, or check the machine with: proton doctor"
+
+
+def say(lines: list[str]) -> None:
+    """Print to stderr, where there still is one."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it any more
+            for line in lines:
+                print(f"proton: {line}", file=sys.stderr)
+            sys.stderr.flush()
+
+
+def _files(paths: list[str]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    return f"{len(paths)} files, {paths[0]} to {paths[-1]}"
+
+
+def _losses(losses: Mapping[str, int]) -> str:
+    if not losses:
+        return ""
+    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
+    return f" (lost: {listed})"
+
+
+def _next(path: str) -> str:
+    if path.endswith(".chrome_trace"):
+        return "open it in https://ui.perfetto.dev"
+    return f"see it with: proton-viewer {shlex.quote(path)}"

@@ -1,0 +1,29 @@
+"""Tests of the help and version texts."""
+
+from __future__ import annotations
+
+from proton._version import __version__
+from proton.cli.arguments import COMMANDS, OPTIONS
+from proton.cli.help import VERSION, help_text
+
+
+def test_the_version_says_whose_it_is() -> None:
+    assert f"proton {__version__} (proton-profiler), not Triton's" == VERSION
+
+
+def test_help_names_every_option_and_shows_examples() -> None:
+    text = help_text()
+    assert all(f"--{option.long}" in text for option in OPTIONS)
+    assert "examples:\n  proton matmul.py" in text
+    assert "python -m proton" in text
+
+
+def test_help_offers_no_command_that_is_missing() -> None:
+    section = help_text().split("commands:\n")[1].split("\n\n")[0]
+    offered = {line.split()[0] for line in section.splitlines()}
+    assert offered == {"doctor", "convert"}
+    assert offered < set(COMMANDS)
+
+
+def test_help_fits_a_terminal() -> None:
+    assert max(len(line) for line in help_text().splitlines()) <= 100
