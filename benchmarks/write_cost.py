@@ -12,9 +12,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from stats import Result, estimate, interleave, parser, report, time_ns
-
 from proton import _native
+from stats import Result, estimate, interleave, parser, report, time_ns
 
 NODE_COUNT = 100_000
 BARS_S = {"hatchet": 0.3, "hatchet_msgpack": 0.1}
