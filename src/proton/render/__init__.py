@@ -1,1 +1,1 @@
-"""Rendering: a Profile as text for people. Never reads files, never computes what analysis should."""
+"""Rendering: a Profile as text for people. Reads no files, computes nothing analysis should."""

@@ -1,0 +1,130 @@
+"""Many contexts into fewer: equal names merged into a flat list, spans of a trace into a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from proton.analysis.select import Mask
+from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.metric import CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
+from proton.model.profile import Profile
+from proton.model.trace import Span, SpanKind
+from proton.model.tree import Tree
+
+KindOf = Callable[[str], MetricKind]
+
+
+def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) -> Profile:
+    """A flat profile: one row a name, for the kept contexts that measured `metric` themselves.
+
+    What is left out is added to the root, so that totals stay those of the whole profile.
+
+    Args:
+        profile: A profile with a tree.
+        metric: The metric that decides which contexts count, e.g. "time (ns)".
+        mask: The rows to take.
+        kind_of: How the values of a metric add up.
+    """
+    tree = profile.tree
+    assert tree is not None
+    frames: dict[str, Frame] = {}
+    sums: dict[str, dict[str, MetricValue]] = {}
+    rest: dict[str, MetricValue] = dict.fromkeys(tree.own[0], 0)
+    for row in range(1, len(tree)):
+        own = tree.own[row]
+        if mask[row] and metric in own:
+            frame = tree.frames[row]
+            frames.setdefault(frame.name, frame)
+            add_metrics(sums.setdefault(frame.name, {}), own, kind_of)
+        else:
+            add_metrics(rest, own, kind_of)
+    flat = Tree(
+        frames=[ROOT_FRAME, *frames.values()],
+        parents=[-1, *([0] * len(frames))],
+        own=[rest, *sums.values()],
+    )
+    return replace(profile, tree=flat)
+
+
+def tree_of_trace(profile: Profile) -> Profile:
+    """The profile of a trace as a tree: spans of one path become one context.
+
+    Kernels give `time (ns)` and `count`; scopes give their own duration as `cpu_time (ns)`.
+    """
+    trace = profile.trace
+    assert trace is not None
+    nodes = _Paths()
+    for span in trace.spans:
+        node = nodes.find(span.path or (span.name,))
+        if span.kind is SpanKind.KERNEL:
+            nodes.frames[node] = nodes.frames[node]._replace(kind=FrameKind.KERNEL)
+        add_metrics(nodes.own[node], _measured(span), lambda _: MetricKind.INCLUSIVE)
+    metric_kinds = {**profile.metric_kinds, CPU_TIME_NS: MetricKind.EXCLUSIVE}
+    return replace(profile, tree=nodes.tree(), metric_kinds=metric_kinds)
+
+
+def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> None:
+    """Add `own` to `sums`; labels and properties take the last value."""
+    for name, value in own.items():
+        present = sums.get(name)
+        if present is None or kind_of(name) is MetricKind.PROPERTY:
+            sums[name] = value
+        elif isinstance(value, (int, float)) and isinstance(present, (int, float)):
+            sums[name] = present + value
+        elif isinstance(value, tuple) and isinstance(present, tuple) and len(value) == len(present):
+            sums[name] = tuple(a + b for a, b in zip(present, value, strict=True))
+        else:
+            sums[name] = value
+
+
+def _measured(span: Span) -> dict[str, MetricValue]:
+    measured: dict[str, MetricValue] = dict(span.metrics)
+    duration_ns = round(span.duration_ns)
+    if span.kind is SpanKind.KERNEL:
+        measured |= {TIME_NS: duration_ns, "count": 1}
+    else:
+        measured[CPU_TIME_NS] = duration_ns
+    return measured
+
+
+class _Paths:
+    """Contexts by path, as they turn up. Node 0 is the root."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = [ROOT_FRAME]
+        self.own: list[dict[str, MetricValue]] = [{}]
+        self._children: list[list[int]] = [[]]
+        self._nodes: dict[tuple[int, str], int] = {}
+        self._known: dict[tuple[str, ...], int] = {}
+
+    def find(self, path: tuple[str, ...]) -> int:
+        """The node of `path`, made with all above it where it is new."""
+        if (known := self._known.get(path)) is not None:
+            return known
+        node = 0
+        for name in path:
+            child = self._nodes.setdefault((node, name), len(self.frames))
+            if child == len(self.frames):
+                self.frames.append(Frame(name))
+                self.own.append({})
+                self._children.append([])
+                self._children[node].append(child)
+            node = child
+        self._known[path] = node
+        return node
+
+    def tree(self) -> Tree:
+        """The contexts as columns in depth-first order."""
+        frames: list[Frame] = []
+        parents: list[int] = []
+        own: list[Metrics] = []
+        pending = [(0, -1)]
+        while pending:
+            node, parent = pending.pop()
+            row = len(frames)
+            frames.append(self.frames[node])
+            parents.append(parent)
+            own.append(self.own[node])
+            pending.extend((child, row) for child in reversed(self._children[node]))
+        return Tree(frames, parents, own)

@@ -1,0 +1,73 @@
+"""Which metrics a profile holds, how each adds up, and how a name typed by a person finds one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from proton.errors import UsageError
+from proton.model.metric import CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind, split_unit
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+
+LABELS = (DEVICE_ID, DEVICE_TYPE)
+
+
+def raw_metrics(tree: Tree) -> list[str]:
+    """Every metric name that some context has, in first-seen order, labels last."""
+    seen: dict[str, None] = {}
+    for keys in dict.fromkeys(map(tuple, tree.own)):  # most contexts share a handful of key sets
+        seen.update(dict.fromkeys(keys))
+    return sorted(seen, key=lambda name: name in LABELS)
+
+
+def kind_of(profile: Profile, metric: str) -> MetricKind:
+    """How values of `metric` add up.
+
+    Our files say so. In files of other tools the root carries a zero for each inclusive metric.
+    """
+    if (kind := profile.metric_kinds.get(metric)) is not None:
+        return kind
+    if metric in LABELS:
+        return MetricKind.PROPERTY
+    if metric == CPU_TIME_NS:
+        return MetricKind.EXCLUSIVE
+    if profile.header.proton_version or profile.tree is None or not profile.tree.own[0]:
+        return MetricKind.INCLUSIVE
+    return MetricKind.INCLUSIVE if metric in profile.tree.own[0] else MetricKind.EXCLUSIVE
+
+
+def plain_name(metric: str) -> str:
+    """`"time (ns)"` -> `"time"`: what people type, in lower case."""
+    return metric.split("(", 1)[0].strip().lower() or metric.lower()
+
+
+def find_metric(name: str, available: Iterable[str]) -> str | None:
+    """The metric that `name` means: exact, or without unit and in any case."""
+    wanted = name.strip().lower()
+    loose = None
+    for metric in available:
+        if wanted == metric.lower():
+            return metric
+        if loose is None and wanted == plain_name(metric):
+            loose = metric
+    return loose
+
+
+def unit_of(metric: str) -> str:
+    """The unit in a metric's name: `"time (ns)"` -> `"ns"`; `""` without one."""
+    unit = split_unit(metric)[1]
+    return "" if unit in ("inc", "exc", "pty") else unit
+
+
+def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) -> UsageError:
+    """The error for a metric that a profile does not have: the nearest name, then the choices."""
+    from difflib import get_close_matches  # not needed unless something is wrong
+
+    plain = list(dict.fromkeys(plain_name(metric) for metric in available))
+    near = get_close_matches(name.lower(), [*plain, *derived], n=1, cutoff=0.6)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    choices = ", ".join(repr(metric) for metric in plain) or "none"
+    return UsageError(
+        f"unknown metric {name!r}{hint}; this profile has {choices}; "
+        "-l lists them and what can be derived"
+    )

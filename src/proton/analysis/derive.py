@@ -1,0 +1,282 @@
+"""Metrics as people ask for them: `time/ms`, `avg_time/us`, `tflop16/s`, `util`, `time/%`, `count`.
+
+`derive` turns such words into columns, one value a row of the tree. A value that was not measured
+is None, never zero; one that needs a peak we do not know is the label `n/a`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from proton.analysis import catalog
+from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
+from proton.analysis.totals import shown_values, total_of
+from proton.errors import UsageError
+from proton.model.metric import COUNT, MetricKind, MetricValue
+from proton.model.profile import Profile
+
+Cell = MetricValue | None
+
+TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
+NOT_KNOWN = "n/a"
+ROOFLINE = ("util", "flops_util", "bytes_util", "intensity", "bound")
+
+_RATE = re.compile(r"(?P<scale>|g|t)(?P<what>flop|byte)(?P<width>|8|16|32|64)/s")
+_SCALES = {"": 1.0, "g": 1e9, "t": 1e12}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One metric of every row."""
+
+    word: str  # as it was asked for
+    title: str  # "time", "flop16"
+    unit: str  # "ms", "%", "TFLOP/s", ""
+    values: Sequence[Cell]
+    decimals: int = 3
+    base: str | None = None  # the measured metric that this one shows or divides
+    total: float | None = None  # what counts as all of it; None where parts do not add up
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether a row's value is a part of the whole."""
+        return self.total is not None
+
+
+def derive(profile: Profile, words: Sequence[str]) -> list[Column]:
+    """The columns for `words` over the tree of `profile`.
+
+    Raises:
+        UsageError: A metric or unit is unknown, or what it is derived from was not recorded.
+    """
+    source = _Source(profile)
+    return [_column(source, word.strip()) for word in words]
+
+
+def default_word(profile: Profile) -> str | None:
+    """What to show when nothing was asked for: the time, else the first metric there is."""
+    assert profile.tree is not None
+    available = catalog.raw_metrics(profile.tree)
+    if (time := catalog.find_metric("time", available)) is not None:
+        return time
+    return available[0] if available and available[0] not in catalog.LABELS else None
+
+
+def derivable_words(profile: Profile) -> list[str]:
+    """Every derived metric that this profile has the sources for."""
+    return [word for words in derivable_families(profile).values() for word in words]
+
+
+def derivable_families(profile: Profile) -> dict[str, list[str]]:
+    """The derived metrics that this profile has the sources for, by what they tell."""
+    assert profile.tree is not None
+    available = catalog.raw_metrics(profile.tree)
+    timed = [name for name in ("time", "cpu_time") if catalog.find_metric(name, available)]
+    widths = [metric for _, metric in WIDTH_METRICS if metric in available]
+    amounts = [f"flop{metric[5:]}" for metric in widths]
+    if "flops" in available or widths:
+        amounts.insert(0, "flop")
+    if BYTES in available:
+        amounts.append("byte")
+    families = {"times": [f"{name}/{unit}" for name in timed for unit in TIME_UNITS]}
+    if COUNT in available:
+        families["averages"] = [f"avg_{name}/{unit}" for name in timed for unit in TIME_UNITS]
+    if "time" in timed:
+        families["rates"] = [f"{scale}{what}/s" for what in amounts for scale in _SCALES]
+        if widths or BYTES in available:
+            families["roofline"] = [*ROOFLINE, *(f"headroom/{unit}" for unit in TIME_UNITS)]
+    families["shares"] = [
+        f"{catalog.plain_name(metric)}/%"
+        for metric in available
+        if catalog.kind_of(profile, metric) is not MetricKind.PROPERTY
+    ]
+    return {family: words for family, words in families.items() if words}
+
+
+class _Source:
+    """A profile under derivation: what it measured, found once and kept."""
+
+    def __init__(self, profile: Profile) -> None:
+        assert profile.tree is not None
+        self.profile = profile
+        self.tree = profile.tree
+        self.available = catalog.raw_metrics(profile.tree)
+        self.values: Callable[[str], list[Cell]] = cache(self._values)
+        self.roof: Callable[[], Roof] = cache(lambda: roof_of(profile))
+
+    def _values(self, metric: str) -> list[Cell]:
+        return shown_values(self.tree, metric, catalog.kind_of(self.profile, metric))
+
+    def numbers(self, metric: str) -> list[float | None]:
+        """The values of `metric`; None too where it is no single number."""
+        return [value if isinstance(value, (int, float)) else None for value in self.values(metric)]
+
+    def find(self, name: str, word: str) -> str:
+        """The measured metric called `name`, which `word` is about."""
+        if (metric := catalog.find_metric(name, self.available)) is not None:
+            return metric
+        if name == word:
+            raise catalog.unknown_metric(word, self.available, derivable_words(self.profile))
+        raise self.missing(word, repr(name))
+
+    def missing(self, word: str, needed: str) -> UsageError:
+        """The error for a derived metric whose source was not recorded."""
+        has = ", ".join(repr(catalog.plain_name(metric)) for metric in self.available) or "none"
+        return UsageError(f"metric {word!r} needs {needed}, which was not recorded; there is {has}")
+
+    def total(self, metric: str) -> float | None:
+        """All of `metric`: its sum over the whole profile; None for a property."""
+        return total_of(self.values(metric), catalog.kind_of(self.profile, metric))
+
+
+def _column(source: _Source, word: str) -> Column:
+    lower = word.lower()
+    if lower in ROOFLINE:
+        return _roofline(source, lower)
+    if match := _RATE.fullmatch(lower):
+        return _rate(source, lower, match)
+    exact = catalog.find_metric(word, source.available)
+    name, slash, unit = lower.rpartition("/")
+    if exact is not None or not slash:
+        metric = exact or source.find(word, word)
+        return Column(
+            word=word,
+            title=catalog.plain_name(metric),
+            unit=catalog.unit_of(metric),
+            values=source.values(metric),
+            base=metric,
+            total=source.total(metric),
+        )
+    if unit == "%":
+        return _share(source, lower, name)
+    if unit in TIME_UNITS:
+        return _time(source, lower, name, unit)
+    choices = ", ".join(repr(choice) for choice in ("%", *TIME_UNITS))
+    raise UsageError(f"unknown unit {unit!r} in metric {word!r}; choose one of {choices}")
+
+
+def _share(source: _Source, word: str, name: str) -> Column:
+    metric = source.find(name, word)
+    total = source.total(metric)
+    if total is None:
+        raise UsageError(f"metric {word!r} has no meaning: {name!r} does not add up to a whole")
+    values: list[Cell] = [
+        None if value is None or total == 0 else 100.0 * value / total
+        for value in source.numbers(metric)
+    ]
+    return Column(word, catalog.plain_name(metric), "%", values, 1, metric, 100.0)
+
+
+def _time(source: _Source, word: str, name: str, unit: str) -> Column:
+    if name == "headroom":
+        return _headroom(source, word, unit)
+    is_average = name in ("avg_time", "avg_cpu_time")
+    metric = source.find(name.removeprefix("avg_") if is_average else name, word)
+    measured_in = TIME_UNITS.get(catalog.unit_of(metric) or "ns")
+    if measured_in is None:
+        raise UsageError(
+            f"metric {word!r} cannot be shown in {unit!r}: {metric!r} is not measured in time"
+        )
+    factor = measured_in / TIME_UNITS[unit]
+    times = source.numbers(metric)
+    if is_average:
+        counts = source.numbers(source.find(COUNT, word))
+        averages: list[Cell] = [
+            None if time is None or not count else time * factor / count
+            for time, count in zip(times, counts, strict=True)
+        ]
+        return Column(word, name, unit, averages, base=metric)
+    total = source.total(metric)
+    if factor == 1:  # as measured: whole nanoseconds stay whole
+        return Column(word, name, unit, times, base=metric, total=total)
+    values: list[Cell] = [None if time is None else time * factor for time in times]
+    shown_total = None if total is None else total * factor
+    return Column(word, name, unit, values, base=metric, total=shown_total)
+
+
+def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:
+    what, width, scale = match["what"], match["width"], match["scale"]
+    times = source.numbers(source.find("time", word))
+    per_second = TIME_UNITS["s"] / TIME_UNITS[catalog.unit_of(source.find("time", word)) or "ns"]
+    amounts = source.numbers(source.find(BYTES, word)) if what == "byte" else None
+    if amounts is None:
+        amounts = _flops(source, word, width)
+    factor = per_second / _SCALES[scale]
+    values: list[Cell] = [
+        None if amount is None or not time else amount * factor / time
+        for amount, time in zip(amounts, times, strict=True)
+    ]
+    return Column(word, word, "", values, base=source.find("time", word))
+
+
+def _flops(source: _Source, word: str, width: str) -> list[float | None]:
+    """Operations of one width; with no width asked for, `flops` or else those of all widths."""
+    if width or "flops" in source.available:
+        return source.numbers(source.find(f"flops{width}", word))
+    found = [metric for _, metric in WIDTH_METRICS if metric in source.available]
+    if not found:
+        raise source.missing(word, "'flops' (or 'flops8' to 'flops64')")
+    sums: list[float | None] = [None] * len(source.tree)
+    for metric in found:
+        for row, value in enumerate(source.numbers(metric)):
+            if value is not None:
+                sums[row] = value + (sums[row] or 0.0)
+    return sums
+
+
+def _roofline(source: _Source, word: str) -> Column:
+    if BYTES not in source.available and not any(
+        metric in source.available for _, metric in WIDTH_METRICS
+    ):
+        raise source.missing(word, "'bytes' or 'flops8' to 'flops64'")
+    if word == "intensity":
+        return _intensity(source)
+    roof = source.roof()
+    if word == "bound":
+        bounds: list[Cell] = [
+            NOT_KNOWN if unknown else bound_by(flops_s, bytes_s)
+            for flops_s, bytes_s, unknown in zip(
+                roof.flops_s, roof.bytes_s, roof.is_unknown, strict=True
+            )
+        ]
+        return Column(word, word, "", bounds)
+    least = {"util": roof.least_s, "flops_util": roof.flops_s, "bytes_util": roof.bytes_s}[word]
+    time = source.find("time", word)
+    per_second = TIME_UNITS["s"] / TIME_UNITS[catalog.unit_of(time) or "ns"]
+    values: list[Cell] = [
+        NOT_KNOWN if unknown else None if low is None or not spent else low * per_second / spent
+        for low, spent, unknown in zip(least, source.numbers(time), roof.is_unknown, strict=True)
+    ]
+    return Column(word, word, "", values, base=time)
+
+
+def _intensity(source: _Source) -> Column:
+    flops = _flops(source, "intensity", "")
+    sizes = source.numbers(source.find(BYTES, "intensity"))
+    values: list[Cell] = [
+        None if amount is None or not size else amount / size
+        for amount, size in zip(flops, sizes, strict=True)
+    ]
+    return Column("intensity", "intensity", "FLOP/B", values)
+
+
+def _headroom(source: _Source, word: str, unit: str) -> Column:
+    """Time above the roof: what could be won at best."""
+    roof = source.roof()
+    time = source.find("time", word)
+    factor = TIME_UNITS[catalog.unit_of(time) or "ns"] / TIME_UNITS[unit]
+    in_unit = TIME_UNITS["s"] / TIME_UNITS[unit]
+    values: list[Cell] = [
+        NOT_KNOWN
+        if unknown
+        else None
+        if low is None or spent is None
+        else spent * factor - low * in_unit
+        for low, spent, unknown in zip(
+            roof.least_s, source.numbers(time), roof.is_unknown, strict=True
+        )
+    ]
+    return Column(word, "headroom", unit, values, base=time)

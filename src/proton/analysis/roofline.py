@@ -1,0 +1,142 @@
+"""What the hardware allows: the least time that the work of each context could have taken.
+
+The roof of a context is set by its flops against the peak of their width and by its bytes against
+the peak of memory. Peaks belong to the device the context ran on; an unknown peak is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from proton.model.device import Device
+from proton.model.metric import DEVICE_ID, DEVICE_TYPE, Metrics
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+from proton.specs import max_bps, max_flops
+
+FLOPS_WIDTHS = (8, 16, 32, 64)
+WIDTH_METRICS = tuple((width, f"flops{width}") for width in FLOPS_WIDTHS)
+BYTES = "bytes"
+
+COMPUTE, MEMORY = "compute", "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """Least times of every row and all below it, in seconds; None where no work was declared."""
+
+    flops_s: Sequence[float | None]  # by flops alone
+    bytes_s: Sequence[float | None]  # by bytes alone
+    least_s: Sequence[float | None]  # by the worse of the two, context for context
+    is_unknown: Sequence[bool]  # some work below ran on a device whose peak is not known
+
+
+def roof_of(profile: Profile) -> Roof:
+    """The roof of every context of a profile that has a tree."""
+    tree = profile.tree
+    assert tree is not None
+    peaks = _Peaks(profile.devices)
+    devices = _device_of_rows(tree, profile.devices)
+    flops_s: list[float | None] = [None] * len(tree)
+    bytes_s: list[float | None] = [None] * len(tree)
+    least_s: list[float | None] = [None] * len(tree)
+    is_unknown = [False] * len(tree)
+    for row, own in enumerate(tree.own):
+        if row == 0 or not (BYTES in own or any(metric in own for _, metric in WIDTH_METRICS)):
+            continue
+        by_flops, by_bytes = peaks.least_times(devices[row], own)
+        if by_flops is _UNKNOWN or by_bytes is _UNKNOWN:
+            is_unknown[row] = True
+            continue
+        flops_s[row], bytes_s[row] = by_flops, by_bytes
+        least_s[row] = max(by_flops or 0.0, by_bytes or 0.0)
+    parents = tree.parents
+    for column in (flops_s, bytes_s, least_s):
+        for row in range(len(tree) - 1, 0, -1):
+            if (value := column[row]) is not None:
+                column[parents[row]] = value + (column[parents[row]] or 0.0)
+    for row in range(len(tree) - 1, 0, -1):
+        if is_unknown[row]:
+            is_unknown[parents[row]] = True
+    return Roof(flops_s, bytes_s, least_s, is_unknown)
+
+
+def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
+    """What limits a context: "compute", "memory", or None with no work declared."""
+    if flops_s is None and bytes_s is None:
+        return None
+    return COMPUTE if (flops_s or 0.0) >= (bytes_s or 0.0) else MEMORY
+
+
+def peak_flops(device: Device, width: int) -> float | None:
+    """Operations of `width` bits a second at best; None for hardware we do not know."""
+    if device.num_sms is None or device.clock_rate_khz is None:
+        return None
+    try:
+        return max_flops(
+            device.device_type, device.arch, width, device.num_sms, device.clock_rate_khz
+        )
+    except (ValueError, KeyError):
+        return None
+
+
+def peak_bytes(device: Device) -> float | None:
+    """Bytes a second of memory at best; None for hardware we do not know."""
+    if device.device_type == "CUDA" and not (device.bus_width and device.memory_clock_rate_khz):
+        return None
+    try:
+        return max_bps(
+            device.device_type,
+            device.arch,
+            device.bus_width or 0,
+            device.memory_clock_rate_khz or 0,
+        )
+    except (ValueError, KeyError):
+        return None
+
+
+_UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
+
+
+class _Peaks:
+    """The peaks of a profile's devices, asked for once each."""
+
+    def __init__(self, devices: Sequence[Device]) -> None:
+        self._flops: Mapping[tuple[int, int], float | None] = {
+            (index, width): peak_flops(device, width)
+            for index, device in enumerate(devices)
+            for width in FLOPS_WIDTHS
+        }
+        self._bytes = [peak_bytes(device) for device in devices]
+
+    def least_times(self, device: int | None, own: Metrics) -> tuple[float | None, float | None]:
+        """Seconds by flops and by bytes; None where not declared, `_UNKNOWN` with no peak."""
+        by_flops: float | None = None
+        for width, metric in WIDTH_METRICS:
+            if isinstance(amount := own.get(metric), (int, float)):
+                peak = None if device is None else self._flops[device, width]
+                if not peak:
+                    return _UNKNOWN, _UNKNOWN
+                by_flops = (by_flops or 0.0) + amount / peak
+        if not isinstance(amount := own.get(BYTES), (int, float)):
+            return by_flops, None
+        peak = None if device is None else self._bytes[device]
+        return (by_flops, amount / peak) if peak else (_UNKNOWN, _UNKNOWN)
+
+
+def _device_of_rows(tree: Tree, devices: Sequence[Device]) -> list[int | None]:
+    """The device of every row: its own, or the only one that the work below it ran on."""
+    if len(devices) == 1:
+        return [0] * len(tree)
+    index = {(device.device_type, device.device_id): at for at, device in enumerate(devices)}
+    mixed = -1
+    found: list[int | None] = [
+        index.get((str(own.get(DEVICE_TYPE)), str(own[DEVICE_ID]))) if DEVICE_ID in own else None
+        for own in tree.own
+    ]
+    for row in range(len(tree) - 1, 0, -1):
+        parent = tree.parents[row]
+        if found[row] is not None and DEVICE_ID not in tree.own[parent]:
+            found[parent] = found[row] if found[parent] in (None, found[row]) else mixed
+    return [None if device == mixed else device for device in found]

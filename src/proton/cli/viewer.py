@@ -1,0 +1,209 @@
+"""`proton-viewer`: shows a profile in the terminal. Also `python -m proton.viewer`."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import NoReturn, TextIO
+
+from proton._version import __version__
+from proton.errors import ProtonError, UsageError
+from proton.files.detect import open_profile
+from proton.model.profile import Profile
+from proton.render.names import FORMATS, printable
+from proton.render.style import ASCII, UNICODE, Style
+from proton.render.view import ViewOptions, prepare, view_lines
+
+PROGRAM = "proton-viewer"
+
+_METRICS = """\
+metrics:
+  as measured           any name that -l lists, in any case, without its unit: time, count, flops16
+  time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
+  avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
+  flop/s, byte/s        rates; g and t in front for giga and tera, a width behind: tflop16/s
+  METRIC/%              share of the total
+  util                  least possible time on this device divided by the time taken, 0 to 1
+  flops_util            the same by flops alone        bytes_util   by bytes alone
+  bound                 which of the two is the limit: compute or memory
+  intensity             flops per byte                 headroom/UNIT   time above the least possible
+  A dash stands for what was not measured, n/a for a device whose peak is not known.
+
+examples:
+  proton-viewer run.hatchet
+  proton-viewer -m time/ms,time/%,util run.hatchet
+  proton-viewer -m time/ms -i ".*matmul.*" run.hatchet
+  proton-viewer -m time/ms --print-sorted run.hatchet
+  proton-viewer -m time/us --diff-profile before.hatchet after.hatchet
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the viewer; returns the exit code: 0 done, 1 wrong file, 2 wrong call."""
+    _prepare_streams()
+    was_collecting = gc.isenabled()
+    gc.disable()  # everything lives until the end: looking for cycles would only cost time
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except ProtonError as error:
+        return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except BrokenPipeError:  # the reader has seen enough, as in `proton-viewer run.hatchet | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def _run(argv: Sequence[str]) -> int:
+    arguments = _parser().parse_args(argv)
+    options = _options(arguments)
+    if arguments.file is None:
+        raise UsageError("no file to show; give a profile, e.g. proton-viewer run.hatchet")
+    style = _style(arguments.color, sys.stdout)
+    profile = prepare(_open(arguments.file))
+    if arguments.list:
+        from proton.render.table import metric_lines
+
+        lines = metric_lines(profile, style)
+    else:
+        against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
+        lines = view_lines(profile, options, style, against)
+    lines.append("")
+    sys.stdout.write("\n".join(lines))
+    sys.stdout.flush()
+    return 0
+
+
+def _open(path: str) -> Profile:
+    if not path:
+        raise UsageError("the name of the file is empty")
+    return open_profile(path)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, printed by `main` like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; {PROGRAM} --help explains the options")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [options] FILE",
+        description="Show a profile in the terminal: contexts as a tree, with what they measured.",
+        epilog=_METRICS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("file", nargs="?", metavar="FILE", help="profile: hatchet, msgpack, trace, a .part_N set")
+    add("-l", "--list", action="store_true", help="list the metrics of the file and stop")
+    add("-m", "--metrics", metavar="A,B", help="what to show (default: time, or the first metric)")
+    add("-i", "--include", metavar="RE", help="only contexts whose name matches from its start, "
+        "what is below them and the path to them")  # fmt: skip
+    add("-e", "--exclude", metavar="RE", help="without contexts whose name matches, and below them")
+    add("-t", "--threshold", metavar="F", help="only contexts whose first metric is F or more")
+    add("-d", "--depth", metavar="N", help="only the first N levels; ROOT is the first")
+    add("-f", "--format", choices=FORMATS, default="full", metavar="FORMAT",
+        help="parts of Python frames to show: " + ", ".join(FORMATS))  # fmt: skip
+    add("--print-sorted", action="store_true", help="a list by the first metric, one row a name")
+    add("--diff-profile", "-diff", metavar="OTHER", help="show FILE minus OTHER")
+    add("--full", action="store_true", help="whole names: nothing cut or shortened")
+    add("--autotune", action="store_true", help="list the configurations that autotuning tried")
+    add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
+        help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
+    add("--version", action="version", version=f"{PROGRAM} {__version__} (proton-profiler)")
+    return parser
+
+
+def _options(arguments: argparse.Namespace) -> ViewOptions:
+    if arguments.include is not None and arguments.exclude is not None:
+        raise UsageError("--include and --exclude exclude each other; give one of them")
+    metrics = [] if arguments.metrics is None else arguments.metrics.split(",")
+    if any(not metric.strip() for metric in metrics):
+        raise UsageError(
+            f"--metrics {arguments.metrics!r} has an empty name; write e.g. time/ms,util"
+        )
+    return ViewOptions(
+        metrics=metrics,
+        include=arguments.include,
+        exclude=arguments.exclude,
+        threshold=_number(arguments.threshold),
+        depth=_whole(arguments.depth),
+        frame_format=arguments.format,
+        full=arguments.full,
+        is_sorted=arguments.print_sorted,
+        autotune=arguments.autotune,
+    )
+
+
+def _number(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"threshold {text!r} is no number; give a value of the first metric")
+    return number
+
+
+def _whole(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        depth = int(text)
+    except ValueError:
+        raise UsageError(f"depth {text!r} is no whole number; give the levels to show") from None
+    if depth < 0:
+        raise UsageError(f"depth {depth} is negative; give the levels to show, ROOT is the first")
+    return depth
+
+
+def _style(color: str, out: TextIO) -> Style:
+    """What `out` can show, by what it is and by what the user asked for."""
+    is_terminal = out.isatty()
+    has_color = color == "always" or (
+        color == "auto"
+        and is_terminal
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+    # What goes to a file or a pipe is cut only if COLUMNS asks for it: somebody may search it.
+    columns = os.environ.get("COLUMNS", "")
+    width = shutil.get_terminal_size().columns if is_terminal or columns.isdigit() else None
+    try:
+        "├─⋯■≥".encode(out.encoding or "ascii")
+        glyphs = UNICODE
+    except (UnicodeEncodeError, LookupError):
+        glyphs = ASCII
+    return Style(color=has_color, width=width or None, glyphs=glyphs)
+
+
+def _prepare_streams() -> None:
+    """Let names that the terminal's encoding lacks show as escapes, not as a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"{PROGRAM}: {printable(message)}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

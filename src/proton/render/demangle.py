@@ -1,0 +1,162 @@
+"""C++ symbol names made readable: demangled by the C++ runtime, then shortened for people."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import cache
+from threading import Thread
+
+_LONGEST = 8192  # the runtime keeps work space on the stack in proportion to the name
+_ARGUMENT_ROOM = 40  # columns for the template arguments of a shortened name
+_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
+_CALL, _CALL_STANDS_FOR = "operator()", "operator\N{CENT SIGN}"  # brackets that open nothing
+_OPERATOR = re.compile(r"\boperator ?[^\w\s\N{CENT SIGN}]")  # operator<, operator->: same, but rare
+_REFERENCE = re.compile(r"S[0-9A-Z]*_|T[0-9]*_")
+_MANY_REFERENCES = 16  # each may double the text: from here on the work is watched
+_PATIENCE_S = 1.0
+_TRIES = 2  # names given up on before no more such names are tried
+_PAIRS = {"<": ">", "(": ")", "[": "]", "{": "}"}
+
+_given_up: list[str] = []
+
+
+@cache
+def _runtime() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
+    """The C++ runtime and the C library; None where there is no C++ runtime to load."""
+    for library in _LIBRARIES:
+        try:
+            cpp = ctypes.CDLL(library)
+            cpp.__cxa_demangle.restype = ctypes.c_void_p
+        except (OSError, AttributeError):
+            continue
+        c = ctypes.CDLL(None)
+        c.free.argtypes = [ctypes.c_void_p]
+        return cpp, c
+    return None
+
+
+@cache
+def demangle(name: str) -> str:
+    """The C++ declaration that `name` stands for; `name` itself where that cannot be told."""
+    if len(name) > _LONGEST or not name.isascii() or "\0" in name or _runtime() is None:
+        return name
+    if len(_REFERENCE.findall(name)) < _MANY_REFERENCES:
+        return _demangle(name)
+    # A hostile name of 100 characters can stand for gigabytes: give up on it after a second. The
+    # thread is left to itself; it holds no lock and ends with the process.
+    if len(_given_up) >= _TRIES:
+        return name
+    found: list[str] = []
+    worker = Thread(target=lambda: found.append(_demangle(name)), daemon=True)
+    worker.start()
+    worker.join(_PATIENCE_S)
+    if found:
+        return found[0]
+    _given_up.append(name)
+    return name
+
+
+def _demangle(name: str) -> str:
+    loaded = _runtime()
+    assert loaded is not None
+    cpp, c = loaded
+    status = ctypes.c_int()
+    text = cpp.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
+    if not text:
+        return name
+    try:
+        return ctypes.string_at(text).decode("utf-8", "replace")
+    finally:
+        c.free(text)
+
+
+@cache
+def shorten_cpp(declaration: str) -> str:
+    """`void a::f<4, b::C<int> >(int)` -> `a::f<4, C<int>>`.
+
+    Return type and parameters go; template arguments lose their namespaces and, past a room of
+    40 columns, their tail. What does not look like a C++ function stays as it is.
+    """
+    text = declaration.replace("(anonymous namespace)::", "").replace(_CALL, _CALL_STANDS_FOR)
+    parts = None if _OPERATOR.search(text) else _top_level_parts(text)
+    if parts is None:
+        return text.replace(_CALL_STANDS_FOR, _CALL)
+    name, arguments = parts
+    short = name if arguments is None else name + _shorten_arguments(arguments)
+    return short.replace(_CALL_STANDS_FOR, _CALL)
+
+
+def _top_level_parts(text: str) -> tuple[str, str | None] | None:
+    """Name and last template arguments of a declaration; None where brackets do not match."""
+    depth: list[str] = []
+    start = 0
+    opened = closed = None
+    for position, character in enumerate(text):
+        if character in _PAIRS:
+            if character == "(" and not depth and position > start:
+                text = text[:position]
+                break
+            if character == "<" and not depth:
+                opened = position
+            depth.append(_PAIRS[character])
+        elif depth and character == depth[-1]:
+            depth.pop()
+            if character == ">" and not depth:
+                closed = position
+        elif character in ">)]}":
+            return None
+        elif character == " " and not depth:  # what stands before is the return type
+            start = position + 1
+            opened = closed = None
+    if depth:
+        return None
+    text = text.rstrip()
+    if opened is None or closed is None or text[closed + 1 :].strip():
+        return text[start:], None
+    return text[start:opened], text[opened + 1 : closed]
+
+
+def _shorten_arguments(arguments: str) -> str:
+    kept: list[str] = []
+    used = 0
+    pieces = _split_arguments(arguments)
+    for piece in pieces:
+        short = _without_namespaces(piece.strip())
+        used += len(short) + 2
+        if used > _ARGUMENT_ROOM:
+            kept.append("…")
+            break
+        kept.append(short)
+    return "<" + ", ".join(kept) + ">"
+
+
+def _split_arguments(arguments: str) -> list[str]:
+    """The template arguments, split at the commas outside brackets."""
+    pieces: list[str] = []
+    start = depth = 0
+    for position, character in enumerate(arguments):
+        if character in _PAIRS:
+            depth += 1
+        elif character in ">)]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            pieces.append(arguments[start:position])
+            start = position + 1
+    pieces.append(arguments[start:])
+    return pieces
+
+
+def _without_namespaces(argument: str) -> str:
+    """`at::native::Add<c10::Half> const` -> `Add<Half> const`."""
+    words: list[str] = []
+    word = ""
+    for character in argument:
+        if character.isalnum() or character in "_:~$":
+            word += character
+            continue
+        words.append(word.rsplit("::", 1)[-1])
+        words.append(character)
+        word = ""
+    words.append(word.rsplit("::", 1)[-1])
+    return "".join(words).replace(" >", ">")

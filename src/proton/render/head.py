@@ -1,0 +1,85 @@
+"""The lines above a view: what the file holds, what was lost, what to beware of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from proton.analysis.totals import shown_values
+from proton.model.device import Device
+from proton.model.metric import COUNT, TIME_NS, MetricKind
+from proton.model.profile import Profile
+from proton.render.names import cut_middle, printable
+from proton.render.style import BOLD, RED, Style
+from proton.render.units import format_amount, format_count, readable_time_unit
+
+INTERPRETED = "interpreter"
+_MOST_WARNINGS = 8
+_GAP = "   "
+
+
+def head_lines(profile: Profile, style: Style) -> list[str]:
+    """The head line, then losses and warnings, one line each."""
+    parts = [style.paint(printable(profile.source), BOLD)]
+    if device := device_names(profile):
+        parts.append(device)
+    if counts := _counts(profile):
+        parts.append(counts)
+    if (time_ns := _total(profile, TIME_NS)) is not None:
+        unit, length = readable_time_unit(time_ns)
+        parts.append(f"total {format_amount(time_ns / length)} {unit}")
+    if len(profile.phases) > 1:
+        parts.append(f"{len(profile.phases)} phases")
+    return [_GAP.join(parts), *_losses(profile, style), *_warnings(profile, style)]
+
+
+def device_names(profile: Profile) -> str:
+    """The devices of a profile in a few words: `NVIDIA H200`, `8 x CUDA sm_90`."""
+    counted = Counter(_device_name(device) for device in profile.devices)
+    return ", ".join(name if times == 1 else f"{times} x {name}" for name, times in counted.items())
+
+
+def is_interpreted(profile: Profile) -> bool:
+    """Whether all times are those of Triton's interpreter, not of a GPU."""
+    return bool(profile.devices) and all(device.arch == INTERPRETED for device in profile.devices)
+
+
+def _device_name(device: Device) -> str:
+    if device.name:
+        return printable(device.name)
+    if device.arch == INTERPRETED:
+        return INTERPRETED
+    if device.device_type == "CUDA" and device.arch.isdigit():
+        return f"CUDA sm_{device.arch}"
+    return printable(f"{device.device_type} {device.arch}".strip())
+
+
+def _total(profile: Profile, metric: str) -> float | None:
+    if profile.tree is None:
+        return None
+    value = shown_values(profile.tree, metric, MetricKind.INCLUSIVE)[0]
+    return value if isinstance(value, (int, float)) else None
+
+
+def _counts(profile: Profile) -> str:
+    kernels = _total(profile, COUNT)
+    parts = [] if kernels is None else [f"{format_count(kernels)} kernel{'s' * (kernels != 1)}"]
+    if profile.header.proton_version:  # other tools do not say what they lost
+        parts.append(f"{format_count(sum(profile.losses.values()))} lost")
+    return ", ".join(parts)
+
+
+def _losses(profile: Profile, style: Style) -> list[str]:
+    lost = {kind: count for kind, count in profile.losses.items() if count}
+    if not lost:
+        return []
+    listed = ", ".join(f"{format_count(count)} {printable(kind)}" for kind, count in lost.items())
+    return [style.paint(f"! lost: {listed}", RED)]
+
+
+def _warnings(profile: Profile, style: Style) -> list[str]:
+    shown = [f"! {printable(text)}" for text in profile.warnings[:_MOST_WARNINGS]]
+    if (more := len(profile.warnings) - len(shown)) > 0:
+        shown.append(f"! and {more} more warning{'s' * (more != 1)}")
+    if style.width is not None:
+        shown = [cut_middle(line, max(style.width, 40)) for line in shown]
+    return [style.paint(line, RED) for line in shown]

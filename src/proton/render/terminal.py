@@ -1,0 +1,166 @@
+"""The tree in a terminal: one line a context, values in front of names.
+
+One metric is drawn beside its name (`├─ 1090.280 matmul`), several in aligned columns left of the
+tree. Lines are plain text with escape codes, because a profile may have 100 000 of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import NamedTuple
+
+from proton.analysis.derive import Column
+from proton.analysis.select import Mask
+from proton.model.tree import Tree
+from proton.render.names import cut_middle, printable
+from proton.render.style import BOLD, DIM, RESET, Glyphs, Style
+from proton.render.units import format_column
+
+_GAP = "  "
+_NAME_ROOM = 40  # columns that indentation leaves to names
+_LEAST_NAME_ROOM = 16  # below this a name is of no use: the line gets longer than the terminal
+_LEAST_LEVELS = 8
+_MOST_LEVELS = 60  # levels that are indented where lines may have any length
+
+
+class Drawing(NamedTuple):
+    """A drawn tree. Levels below `levels` stand at one indentation, with their depth in front."""
+
+    lines: list[str]
+    levels: int
+    is_capped: bool
+
+
+def draw_tree(
+    tree: Tree,
+    mask: Mask,
+    columns: Sequence[Column],
+    name: Callable[[str], str],
+    style: Style,
+    looks: Sequence[str] | None = None,
+    marks: Sequence[str] | None = None,
+) -> Drawing:
+    """A tree as lines, titles first.
+
+    Args:
+        tree: The contexts.
+        mask: The rows to draw.
+        columns: What to show of each row.
+        name: How to write the name of a frame.
+        style: Colours and width.
+        looks: The look of each row; needed with colours only.
+        marks: A word behind each name, or "".
+    """
+    is_beside = len(columns) == 1
+    rows = list(compress(range(len(tree)), mask))
+    cells, header = aligned_cells(columns, rows, pad=not is_beside)
+    room = None if style.width is None else style.width - (0 if is_beside else len(header))
+    levels = _MOST_LEVELS if room is None else max(_LEAST_LEVELS, (room - _NAME_ROOM) // 3)
+    depths = tree.depths()
+    is_capped = any(depths[row] > levels for row in rows)
+    leads = _leads(tree, rows, depths, style.glyphs, levels)
+    names = _names(tree, rows, name, marks)
+    if room is not None:
+        taken = cells if is_beside else None
+        names = _cut(names, leads, taken, room)
+    lines = [style.paint(header.rstrip(), BOLD)] if columns else []
+    if not style.color or looks is None:
+        if is_beside:
+            lines += [f"{a}{b} {c}" for a, b, c in zip(leads, cells, names, strict=True)]
+        else:
+            lines += [f"{b}{a}{c}" for a, b, c in zip(leads, cells, names, strict=True)]
+        return Drawing(lines, levels, is_capped)
+    ends = [RESET if looks[row] else "" for row in rows]
+    starts = [looks[row] for row in rows]
+    painted = [f"{DIM}{lead}{RESET}" if lead else "" for lead in leads]
+    parts = zip(painted, cells, names, starts, ends, strict=True)
+    if is_beside:
+        lines += [f"{a}{s}{b} {c}{e}" for a, b, c, s, e in parts]
+    else:
+        lines += [f"{s}{b}{e}{a}{s}{c}{e}" for a, b, c, s, e in parts]
+    return Drawing(lines, levels, is_capped)
+
+
+def column_title(column: Column) -> str:
+    """`time ms`: what a column shows and in which unit."""
+    return printable(f"{column.title} {column.unit}".strip())
+
+
+def aligned_cells(
+    columns: Sequence[Column], rows: Sequence[int], *, pad: bool
+) -> tuple[list[str], str]:
+    """The values of each row as one text, and the titles above them; `pad` aligns them."""
+    if not columns:
+        return [""] * len(rows), ""
+    texts = [
+        format_column([column.values[row] for row in rows], column.decimals) for column in columns
+    ]
+    titles = [column_title(column) for column in columns]
+    if not pad:
+        return [text if text.isprintable() else printable(text) for text in texts[0]], titles[0]
+    widths: list[int] = []
+    for text, title in zip(texts, titles, strict=True):
+        text[:] = [cell if cell.isprintable() else printable(cell) for cell in text]
+        widths.append(max(len(title), max(map(len, text), default=0)))
+    template = _GAP.join(f"{{:>{width}}}" for width in widths) + _GAP
+    return list(map(template.format, *texts)), template.format(*titles)
+
+
+def _leads(
+    tree: Tree, rows: Sequence[int], depths: Sequence[int], glyphs: Glyphs, levels: int
+) -> list[str]:
+    """The lines drawn in front of each row. Their length is bounded, however deep the tree."""
+    parents = tree.parents
+    has_later = bytearray(len(tree))  # the row's parent has a child behind it
+    seen = bytearray(len(tree))
+    for row in reversed(rows):
+        if seen[parents[row]]:
+            has_later[row] = 1
+        seen[parents[row]] = 1
+    below = [""] * len(tree)  # what is drawn in front of the children of a row
+    leads: list[str] = []
+    for row in rows:
+        if row == 0:
+            leads.append("")
+            continue
+        before = below[parents[row]]
+        if depths[row] > levels:
+            below[row] = before
+            leads.append(f"{before}{glyphs.deeper}{depths[row]} {glyphs.last}")
+        elif has_later[row]:
+            below[row] = before + glyphs.pass_by
+            leads.append(before + glyphs.branch)
+        else:
+            below[row] = before + glyphs.empty
+            leads.append(before + glyphs.last)
+    return leads
+
+
+def _names(
+    tree: Tree, rows: Sequence[int], name: Callable[[str], str], marks: Sequence[str] | None
+) -> list[str]:
+    frames = tree.frames
+    written = {text: name(text) for text in {frames[row].name for row in rows}}
+    names = [written[frames[row].name] for row in rows]
+    if marks is None:
+        return names
+    return [
+        f"{text} {marks[row]}" if marks[row] else text
+        for row, text in zip(rows, names, strict=True)
+    ]
+
+
+def _cut(
+    names: Sequence[str], leads: Sequence[str], cells: Sequence[str] | None, room: int
+) -> list[str]:
+    """Names cut in the middle to what the rest of their line leaves."""
+    taken = [len(lead) for lead in leads]
+    if cells is not None:
+        taken = [used + len(cell) + 1 for used, cell in zip(taken, cells, strict=True)]
+    return [
+        text
+        if text.isascii() and used + len(text) <= room
+        else cut_middle(text, max(room - used, _LEAST_NAME_ROOM))
+        for text, used in zip(names, taken, strict=True)
+    ]

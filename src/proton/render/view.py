@@ -1,0 +1,278 @@
+"""A whole view of a profile as lines: head, tree or sorted list, legend, what is not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from proton.analysis import catalog, diff, select
+from proton.analysis.aggregate import merge_by_name, tree_of_trace
+from proton.analysis.derive import NOT_KNOWN, Column, default_word, derive
+from proton.errors import FormatError, UsageError
+from proton.model.metric import TIME_NS
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+from proton.render.head import head_lines, is_interpreted
+from proton.render.names import name_formatter, printable
+from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
+from proton.render.table import autotune_lines, sorted_lines
+from proton.render.terminal import draw_tree
+from proton.render.units import format_count, format_number, readable_time_unit
+
+TRACE_NOTE = (
+    "a trace: spans of one path are summed here; https://ui.perfetto.dev shows the timeline"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """What to show of a profile and how. Nothing is hidden unless one of these says so."""
+
+    metrics: Sequence[str] = ()
+    include: str | None = None
+    exclude: str | None = None
+    threshold: float | None = None
+    depth: int | None = None
+    frame_format: str = "full"
+    full: bool = False
+    is_sorted: bool = False
+    autotune: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What is to be drawn. `profile` is flat where a sorted list was asked for."""
+
+    profile: Profile
+    tree: Tree
+    columns: Sequence[Column]
+    is_difference: bool = False
+    marks: Sequence[str] | None = None  # a word behind the names of new and gone contexts
+
+
+def prepare(profile: Profile) -> Profile:
+    """The profile as viewers show it: a tree in any case, without the cost of launch metadata.
+
+    Raises:
+        FormatError: Nothing was recorded.
+    """
+    if profile.tree is None and profile.trace is not None:
+        profile = tree_of_trace(profile)
+    if profile.tree is None or (len(profile.tree) <= 1 and not any(profile.tree.own)):
+        raise FormatError(
+            f"{profile.source}: nothing was recorded: no scopes, no kernels, no metrics; "
+            "was the session active while the program ran?"
+        )
+    return select.drop_metadata(profile)
+
+
+def view_lines(
+    profile: Profile, options: ViewOptions, style: Style, against: Profile | None = None
+) -> list[str]:
+    """The lines of a view.
+
+    Args:
+        profile: What to show, as `prepare` returns it.
+        options: What of it.
+        style: How.
+        against: Show the difference to this profile (also prepared): `profile` minus `against`.
+
+    Raises:
+        UsageError: An option does not fit the profile; the message says which and why.
+    """
+    name = name_formatter(options.frame_format, full=options.full)
+    content = _content(profile, options, against, name)
+    mask = _selection(content, options, name)
+    lines = head_lines(profile, style)
+    if against is not None:
+        lines.append(f"minus {printable(against.source)}")
+    if profile.trace is not None:
+        lines.append(style.paint(TRACE_NOTE, DIM))
+    lines.append("")
+    looks, of_what = _looks(content) if style.color else (None, "")
+    notes: list[str] = []
+    if not any(mask[1:]) and (options.is_sorted or not mask[0]):
+        lines.append("nothing to show")
+    elif options.is_sorted:
+        lines += sorted_lines(
+            content.tree, mask, content.columns, name, style, looks, content.marks
+        )
+    else:
+        drawing = draw_tree(content.tree, mask, content.columns, name, style, looks, content.marks)
+        lines += drawing.lines
+        if drawing.is_capped:
+            deeper = f"{style.glyphs.deeper}N"
+            notes.append(
+                f"{deeper} is a context at depth N, below the {drawing.levels} drawn levels"
+            )
+    if options.autotune:
+        lines += autotune_lines(profile.autotune, style) or ["", "no autotuning was recorded"]
+    notes += _notes(profile, content, options)
+    if looks is not None:
+        notes.insert(0, legend(style, is_difference=content.is_difference, of_what=of_what))
+    if hidden := _hidden(content, mask, options):
+        notes.append(hidden)
+    return [*lines, "", *(style.paint(note, DIM) for note in notes)] if notes else lines
+
+
+def _content(
+    profile: Profile, options: ViewOptions, against: Profile | None, name: Callable[[str], str]
+) -> _Content:
+    words = options.metrics or _default_words(profile)
+    if options.is_sorted:
+        profile = _flatten(profile, words, options, name)
+    columns = _derive(profile, words)
+    assert profile.tree is not None
+    if against is None:
+        return _Content(profile, profile.tree, columns)
+    try:
+        if options.is_sorted:
+            against = _flatten(against, words, options, name)
+        others = _derive(against, words)
+    except UsageError as error:
+        raise UsageError(f"{against.source}: {error}") from None
+    assert against.tree is not None
+    union = diff.unite(profile.tree, against.tree)
+    marks = [
+        "(gone)" if first == diff.ABSENT else "(new)" if second == diff.ABSENT else ""
+        for first, second in zip(union.first_rows, union.second_rows, strict=True)
+    ]
+    differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
+    return _Content(profile, union.tree, differences, True, marks)
+
+
+def _default_words(profile: Profile) -> list[str]:
+    """The time in the unit in which its total reads best, else the first metric there is."""
+    assert profile.tree is not None
+    word = default_word(profile)
+    if word is None:
+        return []
+    total = derive(profile, [word])[0].total
+    if word != TIME_NS or total is None:
+        return [word]
+    return [f"time/{readable_time_unit(total)[0]}"]
+
+
+def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
+    columns = derive(profile, words)
+    if not is_interpreted(profile):
+        return columns
+    return [
+        replace(column, title=f"{column.title} (interpreted)")
+        if column.title in ("time", "avg_time") and column.unit != "%"
+        else column
+        for column in columns
+    ]
+
+
+def _flatten(
+    profile: Profile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
+) -> Profile:
+    """One row a name, of the contexts that pass the filters by name and depth."""
+    assert profile.tree is not None
+    columns = derive(profile, words[:1])
+    base = (columns[0].base if columns else None) or TIME_NS
+    mask = _named(profile.tree, options, name)
+    return merge_by_name(profile, base, mask, partial(catalog.kind_of, profile))
+
+
+def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+    """The rows that pass the filters by name and depth."""
+    mask = select.everything(tree)
+    if options.include is not None:
+        pattern = select.compile_pattern(options.include, "--include")
+        mask = select.both(mask, select.include(tree, pattern, name))
+    if options.exclude is not None:
+        pattern = select.compile_pattern(options.exclude, "--exclude")
+        mask = select.both(mask, select.exclude(tree, pattern, name))
+    if options.depth is not None:
+        mask = select.both(mask, select.within_depth(tree, options.depth))
+    return mask
+
+
+def _selection(content: _Content, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+    tree, columns = content.tree, content.columns
+    mask = select.everything(tree) if options.is_sorted else _named(tree, options, name)
+    if options.threshold is not None and columns:
+        values = columns[0].values
+        if content.is_difference:  # a large loss matters as much as a large gain
+            values = [abs(value) if isinstance(value, (int, float)) else None for value in values]
+        mask = select.both(mask, select.at_least(tree, values, options.threshold))
+    if options.is_sorted:
+        mask[0] = 0  # the root holds what is not listed
+    return mask
+
+
+def _looks(content: _Content) -> tuple[list[str] | None, str]:
+    """The look of each row, and what it is a share of; None where nothing adds up."""
+    if content.is_difference:
+        column = content.columns[0]
+        return looks_of_differences(column.values), column.title
+    candidates = [column for column in content.columns[:1] if column.is_additive]
+    if not candidates and catalog.find_metric("time", catalog.raw_metrics(content.tree)):
+        candidates = derive(content.profile, ["time"])
+    if not candidates or not candidates[0].total:
+        return None, ""
+    column = candidates[0]
+    return looks_of_shares(column.values, column.total or 1.0), f"total {column.title}"
+
+
+def _notes(profile: Profile, content: _Content, options: ViewOptions) -> list[str]:
+    notes: list[str] = []
+    if not content.columns:
+        notes.append("no metrics were recorded in these contexts")
+    if any(NOT_KNOWN in column.values for column in content.columns):
+        notes.append(f"{NOT_KNOWN}: the peak rates of this device are not known")
+    if profile.autotune and not options.autotune:
+        tried = sum(len(record.get("configs") or ()) for record in profile.autotune)
+        notes.append(
+            f"autotuned {format_count(len(profile.autotune))} times, "
+            f"{format_count(tried)} configurations tried; --autotune lists them"
+        )
+    return notes
+
+
+def _hidden(content: _Content, mask: select.Mask, options: ViewOptions) -> str:
+    """How much the filters took away; empty where they took nothing."""
+    causes = _causes(options)
+    has_other_cause = len(causes) > (
+        options.depth is not None
+    )  # depth hides parts of what is shown
+    amounts = _hidden_shares(content, mask) if has_other_cause else []
+    if not options.is_sorted:
+        hidden = len(mask) - sum(mask)
+        if not hidden:
+            return ""
+        amounts.insert(0, f"{format_count(hidden)} of {format_count(len(mask))} contexts")
+    if not causes or not amounts:
+        return ""
+    return f"hidden by {', '.join(causes)}: {', '.join(amounts)}"
+
+
+def _hidden_shares(content: _Content, mask: select.Mask) -> list[str]:
+    if content.is_difference or not content.columns:
+        return []
+    column = content.columns[0]
+    if column.base is None or not column.total:
+        return []
+    total = derive(content.profile, [column.base])[0].total
+    own = content.tree.own_numbers(column.base)
+    lost = sum(value for value, kept in zip(own, mask, strict=True) if value and not kept)
+    if not total or not lost:
+        return []
+    share = format_number(100.0 * lost / total, 1)
+    return [f"{share} % of {printable(catalog.plain_name(column.base))}"]
+
+
+def _causes(options: ViewOptions) -> list[str]:
+    causes = []
+    if options.include is not None:
+        causes.append(f"-i {options.include!r}")
+    if options.exclude is not None:
+        causes.append(f"-e {options.exclude!r}")
+    if options.threshold is not None:
+        causes.append(f"-t {options.threshold:g}")
+    if options.depth is not None:
+        causes.append(f"-d {options.depth}")
+    return causes
