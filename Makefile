@@ -26,16 +26,16 @@ help:  ## list the targets
 # ---- environments and builds ----
 
 $(VENV)/.stamp-demo: tools/venv.py tools/requirements/demo.txt
-	@$(PYTHON) tools/venv.py demo $(VENV)
+	@$(PYTHON) -m tools.venv demo $(VENV)
 	@touch $@
 
 $(VENV)/.stamp-test: $(VENV)/.stamp-demo tools/requirements/test.txt tools/requirements/torch.txt
-	@$(RUN) tools/venv.py test $(VENV)
+	@$(RUN) -m tools.venv test $(VENV)
 	@touch $@
 
 $(VENV)/.stamp-package: $(VENV)/.stamp-demo $(PACKAGE_FILES)
-	@echo "== building and installing proton (a minute the first time, seconds later)"
-	@$(RUN) -m pip install -q --disable-pip-version-check \
+	@$(RUN) -m tools.progress "building and installing proton (a minute at first, seconds later)" \
+		$(RUN) -m pip install --disable-pip-version-check --verbose \
 		--no-build-isolation --no-deps --force-reinstall .
 	@touch $@
 
@@ -82,7 +82,7 @@ test-gpu: $(VENV)/.stamp-package  ## tests that need a GPU
 	@$(RUN) -m pytest -m gpu tests/gpu
 
 test-matrix:  ## the tests marked `matrix` with Triton 3.7 to 3.9 and Python 3.12, 3.13
-	@$(PYTHON) tools/matrix.py --jobs $(JOBS) --triton $(TRITON_MATRIX) --python $(PYTHON_MATRIX)
+	@$(PYTHON) -m tools.matrix --jobs $(JOBS) --triton $(TRITON_MATRIX) --python $(PYTHON_MATRIX)
 
 # ---- checks ----
 
@@ -105,7 +105,7 @@ contracts: $(VENV)/.stamp-test  # which room may import which
 
 tree: $(VENV)/.stamp-test  # sizes, mirrors, include order
 	@echo "== tree"
-	@$(RUN) tools/check_tree.py
+	@$(RUN) -m tools.check_tree
 
 format: $(VENV)/.stamp-test  ## format everything in place
 	@$(BIN)/ruff check --fix-only $(PYTHON_DIRS)

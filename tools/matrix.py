@@ -65,7 +65,7 @@ def run_row(row: Row, jobs: int) -> bool:
     """Make the environment, install proton as it is now, run the tests; whether they passed."""
     print(f"== {row.title}", flush=True)
     python = str(row.folder / "bin" / "python")
-    set_up = ["tools/venv.py", "matrix", str(row.folder), "--triton", row.triton]
+    set_up = ["-m", "tools.venv", "matrix", str(row.folder), "--triton", row.triton]
     install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-build-isolation"]
     test = ["-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile", "-m", row.marker, "tests"]
     commands = [

@@ -14,6 +14,8 @@ import venv
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools import progress
+
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
 OLDEST_PYTHON = (3, 11)
 TORCH = "2.13.0"
@@ -104,21 +106,21 @@ def create(path: Path, *, system_packages: bool) -> bool:
     return True
 
 
-def pip_install(path: Path, *arguments: str) -> int:
-    """Run pip inside the environment, with its own progress."""
+def pip_install(path: Path, title: str, *arguments: str) -> int:
+    """Run pip inside the environment, with one line of progress under the title."""
     command = [str(path / "bin" / "python"), "-m", "pip", "install"]
-    return subprocess.run([*command, "--disable-pip-version-check", *arguments]).returncode
+    return progress.run(title, [*command, "--disable-pip-version-check", *arguments])
 
 
 def install_demo(path: Path, *, system_packages: bool) -> int:
     """Triton, numpy, the package's dependencies and the build tools."""
     if not system_packages:
-        say("installing Triton 3.6.0, numpy and the build tools (a minute; longer on a cold cache)")
-        return pip_install(path, "-r", str(REQUIREMENTS / "demo.txt"))
+        title = "installing Triton 3.6.0, numpy, build tools (a minute; longer with a cold cache)"
+        return pip_install(path, title, "-r", str(REQUIREMENTS / "demo.txt"))
     found, triton = probe(path / "bin" / "python", list(SYSTEM_MODULES))
     missing = sorted(SYSTEM_MODULES[name] for name in SYSTEM_MODULES.keys() - found)
     say(f"using the system's torch and Triton {triton}; missing: {', '.join(missing) or 'nothing'}")
-    return pip_install(path, *missing) if missing else 0
+    return pip_install(path, "installing what is missing", *missing) if missing else 0
 
 
 def install_torch(path: Path) -> None:
@@ -129,18 +131,18 @@ def install_torch(path: Path) -> None:
         wanted, running = (".".join(map(str, v)) for v in (TORCH_PYTHON, sys.version_info[:2]))
         say(f"TORCH TESTS WILL BE SKIPPED: they need Python {wanted}, this is {running}")
         return
-    say(f"installing torch {TORCH} for the CPU (half a minute; longer on a cold cache)")
-    failed = pip_install(path, "--no-deps", f"torch=={TORCH}+cpu") or pip_install(
-        path, "-r", str(REQUIREMENTS / "torch.txt")
-    )
-    if failed:
+    title = f"installing torch {TORCH} for the CPU (half a minute; longer with a cold cache)"
+    needs = "installing what torch needs"
+    if pip_install(path, title, "--no-deps", f"torch=={TORCH}+cpu") or pip_install(
+        path, needs, "-r", str(REQUIREMENTS / "torch.txt")
+    ):
         say(f"TORCH TESTS WILL BE SKIPPED: the package index has no CPU build of torch {TORCH}")
 
 
 def install_test(path: Path) -> int:
     """Test runner, checkers and torch."""
-    say("installing the test tools (half a minute; longer on a cold cache)")
-    if status := pip_install(path, "-r", str(REQUIREMENTS / "test.txt")):
+    title = "installing the test tools (half a minute; longer with a cold cache)"
+    if status := pip_install(path, title, "-r", str(REQUIREMENTS / "test.txt")):
         return status
     install_torch(path)
     return 0
@@ -148,8 +150,8 @@ def install_test(path: Path) -> int:
 
 def install_matrix(path: Path, triton: str) -> int:
     """One Triton with the test runner."""
-    say(f"installing Triton {triton} and the test runner (a minute; longer on a cold cache)")
-    return pip_install(path, "-r", str(REQUIREMENTS / "matrix.txt"), f"triton=={triton}")
+    title = f"installing Triton {triton} and pytest (a minute; longer with a cold cache)"
+    return pip_install(path, title, "-r", str(REQUIREMENTS / "matrix.txt"), f"triton=={triton}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
