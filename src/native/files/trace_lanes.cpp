@@ -1,7 +1,7 @@
 #include "files/trace_lanes.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -54,24 +54,24 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
 }  // namespace
 
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
-  std::map<decltype(place_of(TraceLane{})), std::vector<size_t>> places;
+  std::vector<size_t> order(log.lanes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](size_t index) { return place_of(log.lanes[index]); });
   std::set<uint32_t> devices;
-  for (size_t index = 0; index < log.lanes.size(); ++index) {
-    const TraceLane& lane = log.lanes[index];
-    places[place_of(lane)].push_back(index);
+  for (const TraceLane& lane : log.lanes) {
     if (lane.kind != LaneKind::kHost) devices.insert(lane.device_id);
   }
 
   std::vector<LaneRow> rows(log.lanes.size());
   std::set<uint64_t> taken;
   uint64_t sort_index = 0;
-  for (const auto& [place, indices] : places) {
-    const TraceLane& lane = log.lanes[indices.front()];
+  for (const size_t index : order) {
+    const TraceLane& lane = log.lanes[index];
     const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(lane.device_id));
     uint64_t thread_id = preferred_thread_id(lane, rank);
+    if (taken.contains(thread_id)) thread_id = format::kSpareLaneBase;
     while (!taken.insert(thread_id).second) ++thread_id;
-    const LaneRow row{thread_id, name_of(log, lane, rank), sort_index++};
-    for (const size_t index : indices) rows[index] = row;
+    rows[index] = {thread_id, name_of(log, lane, rank), sort_index++};
   }
   return rows;
 }

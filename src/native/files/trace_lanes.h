@@ -15,8 +15,8 @@ struct LaneRow {
   uint64_t sort_index;
 };
 
-/// One row for each of the log's lanes; lanes of the same kind, number and device share theirs.
-/// The first device's ids are those that readers know; other devices' never coincide with them.
+/// A row of its own for each of the log's lanes, in the order of the lanes. The first device's ids
+/// are those that readers know; other devices' never coincide with them.
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log);
 
 }  // namespace proton

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -116,9 +115,7 @@ class TraceWriter {
   void write_lane_names() {
     write_name_event("process_name", 0, "name", format::kProcessName);
     write_sort_event("process_sort_index", 0, 0);
-    std::set<uint64_t> written;
     for (const LaneRow& row : rows_) {
-      if (!written.insert(row.thread_id).second) continue;
       write_name_event("thread_name", row.thread_id, "name", row.name);
       write_sort_event("thread_sort_index", row.thread_id, row.sort_index);
     }
