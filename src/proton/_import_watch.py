@@ -1,5 +1,7 @@
-"""Tells when the program imports a module, without importing it: a meta path finder that
-lets every other finder do the work."""
+"""Tells when the program imports a module, without importing it.
+
+A meta path finder that lets every other finder do the work.
+"""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Protocol, cast
 
-from proton.errors import UsageError
+from proton.errors import BackendUnavailable, UsageError
 
 MetricInput = int | float | list[int] | list[float]
 
@@ -42,7 +42,7 @@ class EventSink(Protocol):
         """Describe a device for the file's device map: arch, num_sms, clock_rate, ..."""
 
     def add_autotune(self, record: Mapping[str, object]) -> None:
-        """Keep one autotuning run (a JSON-able mapping; docs/reference/file-format has its keys)."""
+        """Keep one autotuning run (JSON-able; docs/reference/file-format has its keys)."""
 
     def count_loss(self, kind: str, count: int = 1) -> None:
         """Count events that were seen but not recorded; `kind` is a short snake_case word."""
@@ -56,19 +56,21 @@ class Backend(Protocol):
 
     def __init__(self, mode: str) -> None: ...
 
-    def start(self, sink: EventSink) -> None: ...
+    def start(self, sink: EventSink) -> None:
+        """Report to `sink` from now on."""
 
     def flush(self) -> None:
         """Return once every event of work that finished before the call has reached the sink."""
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """Report no more, and leave no hook behind."""
 
 
-# name -> "module:class", imported only when chosen
-BACKENDS = {
-    "cupti": "proton.backends.cupti:CuptiBackend",
-    "rocprofiler": "proton.backends.rocprofiler:RocprofilerBackend",
-    "instrumentation": "proton.backends.instrumentation:InstrumentationBackend",
+# name -> "module:class", imported only when chosen; None: known, but not in this version
+BACKENDS: dict[str, str | None] = {
+    "cupti": None,
+    "rocprofiler": None,
+    "instrumentation": None,
     "interpreter": "proton.backends.interpreter:InterpreterBackend",
 }
 
@@ -78,9 +80,16 @@ def load_backend(name: str) -> type[Backend]:
 
     Raises:
         UsageError: no backend has this name.
-        BackendUnavailable: raised by the backend itself when the machine cannot run it.
+        BackendUnavailable: this version or this machine cannot run it.
     """
-    if (target := BACKENDS.get(name.lower())) is None:
+    if name.lower() not in BACKENDS:
         raise UsageError.unknown("backend", name, choices=BACKENDS)
+    target = BACKENDS[name.lower()]
+    if target is None:
+        raise BackendUnavailable(
+            name.lower(),
+            reason="this version of proton does not have it yet",
+            remedy="use backend='interpreter' (--backend interpreter)",
+        )
     module, _, attribute = target.partition(":")
     return cast(type[Backend], getattr(import_module(module), attribute))

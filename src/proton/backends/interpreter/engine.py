@@ -1,0 +1,176 @@
+"""Routes Triton's launches to the interpreter while any session asks for it, and back after.
+
+One engine serves the process. It replaces methods of Triton's own classes, so it does not matter
+when or how a kernel was decorated, and undoing it leaves no trace on any kernel.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from proton import _triton
+from proton.backends.interpreter.arguments import ArrayView, as_view, as_views
+from proton.backends.interpreter.autotune import Autotuning
+from proton.backends.interpreter.builder import make_builder_class
+from proton.backends.interpreter.kernels import KernelTable
+from proton.backends.interpreter.language import LanguagePatch
+from proton.backends.interpreter.launch import Machine, launch
+
+
+class Listener(Protocol):
+    """A session as the engine sees it."""
+
+    def on_launch(
+        self,
+        name: str,
+        start_ns: int,
+        end_ns: int,
+        metrics: Mapping[str, int | float],
+        given: frozenset[str],
+    ) -> None:
+        """Book a finished launch."""
+
+    def on_failed_launch(self) -> None:
+        """Count a launch whose kernel raised."""
+
+    def on_autotune(self, record: Mapping[str, object]) -> None:
+        """Keep the outcome of an autotuning run."""
+
+
+class Engine:
+    """The interpreter of this process. Launches of several threads run one after the other."""
+
+    def __init__(self) -> None:
+        parts = _triton.interpreter_parts()
+        semantic = parts.TritonSemantic(make_builder_class(parts)())
+        names = {**vars(parts.interpreter), "interpreter_semantic": semantic}
+        self._parts = parts
+        self._machine = Machine(parts, semantic, LanguagePatch(parts, semantic))
+        self._kernels = KernelTable(parts, names)
+        self._autotuning = Autotuning(parts, self._on_autotune)
+        self._listeners: list[Listener] = []
+        self._originals: list[tuple[Any, str, Any]] = []
+        self._lock = threading.RLock()
+        self._running_thread: int | None = None  # the thread that is inside a kernel
+
+    def add(self, listener: Listener) -> None:
+        """Tell `listener` of every launch from now on; the first one switches interpretation on."""
+        if not self._listeners:
+            self._install()
+        self._listeners.append(listener)
+
+    def remove(self, listener: Listener) -> None:
+        """Forget a listener; with the last one Triton is as it was before."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+            if not self._listeners:
+                self._uninstall()
+
+    # what launch() reports to
+
+    def on_launch(
+        self,
+        name: str,
+        start_ns: int,
+        end_ns: int,
+        metrics: Mapping[str, int | float],
+        given: frozenset[str],
+    ) -> None:
+        """Pass a finished launch on."""
+        for listener in tuple(self._listeners):
+            listener.on_launch(name, start_ns, end_ns, metrics, given)
+
+    def on_failed_launch(self) -> None:
+        """Pass a failed launch on."""
+        for listener in tuple(self._listeners):
+            listener.on_failed_launch()
+
+    def _on_autotune(self, record: Mapping[str, object]) -> None:
+        for listener in tuple(self._listeners):
+            listener.on_autotune(record)
+
+    # what takes the place of Triton's methods
+
+    def _run(self, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        grid, is_warmup = kwargs.pop("grid"), kwargs.pop("warmup")
+        for hook in jitted.pre_run_hooks:
+            hook(*args, **kwargs)
+        if is_warmup:  # compiles ahead of time on a GPU; there is nothing to compile here
+            return
+        kernel = self._kernels.kernel(jitted)
+        with self._lock:
+            outer, self._running_thread = self._running_thread, threading.get_ident()
+            try:
+                launch(self._machine, kernel, args, kwargs, grid, self)
+            finally:
+                self._running_thread = outer
+
+    def _install(self) -> None:
+        parts = self._parts
+        for kind in (parts.JITFunction, parts.InterpretedFunction):
+            self._replace(kind, "run", self._make_run())
+            self._replace(kind, "__call__", self._make_call(kind.__call__))
+        self._replace(parts.Autotuner, "run", self._make_autotuned_run(parts.Autotuner.run))
+        self._replace(parts.Autotuner, "_bench", self._autotuning.make_bench())
+        for module in (parts.package, parts.runtime, parts.jit):
+            self._replace(module, "reinterpret", self._make_reinterpret(module.reinterpret))
+
+    def _uninstall(self) -> None:
+        while self._originals:
+            owner, name, original = self._originals.pop()
+            setattr(owner, name, original)
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        self._originals.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, value)
+
+    def _make_run(self) -> Callable[..., None]:
+        engine = self
+
+        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+            engine._run(self, args, kwargs)
+
+        return run
+
+    def _make_call(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A jitted function that another one calls; outside of kernels as ever."""
+        engine = self
+
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if engine._running_thread != threading.get_ident():
+                return original(self, *args, **kwargs)
+            return engine._kernels.kernel(self).function(*args, **kwargs)
+
+        return call
+
+    def _make_autotuned_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        autotuning = self._autotuning
+
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            # hooks and pruning functions call tensor methods, which numpy arrays lack
+            views = {name: as_view(value) for name, value in kwargs.items()}
+            return autotuning.run(self, original, as_views(args), views)
+
+        return run
+
+    def _make_reinterpret(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        wrapper = self._parts.TensorWrapper
+
+        def reinterpret(tensor: Any, dtype: Any) -> Any:
+            value = as_view(tensor)
+            return wrapper(value, dtype) if isinstance(value, ArrayView) else original(value, dtype)
+
+        return reinterpret
+
+
+_engine: Engine | None = None
+
+
+def shared_engine() -> Engine:
+    """The process's engine, made at first use; needs Triton and numpy."""
+    global _engine
+    if _engine is None:
+        _engine = Engine()
+    return _engine

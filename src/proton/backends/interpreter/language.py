@@ -1,0 +1,87 @@
+"""What `triton.language` must be while a kernel is interpreted, put in place for one launch.
+
+Triton collects these replacements anew at every launch and at every call of a jitted function; we
+collect them once, which is where the time for counting comes from.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from proton._triton import InterpreterParts
+from proton.backends.interpreter.reduce import make_reduce, make_scan
+
+_MISSING = object()
+
+
+class LanguagePatch:
+    """Replacements of attributes of `triton.language`; `apply` and `restore` go in pairs."""
+
+    def __init__(self, parts: InterpreterParts, semantic: Any) -> None:
+        self._replacements: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        self._originals: list[tuple[Any, str, Any]] = []
+        self._depth = 0
+        language, core = parts.language, parts.core
+        for owner in (language, core, language.tensor, language.math, core.tensor_descriptor_base):
+            self._replace_builtins(owner, parts, semantic)
+        for lang in (language, core):
+            # Triton's functions call set_attr on the scope they are given; they change the
+            # language at once, so that what they ask for is noted and nothing is done
+            parts.patch_language_tensor(lang.tensor, self)
+            parts.patch_language_core(lang, self)
+        for owner in (language, core):
+            self.set_attr(owner, "reduce", make_reduce(parts, semantic))
+            self.set_attr(owner, "associative_scan", make_scan(parts, semantic))
+        for name, member in inspect.getmembers(language.tensor):
+            if isinstance(member, parts.JITFunction):
+                self.set_attr(language.tensor, name, _method(member))
+
+    def set_attr(self, owner: Any, name: str, value: Any) -> None:
+        """Note a replacement; the last one of an attribute counts."""
+        self._replacements[id(owner), name] = (owner, name, value)
+
+    def apply(self) -> None:
+        """Put every replacement in place; inside another `apply` there is nothing to do."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        for owner, name, value in self._replacements.values():
+            original = owner.__dict__.get(name, _MISSING)
+            self._originals.append((owner, name, original))
+            setattr(owner, name, value)
+
+    def restore(self) -> None:
+        """Take every replacement out again, at the end of the outermost `apply`."""
+        self._depth -= 1
+        if self._depth > 0:
+            return
+        while self._originals:
+            owner, name, original = self._originals.pop()
+            if original is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+
+    def _replace_builtins(self, owner: Any, parts: InterpreterParts, semantic: Any) -> None:
+        for name, member in inspect.getmembers(owner):
+            if parts.is_builtin(member):
+                self.set_attr(owner, name, _interpreted(member, semantic))
+
+
+def _interpreted(builtin: Callable[..., Any], semantic: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        kwargs["_semantic"] = semantic
+        return builtin(*args, **kwargs)
+
+    return call
+
+
+def _method(function: Any) -> Callable[..., Any]:
+    """A jitted function as a method of tensors: `x.sum()`."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    return call
