@@ -36,6 +36,10 @@ class ScopeMismatch(UsageError, RuntimeError):
     """Scopes or states were left in another order than they were entered."""
 
 
+class MetricNotFound(UsageError, RuntimeError):
+    """A profile does not have this metric; the message lists what it has."""
+
+
 class MetricTypeError(UsageError, TypeError):
     """A metric value is of a kind that cannot be recorded."""
 

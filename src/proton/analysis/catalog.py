@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
-from proton.errors import UsageError
+from proton.errors import MetricNotFound
 from proton.model.metric import CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind, split_unit
 from proton.model.profile import Profile
 from proton.model.tree import Tree
@@ -14,10 +15,7 @@ LABELS = (DEVICE_ID, DEVICE_TYPE)
 
 def raw_metrics(tree: Tree) -> list[str]:
     """Every metric name that some context has, in first-seen order, labels last."""
-    seen: dict[str, None] = {}
-    for keys in dict.fromkeys(map(tuple, tree.own)):  # most contexts share a handful of key sets
-        seen.update(dict.fromkeys(keys))
-    return sorted(seen, key=lambda name: name in LABELS)
+    return sorted(dict.fromkeys(chain.from_iterable(tree.own)), key=lambda name: name in LABELS)
 
 
 def kind_of(profile: Profile, metric: str) -> MetricKind:
@@ -59,7 +57,7 @@ def unit_of(metric: str) -> str:
     return "" if unit in ("inc", "exc", "pty") else unit
 
 
-def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) -> UsageError:
+def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) -> MetricNotFound:
     """The error for a metric that a profile does not have: the nearest name, then the choices."""
     from difflib import get_close_matches  # not needed unless something is wrong
 
@@ -67,7 +65,7 @@ def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) 
     near = get_close_matches(name.lower(), [*plain, *derived], n=1, cutoff=0.6)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     choices = ", ".join(repr(metric) for metric in plain) or "none"
-    return UsageError(
+    return MetricNotFound(
         f"unknown metric {name!r}{hint}; this profile has {choices}; "
         "-l lists them and what can be derived"
     )

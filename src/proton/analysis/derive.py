@@ -14,7 +14,7 @@ from functools import cache
 from proton.analysis import catalog
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
 from proton.analysis.totals import shown_values, total_of
-from proton.errors import UsageError
+from proton.errors import MetricNotFound, UsageError
 from proton.model.metric import COUNT, MetricKind, MetricValue
 from proton.model.profile import Profile
 
@@ -122,10 +122,12 @@ class _Source:
             raise catalog.unknown_metric(word, self.available, derivable_words(self.profile))
         raise self.missing(word, repr(name))
 
-    def missing(self, word: str, needed: str) -> UsageError:
+    def missing(self, word: str, needed: str) -> MetricNotFound:
         """The error for a derived metric whose source was not recorded."""
         has = ", ".join(repr(catalog.plain_name(metric)) for metric in self.available) or "none"
-        return UsageError(f"metric {word!r} needs {needed}, which was not recorded; there is {has}")
+        return MetricNotFound(
+            f"metric {word!r} needs {needed}, which was not recorded; there is {has}"
+        )
 
     def total(self, metric: str) -> float | None:
         """All of `metric`: its sum over the whole profile; None for a property."""

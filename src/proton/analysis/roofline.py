@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from proton.model.device import Device
+from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, Metrics
 from proton.model.profile import Profile
 from proton.model.tree import Tree
-from proton.specs import max_bps, max_flops
 
 FLOPS_WIDTHS = (8, 16, 32, 64)
 WIDTH_METRICS = tuple((width, f"flops{width}") for width in FLOPS_WIDTHS)
@@ -69,33 +68,6 @@ def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
     return COMPUTE if (flops_s or 0.0) >= (bytes_s or 0.0) else MEMORY
 
 
-def peak_flops(device: Device, width: int) -> float | None:
-    """Operations of `width` bits a second at best; None for hardware we do not know."""
-    if device.num_sms is None or device.clock_rate_khz is None:
-        return None
-    try:
-        return max_flops(
-            device.device_type, device.arch, width, device.num_sms, device.clock_rate_khz
-        )
-    except (ValueError, KeyError):
-        return None
-
-
-def peak_bytes(device: Device) -> float | None:
-    """Bytes a second of memory at best; None for hardware we do not know."""
-    if device.device_type == "CUDA" and not (device.bus_width and device.memory_clock_rate_khz):
-        return None
-    try:
-        return max_bps(
-            device.device_type,
-            device.arch,
-            device.bus_width or 0,
-            device.memory_clock_rate_khz or 0,
-        )
-    except (ValueError, KeyError):
-        return None
-
-
 _UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
 
 
@@ -108,7 +80,7 @@ class _Peaks:
             for index, device in enumerate(devices)
             for width in FLOPS_WIDTHS
         }
-        self._bytes = [peak_bytes(device) for device in devices]
+        self._bytes = [peak_bytes_per_second(device) for device in devices]
 
     def least_times(self, device: int | None, own: Metrics) -> tuple[float | None, float | None]:
         """Seconds by flops and by bytes; None where not declared, `_UNKNOWN` with no peak."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType
+from typing import cast
 
 from proton.model.metric import MetricKind, MetricValue
 from proton.model.tree import Tree
@@ -30,8 +32,19 @@ def total_of(values: Sequence[Cell], kind: MetricKind) -> float | None:
     return sum(numbers) if numbers else None
 
 
+def whole_of(tree: Tree, metric: str) -> float | None:
+    """The sum of an inclusive `metric` over all contexts; None where none measured it."""
+    found = [own[metric] for own in tree.own if metric in own]
+    numbers = [value for value in found if isinstance(value, (int, float))]
+    is_measured = len(numbers) > (metric in tree.own[0])  # the root's zero is only a mark
+    return sum(numbers) if is_measured or any(numbers) else None
+
+
 def _accumulate(values: list[Cell], parents: Sequence[int]) -> list[Cell]:
     """Sums over subtrees, lists element for element; what cannot be added is left out above."""
+    if set(map(type, values)) <= {int, float, NoneType}:
+        _accumulate_numbers(cast("list[float | None]", values), parents)
+        return values
     for row in range(len(values) - 1, 0, -1):
         value = values[row]
         if value is None:
@@ -47,6 +60,14 @@ def _accumulate(values: list[Cell], parents: Sequence[int]) -> list[Cell]:
         else:
             values[parent] = _MIXED
     return [None if value is _MIXED else value for value in values]
+
+
+def _accumulate_numbers(values: list[float | None], parents: Sequence[int]) -> None:
+    for row in range(len(values) - 1, 0, -1):
+        if (value := values[row]) is not None:
+            parent = parents[row]
+            above = values[parent]
+            values[parent] = value if above is None else above + value
 
 
 _MIXED = "numbers and lists of several lengths"  # compared by identity; never shown

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proton.analysis.totals import shown_values
+from proton.analysis.totals import whole_of
 from proton.model.device import Device
-from proton.model.metric import COUNT, TIME_NS, MetricKind
+from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
 from proton.render.names import cut_middle, printable
 from proton.render.style import BOLD, RED, Style
@@ -24,7 +24,7 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
         parts.append(device)
     if counts := _counts(profile):
         parts.append(counts)
-    if (time_ns := _total(profile, TIME_NS)) is not None:
+    if (time_ns := _whole(profile, TIME_NS)) is not None:
         unit, length = readable_time_unit(time_ns)
         parts.append(f"total {format_amount(time_ns / length)} {unit}")
     if len(profile.phases) > 1:
@@ -53,15 +53,12 @@ def _device_name(device: Device) -> str:
     return printable(f"{device.device_type} {device.arch}".strip())
 
 
-def _total(profile: Profile, metric: str) -> float | None:
-    if profile.tree is None:
-        return None
-    value = shown_values(profile.tree, metric, MetricKind.INCLUSIVE)[0]
-    return value if isinstance(value, (int, float)) else None
+def _whole(profile: Profile, metric: str) -> float | None:
+    return None if profile.tree is None else whole_of(profile.tree, metric)
 
 
 def _counts(profile: Profile) -> str:
-    kernels = _total(profile, COUNT)
+    kernels = _whole(profile, COUNT)
     parts = [] if kernels is None else [f"{format_count(kernels)} kernel{'s' * (kernels != 1)}"]
     if profile.header.proton_version:  # other tools do not say what they lost
         parts.append(f"{format_count(sum(profile.losses.values()))} lost")

@@ -22,8 +22,6 @@ SHARES: tuple[tuple[float, str, str], ...] = (
     (0.20, "\x1b[33m", ">=20 %"),
     (0.50, "\x1b[1;33m", ">=50 %"),
 )
-_LIMITS = tuple(limit for limit, _, _ in SHARES)
-_LOOKS = tuple(look for _, look, _ in SHARES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +54,13 @@ class Style:
         return f"{look}{text}{RESET}" if self.color and look else text
 
 
-def look_of_share(share: float) -> str:
-    """The look of a row that is `share` (0 to 1) of the total."""
-    return _LOOKS[max(bisect_right(_LIMITS, abs(share)) - 1, 0)]
-
-
 def looks_of_shares(values: Sequence[object], total: float) -> list[str]:
     """The look of every row by its share of `total`; rows without a number are dim."""
-    size = abs(total) or 1.0
+    limits = [limit * abs(total) for limit, _, _ in SHARES[1:]]
+    looks = [look for _, look, _ in SHARES]
     return [
-        look_of_share(value / size) if isinstance(value, (int, float)) else DIM for value in values
+        looks[bisect_right(limits, value)] if isinstance(value, (int, float)) else DIM
+        for value in values
     ]
 
 

@@ -98,10 +98,9 @@ def aligned_cells(
     ]
     titles = [column_title(column) for column in columns]
     if not pad:
-        return [text if text.isprintable() else printable(text) for text in texts[0]], titles[0]
+        return texts[0], titles[0]
     widths: list[int] = []
     for text, title in zip(texts, titles, strict=True):
-        text[:] = [cell if cell.isprintable() else printable(cell) for cell in text]
         widths.append(max(len(title), max(map(len, text), default=0)))
     template = _GAP.join(f"{{:>{width}}}" for width in widths) + _GAP
     return list(map(template.format, *texts)), template.format(*titles)
@@ -141,8 +140,9 @@ def _names(
     tree: Tree, rows: Sequence[int], name: Callable[[str], str], marks: Sequence[str] | None
 ) -> list[str]:
     frames = tree.frames
-    written = {text: name(text) for text in {frames[row].name for row in rows}}
-    names = [written[frames[row].name] for row in rows]
+    names = [frames[row].name for row in rows]
+    written = {text: name(text) for text in set(names)}
+    names = list(map(written.__getitem__, names))
     if marks is None:
         return names
     return [

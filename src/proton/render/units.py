@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proton.model.metric import MetricValue
+from proton.render.names import printable
 
 MISSING = "-"
 DECIMALS = 3
@@ -36,7 +37,7 @@ def format_value(value: MetricValue | None, decimals: int = DECIMALS) -> str:
     if value is None:
         return MISSING
     if isinstance(value, str):
-        return value
+        return printable(value)
     if isinstance(value, tuple):
         return _format_list(value, decimals)
     return format_number(value, decimals)

@@ -9,6 +9,7 @@ from functools import partial
 from proton.analysis import catalog, diff, select
 from proton.analysis.aggregate import merge_by_name, tree_of_trace
 from proton.analysis.derive import NOT_KNOWN, Column, default_word, derive
+from proton.analysis.totals import whole_of
 from proton.errors import FormatError, UsageError
 from proton.model.metric import TIME_NS
 from proton.model.profile import Profile
@@ -109,11 +110,12 @@ def view_lines(
     if options.autotune:
         lines += autotune_lines(profile.autotune, style) or ["", "no autotuning was recorded"]
     notes += _notes(profile, content, options)
-    if looks is not None:
-        notes.insert(0, legend(style, is_difference=content.is_difference, of_what=of_what))
     if hidden := _hidden(content, mask, options):
         notes.append(hidden)
-    return [*lines, "", *(style.paint(note, DIM) for note in notes)] if notes else lines
+    notes = [style.paint(note, DIM) for note in notes]
+    if looks is not None:
+        notes.insert(0, legend(style, is_difference=content.is_difference, of_what=of_what))
+    return [*lines, "", *notes] if notes else lines
 
 
 def _content(
@@ -145,13 +147,10 @@ def _content(
 def _default_words(profile: Profile) -> list[str]:
     """The time in the unit in which its total reads best, else the first metric there is."""
     assert profile.tree is not None
+    if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
+        return [f"time/{readable_time_unit(time_ns)[0]}"]
     word = default_word(profile)
-    if word is None:
-        return []
-    total = derive(profile, [word])[0].total
-    if word != TIME_NS or total is None:
-        return [word]
-    return [f"time/{readable_time_unit(total)[0]}"]
+    return [] if word is None else [word]
 
 
 def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
