@@ -29,12 +29,9 @@ def run(words: Sequence[str]) -> int:
     print(VERSION)
     findings = list(examine())
     for finding in findings:
-        mark = "problem" if finding.remedy else "ok"
-        print(f"{mark:<8} {finding.subject:<22} {finding.text}")
-        if finding.remedy:
-            print(f"{'':<8} {'':<22} -> {finding.remedy}")
-    problems = sum(bool(finding.remedy) for finding in findings)
-    print(f"{problems} problem{'s' * (problems != 1)} found" if problems else "no problems found")
+        print(finding)
+    problems = sum(finding.is_problem for finding in findings)
+    print(f"{problems} problem{'s' * (problems != 1)} found" if problems else "no problem found")
     return int(problems > 0)
 
 

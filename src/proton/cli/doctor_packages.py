@@ -40,7 +40,7 @@ def native_core() -> Iterator[Finding]:
             "--force-reinstall proton-profiler (in a checkout: make build)",
         )
     else:
-        yield Finding("native core", f"loads, {module.__file__}")
+        yield Finding("native core", f"loads from {module.__spec__ and module.__spec__.origin}")
 
 
 def packages() -> Iterator[Finding]:

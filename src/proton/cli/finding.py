@@ -1,4 +1,4 @@
-"""One line of `proton doctor`."""
+"""One finding of `proton doctor`."""
 
 from __future__ import annotations
 
@@ -12,3 +12,13 @@ class Finding:
     subject: str
     text: str
     remedy: str = ""
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether the user has something to do."""
+        return bool(self.remedy)
+
+    def __str__(self) -> str:
+        mark = "problem" if self.is_problem else "ok"
+        line = f"{mark:<8} {self.subject:<22} {self.text}"
+        return f"{line}\n{'':<31} remedy: {self.remedy}" if self.is_problem else line

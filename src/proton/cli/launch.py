@@ -109,8 +109,9 @@ def _hide_our_frames(error: BaseException) -> None:
     does; on the way it gathers our frames, so they are taken off when it is about to be shown.
     """
     show = sys.excepthook
-    ours = error.__traceback__
-    traceback: TracebackType | None = ours.tb_next if ours is not None else None
+    traceback: TracebackType | None = error.__traceback__
+    while traceback is not None and traceback.tb_frame.f_globals is globals():
+        traceback = traceback.tb_next
 
     def show_own_frames(kind: type[BaseException], value: BaseException, whole: Any) -> None:
         if value is error:

@@ -1,0 +1,106 @@
+"""What `proton` says: one line, with the remedy, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import proton.cli
+from proton._version import __version__
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "no target was given"),
+        ("--nonsense x.py", "unknown option '--nonsense'"),
+        ("missing.py", "missing.py: no such file"),
+        (".", ".: is a directory"),
+        ("data.txt", "data.txt: is not a Python file"),
+        ("--module no_such_module", "no module named 'no_such_module'"),
+        ("-b nothing script.py", "unknown backend 'nothing'; choose one of"),
+        ("-m nothing script.py", "unknown mode"),
+        ("-d trace --output-format hatchet script.py", "cannot hold a trace session"),
+        ("--output-format nothing script.py", "unknown output format 'nothing'; choose one of"),
+        ("-n sub/ script.py", "is a folder"),
+        ("report x.hatchet", "'report' is a command that this version does not have yet"),
+        ("serve", "'serve' is a command that this version does not have yet"),
+        ("merge", "'merge' is a command that this version does not have yet"),
+        ("recover", "'recover' is a command that this version does not have yet"),
+        ("convert one.hatchet", "convert needs two files and got 1"),
+        ("convert --x a b", "convert: unknown option '--x'"),
+        ("convert a.hatchet a.hatchet", "is the input itself"),
+        ("convert a.hatchet b.xyz", "the suffix names no format"),
+        ("doctor now", "doctor takes no arguments"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_exit_code_2(
+    words: str, said: str, runner: Any, monkeypatch: Any, capfd: Any
+) -> None:
+    runner.write("data.txt", "x")
+    runner.write("script.py", "print('was run')")
+    monkeypatch.chdir(runner.folder)
+    assert proton.cli.main(words.split()) == 2
+    out, err = capfd.readouterr()
+    assert err.startswith("proton: ")
+    assert said in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_a_backend_that_this_machine_lacks_is_exit_code_1(
+    runner: Any, monkeypatch: Any, capfd: Any
+) -> None:
+    runner.write("script.py", "print('was run')")
+    monkeypatch.chdir(runner.folder)
+    assert proton.cli.main(["-b", "cupti", "script.py"]) == 1
+    out, err = capfd.readouterr()
+    assert err.startswith("proton: backend 'cupti' is unavailable: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_modules_that_cannot_run_are_refused_after_a_look_inside(runner: Any) -> None:
+    runner.write("package/__init__.py", "")
+    missing = runner.proton("--module", "package.missing")
+    assert (missing.code, missing.out, missing.err) == (2, "", "")
+    assert missing.said[0].startswith("proton: no module named 'package.missing'")
+    assert runner.profiles() == []
+
+
+def test_a_run_that_captured_nothing_says_so_and_why(runner: Any) -> None:
+    runner.write("script.py", "import sys; sys.exit(3)")
+    ended = runner.proton("script.py")
+    assert ended.code == 3
+    assert ended.said[0].startswith(
+        "proton: nothing was captured: the target imported no Triton and entered no scope; "
+    )
+    assert len(ended.said) == 2
+
+
+def test_quiet_leaves_out_what_went_well(runner: Any) -> None:
+    runner.write("script.py", "import proton\nwith proton.scope('x'): pass")
+    assert runner.proton("-q", "script.py").said == []
+    assert runner.profiles() == ["proton.hatchet"]
+
+
+def test_losses_are_said(runner: Any) -> None:
+    runner.write(
+        "script.py", "import proton\nwith proton.scope('x'):\n    proton.enter_scope('open')\n"
+    )
+    (line,) = runner.proton("script.py").said
+    assert line.startswith("proton: wrote proton.hatchet (lost: 1 unclosed_scope); see it with")
+
+
+def test_a_closed_stderr_does_no_harm(runner: Any) -> None:
+    runner.write("script.py", "import os, sys, proton\nwith proton.scope('x'): os.close(2)")
+    ended = runner.proton("script.py")
+    assert (ended.code, ended.err) == (0, "")
+    assert runner.profiles() == ["proton.hatchet"]
+
+
+def test_version_says_whose_it_is(runner: Any) -> None:
+    ended = runner.proton("--version")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == f"proton {__version__} (proton-profiler), not Triton's\n"

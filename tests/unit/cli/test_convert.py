@@ -1,0 +1,61 @@
+"""Tests of `proton convert`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proton.cli.convert import run
+from proton.errors import DataKindError, FormatError, UsageError, WriteError
+from proton.files.detect import open_profile
+
+KERNEL = {
+    "frame": {"name": "add", "type": "function"},
+    "metrics": {"time (ns)": 5, "count": 1, "device_id": "0", "device_type": "CPU"},
+    "children": [],
+}
+ROOT = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": [KERNEL]}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a tree and a trace in it."""
+    (tmp_path / "tree.hatchet").write_text(json.dumps([ROOT, {}]))
+    (tmp_path / "trace.chrome_trace").write_text('{"displayTimeUnit": "us", "traceEvents": []}')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_there_and_back_gives_the_same_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["tree.hatchet", "there.hatchet_msgpack"]) == 0
+    assert run(["there.hatchet_msgpack", "back.hatchet"]) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        "proton: wrote there.hatchet_msgpack",
+        "proton: wrote back.hatchet",
+    ]
+    assert open_profile("back.hatchet").tree == open_profile("tree.hatchet").tree
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "said"),
+    [
+        ([], UsageError, "convert needs two files and got 0"),
+        (["a", "b", "c"], UsageError, "convert needs two files and got 3"),
+        (["--all", "a"], UsageError, "convert: unknown option '--all'"),
+        (["tree.hatchet", "./tree.hatchet"], UsageError, "is the input itself"),
+        (["tree.hatchet", "out.json"], UsageError, "end it in .hatchet or .hatchet_msgpack"),
+        (["tree.hatchet", "out"], UsageError, "the suffix names no format"),
+        (["none.hatchet", "out.hatchet"], FormatError, "none.hatchet"),
+        (["trace.chrome_trace", "out.hatchet"], DataKindError, "cannot hold this profile"),
+        (["tree.hatchet", "none/out.hatchet_msgpack"], WriteError, "none/out.hatchet_msgpack: "),
+    ],
+)
+def test_what_cannot_be_done_is_refused_and_leaves_nothing(
+    words: list[str], kind: type[Exception], said: str, folder: Path
+) -> None:
+    before = sorted(folder.iterdir())
+    with pytest.raises(kind, match=said):
+        run(words)
+    assert sorted(folder.iterdir()) == before

@@ -1,0 +1,52 @@
+"""Tests of the doctor's report as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from proton.cli import doctor
+from proton.cli.finding import Finding
+from proton.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("findings", "code", "last"),
+    [
+        ([Finding("a", "b")], 0, "no problem found"),
+        ([Finding("a", "b", "c")], 1, "1 problem found"),
+        ([Finding("a", "b", "c"), Finding("d", "e", "f")], 1, "2 problems found"),
+    ],
+)
+def test_the_exit_code_says_whether_there_is_a_problem(
+    findings: list[Finding],
+    code: int,
+    last: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: iter(findings))
+    assert doctor.run([]) == code
+    assert capsys.readouterr().out.splitlines()[-1] == last
+
+
+def test_arguments_are_refused() -> None:
+    with pytest.raises(UsageError, match="doctor takes no arguments, 'x' was given"):
+        doctor.run(["x"])
+
+
+def test_every_subject_is_examined() -> None:
+    findings: Iterator[Finding] = doctor.examine()
+    subjects = {finding.subject for finding in findings}
+    assert {
+        "python",
+        "native core",
+        "triton",
+        "torch",
+        "command proton",
+        "command proton-viewer",
+        "default backend",
+        "environment",
+        "working directory",
+    } <= subjects

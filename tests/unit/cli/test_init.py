@@ -1,0 +1,45 @@
+"""Tests of what `main` does with the words, without running a target."""
+
+from __future__ import annotations
+
+import pytest
+
+from proton.cli import main
+from proton.cli.help import VERSION, help_text
+
+
+def test_help_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert capsys.readouterr() == (help_text() + "\n", "")
+
+
+def test_version_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr() == (VERSION + "\n", "")
+
+
+def test_the_words_of_the_process_are_the_default(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["proton", "--version"])
+    assert main() == 0
+    assert capsys.readouterr().out == VERSION + "\n"
+
+
+def test_a_command_to_come_is_known_and_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "x"]) == 2
+    assert capsys.readouterr().err == (
+        "proton: 'serve' is a command that this version does not have yet; "
+        "to run a script of that name: proton -- serve\n"
+    )
+
+
+def test_a_failure_of_the_machine_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "no-such.hatchet", "x.hatchet_msgpack"]) == 1
+    assert capsys.readouterr().err.startswith("proton: no-such.hatchet: ")
+
+
+@pytest.mark.parametrize("command", ["doctor", "convert"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: proton {command}")
