@@ -177,7 +177,8 @@ class _Reader:
             )
             for event in self._events
         ]
-        lanes = list(map(self._names.lane, rows))
+        busy = {event.row for event in self._events if event.kind is SpanKind.KERNEL}
+        lanes = [self._names.lane(row, has_kernels=row in busy) for row in rows]
         if shift_us:
             base = (base or 0) + shift_us * 1000
         return Trace(lanes, spans, self._flows.flows(), base)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from proton.model.frame import Frame, FrameKind
-from proton.model.metric import DEVICE_ID, TIME_NS
+from proton.model.metric import DEVICE_ID, DEVICE_TYPE, TIME_NS, MetricValue
 
 LETTERS = frozenset(kind.value for kind in FrameKind)
 _PLACE = re.compile(r"(.+):(\d{1,9})@(.+)", re.DOTALL).fullmatch
 _LAUNCH_METADATA = "__proton_launch_metadata"
 _SAMPLES = "num_samples"
+_CYCLES = "cycles"
+_DEVICE_TYPES = {"0": "HIP", "1": "CUDA"}  # Triton's numbers for them, beside cycles only
 
 
 class _Frames(dict[tuple[str, str], Frame]):
@@ -59,7 +61,8 @@ def infer_kinds(
     """The letters of a tree that does not say them.
 
     A kernel has a device and a time; `file:line@function` is a source line with samples or below a
-    kernel, and a Python frame elsewhere; all else is a scope.
+    kernel, and a Python frame elsewhere; what is outside of in-kernel cycles is a kernel too; all
+    else is a scope.
     """
     suggested = _Letters()
     letters: list[str] = []
@@ -68,8 +71,22 @@ def infer_kinds(
             letter = "k"
         else:
             letter = suggested[name]
+            if _CYCLES in metrics and parent > 0 and _CYCLES not in own[parent]:
+                letters[parent] = "k"
             if letter == "p" and (_SAMPLES in metrics or (parent >= 0 and letters[parent] in "kl")):
                 letter = "l"
         letters.append(letter)
     letters[0] = "r"
     return "".join(letters)
+
+
+def name_device_types(
+    own: Sequence[Mapping[str, MetricValue]],
+) -> list[Mapping[str, MetricValue]]:
+    """`own` with device types by name where Triton's in-kernel profiles have a number."""
+    return [
+        {**metrics, DEVICE_TYPE: _DEVICE_TYPES[number]}
+        if _CYCLES in metrics and (number := metrics.get(DEVICE_TYPE)) in _DEVICE_TYPES
+        else metrics
+        for metrics in own
+    ]

@@ -16,7 +16,7 @@ from typing import Any
 import msgpack
 
 from proton.errors import FormatError
-from proton.files.frames import frames_of, infer_kinds, is_kinds
+from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.summary import device_map, is_integer, is_text, short, summary_object
 from proton.model.metric import EMPTY, MetricValue
@@ -49,6 +49,7 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
         own = [_without_lists(metrics) for metrics in own]
     own = [metrics or EMPTY for metrics in own]
     if kinds is None or not is_kinds(kinds, len(names)):
+        own = name_device_types(own)
         kinds = infer_kinds(names, own, parents)
     return Tree(frames_of(names, kinds), parents, own)
 

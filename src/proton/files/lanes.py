@@ -33,12 +33,14 @@ class LaneNames:
         self.threads: dict[Row, str] = {}
         self.sorts: dict[Row, int] = {}
 
-    def lane(self, row: Row) -> Lane:
-        """The lane that stands for `row`."""
+    def lane(self, row: Row, *, has_kernels: bool) -> Lane:
+        """The lane that stands for `row`; an unnamed one with kernels is a stream."""
         name = self.threads.get(row)
         process = self.processes.get(row.pid, PROCESS_NAME)
         if name is None:
             name = default_name(row, process)
+            if has_kernels and row.pid == 0 and type(row.tid) is int and row.tid < GRAPH_BASE:
+                name = f"GPU Stream {row.tid}"  # Triton 3.6: the stream is the thread
         elif process != PROCESS_NAME:
             name = f"{process} {name}"
         return Lane(json.dumps(row), name, _kind(row, name), self.sorts.get(row, 0))

@@ -1,0 +1,67 @@
+"""Every recording reads, writes and reads back equal in every format that can hold it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.files.read import read_profile
+from proton.files.write import formats_of, to_bytes, write_profile
+from proton.model.profile import Profile
+
+DATA = Path(__file__).parents[1] / "data"
+RECORDINGS = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".py", ".md"))
+FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace")
+
+
+def read(name: str) -> Profile:
+    return read_profile((DATA / name).read_bytes(), name)
+
+
+def test_there_are_recordings_of_every_format() -> None:
+    assert {Path(name).suffix.removeprefix(".") for name in RECORDINGS} >= set(FORMATS)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_reads(name: str) -> None:
+    profile = read(name)
+    assert (profile.tree is None) is not (profile.trace is None)
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_reads_back_equal(name: str, output_format: str) -> None:
+    profile = read(name)
+    if output_format not in formats_of(profile):
+        with pytest.raises(ValueError, match="cannot hold this profile"):
+            to_bytes(profile, output_format)
+        return
+    assert read_profile(to_bytes(profile, output_format), name) == profile
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_what_is_written_is_the_same_from_the_second_time_on(name: str) -> None:
+    profile = read(name)
+    output_format = formats_of(profile)[0]
+    once = to_bytes(profile, output_format)
+    assert to_bytes(read_profile(once, name), output_format) == once
+
+
+@pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep"])
+def test_json_and_msgpack_of_one_recording_are_one_tree(name: str) -> None:
+    text, packed = read(f"{name}.hatchet").tree, read(f"{name}.hatchet_msgpack").tree
+    assert text is not None
+    assert packed is not None
+    assert text.frames[-1] == packed.frames[-1]
+    if name != "deep":  # one level more in JSON
+        assert text == packed
+
+
+def test_a_merged_set_of_parts_survives_as_one_file(tmp_path: Path) -> None:
+    merged = open_profile(DATA / "train.hatchet")
+    target = tmp_path / "merged.hatchet_msgpack"
+    write_profile(merged, target)
+    assert replace(open_profile(target), source=merged.source) == merged
