@@ -1,0 +1,22 @@
+/// Leaving scopes: what `with` blocks and exit_scope share. GIL held.
+#pragma once
+
+#include <Python.h>
+
+#include "bindings/current.h"
+#include "session/context_stack.h"
+
+namespace proton::bindings {
+
+/// Records that `entry` was left, with metrics (a mapping, None or null). False: a Python error is
+/// set; everything that could be booked is booked.
+bool finish_entry(ThreadState& thread, ScopeEntry& entry, PyObject* metrics);
+
+/// Takes `entry` off the stack of `current`; entries still open above it are closed and counted.
+/// The caller ends `entry` with drop_entry.
+void take_off(Current& current, ScopeEntry* entry);
+
+/// An exit that has no entry here: forgiven after a fork, counted otherwise.
+void count_unmatched_exit(ThreadState& thread);
+
+}  // namespace proton::bindings

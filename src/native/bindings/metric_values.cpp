@@ -1,0 +1,187 @@
+#include "bindings/metric_values.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "bindings/errors.h"
+#include "bindings/names.h"
+#include "bindings/reference.h"
+#include "session/process.h"
+
+namespace proton::bindings {
+namespace {
+
+PyObject* converter = nullptr;  // counted
+
+constexpr const char* kRemedy = "give an int, a float or a list of them";
+
+bool refuse(ErrorKind kind, MetricId metric, const std::string& why) {
+  raise(kind, concat("metric ", quoted(process.metric_names.name(metric).key), " ", why));
+  return false;
+}
+
+bool read_integer(PyObject* value, MetricId metric, int64_t& number) {
+  int overflow = 0;
+  const long long result = PyLong_AsLongLongAndOverflow(value, &overflow);
+  if (overflow != 0) {
+    return refuse(ErrorKind::kUsage, metric, "does not fit into 64 bits; scale it down");
+  }
+  number = result;
+  return true;
+}
+
+bool read_float(PyObject* value, MetricId metric, double& number) {
+  number = PyFloat_AS_DOUBLE(value);
+  if (std::isfinite(number)) return true;
+  return refuse(ErrorKind::kUsage, metric,
+                concat("is ", repr(value), "; only finite numbers can be recorded"));
+}
+
+bool read_list(PyObject* value, MetricId metric, MetricValue& out) {
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(value);
+  if (size == 0) return refuse(ErrorKind::kUsage, metric, "is an empty list; leave it out");
+  PyObject** items = PySequence_Fast_ITEMS(value);
+  std::vector<int64_t> integers;
+  std::vector<double> floats;
+  bool has_float = false;
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    int64_t integer = 0;
+    double number = 0;
+    if (PyFloat_Check(items[i])) {
+      has_float = true;
+      if (!read_float(items[i], metric, number)) return false;
+    } else if (PyLong_Check(items[i])) {
+      if (!read_integer(items[i], metric, integer)) return false;
+      number = static_cast<double>(integer);
+    } else {
+      return refuse(ErrorKind::kMetricType, metric,
+                    concat("has ", repr(items[i]), " in its list; ", kRemedy));
+    }
+    integers.push_back(integer);
+    floats.push_back(number);
+  }
+  if (has_float) {
+    out = std::move(floats);
+  } else {
+    out = std::move(integers);
+  }
+  return true;
+}
+
+bool is_plain(PyObject* value) {
+  return PyFloat_Check(value) || PyLong_Check(value) || PyList_Check(value) ||
+         PyTuple_Check(value) || PyUnicode_Check(value) || PyBytes_Check(value) || value == Py_None;
+}
+
+bool read_plain(PyObject* value, MetricId metric, MetricValue& out) {
+  if (PyFloat_Check(value)) {
+    double number;
+    if (!read_float(value, metric, number)) return false;
+    out = number;
+    return true;
+  }
+  if (PyLong_Check(value)) {
+    int64_t number;
+    if (!read_integer(value, metric, number)) return false;
+    out = number;
+    return true;
+  }
+  if (PyList_Check(value) || PyTuple_Check(value)) return read_list(value, metric, out);
+  return refuse(
+      ErrorKind::kMetricType, metric,
+      concat("is ", repr(value), " of type ", quoted(Py_TYPE(value)->tp_name), "; ", kRemedy));
+}
+
+bool force_type(MetricId metric, MetricValue& value) {
+  const ForcedType forced = process.metric_names.name(metric).forced;
+  if (forced == ForcedType::kFloat) {
+    if (auto* number = std::get_if<int64_t>(&value)) value = static_cast<double>(*number);
+    if (auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+      value = std::vector<double>(list->begin(), list->end());
+    }
+  } else if (forced == ForcedType::kInteger) {
+    std::vector<int64_t> integers;
+    const auto convert = [&](double number) {
+      if (std::fabs(number) >= 9.2e18) {
+        return refuse(ErrorKind::kUsage, metric, "does not fit into 64 bits; scale it down");
+      }
+      integers.push_back(std::llround(number));
+      return true;
+    };
+    if (auto* number = std::get_if<double>(&value)) {
+      if (!convert(*number)) return false;
+      value = integers[0];
+    } else if (auto* list = std::get_if<std::vector<double>>(&value)) {
+      for (double item : *list) {
+        if (!convert(item)) return false;
+      }
+      value = std::move(integers);
+    }
+  }
+  return true;
+}
+
+bool read_value(PyObject* name, PyObject* value, MetricId metric, MetricValue& out) {
+  if (is_plain(value) || converter == nullptr) {
+    return read_plain(value, metric, out) && force_type(metric, out);
+  }
+  Reference function = Reference::to(converter);
+  Reference converted(PyObject_CallFunctionObjArgs(function.get(), name, value, nullptr));
+  return converted && read_plain(converted.get(), metric, out) && force_type(metric, out);
+}
+
+bool read_entry(PyObject* name, PyObject* value, SampleList& samples) {
+  const std::optional<MetricId> metric = intern_metric_name(name);
+  if (!metric) return false;
+  MetricValue number;
+  if (!read_value(name, value, *metric, number)) return false;
+  samples.add(*metric).value = std::move(number);
+  return true;
+}
+
+bool check_entry(PyObject* name, PyObject* value) {
+  const std::optional<MetricId> metric = intern_metric_name(name);
+  if (!metric) return false;
+  MetricValue unused;
+  return !is_plain(value) || read_plain(value, *metric, unused);
+}
+
+template <typename Visit>
+bool for_each_metric(PyObject* metrics, Visit visit) {
+  if (metrics == nullptr || metrics == Py_None) return true;
+  if (!PyDict_Check(metrics)) {
+    if (!PyMapping_Check(metrics) || PySequence_Check(metrics)) {
+      raise(ErrorKind::kMetricType,
+            concat("metrics ", repr(metrics), " are no mapping; give a dict of names to numbers"));
+      return false;
+    }
+    Reference copy(PyDict_New());
+    return copy && PyDict_Update(copy.get(), metrics) == 0 && for_each_metric(copy.get(), visit);
+  }
+  PyObject* name;
+  PyObject* value;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(metrics, &position, &name, &value)) {
+    // Held: a converter may change the dict.
+    Reference held_name = Reference::to(name);
+    Reference held_value = Reference::to(value);
+    if (!visit(name, value)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool read_metrics(PyObject* metrics, SampleList& samples) {
+  return for_each_metric(
+      metrics, [&](PyObject* name, PyObject* value) { return read_entry(name, value, samples); });
+}
+
+bool check_metrics(PyObject* metrics) { return for_each_metric(metrics, check_entry); }
+
+void set_metric_converter(PyObject* function) {
+  Reference old(converter);
+  converter = function == Py_None ? nullptr : Py_XNewRef(function);
+}
+
+}  // namespace proton::bindings

@@ -1,0 +1,238 @@
+// enter_scope, exit_scope, states and launch metadata: functions on the caller's stack.
+#include <string_view>
+
+#include "base/text.h"
+#include "bindings/current.h"
+#include "bindings/errors.h"
+#include "bindings/leaving.h"
+#include "bindings/metric_values.h"
+#include "bindings/names.h"
+#include "bindings/reference.h"
+#include "bindings/scope.h"
+#include "session/process.h"
+#include "session/recording.h"
+
+namespace proton::bindings {
+namespace {
+
+using FastCall = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
+
+PyMethodDef fast_method(const char* name, FastCall function, const char* doc) {
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
+          METH_FASTCALL | METH_KEYWORDS, doc};
+}
+
+/// `(name, *, metrics)` of enter_scope and exit_scope. False: a Python error is set.
+bool read_arguments(const char* function, PyObject* const* args, Py_ssize_t count,
+                    PyObject* keywords, PyObject*& name, PyObject*& metrics) {
+  if (count > 1) {
+    PyErr_Format(PyExc_TypeError, "%s() takes one positional argument, not %zd", function, count);
+    return false;
+  }
+  if (count == 1) name = args[0];
+  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i) {
+    PyObject* key = PyTuple_GET_ITEM(keywords, i);
+    if (PyUnicode_CompareWithASCIIString(key, "metrics") == 0) {
+      metrics = args[count + i];
+    } else if (PyUnicode_CompareWithASCIIString(key, "name") == 0 && name == nullptr) {
+      name = args[count + i];
+    } else {
+      PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument %R", function, key);
+      return false;
+    }
+  }
+  if (name == Py_None) name = nullptr;
+  return true;
+}
+
+PyObject* id_of(const ScopeEntry& entry) {
+  if (entry.scope_id == 0 || !process.is_recording()) Py_RETURN_NONE;
+  return PyLong_FromUnsignedLongLong(entry.scope_id);
+}
+
+PyObject* enter_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* name = nullptr;
+  PyObject* metrics = nullptr;
+  if (!read_arguments("enter_scope", args, count, keywords, name, metrics)) return nullptr;
+  Reference exact(exact_string(name == nullptr ? Py_None : name, "scope name"));
+  if (!exact) return nullptr;
+  SampleList samples;  // read first: a bad value leaves the stack alone
+  if (process.is_recording() && !read_metrics(metrics, samples)) return nullptr;
+  Current current;
+  ScopeEntry& entry = current.push(exact.release(), nullptr);
+  bool is_good = true;
+  if (process.is_recording()) {
+    record_enter(current.thread(), current.stack(), entry);
+    try {
+      if (!samples.empty()) record_metrics(current.thread(), entry, samples);
+    } catch (const Error& error) {
+      raise(error);
+      is_good = false;
+    }
+  }
+  if (!is_good) {  // the caller sees an error and will not call exit_scope
+    take_off(current, &entry);
+    drop_entry(&entry);
+    return nullptr;
+  }
+  return current.commit() ? id_of(entry) : nullptr;
+}
+
+PyObject* refuse_exit(Current& current, PyObject* name) {
+  if (current.thread().forgiven_exits > 0) {
+    --current.thread().forgiven_exits;
+    Py_RETURN_NONE;
+  }
+  const std::string given = name == nullptr ? "" : concat(" ", repr(name));
+  return raise(ErrorKind::kScopeMismatch,
+               concat("cannot exit scope", given,
+                      ": enter_scope opened none on this thread or task; call enter_scope first"));
+}
+
+PyObject* exit_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* name = nullptr;
+  PyObject* metrics = nullptr;
+  if (!read_arguments("exit_scope", args, count, keywords, name, metrics)) return nullptr;
+  if (name != nullptr && !PyUnicode_Check(name)) return exact_string(name, "scope name");
+  Current current;
+  ScopeEntry* entry = current.stack().find(current.home(), nullptr);
+  if (entry == nullptr) return refuse_exit(current, name);
+  auto* open_name = static_cast<PyObject*>(entry->name);
+  if (name != nullptr && PyUnicode_Compare(open_name, name) != 0) {
+    return raise(ErrorKind::kScopeMismatch,
+                 concat("cannot exit scope ", repr(name), ": the innermost open one is ",
+                        repr(open_name), "; exit that one first"));
+  }
+  if (current.stack().top == entry) {
+    take_off(current, entry);
+  } else {  // a `with` block inside it is still open: it goes when that one does
+    entry->is_closed = true;
+    share_entry(entry);
+  }
+  bool is_good = current.commit();
+  is_good = finish_entry(current.thread(), *entry, metrics) && is_good;
+  PyObject* id = is_good ? id_of(*entry) : nullptr;
+  drop_entry(entry);
+  return id;
+}
+
+/// After a change of states: whoever reads without a lock must see it.
+PyObject* commit_state(Current& current) {
+  if (process.is_recording()) publish(current.thread(), current.stack());
+  if (!current.commit()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* enter_state(PyObject*, PyObject* name) {
+  Reference exact(exact_string(name, "state name"));
+  if (!exact) return nullptr;
+  bool is_exact;
+  std::string text = to_utf8(exact.get(), is_exact);
+  if (!is_exact) process.count_loss("invalid_text");
+  Current current;
+  ContextStack& stack = current.stack();
+  stack.state =
+      std::make_shared<const StateEntry>(StateEntry{std::move(text), current.home(), stack.state});
+  return commit_state(current);
+}
+
+PyObject* exit_state(PyObject*, PyObject*) {
+  Current current;
+  ContextStack& stack = current.stack();
+  if (stack.state == nullptr || stack.state->home != current.home()) {
+    if (current.thread().forgiven_exits > 0) {
+      --current.thread().forgiven_exits;
+      Py_RETURN_NONE;
+    }
+    return raise(
+        ErrorKind::kScopeMismatch,
+        "cannot exit a state: none is open on this thread or task; call enter_state first");
+  }
+  stack.state = std::shared_ptr<const StateEntry>(stack.state->parent);
+  return commit_state(current);
+}
+
+PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
+  if (count < 1 || count > 2) {
+    return PyErr_Format(PyExc_TypeError, "enter_op() takes a name and metrics");
+  }
+  OpEntry op;
+  if (args[0] != Py_None) {
+    Reference exact(exact_string(args[0], "kernel name"));
+    if (!exact) return nullptr;
+    bool is_exact;
+    op.name = to_utf8(exact.get(), is_exact);
+    if (!is_exact) process.count_loss("invalid_text");
+  }
+  if (count == 2 && !read_metrics(args[1], op.metrics)) return nullptr;
+  Current current;
+  op.home = current.home();
+  op.parent = current.stack().op;
+  current.stack().op = std::make_shared<const OpEntry>(std::move(op));
+  if (!current.commit()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* exit_op(PyObject*, PyObject*) {
+  Current current;
+  ContextStack& stack = current.stack();
+  if (stack.op != nullptr && stack.op->home == current.home()) {
+    stack.op = std::shared_ptr<const OpEntry>(stack.op->parent);
+  }
+  if (!current.commit()) return nullptr;
+  Py_RETURN_NONE;
+}
+
+PyObject* context_path(PyObject*, PyObject*) {
+  Current current;
+  Reference names(PyList_New(0));
+  if (!names) return nullptr;
+  const ScopeEntry* entry = effective_top(current.thread(), current.stack());
+  for (; entry != nullptr; entry = entry->parent) {
+    if (PyList_Append(names.get(), static_cast<PyObject*>(entry->name)) < 0) return nullptr;
+  }
+  return PyList_Reverse(names.get()) < 0 ? nullptr : names.release();
+}
+
+PyObject* lead_thread(PyObject*, PyObject*) {
+  Current current;
+  process.threads.lead(current.thread());
+  Py_RETURN_NONE;
+}
+
+PyObject* thread_count(PyObject*, PyObject*) {
+  process.threads.reap();
+  return PyLong_FromSize_t(process.threads.live().size());
+}
+
+PyObject* reset_after_fork(PyObject*, PyObject*) {
+  process.reset_after_fork();
+  Py_RETURN_NONE;
+}
+
+PyObject* set_converter(PyObject*, PyObject* function) {
+  set_metric_converter(function);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef functions[] = {
+    fast_method("enter_scope", enter_scope, "Open a scope; its id, or None."),
+    fast_method("exit_scope", exit_scope, "Close the innermost scope that enter_scope opened."),
+    {"enter_state", enter_state, METH_O, "Push a state."},
+    {"exit_state", exit_state, METH_NOARGS, "Pop the innermost state."},
+    {"enter_op", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(enter_op)),
+     METH_FASTCALL, "Launch metadata of the kernel being launched: name and metrics."},
+    {"exit_op", exit_op, METH_NOARGS, "The launch is over."},
+    {"context_path", context_path, METH_NOARGS, "The shadow path of the calling thread or task."},
+    {"lead_thread", lead_thread, METH_NOARGS, "Threads without scopes follow the caller."},
+    {"thread_count", thread_count, METH_NOARGS, "How many threads hold native state."},
+    {"reset_after_fork", reset_after_fork, METH_NOARGS, "Forget what is the parent process's."},
+    {"set_metric_converter", set_converter, METH_O, "What turns tensors into numbers."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+bool add_scope_functions(PyObject* module) { return PyModule_AddFunctions(module, functions) == 0; }
+
+}  // namespace proton::bindings

@@ -1,0 +1,231 @@
+#include "bindings/session_bindings.h"
+
+#include <nanobind/stl/string.h>
+
+#include <system_error>
+
+#include "base/byte_sink.h"
+#include "base/text.h"
+#include "bindings/current.h"
+#include "bindings/errors.h"
+#include "bindings/metric_values.h"
+#include "bindings/names.h"
+#include "bindings/values.h"
+#include "files/trace_writer.h"
+#include "files/tree_writer.h"
+#include "model/losses.h"
+#include "session/process.h"
+#include "session/recording.h"
+#include "session/session.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace proton::bindings {
+namespace {
+
+/// A core session and what only Python asks about it.
+struct PySession {
+  PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
+
+  Session core;
+  bool uses_launch_metadata = false;
+};
+
+[[noreturn]] void fail(ErrorKind kind, const std::string& text) { throw Error(kind, text); }
+
+Session& opened(PySession& session) {
+  if (session.core.is_closed()) {
+    fail(ErrorKind::kSessionNotFound,
+         concat("session ", session.core.id(), " is not open; it was finalized"));
+  }
+  return session.core;
+}
+
+ContextKind context_kind(const std::string& name) {
+  if (name == "shadow") return ContextKind::kShadow;
+  if (name == "python") return ContextKind::kPython;
+  fail(ErrorKind::kUsage,
+       concat("unknown context ", quoted(name), "; choose one of 'python', 'shadow'"));
+}
+
+DataKind data_kind(const std::string& name) {
+  if (name == "tree") return DataKind::kTree;
+  if (name == "trace") return DataKind::kTrace;
+  fail(ErrorKind::kUsage, concat("unknown data ", quoted(name), "; choose one of 'trace', 'tree'"));
+}
+
+std::string name_of(nb::str name, Session& session) {
+  bool is_exact;
+  std::string text = to_utf8(name.ptr(), is_exact);
+  if (!is_exact) session.count_loss(losses::kInvalidText);
+  return text;
+}
+
+int depth(PySession& self) {
+  const Session& session = opened(self);
+  Current current;
+  if (session.context() == ContextKind::kPython) {
+    return static_cast<int>(process.paths.depth(process.hooks.capture_frames(current.thread())));
+  }
+  int count = 0;
+  const ScopeEntry* entry = effective_top(current.thread(), current.stack());
+  for (; entry != nullptr; entry = entry->parent) ++count;
+  return count;
+}
+
+void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
+               const std::string& device_type, uint32_t device_id, uint64_t lane,
+               nb::object metrics) {
+  Session& session = opened(self);
+  if (!session.is_active()) return;
+  SampleList samples;
+  if (!read_metrics(metrics.ptr(), samples)) throw nb::python_error();
+  Current current;
+  const ContextStack& stack = current.stack();
+  const OpEntry* op = self.uses_launch_metadata ? stack.op.get() : nullptr;
+  const std::string given = name_of(name, session);
+  KernelEvent event;
+  event.name = op != nullptr && !op->name.empty() ? std::string_view(op->name) : given;
+  event.start_ns = start_ns;
+  event.end_ns = end_ns;
+  event.device_type = device_type;
+  event.device_id = device_id;
+  event.lane = lane;
+  const PathId path =
+      launch_path(current.thread(), stack, session.context() == ContextKind::kPython);
+  session.add_kernel(path, current.thread().number, event, op == nullptr ? nullptr : &op->metrics,
+                     &samples);
+}
+
+/// Takes the phase as plain data under the GIL, then formats it into `out` without.
+void write_phase(PySession& self, const std::string& format, int phase, nb::handle header,
+                 ByteSink& out) {
+  const Session& session = opened(self);
+  Value::Map facts = to_map(header);
+  if (format == "chrome_trace") {
+    const TraceLog log = session.snapshot_trace(phase, std::move(facts));
+    nb::gil_scoped_release unlocked;
+    return write_chrome_trace(log, out);
+  }
+  if (format != "hatchet" && format != "hatchet_msgpack") {
+    fail(ErrorKind::kUsage, concat("unknown output format ", quoted(format),
+                                   "; choose one of 'chrome_trace', 'hatchet', 'hatchet_msgpack'"));
+  }
+  const CallTree tree = session.snapshot_tree(phase, std::move(facts));
+  nb::gil_scoped_release unlocked;
+  if (format == "hatchet") {
+    write_hatchet(tree, out);
+  } else {
+    write_hatchet_msgpack(tree, out);
+  }
+}
+
+nb::bytes serialize(PySession& self, const std::string& format, int phase, nb::object header) {
+  MemorySink sink;
+  write_phase(self, format, phase, header, sink);
+  const std::string bytes = sink.take();
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+void write(PySession& self, nb::str path, const std::string& format, int phase, nb::object header) {
+  nb::bytes encoded = nb::steal<nb::bytes>(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!encoded.is_valid()) throw nb::python_error();
+  try {
+    FileSink sink(std::string(encoded.c_str(), encoded.size()));
+    write_phase(self, format, phase, header, sink);
+    nb::gil_scoped_release unlocked;
+    sink.commit();
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
+    throw nb::python_error();
+  }
+}
+
+void clear_phase(PySession& self, int phase) {
+  Session& session = opened(self);
+  if (!session.has_phase(phase)) {
+    fail(ErrorKind::kPhaseNotFound, concat("session ", session.id(), " has no data for phase ",
+                                           phase, "; the current phase is ", session.phase()));
+  }
+  session.clear_phase(phase);
+}
+
+nb::dict losses_of(PySession& self) {
+  nb::dict losses;
+  for (const auto& [kind, count] : opened(self).losses()) {
+    losses[nb::str(kind.c_str(), kind.size())] = count;
+  }
+  return losses;
+}
+
+nb::list warnings_of(PySession& self) {
+  nb::list lines;
+  for (const std::string& line : opened(self).warnings()) {
+    lines.append(nb::str(line.c_str(), line.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+void add_session(nb::module_& module) {
+  nb::class_<PySession>(module, "Session")
+      .def(
+          "__init__",
+          [](PySession* self, int64_t id, const std::string& context, const std::string& data) {
+            new (self) PySession(id, context_kind(context), data_kind(data));
+          },
+          "id"_a, nb::kw_only(), "context"_a, "data"_a)
+      .def_prop_ro("id", [](PySession& self) { return self.core.id(); })
+      .def_rw("uses_launch_metadata", &PySession::uses_launch_metadata)
+      .def_prop_ro("is_active", [](PySession& self) { return opened(self).is_active(); })
+      .def_prop_ro("context",
+                   [](PySession& self) {
+                     return opened(self).context() == ContextKind::kPython ? "python" : "shadow";
+                   })
+      .def_prop_ro(
+          "data",
+          [](PySession& self) { return opened(self).data() == DataKind::kTree ? "tree" : "trace"; })
+      .def_prop_ro("phase", [](PySession& self) { return opened(self).phase(); })
+      .def_prop_ro("losses", losses_of)
+      .def_prop_ro("warnings", warnings_of)
+      .def_prop_ro("event_count", [](PySession& self) { return opened(self).event_count(); })
+      .def_prop_ro("is_empty", [](PySession& self) { return opened(self).is_empty(); })
+      .def("activate", [](PySession& self) { opened(self).activate(); })
+      .def("deactivate", [](PySession& self) { opened(self).deactivate(); })
+      .def("close", [](PySession& self) { opened(self).close(); })
+      .def("depth", depth)
+      .def("advance_phase", [](PySession& self) { return opened(self).advance_phase(); })
+      .def(
+          "has_phase", [](PySession& self, int phase) { return opened(self).has_phase(phase); },
+          "phase"_a)
+      .def("clear_phase", clear_phase, "phase"_a)
+      .def("on_kernel", on_kernel, "name"_a, "start_ns"_a, "end_ns"_a, nb::kw_only(),
+           "device_type"_a, "device_id"_a, "lane"_a = 0, "metrics"_a = nb::none())
+      .def(
+          "add_device",
+          [](PySession& self, const std::string& type, uint32_t id, nb::object attributes) {
+            opened(self).add_device(type, std::to_string(id), to_map(attributes));
+          },
+          "device_type"_a, "device_id"_a, "attributes"_a)
+      .def(
+          "add_autotune",
+          [](PySession& self, nb::object record) { opened(self).add_autotune({to_map(record)}); },
+          "record"_a)
+      .def(
+          "count_loss",
+          [](PySession& self, const std::string& kind, uint64_t count) {
+            opened(self).count_loss(kind, count);
+          },
+          "kind"_a, "count"_a = 1)
+      .def(
+          "warn",
+          [](PySession& self, nb::str text) { opened(self).warn(name_of(text, self.core)); },
+          "text"_a)
+      .def("serialize", serialize, "format"_a, "phase"_a, "header"_a)
+      .def("write", write, "path"_a, "format"_a, "phase"_a, "header"_a);
+}
+
+}  // namespace proton::bindings

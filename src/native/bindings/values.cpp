@@ -1,0 +1,71 @@
+#include "bindings/values.h"
+
+#include "base/text.h"
+#include "bindings/errors.h"
+#include "bindings/names.h"
+
+namespace nb = nanobind;
+
+namespace proton::bindings {
+namespace {
+
+constexpr int kDepthLimit = 100;
+
+[[noreturn]] void refuse(const std::string& text) {
+  raise(ErrorKind::kUsage, text);
+  throw nb::python_error();
+}
+
+std::string text_of(nb::handle text) {
+  bool is_exact;
+  return to_utf8(text.ptr(), is_exact);
+}
+
+Value convert(nb::handle object, int depth);
+
+Value::Map convert_map(nb::handle mapping, int depth) {
+  Value::Map map;
+  const nb::dict dict =
+      nb::isinstance<nb::dict>(mapping)
+          ? nb::borrow<nb::dict>(mapping)
+          : nb::borrow<nb::dict>(nb::module_::import_("builtins").attr("dict")(mapping));
+  for (auto [key, value] : dict) {
+    const nb::object text =
+        nb::isinstance<nb::str>(key) ? nb::borrow(key) : nb::object(nb::str(key));
+    map.emplace_back(text_of(text), convert(value, depth + 1));
+  }
+  return map;
+}
+
+Value convert_integer(nb::handle object) {
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0) return {static_cast<double>(PyLong_AsDouble(object.ptr()))};
+  return {static_cast<int64_t>(number)};
+}
+
+Value convert(nb::handle object, int depth) {
+  if (depth > kDepthLimit) refuse("a header value nests more than 100 levels deep; flatten it");
+  if (object.is_none()) return {};
+  if (PyBool_Check(object.ptr())) return {object.ptr() == Py_True};
+  if (PyLong_Check(object.ptr())) return convert_integer(object);
+  if (PyFloat_Check(object.ptr())) return {PyFloat_AS_DOUBLE(object.ptr())};
+  if (PyUnicode_Check(object.ptr())) return {text_of(object)};
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    Value::List list;
+    for (nb::handle item : nb::borrow<nb::sequence>(object)) {
+      list.push_back(convert(item, depth + 1));
+    }
+    return {std::move(list)};
+  }
+  if (PyMapping_Check(object.ptr())) return {convert_map(object, depth)};
+  refuse(concat("header value ", repr(object.ptr()),
+                " is not plain; give None, numbers, strings, lists and dicts"));
+}
+
+}  // namespace
+
+Value to_value(nb::handle object) { return convert(object, 0); }
+Value::Map to_map(nb::handle mapping) { return convert_map(mapping, 0); }
+
+}  // namespace proton::bindings

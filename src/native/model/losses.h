@@ -1,0 +1,17 @@
+/// The kinds of loss that the core itself counts; backends may add words of their own.
+#pragma once
+
+namespace proton::losses {
+
+inline constexpr const char* kDropped = "dropped_event";           // the driver said so
+inline constexpr const char* kUnknownLaunch = "unknown_launch";    // no context for a kernel
+inline constexpr const char* kUnclosedScope = "unclosed_scope";    // left open below another
+inline constexpr const char* kUnmatchedExit = "unmatched_exit";    // left, but not entered here
+inline constexpr const char* kInvalidText = "invalid_text";        // a name was not UTF-8
+inline constexpr const char* kMetricConflict = "metric_conflict";  // another type than before
+inline constexpr const char* kMetricOverflow = "metric_overflow";  // a sum left int64
+inline constexpr const char* kBadMetric = "bad_metric";            // refused while failing anyway
+inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
+inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
+
+}  // namespace proton::losses

@@ -1,0 +1,64 @@
+#include "session/context_stack.h"
+
+#include "session/process.h"
+
+namespace proton {
+namespace {
+
+void recycle(ScopeEntry* entry) {
+  if (entry->is_listed) process.unlist(*entry);
+  void* name = entry->name;
+  void* owner = entry->owner;
+  entry->parent = process.free_entries;
+  process.free_entries = entry;
+  // Last: releasing may run code of the host that opens scopes itself.
+  process.hooks.release(name);
+  if (owner != nullptr) process.hooks.release(owner);
+}
+
+}  // namespace
+
+ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
+  ScopeEntry* entry = process.free_entries;
+  if (entry != nullptr) {
+    process.free_entries = entry->parent;
+  } else {
+    entry = new ScopeEntry;
+  }
+  entry->parent = top;
+  entry->references = 1;
+  entry->epoch = 0;
+  entry->has_frames_path = false;
+  entry->is_closed = false;
+  entry->is_timed = false;
+  entry->home = home;
+  entry->name = name;
+  entry->owner = owner;
+  entry->start_ns = 0;
+  entry->scope_id = 0;
+  top = entry;
+  return *entry;
+}
+
+ScopeEntry* ContextStack::pop() {
+  ScopeEntry* entry = top;
+  top = share_entry(entry->parent);
+  return entry;
+}
+
+ScopeEntry* ContextStack::find(const void* home, const void* owner) const {
+  for (ScopeEntry* entry = top; entry != nullptr && entry->home == home; entry = entry->parent) {
+    if (entry->owner == owner && !entry->is_closed) return entry;
+  }
+  return nullptr;
+}
+
+void drop_entry(ScopeEntry* entry) {
+  while (entry != nullptr && --entry->references == 0) {
+    ScopeEntry* parent = entry->parent;
+    recycle(entry);
+    entry = parent;
+  }
+}
+
+}  // namespace proton

@@ -1,0 +1,75 @@
+/// The open scopes, states and launch metadata of one thread or task. Scopes are a linked list of
+/// pooled entries with counted references, so that a task can share its creator's path and go on
+/// from there. Host path only (GIL). Names and owners are host objects that the core never looks
+/// into: it interns names and releases both through HostHooks (process.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "model/ids.h"
+#include "session/metric_table.h"
+
+namespace proton {
+
+/// One open scope.
+struct ScopeEntry {
+  ScopeEntry* parent = nullptr;  // counted
+  uint32_t references = 1;       // of stacks that end here and entries above
+  uint32_t epoch = 0;            // `path` is good if this is the process's epoch
+  PathId path = kRootPath;
+  PathId frames_path = kRootPath;  // Python frames at entry
+  bool has_frames_path = false;    // within `epoch`
+  bool is_closed = false;          // left, but another entry still stands above it
+  bool is_timed = false;
+  bool is_listed = false;      // in the process's list of scopes open in tasks
+  const void* home = nullptr;  // the thread or task that opened it
+  void* name = nullptr;        // counted host object
+  void* owner = nullptr;       // counted host object; null: opened by enter_scope
+  int64_t start_ns = 0;        // 0: no clock was read at entry
+  uint64_t scope_id = 0;       // 0: entered while nothing was recording
+  uint32_t thread_number = 0;
+  ScopeEntry* next_listed = nullptr;
+  ScopeEntry* previous_listed = nullptr;
+};
+
+/// A label on the work below the current scope; the innermost counts.
+struct StateEntry {
+  std::string name;
+  const void* home;
+  std::shared_ptr<const StateEntry> parent;
+};
+
+/// Launch metadata of the kernel being launched: its name (empty: none given) and metrics.
+struct OpEntry {
+  std::string name;
+  SampleList metrics;
+  const void* home;
+  std::shared_ptr<const OpEntry> parent;
+};
+
+struct ContextStack {
+  ScopeEntry* top = nullptr;  // counted
+  std::shared_ptr<const StateEntry> state;
+  std::shared_ptr<const OpEntry> op;
+
+  /// Puts a new entry on top; takes over the caller's references to `name` and `owner`.
+  ScopeEntry& push(const void* home, void* name, void* owner);
+
+  /// Takes the top entry off; the caller owns the reference and ends it with `drop_entry`.
+  ScopeEntry* pop();
+
+  /// The innermost open entry of `home` that `owner` made (null: enter_scope), or null.
+  ScopeEntry* find(const void* home, const void* owner) const;
+};
+
+inline ScopeEntry* share_entry(ScopeEntry* entry) {
+  if (entry != nullptr) ++entry->references;
+  return entry;
+}
+
+/// Ends one reference; entries that nobody needs go back to the pool.
+void drop_entry(ScopeEntry* entry);
+
+}  // namespace proton

@@ -1,0 +1,80 @@
+#include "session/metric_table.h"
+
+#include "base/text.h"
+
+namespace proton {
+namespace {
+
+bool add_checked(int64_t& sum, int64_t value) {
+  int64_t result;
+  if (__builtin_add_overflow(sum, value, &result)) return false;
+  sum = result;
+  return true;
+}
+
+template <typename Number>
+Booking add_list(std::vector<Number>& sum, const std::vector<Number>& value) {
+  if (sum.size() != value.size()) return Booking::kLengthClash;
+  for (size_t i = 0; i < sum.size(); ++i) {
+    if constexpr (std::is_same_v<Number, int64_t>) {
+      int64_t unused;
+      if (__builtin_add_overflow(sum[i], value[i], &unused)) return Booking::kOverflow;
+    }
+  }
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += value[i];
+  return Booking::kBooked;
+}
+
+uint64_t key_of(uint32_t row, MetricId metric) { return (uint64_t{row} << 32 | metric) + 1; }
+
+}  // namespace
+
+Booking add_value(MetricValue& sum, MetricKind kind, const MetricValue& value) {
+  if (sum.index() != value.index()) return Booking::kTypeClash;
+  if (kind == MetricKind::kProperty || std::holds_alternative<std::string>(sum)) {
+    sum = value;
+    return Booking::kBooked;
+  }
+  if (auto* number = std::get_if<int64_t>(&sum)) {
+    return add_checked(*number, std::get<int64_t>(value)) ? Booking::kBooked : Booking::kOverflow;
+  }
+  if (auto* number = std::get_if<double>(&sum)) {
+    *number += std::get<double>(value);
+    return Booking::kBooked;
+  }
+  if (auto* list = std::get_if<std::vector<int64_t>>(&sum)) {
+    return add_list(*list, std::get<std::vector<int64_t>>(value));
+  }
+  return add_list(std::get<std::vector<double>>(sum), std::get<std::vector<double>>(value));
+}
+
+Booking MetricTable::add(uint32_t row, MetricId metric, MetricKind kind, const MetricValue& value) {
+  bool is_new;
+  uint32_t* at = index_.find_or_add(key_of(row, metric), is_new);
+  if (!is_new) return add_value(cells_[*at].value, kind, value);
+  *at = static_cast<uint32_t>(cells_.size());
+  cells_.push_back({row, metric, value});
+  return Booking::kBooked;
+}
+
+const MetricValue& MetricTable::value(uint32_t row, MetricId metric) {
+  bool is_new;
+  return cells_[*index_.find_or_add(key_of(row, metric), is_new)].value;
+}
+
+std::string type_name(const MetricValue& value) {
+  switch (value.index()) {
+    case 0:
+      return "int";
+    case 1:
+      return "float";
+    case 2:
+      return concat("list of ", std::get<2>(value).size(), " ints");
+    case 3:
+      return concat("list of ", std::get<3>(value).size(), " floats");
+    default:
+      return "str";
+  }
+}
+
+}  // namespace proton

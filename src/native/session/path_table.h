@@ -1,0 +1,63 @@
+/// Every calling path seen since the tables were last cleared, as (parent, frame) pairs with dense
+/// ids; process-wide. Host path only: used under the GIL.
+#pragma once
+
+#include <vector>
+
+#include "base/key_index.h"
+#include "model/call_tree.h"
+#include "model/ids.h"
+
+namespace proton {
+
+/// A frame in 32 bits: its kind, and the id of its name (or of its code position, for Python).
+class FrameId {
+ public:
+  FrameId() = default;
+  static FrameId scope(NameId name) { return FrameId(1, name); }
+  static FrameId state(NameId name) { return FrameId(2, name); }
+  static FrameId python(uint32_t position) { return FrameId(3, position); }
+  static FrameId kernel(NameId name) { return FrameId(4, name); }
+
+  FrameKind kind() const;
+  uint32_t number() const { return bits_ & kNumberMask; }
+  uint32_t bits() const { return bits_; }
+
+ private:
+  static constexpr uint32_t kNumberMask = (1u << 28) - 1;
+  FrameId(uint32_t kind, uint32_t number) : bits_(kind << 28 | (number & kNumberMask)) {}
+  uint32_t bits_ = 0;
+};
+
+class PathTable {
+ public:
+  PathTable() { clear(); }
+
+  /// The path one frame below `parent`: one probe once it is known.
+  PathId child(PathId parent, FrameId frame) {
+    bool is_new;
+    uint32_t* id = index_.find_or_add(uint64_t{parent} << 32 | frame.bits(), is_new);
+    if (is_new) *id = add(parent, frame);
+    return *id;
+  }
+
+  PathId parent(PathId path) const { return rows_[path].parent; }
+  FrameId frame(PathId path) const { return rows_[path].frame; }
+  uint32_t depth(PathId path) const { return rows_[path].depth; }  // frames; 0 for the root
+  size_t size() const { return rows_.size(); }
+  void clear();
+
+ private:
+  struct Row {
+    PathId parent;
+    FrameId frame;
+    uint32_t depth;
+  };
+
+  PathId add(PathId parent, FrameId frame);
+
+  std::vector<Row> rows_;
+  KeyIndex index_;
+};
+
+}  // namespace proton

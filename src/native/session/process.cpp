@@ -1,0 +1,110 @@
+#include "session/process.h"
+
+#include <algorithm>
+
+#include "session/recording.h"
+#include "session/session.h"
+
+namespace proton {
+namespace {
+
+HostHooks null_hooks() {
+  return {
+      [](void*) -> NameId { return process.names.intern("?"); },
+      [](void*) {},
+      [](uint32_t) -> std::string { return "?"; },
+      [](ThreadState&) -> PathId { return kRootPath; },
+      [] { return true; },
+      [] {},
+      [](void*) {},
+      [] {},
+  };
+}
+
+}  // namespace
+
+Process& process = *new Process;
+
+Process::Process() : hooks(null_hooks()) {}
+
+std::string Process::frame_name(FrameId frame) const {
+  switch (frame.kind()) {
+    case FrameKind::kRoot:
+      return "ROOT";
+    case FrameKind::kPython:
+      return hooks.frame_text(frame.number());
+    default:
+      return names.text(frame.number());
+  }
+}
+
+void Process::list(ScopeEntry& entry) {
+  entry.is_listed = true;
+  entry.previous_listed = nullptr;
+  entry.next_listed = task_entries;
+  if (task_entries != nullptr) task_entries->previous_listed = &entry;
+  task_entries = &entry;
+}
+
+void Process::unlist(ScopeEntry& entry) {
+  entry.is_listed = false;
+  if (entry.next_listed != nullptr) entry.next_listed->previous_listed = entry.previous_listed;
+  if (entry.previous_listed != nullptr) {
+    entry.previous_listed->next_listed = entry.next_listed;
+  } else {
+    task_entries = entry.next_listed;
+  }
+}
+
+void Process::count_loss(const char* kind, uint64_t count) {
+  for (Session* session : active_sessions) session->count_loss(kind, count);
+}
+
+void Process::add_session(Session& session) { open_sessions.push_back(&session); }
+
+void Process::remove_session(Session& session) {
+  std::erase(open_sessions, &session);
+  update_active();
+  if (!open_sessions.empty()) return;
+  ++epoch;
+  paths.clear();
+  names.clear();
+  invalid_names.clear();
+  hooks.clear_names();
+  for (ThreadState* thread : threads.live()) thread->published.store(kRootPath);
+}
+
+void Process::update_active() {
+  active_sessions.clear();
+  needs_clock = false;
+  for (Session* session : open_sessions) {
+    if (!session->is_active()) continue;
+    active_sessions.push_back(session);
+    needs_clock = needs_clock || session->data() == DataKind::kTrace;
+  }
+}
+
+void Process::reset_after_fork() {
+  for (Session* session : open_sessions) session->abandon();
+  open_sessions.clear();
+  active_sessions.clear();
+  needs_clock = false;
+  task_entries = nullptr;
+  ++epoch;
+  threads.forget_others();
+  if (this_thread == nullptr) return;
+  ContextStack& stack = this_thread->stack;
+  for (ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) {
+    entry->is_listed = false;
+    ++this_thread->forgiven_exits;
+  }
+  for (const StateEntry* state = stack.state.get(); state != nullptr; state = state->parent.get()) {
+    ++this_thread->forgiven_exits;
+  }
+  new (&stack) ContextStack;  // not destroyed: that could run host code
+  this_thread->task_top = nullptr;
+  this_thread->published.store(kRootPath);
+  this_thread->has_own.store(false);
+}
+
+}  // namespace proton

@@ -1,0 +1,72 @@
+/// What all sessions of the process share: names, paths, threads, and the list of sessions.
+/// Host path only (GIL), except where a member says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/string_table.h"
+#include "model/ids.h"
+#include "session/context_stack.h"
+#include "session/metric_names.h"
+#include "session/path_table.h"
+#include "session/thread_state.h"
+
+namespace proton {
+
+class Session;
+
+/// What the core asks of its host (Python, or a test). All but `holds_lock` and
+/// `schedule_reap` are called under the GIL.
+struct HostHooks {
+  NameId (*intern)(void* name);                   // of a host string, in Process::names
+  void (*release)(void* object);                  // end a counted reference
+  std::string (*frame_text)(uint32_t position);   // `file:line@function`
+  PathId (*capture_frames)(ThreadState& thread);  // path of the calling thread's Python frames
+  bool (*holds_lock)();                           // any thread: whether it holds the GIL
+  void (*schedule_reap)();                        // any thread: have ThreadTable::reap called soon
+  void (*release_thread)(void* host_part);
+  void (*clear_names)();  // forget what is cached about names and frames: their tables are cleared
+};
+
+struct Process {
+  StringTable names;
+  PathTable paths;
+  MetricNames metric_names;
+  ThreadTable threads;
+  HostHooks hooks;
+  uint32_t epoch = 1;  // grows when the tables are cleared; older path ids are void
+  uint64_t next_scope_id = 0;
+  bool needs_clock = false;             // a trace session is active
+  std::vector<Session*> open_sessions;  // between construction and close
+  std::vector<Session*> active_sessions;
+  std::vector<uint8_t> invalid_names;  // by NameId: 1 where text was replaced
+  ScopeEntry* free_entries = nullptr;  // pool
+  ScopeEntry* task_entries = nullptr;  // scopes open in tasks, linked
+
+  Process();
+  bool is_recording() const { return !active_sessions.empty(); }
+
+  /// The name of a path's last frame.
+  std::string frame_name(FrameId frame) const;
+
+  void list(ScopeEntry& entry);
+  void unlist(ScopeEntry& entry);
+
+  /// In every active session.
+  void count_loss(const char* kind, uint64_t count = 1);
+
+  void add_session(Session& session);
+  void remove_session(Session& session);  // the last one out clears the tables
+  void update_active();                   // after a session was activated or deactivated
+
+  /// In a forked child, safe in a pthread_atfork handler: sessions and stacks of the parent are
+  /// forgotten, not released.
+  void reset_after_fork();
+};
+
+/// Never destroyed: threads may outlive main.
+extern Process& process;
+
+}  // namespace proton

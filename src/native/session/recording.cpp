@@ -1,0 +1,133 @@
+#include "session/recording.h"
+
+#include <exception>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "session/session.h"
+
+namespace proton {
+namespace {
+
+void resolve(ScopeEntry* entry, PathId parent) {
+  entry->path = process.paths.child(parent, FrameId::scope(process.hooks.intern(entry->name)));
+  entry->epoch = process.epoch;
+  entry->has_frames_path = false;
+}
+
+/// Python frames at entry, or those of now for a scope entered before the session was active.
+PathId frames_path_of(ThreadState& thread, ScopeEntry& entry) {
+  path_of(&entry);
+  if (!entry.has_frames_path) {
+    entry.frames_path = process.hooks.capture_frames(thread);
+    entry.has_frames_path = true;
+  }
+  return entry.frames_path;
+}
+
+PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
+  return session.context() == ContextKind::kPython ? frames_path_of(thread, entry)
+                                                   : path_of(&entry);
+}
+
+PathId with_state(PathId path, const ContextStack& stack) {
+  if (stack.state == nullptr) return path;
+  return process.paths.child(path, FrameId::state(process.names.intern(stack.state->name)));
+}
+
+}  // namespace
+
+PathId path_of(ScopeEntry* entry) {
+  if (entry == nullptr) return kRootPath;
+  if (entry->epoch == process.epoch) return entry->path;
+  if (entry->parent == nullptr || entry->parent->epoch == process.epoch) {
+    resolve(entry, entry->parent == nullptr ? kRootPath : entry->parent->path);
+    return entry->path;
+  }
+  std::vector<ScopeEntry*> pending;  // a loop, not a recursion: scopes nest 10 000 deep
+  ScopeEntry* at = entry;
+  for (; at != nullptr && at->epoch != process.epoch; at = at->parent) pending.push_back(at);
+  PathId path = at == nullptr ? kRootPath : at->path;
+  for (auto it = pending.rbegin(); it != pending.rend(); ++it) {
+    resolve(*it, path);
+    path = (*it)->path;
+  }
+  return path;
+}
+
+ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack) {
+  if (stack.top != nullptr) return stack.top;
+  const ThreadState* lead = process.threads.lead();
+  if (lead == nullptr || lead == &thread) return nullptr;
+  return lead->task_top != nullptr ? lead->task_top : lead->stack.top;
+}
+
+PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames) {
+  const PathId path =
+      with_frames ? process.hooks.capture_frames(thread) : path_of(effective_top(thread, stack));
+  if (stack.state == nullptr && stack.top == nullptr) {
+    const ThreadState* lead = process.threads.lead();
+    if (lead != nullptr && lead != &thread) return with_state(path, lead->stack);
+  }
+  return with_state(path, stack);
+}
+
+void publish(ThreadState& thread, const ContextStack& stack) {
+  const PathId path = path_of(stack.top);
+  thread.published.store(stack.state == nullptr ? path : with_state(path, stack),
+                         std::memory_order_release);
+  thread.has_own.store(stack.top != nullptr || stack.state != nullptr, std::memory_order_relaxed);
+}
+
+void publish_all() {
+  for (ThreadState* thread : process.threads.live()) {
+    if (thread->task_top != nullptr) {
+      thread->published.store(path_of(thread->task_top), std::memory_order_release);
+      thread->has_own.store(true, std::memory_order_relaxed);
+    } else {
+      publish(*thread, thread->stack);
+    }
+  }
+}
+
+void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& entry) {
+  const PathId path = path_of(&entry);
+  entry.scope_id = ++process.next_scope_id;
+  entry.thread_number = thread.number;
+  publish(thread, stack);
+  for (Session* session : process.active_sessions) {
+    session->see(session->context() == ContextKind::kPython ? frames_path_of(thread, entry) : path);
+  }
+  if (process.needs_clock || entry.is_timed) entry.start_ns = now_ns();
+}
+
+void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+  const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
+  std::exception_ptr first_error;
+  for (Session* session : process.active_sessions) {
+    if (session->data() == DataKind::kTree && metrics.empty() && !entry.is_timed) continue;
+    const PathId path = path_in(*session, thread, entry);
+    try {
+      session->book_scope(path, entry, end_ns, metrics);
+    } catch (const Error&) {
+      if (!first_error) first_error = std::current_exception();
+    }
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+  std::exception_ptr first_error;
+  for (Session* session : process.active_sessions) {
+    try {
+      session->book_metrics(path_in(*session, thread, entry), entry, metrics);
+    } catch (const Error&) {
+      if (!first_error) first_error = std::current_exception();
+    }
+  }
+  if (first_error) std::rethrow_exception(first_error);
+}
+
+}  // namespace proton

@@ -1,0 +1,48 @@
+/// Scopes meet sessions: what entering and leaving a scope does in every active session.
+/// Host path only (GIL).
+#pragma once
+
+#include "session/context_stack.h"
+#include "session/process.h"
+
+namespace proton {
+
+/// The shadow path down to `entry`, interning names that were pushed while nothing recorded.
+PathId path_of(ScopeEntry* entry);
+
+/// The entry that the thread's work hangs below: its own top, or else the lead's.
+ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
+
+/// The path of the thread's work: scopes (or Python frames), then the state.
+PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames);
+
+/// Makes the thread's path known to readers without a lock.
+void publish(ThreadState& thread, const ContextStack& stack);
+
+/// Publishes every thread's path: a session has just become active.
+void publish_all();
+
+/// After a push, while a session is active.
+void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& entry);
+
+/// After the pop, while a session is active. Books everything it can, then throws the first Error.
+void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
+
+/// Books metrics on an entry that stays open.
+void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
+
+/// Calls `visit` with every scope that is open now, in threads and tasks.
+template <typename Visit>
+void for_each_open(Visit visit) {
+  for (ThreadState* thread : process.threads.live()) {
+    ScopeEntry* entry = thread->stack.top;
+    for (; entry != nullptr && entry->home == thread; entry = entry->parent) {
+      if (!entry->is_closed) visit(*entry);
+    }
+  }
+  for (ScopeEntry* entry = process.task_entries; entry != nullptr; entry = entry->next_listed) {
+    if (!entry->is_closed) visit(*entry);
+  }
+}
+
+}  // namespace proton

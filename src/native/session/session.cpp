@@ -1,0 +1,222 @@
+#include "session/session.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/losses.h"
+#include "session/process.h"
+#include "session/recording.h"
+
+namespace proton {
+
+Session::Session(int64_t id, ContextKind context, DataKind data)
+    : id_(id),
+      context_(context),
+      data_(data),
+      base_host_ns_(now_ns()),
+      base_unix_ns_(unix_now_ns()),
+      current_(phases_.emplace(0, std::make_unique<Phase>(0)).first->second.get()) {
+  process.add_session(*this);
+}
+
+Session::~Session() {
+  if (!is_closed_) close();
+}
+
+void Session::activate() {
+  if (is_active()) return;
+  activated_ns_ = now_ns();
+  is_active_.store(true, std::memory_order_relaxed);
+  process.update_active();
+  publish_all();
+}
+
+void Session::deactivate() {
+  if (!is_active()) return;
+  if (data_ == DataKind::kTrace) cut_open_spans();
+  is_active_.store(false, std::memory_order_relaxed);
+  process.update_active();
+}
+
+void Session::close() {
+  is_active_.store(false, std::memory_order_relaxed);
+  is_closed_ = true;
+  process.remove_session(*this);
+}
+
+void Session::abandon() noexcept {
+  is_active_.store(false, std::memory_order_relaxed);
+  is_closed_ = true;
+}
+
+int Session::advance_phase() {
+  const int next = current_->number + 1;
+  auto phase = std::make_unique<Phase>(next);
+  std::lock_guard lock(mutex_);
+  current_ = phases_.emplace(next, std::move(phase)).first->second.get();
+  mark_ = static_cast<uint32_t>(next) + 1;
+  return next;
+}
+
+void Session::clear_phase(int phase) {
+  std::lock_guard lock(mutex_);
+  if (phase != current_->number) {
+    phases_.erase(phase);
+    return;
+  }
+  std::unique_ptr<Phase>& slot = phases_[phase];
+  slot = std::make_unique<Phase>(phase);
+  current_ = slot.get();
+  std::fill(marks_.begin(), marks_.end(), 0);
+}
+
+bool Session::is_empty() const {
+  std::lock_guard lock(mutex_);
+  return event_count() == 0 && std::all_of(phases_.begin(), phases_.end(), [](const auto& phase) {
+           return phase.second->is_empty();
+         });
+}
+
+void Session::see_first(PathId path) {
+  if (path >= marks_.size()) marks_.resize(std::max<size_t>(path + 1, process.paths.size() * 2));
+  const bool is_new = marks_[path] == 0;
+  marks_[path] = mark_;
+  if (path == kRootPath) return;
+  current_->seen.push_back({next_stamp_.fetch_add(1, std::memory_order_relaxed), path});
+  if (!is_new) return;
+  const FrameId frame = process.paths.frame(path);
+  const auto& invalid = process.invalid_names;
+  if (frame.kind() != FrameKind::kPython && frame.number() < invalid.size() &&
+      invalid[frame.number()] != 0) {
+    count_loss(losses::kInvalidText);
+  }
+}
+
+void Session::book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns,
+                         const SampleList& metrics) {
+  see(path);
+  if (data_ == DataKind::kTrace) return add_span(path, entry, end_ns, metrics);
+  if (entry.is_timed) {
+    const MetricId metric = process.metric_names.cpu_time();
+    const MetricValue elapsed = end_ns - span_start(entry);
+    if (current_->scope_metrics.add(path, metric, MetricKind::kExclusive, elapsed) !=
+        Booking::kBooked) {
+      count_loss(losses::kMetricConflict);
+    }
+  }
+  book_samples(path, metrics);
+}
+
+void Session::book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics) {
+  see(path);
+  if (data_ == DataKind::kTrace) {
+    SampleList& pending = pending_metrics_[entry.scope_id];
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      pending.add(metrics[i].metric).value = metrics[i].value;
+    }
+    return;
+  }
+  book_samples(path, metrics);
+}
+
+void Session::book_samples(PathId path, const SampleList& metrics) {
+  const MetricSample* clash = nullptr;
+  Booking first_clash = Booking::kBooked;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricSample& sample = metrics[i];
+    const MetricKind kind = process.metric_names.name(sample.metric).kind;
+    const Booking booking = current_->scope_metrics.add(path, sample.metric, kind, sample.value);
+    if (booking == Booking::kOverflow) {
+      count_loss(losses::kMetricOverflow);
+    } else if (booking != Booking::kBooked && clash == nullptr) {
+      clash = &sample;
+      first_clash = booking;
+    }
+  }
+  if (clash != nullptr) refuse(first_clash, path, clash->metric, clash->value);
+}
+
+void Session::refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value) {
+  const std::string node = process.frame_name(process.paths.frame(path));
+  const std::string& key = process.metric_names.name(metric).key;
+  const MetricValue& standing = current_->scope_metrics.value(path, metric);
+  const char* what = booking == Booking::kLengthClash ? "length" : "type";
+  throw Error(ErrorKind::kUsage,
+              concat("metric ", quoted(key), " of ", quoted(node), " changed its ", what, " from ",
+                     type_name(standing), " to ", type_name(value),
+                     "; the value was not recorded, give every value of a metric one ", what));
+}
+
+int64_t Session::span_start(const ScopeEntry& entry) const {
+  return std::max(entry.start_ns, activated_ns_);
+}
+
+void Session::add_span(PathId path, const ScopeEntry& entry, int64_t end_ns,
+                       const SampleList& metrics) {
+  auto& stored = current_->span_metrics;
+  const auto first = static_cast<uint32_t>(stored.size());
+  const auto store = [&](const SampleList& samples) {
+    for (size_t i = 0; i < samples.size(); ++i) stored.push_back(samples[i]);
+  };
+  if (!pending_metrics_.empty()) {
+    if (auto pending = pending_metrics_.extract(entry.scope_id)) store(pending.mapped());
+  }
+  store(metrics);
+  if (entry.is_timed) {
+    stored.push_back({process.metric_names.cpu_time(), end_ns - span_start(entry)});
+  }
+  const auto count = static_cast<uint32_t>(stored.size()) - first;
+  current_->spans.push_back({count == 0 ? SpanKind::kScope : SpanKind::kMetric, path,
+                             entry.thread_number, span_start(entry), end_ns, entry.scope_id, first,
+                             count});
+}
+
+void Session::cut_open_spans() {
+  const int64_t end_ns = now_ns();
+  for_each_open([&](ScopeEntry& entry) {
+    const PathId shadow = path_of(&entry);
+    if (context_ == ContextKind::kPython && !entry.has_frames_path) return;
+    const PathId path = context_ == ContextKind::kPython ? entry.frames_path : shadow;
+    see(path);
+    add_span(path, entry, end_ns, SampleList());
+  });
+}
+
+void Session::add_device(std::string type, std::string id, Value::Map attributes) {
+  for (DeviceEntry& device : devices_) {
+    if (device.type == type && device.id == id) {
+      device.attributes = std::move(attributes);
+      return;
+    }
+  }
+  devices_.push_back({std::move(type), std::move(id), std::move(attributes)});
+}
+
+void Session::warn(const std::string& text) {
+  std::lock_guard lock(mutex_);
+  for (auto& [known, count] : warnings_) {
+    if (known == text) {
+      ++count;
+      return;
+    }
+  }
+  warnings_.emplace_back(text, 1);
+}
+
+std::vector<std::string> Session::warnings() const {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> lines;
+  for (const auto& [text, count] : warnings_) {
+    lines.push_back(count == 1 ? text : concat(text, " (", count, " times)"));
+  }
+  return lines;
+}
+
+std::map<std::string, uint64_t> Session::losses() const {
+  std::lock_guard lock(mutex_);
+  return losses_;
+}
+
+}  // namespace proton

@@ -1,0 +1,150 @@
+/// One recording: a sink for events, with phases, losses and warnings.
+///
+/// Host path: every member but those under "device path" is called under the GIL. Device path:
+/// any thread, guarded by the session's mutex; it never takes the GIL. In a tree session memory
+/// grows with distinct contexts, never with events.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/string_table.h"
+#include "model/call_tree.h"
+#include "model/event_sink.h"
+#include "model/trace_log.h"
+#include "session/context_stack.h"
+#include "session/correlation_map.h"
+#include "session/phase.h"
+
+namespace proton {
+
+enum class ContextKind : uint8_t { kShadow, kPython };
+enum class DataKind : uint8_t { kTree, kTrace };
+
+class Session : public EventSink {
+ public:
+  Session(int64_t id, ContextKind context, DataKind data);
+  ~Session() override;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  int64_t id() const { return id_; }
+  ContextKind context() const { return context_; }
+  DataKind data() const { return data_; }
+  bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
+  bool is_closed() const { return is_closed_; }
+
+  void activate();
+  void deactivate();
+  void close();
+  void abandon() noexcept;  // in a forked child: the session is the parent's
+
+  // Phases
+  int phase() const { return current_->number; }
+  int advance_phase();
+  bool has_phase(int phase) const { return phases_.contains(phase); }
+  void clear_phase(int phase);
+  uint64_t event_count() const { return event_count_.load(std::memory_order_relaxed); }
+  bool is_empty() const;
+
+  // Scopes
+  /// Makes `path` a node of the current phase: one load once it is.
+  void see(PathId path) {
+    if (path >= marks_.size() || marks_[path] != mark_) see_first(path);
+  }
+  /// A scope was left: its metrics, its time and its span. Throws Error on a metric that changed
+  /// its type, after booking the others.
+  void book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
+  /// Metrics of a scope that stays open.
+  void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
+
+  /// A finished kernel whose context the caller knows. Metrics that cannot be booked are counted.
+  void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
+                  const SampleList* launch_metrics, const SampleList* metrics);
+
+  // About the recording as a whole
+  void add_device(std::string type, std::string id, Value::Map attributes);
+  void add_autotune(Value record) { autotune_.push_back(std::move(record)); }
+  void warn(const std::string& text);
+  std::vector<std::string> warnings() const;
+  std::map<std::string, uint64_t> losses() const;
+
+  /// One phase as plain data; open scopes of a trace end now. Throws Error: no such phase, or the
+  /// other kind of data.
+  CallTree snapshot_tree(int phase, Value::Map header) const;
+  TraceLog snapshot_trace(int phase, Value::Map header) const;
+
+  /// Makes room for launches: called by backends that use on_launch, before they start.
+  void expect_launches();
+
+  // Device path
+  void on_launch(CorrelationId correlation) noexcept override;
+  void on_kernel(const KernelEvent& event) noexcept override;
+  void on_dropped(uint64_t count) noexcept override;
+  void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
+
+ private:
+  struct Kernel {
+    NameId name;  // of kernel_names_
+    uint32_t device;
+  };
+  struct DeviceSeen {
+    std::string type;
+    std::string id;
+  };
+
+  void see_first(PathId path);
+  void book_samples(PathId path, const SampleList& metrics);
+  [[noreturn]] void refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value);
+  void add_span(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
+  int64_t span_start(const ScopeEntry& entry) const;
+  void cut_open_spans();
+  void expect_phase(int phase, DataKind data) const;
+
+  // With mutex_ held
+  uint32_t intern_kernel(const KernelEvent& event);
+  void place_kernel(PathId path, const KernelEvent& event, bool has_thread, uint32_t thread_number,
+                    const SampleList* launch_metrics, const SampleList* metrics);
+  void book_kernel_metrics(uint32_t row, const SampleList* metrics);
+  void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
+  Summary summary_locked(Value::Map header) const;
+  friend class TreeBuilder;
+  friend class TraceBuilder;
+
+  const int64_t id_;
+  const ContextKind context_;
+  const DataKind data_;
+  std::atomic<bool> is_active_{false};
+  bool is_closed_ = false;
+  const int64_t base_host_ns_;
+  const int64_t base_unix_ns_;
+  int64_t activated_ns_ = 0;
+
+  std::map<int, std::unique_ptr<Phase>> phases_;
+  Phase* current_;
+  std::vector<uint32_t> marks_;  // by path: phase number + 1 it was last seen in
+  uint32_t mark_ = 1;
+  std::atomic<uint64_t> next_stamp_{0};
+  std::atomic<uint64_t> event_count_{0};
+  std::unordered_map<uint64_t, SampleList> pending_metrics_;  // by scope id: given at entry
+  std::vector<DeviceEntry> devices_;
+  Value::List autotune_;
+  std::unique_ptr<CorrelationMap> correlations_;
+
+  mutable std::mutex mutex_;  // guards what follows, and the device part of phases
+  std::map<std::string, uint64_t> losses_;
+  std::vector<std::pair<std::string, uint64_t>> warnings_;
+  StringTable kernel_names_;
+  KeyIndex kernel_ids_;  // (name, device) -> kernels_
+  std::vector<Kernel> kernels_;
+  std::vector<DeviceSeen> devices_seen_;
+  uint64_t next_flow_id_ = 0;
+};
+
+}  // namespace proton

@@ -1,0 +1,112 @@
+#include "session/thread_state.h"
+
+#include <algorithm>
+#include <new>
+
+#include "model/losses.h"
+#include "session/process.h"
+
+namespace proton {
+
+thread_local ThreadState* this_thread = nullptr;
+
+namespace {
+
+/// Runs at thread exit, without the GIL.
+struct ThreadExit {
+  ThreadState* thread = nullptr;
+  ~ThreadExit() {
+    if (thread == nullptr) return;
+    this_thread = nullptr;
+    process.threads.bury(thread);
+  }
+};
+thread_local ThreadExit thread_exit;
+
+}  // namespace
+
+ThreadState& ThreadTable::create() {
+  reap();
+  ThreadState* thread;
+  if (!free_.empty()) {
+    thread = free_.back();
+    free_.pop_back();
+  } else {
+    thread = new ThreadState;
+  }
+  thread->number = next_number_++;
+  live_.push_back(thread);
+  this_thread = thread;
+  thread_exit.thread = thread;
+  if (lead() == nullptr) lead(*thread);
+  return *thread;
+}
+
+void ThreadTable::bury(ThreadState* thread) {
+  {
+    std::lock_guard lock(mutex_);
+    dead_.push_back(thread);
+  }
+  process.hooks.schedule_reap();
+}
+
+void ThreadTable::reap() {
+  std::vector<ThreadState*> dead;
+  {
+    std::lock_guard lock(mutex_);
+    dead.swap(dead_);
+  }
+  for (ThreadState* thread : dead) {
+    live_.erase(std::remove(live_.begin(), live_.end(), thread), live_.end());
+    if (lead() == thread) lead_.store(live_.empty() ? nullptr : live_.front());
+    for (ScopeEntry* entry = thread->stack.top; entry != nullptr && entry->home == thread;
+         entry = entry->parent) {
+      if (!entry->is_closed) process.count_loss(losses::kUnclosedScope);
+    }
+    release(*thread);
+    free_.push_back(thread);
+  }
+}
+
+void ThreadTable::release(ThreadState& thread) {
+  thread.published.store(kRootPath, std::memory_order_relaxed);
+  thread.has_own.store(false, std::memory_order_relaxed);
+  ContextStack stack = std::move(thread.stack);
+  ScopeEntry* task_top = thread.task_top;
+  thread.stack = ContextStack();
+  thread.task_top = nullptr;
+  thread.host_context = nullptr;
+  thread.is_in_task = false;
+  thread.is_foreign = false;
+  thread.forgiven_exits = 0;
+  void* host_part = thread.host_part;
+  thread.host_part = nullptr;
+  drop_entry(stack.top);
+  drop_entry(task_top);
+  process.hooks.release_thread(host_part);
+}
+
+void ThreadTable::forget_others() {
+  // Another thread may have held it at the fork; that thread does not exist here.
+  new (&mutex_) std::mutex;
+  new (&dead_) std::vector<ThreadState*>;
+  // The other threads' host objects are leaked on purpose: releasing them could run code that
+  // waits for locks those threads held.
+  live_.clear();
+  free_.clear();
+  lead_.store(nullptr);
+  if (this_thread != nullptr) {
+    live_.push_back(this_thread);
+    lead_.store(this_thread);
+  }
+}
+
+PathId current_path_unlocked() noexcept {
+  const ThreadState* thread = this_thread;
+  if (thread == nullptr || !thread->has_own.load(std::memory_order_relaxed)) {
+    thread = process.threads.lead();
+  }
+  return thread == nullptr ? kRootPath : thread->published.load(std::memory_order_acquire);
+}
+
+}  // namespace proton

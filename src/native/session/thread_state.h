@@ -1,0 +1,67 @@
+/// What the process knows about each thread: its stack, and the path it last published for
+/// readers that hold no lock. Created and reaped on the host path (GIL); `current_path_unlocked`
+/// may be called by any thread at any time, so states are recycled and never freed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "session/context_stack.h"
+
+namespace proton {
+
+struct ThreadState {
+  ContextStack stack;                  // of the thread's base context
+  ScopeEntry* task_top = nullptr;      // counted: top of the task seen last here; null: none
+  const void* host_context = nullptr;  // the host's context object seen last (kept by the host)
+  bool is_in_task = false;             // whether host_context has a stack of its own
+  bool is_foreign = false;             // started behind Python's back: scopes hang below the lead's
+  bool is_dead = false;
+  uint32_t number = 0;                       // in order of appearance
+  uint32_t forgiven_exits = 0;               // scopes and states that a fork took away
+  void* host_part = nullptr;                 // owned by the bindings
+  std::atomic<PathId> published{kRootPath};  // shadow path and state, while a session is active
+  std::atomic<bool> has_own{false};          // whether `published` is this thread's own
+};
+
+/// The calling thread's state, or null when it has none yet.
+extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+
+class ThreadTable {
+ public:
+  /// Makes the calling thread's state. The caller sets `is_foreign`.
+  ThreadState& create();
+
+  /// Live threads in order of appearance. Reap first to leave out the dead.
+  const std::vector<ThreadState*>& live() const { return live_; }
+
+  /// Releases what dead threads held. Needs the GIL: it drops references to host objects.
+  void reap();
+
+  /// The calling thread becomes the one that threads without scopes follow.
+  void lead(ThreadState& thread) { lead_.store(&thread, std::memory_order_release); }
+  ThreadState* lead() const { return lead_.load(std::memory_order_acquire); }
+
+  /// In a forked child: only the calling thread is left, and it has no stack.
+  void forget_others();
+
+  /// For the thread-exit handler.
+  void bury(ThreadState* thread);
+
+ private:
+  void release(ThreadState& thread);
+
+  std::vector<ThreadState*> live_;
+  std::vector<ThreadState*> free_;
+  std::mutex mutex_;  // guards dead_ alone
+  std::vector<ThreadState*> dead_;
+  std::atomic<ThreadState*> lead_{nullptr};
+  uint32_t next_number_ = 0;
+};
+
+/// The calling thread's shadow path and state without any lock: its own, or else the lead's.
+PathId current_path_unlocked() noexcept;
+
+}  // namespace proton
