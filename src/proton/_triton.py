@@ -81,6 +81,43 @@ def remove_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
     runtime.launch_exit_hook.remove(leave)
 
 
+def opaque_value(payload: object) -> Any:
+    """`payload` as a value that a compiled kernel may keep and pass on, with no code behind it."""
+    return _opaque_class()(payload)
+
+
+@lru_cache(maxsize=1)
+def _opaque_class() -> type[Any]:
+    core = importlib.import_module("triton.language.core")
+
+    def init(self: Any, payload: object) -> None:
+        self.payload = payload
+        self.type = type_class()
+        self.type.payload = payload
+
+    value_class = type(
+        "OpaqueValue",
+        (core.base_value,),
+        {
+            "__init__": init,
+            "_flatten_ir": lambda self, handles: None,
+            "_set_name": lambda self, builder, name: None,
+        },
+    )
+    type_class = type(
+        "OpaqueType",
+        (core.base_type,),
+        {
+            "_unflatten_ir": lambda self, handles, at: (value_class(self.payload), at),
+            "_flatten_ir_types": lambda self, builder, out: None,
+            "__eq__": lambda self, other: getattr(other, "payload", None) == self.payload,
+            "__hash__": lambda self: hash(self.payload),
+            "mangle": lambda self: f"opaque{hash(self.payload) & 0xFFFFFFFF:x}",
+        },
+    )
+    return value_class
+
+
 @dataclass(frozen=True)
 class InterpreterParts:
     """What the interpreter backend takes from Triton. Types of Triton's objects are not ours."""

@@ -8,6 +8,7 @@ that users of `triton.profiler` already catch. Texts say what failed, why, and w
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Self
 
 
 class ProtonError(Exception):
@@ -18,7 +19,7 @@ class UsageError(ProtonError, ValueError):
     """The call is wrong; the message says how to fix it (exit code 2 on the command line)."""
 
     @classmethod
-    def unknown(cls, what: str, value: object, *, choices: Iterable[str]) -> UsageError:
+    def unknown(cls, what: str, value: object, *, choices: Iterable[str]) -> Self:
         """The error for a `value` that is none of `choices`."""
         listed = ", ".join(repr(choice) for choice in sorted(choices))
         return cls(f"unknown {what} {value!r}; choose one of {listed}")
@@ -42,6 +43,10 @@ class MetricNotFound(UsageError, RuntimeError):
 
 class MetricTypeError(UsageError, TypeError):
     """A metric value is of a kind that cannot be recorded."""
+
+
+class SemanticError(UsageError, TypeError):
+    """A region or event inside a kernel is used in a way its kind of kernel does not know."""
 
 
 class DataKindError(UsageError, RuntimeError):

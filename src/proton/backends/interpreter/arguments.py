@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from proton._triton import InterpreterParts
+from proton.backends.interpreter.language import LanguagePatch
 from proton.errors import UsageError
 
 # numpy's (and ml_dtypes') dtype names -> Triton's
@@ -106,9 +107,12 @@ def as_view(value: Any) -> Any:
 class ArgumentConverter:
     """Converts the arguments of one launch, and collects the tensors among them."""
 
-    def __init__(self, parts: InterpreterParts, semantic: Any, kernel: str) -> None:
+    def __init__(
+        self, parts: InterpreterParts, semantic: Any, patch: LanguagePatch, kernel: str
+    ) -> None:
         self._parts = parts
         self._semantic = semantic
+        self._patch = patch
         self._kernel = kernel
         self.tensors: list[Argument] = []
 
@@ -211,13 +215,17 @@ class ArgumentConverter:
     def _descriptor(self, name: str, descriptor: Any) -> Any:
         constexpr = self._parts.constexpr
         convert = self._parts.interpreter._implicit_cvt
-        result = self._semantic.make_tensor_descriptor(
-            base=self.convert(name, descriptor.base),
-            shape=[convert(int(size)) for size in descriptor.shape],
-            strides=[*(convert(int(step)) for step in descriptor.strides[:-1]), constexpr(1)],
-            block_shape=[constexpr(size) for size in descriptor.block_shape],
-            padding_option=descriptor.padding,
-        )
+        self._patch.apply()  # making one is itself an operation of the language
+        try:
+            result = self._semantic.make_tensor_descriptor(
+                base=self.convert(name, descriptor.base),
+                shape=[convert(int(size)) for size in descriptor.shape],
+                strides=[*(convert(int(step)) for step in descriptor.strides[:-1]), constexpr(1)],
+                block_shape=[constexpr(size) for size in descriptor.block_shape],
+                padding_option=descriptor.padding,
+            )
+        finally:
+            self._patch.restore()
         if hasattr(descriptor, "round_f32_to_tf32"):  # Triton 3.9
             result.handle.round_f32_to_tf32 = descriptor.round_f32_to_tf32
         return result

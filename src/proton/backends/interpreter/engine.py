@@ -44,10 +44,11 @@ class Engine:
 
     def __init__(self) -> None:
         parts = _triton.interpreter_parts()
-        semantic = parts.TritonSemantic(make_builder_class(parts)())
+        builder_class = make_builder_class(parts)
+        semantic = parts.TritonSemantic(builder_class())
         names = {**vars(parts.interpreter), "interpreter_semantic": semantic}
         self._parts = parts
-        self._machine = Machine(parts, semantic, LanguagePatch(parts, semantic))
+        self._machine = Machine(parts, semantic, LanguagePatch(parts, semantic), builder_class)
         self._kernels = KernelTable(parts, names)
         self._autotuning = Autotuning(parts, self._on_autotune)
         self._listeners: list[Listener] = []

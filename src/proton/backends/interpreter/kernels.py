@@ -21,7 +21,7 @@ class Kernel:
     """A jitted function, ready to be interpreted."""
 
     name: str
-    function: Callable[..., Any]
+    function: FunctionType
     signature: inspect.Signature
     constexprs: frozenset[str]
     repr_function: Callable[[Any], str] | None

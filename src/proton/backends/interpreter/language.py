@@ -31,6 +31,8 @@ class LanguagePatch:
             # language at once, so that what they ask for is noted and nothing is done
             parts.patch_language_tensor(lang.tensor, self)
             parts.patch_language_core(lang, self)
+        # numpy 2.4 refuses what Triton 3.6 does here: int() of an array of one element
+        self.set_attr(language.tensor, "__index__", lambda self: int(self.handle.data.item()))
         for owner in (language, core):
             self.set_attr(owner, "reduce", make_reduce(parts, semantic))
             self.set_attr(owner, "associative_scan", make_scan(parts, semantic))

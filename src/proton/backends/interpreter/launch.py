@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from proton import _triton
 from proton._triton import InterpreterParts
-from proton.backends.interpreter.arguments import ArgumentConverter, as_view
+from proton.backends.interpreter.arguments import Argument, ArgumentConverter, as_view
+from proton.backends.interpreter.events import Client, KernelLaunch, subscribers
 from proton.backends.interpreter.failures import kernel_error, library_folders
 from proton.backends.interpreter.kernels import Kernel, LaunchTraits
 from proton.backends.interpreter.language import LanguagePatch
-from proton.errors import UsageError
+from proton.backends.interpreter.observe import make_observed_class
+from proton.errors import KernelError, UsageError
 
 
 class Recorder(Protocol):
@@ -42,6 +45,25 @@ class Machine:
     parts: InterpreterParts
     semantic: Any
     patch: LanguagePatch
+    builder_class: type[Any]
+
+    @cached_property
+    def library_folders(self) -> tuple[str, ...]:
+        """Where code that is not the user's lies."""
+        return library_folders(self.parts.package.__file__)
+
+    @cached_property
+    def observed_class(self) -> type[Any]:
+        """The builder for launches that a client of `events` listens to."""
+        return make_observed_class(self.builder_class, self.library_folders)
+
+    def make_builder(self, clients: tuple[Client, ...]) -> Any:
+        """A builder for one launch."""
+        if not clients:
+            return self.builder_class()
+        builder = self.observed_class()
+        builder.clients = clients
+        return builder
 
 
 def launch(
@@ -61,57 +83,95 @@ def launch(
     bound = kernel.bind(args, options)
     name = kernel.specialized_name(bound)
     size = _grid_size(kernel.name, grid, bound)
-    converter = ArgumentConverter(machine.parts, machine.semantic, kernel.name)
-    knobs = _triton.runtime_knobs()
+    values, tensors = _converted(machine, kernel, bound)
     metadata = _launch_metadata(machine.parts, kernel, name, size, options, bound)
-    builder = machine.semantic.builder
-    outer = dict(vars(builder))  # a kernel may launch another through host code it calls
+    knobs = _triton.runtime_knobs()
+    clients = subscribers()
+    builder = machine.make_builder(clients)
+    builder.begin_launch(tensors, _padded(size), _options(machine.parts, options))
+    described = _described(kernel, builder, bound) if clients else None
     if knobs.launch_enter_hook is not None:
         knobs.launch_enter_hook(metadata)
     try:
-        values = {
-            key: _constexpr_value(value, machine.parts)
-            if key in kernel.constexprs
-            else converter.convert(key, value)
-            for key, value in bound.items()
-        }
-        builder.begin_launch(converter.tensors, _padded(size), _options(machine.parts, options))
-        try:
-            start_ns = time.monotonic_ns()
-            _run_programs(machine, kernel, values)
-            end_ns = time.monotonic_ns()
-            metrics = builder.metrics()
-        except Exception:
-            recorder.on_failed_launch()
-            raise
-        finally:
-            vars(builder).update(outer)
+        start_ns = time.monotonic_ns()
+        _run_programs(machine, kernel, builder, values, clients, described)
+        end_ns = time.monotonic_ns()
+        metrics = builder.metrics()
         if metrics["programs"]:
             recorder.on_launch(name, start_ns, end_ns, metrics, _given(metadata))
+    except KernelError:
+        recorder.on_failed_launch()
+        raise
     finally:
         if knobs.launch_exit_hook is not None:
             knobs.launch_exit_hook(metadata)
 
 
-def _run_programs(machine: Machine, kernel: Kernel, values: Mapping[str, Any]) -> None:
-    builder, function = machine.semantic.builder, kernel.function
+def _run_programs(
+    machine: Machine,
+    kernel: Kernel,
+    builder: Any,
+    values: Mapping[str, Any],
+    clients: tuple[Client, ...],
+    described: Any,
+) -> None:
+    function, semantic = kernel.function, machine.semantic
     size_x, size_y, size_z = builder.grid_dim
+    # a kernel may launch another through host code that it calls
+    outer, semantic.builder = semantic.builder, builder
+    failure: BaseException | None = None
     machine.patch.apply()
     try:
+        for client in clients:
+            client.on_kernel_begin(described)
         # lanes that are masked off hold anything: what they compute is nobody's concern
         with np.errstate(all="ignore"):
             for x in range(size_x):
                 for y in range(size_y):
                     for z in range(size_z):
                         builder.grid_idx = (x, y, z)
+                        for client in clients:
+                            client.on_program_begin((x, y, z))
                         function(**values)
     except Exception as error:
+        failure = error
         if _triton.knobs().compilation.front_end_debugging:
             raise
-        folders = library_folders(machine.parts.package.__file__)
-        raise kernel_error(kernel.name, builder.grid_idx, error, library_folders=folders) from error
+        program, folders = builder.grid_idx, machine.library_folders
+        raise kernel_error(kernel.name, program, error, library_folders=folders) from error
     finally:
         machine.patch.restore()
+        semantic.builder = outer
+        for client in clients:
+            client.on_kernel_end(described, failure)
+
+
+def _converted(
+    machine: Machine, kernel: Kernel, bound: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Argument]]:
+    """What the kernel gets for its arguments, and the tensors among them."""
+    converter = ArgumentConverter(machine.parts, machine.semantic, machine.patch, kernel.name)
+    constexpr = machine.parts.constexpr
+    values = {}
+    for name, value in bound.items():
+        if name not in kernel.constexprs:
+            values[name] = converter.convert(name, value)
+        else:
+            values[name] = value.value if isinstance(value, constexpr) else value
+    return values, converter.tensors
+
+
+def _described(kernel: Kernel, builder: Any, bound: Mapping[str, Any]) -> KernelLaunch:
+    tensors = {argument.name for argument in builder.arguments}
+    code = kernel.function.__code__
+    return KernelLaunch(
+        name=kernel.name,
+        file=code.co_filename,
+        line=code.co_firstlineno,
+        grid=builder.grid_dim,
+        arguments=tuple(builder.arguments),
+        scalars={name: value for name, value in bound.items() if name not in tensors},
+    )
 
 
 def _grid_size(kernel: str, grid: Any, arguments: Mapping[str, Any]) -> tuple[int, ...]:
@@ -138,10 +198,6 @@ def _options(parts: InterpreterParts, options: Mapping[str, Any]) -> Any:
     """Assertions are always on; checks of integer overflow only where the launch asks to debug."""
     debug = bool(options.get("debug")) or bool(_triton.runtime_knobs().debug)
     return parts.InterpreterOptions(debug=True, sanitize_overflow=debug)
-
-
-def _constexpr_value(value: Any, parts: InterpreterParts) -> Any:
-    return value.value if isinstance(value, parts.constexpr) else value
 
 
 def _launch_metadata(

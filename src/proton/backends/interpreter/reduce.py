@@ -15,9 +15,10 @@ def make_reduce(parts: InterpreterParts, semantic: Any) -> Callable[..., Any]:
     reduce_type = type("CountingReduce", (parts.ReduceOps,), {"min_max": _make_min_max(parts)})
 
     def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: bool = False, **_: Any) -> Any:
-        operation = reduce_type(_plain(axis), combine_fn, _plain(keep_dims))
+        axis = _plain(axis)
+        operation = reduce_type(axis, combine_fn, _plain(keep_dims))
         before = semantic.builder.flops
-        result = operation.apply(input)
+        result = _observed(semantic.builder, "reduce", operation, input, axis)
         # a combine function that Triton interprets itself has been counted operation by operation
         if semantic.builder.flops == before and _is_float(input):
             semantic.builder.flops += _size(input) - _size(result)
@@ -32,13 +33,20 @@ def make_scan(parts: InterpreterParts, semantic: Any) -> Callable[..., Any]:
     def scan(input: Any, axis: Any, combine_fn: Any, reverse: bool = False, **_: Any) -> Any:
         axis = _plain(axis)
         before = semantic.builder.flops
-        result = parts.ScanOps(axis, combine_fn, _plain(reverse)).apply(input)
+        operation = parts.ScanOps(axis, combine_fn, _plain(reverse))
+        result = _observed(semantic.builder, "scan", operation, input, axis)
         if semantic.builder.flops == before and _is_float(input):
             size = _size(input)
             semantic.builder.flops += size - size // _first(input).handle.data.shape[axis]
         return result
 
     return scan
+
+
+def _observed(builder: Any, name: str, operation: Any, input: Any, axis: int | None) -> Any:
+    if not hasattr(builder, "observe_reduction"):  # nobody listens to single operations
+        return operation.apply(input)
+    return builder.observe_reduction(name, lambda: operation.apply(input), input, axis)
 
 
 def _make_min_max(parts: InterpreterParts) -> Callable[..., Any]:

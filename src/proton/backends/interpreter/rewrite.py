@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -19,7 +19,7 @@ _INNER = "__proton_kernel__"
 
 def rewrite(
     function: FunctionType, transformer: ast.NodeTransformer, names: Mapping[str, Any]
-) -> Callable[..., Any]:
+) -> FunctionType:
     """A copy of `function` with the transformer applied.
 
     Args:
