@@ -7,11 +7,18 @@ from dataclasses import replace
 
 from proton.analysis.select import Mask
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
-from proton.model.metric import CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
-from proton.model.trace import Span, SpanKind
+from proton.model.trace import LaneKind, Span, SpanKind
 from proton.model.tree import Tree
 
+# Where a span that is no kernel ran -> what its duration is called.
+_SPENT = {
+    LaneKind.HOST: CPU_TIME_NS,
+    LaneKind.GRAPH: "graph_time (ns)",
+    LaneKind.DEVICE: "device_time (ns)",
+    LaneKind.WARP: "warp_time (ns)",
+}
 KindOf = Callable[[str], MetricKind]
 
 
@@ -50,7 +57,8 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
 def tree_of_trace(profile: Profile) -> Profile:
     """The profile of a trace as a tree: spans of one path become one context.
 
-    Kernels give `time (ns)` and `count`; scopes give their own duration as `cpu_time (ns)`.
+    Kernels give `time (ns)` and `count`. Other spans give their duration by where they ran:
+    `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel, `graph_time (ns)` for graphs.
     """
     trace = profile.trace
     assert trace is not None
@@ -59,9 +67,10 @@ def tree_of_trace(profile: Profile) -> Profile:
         node = nodes.find(span.path or (span.name,))
         if span.kind is SpanKind.KERNEL:
             nodes.frames[node] = nodes.frames[node]._replace(kind=FrameKind.KERNEL)
-        add_metrics(nodes.own[node], _measured(span), lambda _: MetricKind.INCLUSIVE)
-    metric_kinds = {**profile.metric_kinds, CPU_TIME_NS: MetricKind.EXCLUSIVE}
-    return replace(profile, tree=nodes.tree(), metric_kinds=metric_kinds)
+        measured = _measured(span, trace.lanes[span.lane].kind)
+        add_metrics(nodes.own[node], measured, lambda _: MetricKind.INCLUSIVE)
+    kinds = {**profile.metric_kinds, **dict.fromkeys(_SPENT.values(), MetricKind.EXCLUSIVE)}
+    return replace(profile, tree=nodes.tree(), metric_kinds=kinds)
 
 
 def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> None:
@@ -78,13 +87,13 @@ def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> 
             sums[name] = value
 
 
-def _measured(span: Span) -> dict[str, MetricValue]:
+def _measured(span: Span, lane: LaneKind) -> dict[str, MetricValue]:
     measured: dict[str, MetricValue] = dict(span.metrics)
     duration_ns = round(span.duration_ns)
     if span.kind is SpanKind.KERNEL:
-        measured |= {TIME_NS: duration_ns, "count": 1}
+        measured |= {TIME_NS: duration_ns, COUNT: 1}
     else:
-        measured[CPU_TIME_NS] = duration_ns
+        measured[_SPENT[lane]] = duration_ns
     return measured
 
 

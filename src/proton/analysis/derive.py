@@ -177,12 +177,7 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
         return _headroom(source, word, unit)
     is_average = name in ("avg_time", "avg_cpu_time")
     metric = source.find(name.removeprefix("avg_") if is_average else name, word)
-    measured_in = TIME_UNITS.get(catalog.unit_of(metric) or "ns")
-    if measured_in is None:
-        raise UsageError(
-            f"metric {word!r} cannot be shown in {unit!r}: {metric!r} is not measured in time"
-        )
-    factor = measured_in / TIME_UNITS[unit]
+    factor = _length_ns(metric, word) / TIME_UNITS[unit]
     times = source.numbers(metric)
     if is_average:
         counts = source.numbers(source.find(COUNT, word))
@@ -199,10 +194,20 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
     return Column(word, name, unit, values, base=metric, total=shown_total)
 
 
+def _length_ns(metric: str, word: str) -> float:
+    """How many nanoseconds one unit of `metric` is; a time that does not say is in nanoseconds."""
+    is_time = catalog.plain_name(metric) in ("time", "cpu_time")
+    length = TIME_UNITS.get(catalog.unit_of(metric) or ("ns" if is_time else ""))
+    if length is None:
+        raise UsageError(f"metric {word!r} has no meaning: {metric!r} is not measured in time")
+    return length
+
+
 def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:
     what, width, scale = match["what"], match["width"], match["scale"]
-    times = source.numbers(source.find("time", word))
-    per_second = TIME_UNITS["s"] / TIME_UNITS[catalog.unit_of(source.find("time", word)) or "ns"]
+    time = source.find("time", word)
+    times = source.numbers(time)
+    per_second = TIME_UNITS["s"] / _length_ns(time, word)
     amounts = source.numbers(source.find(BYTES, word)) if what == "byte" else None
     if amounts is None:
         amounts = _flops(source, word, width)
@@ -211,7 +216,7 @@ def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:
         None if amount is None or not time else amount * factor / time
         for amount, time in zip(amounts, times, strict=True)
     ]
-    return Column(word, word, "", values, base=source.find("time", word))
+    return Column(word, word, "", values, base=time)
 
 
 def _flops(source: _Source, word: str, width: str) -> list[float | None]:
@@ -247,7 +252,7 @@ def _roofline(source: _Source, word: str) -> Column:
         return Column(word, word, "", bounds)
     least = {"util": roof.least_s, "flops_util": roof.flops_s, "bytes_util": roof.bytes_s}[word]
     time = source.find("time", word)
-    per_second = TIME_UNITS["s"] / TIME_UNITS[catalog.unit_of(time) or "ns"]
+    per_second = TIME_UNITS["s"] / _length_ns(time, word)
     values: list[Cell] = [
         NOT_KNOWN if unknown else None if low is None or not spent else low * per_second / spent
         for low, spent, unknown in zip(least, source.numbers(time), roof.is_unknown, strict=True)
@@ -269,7 +274,7 @@ def _headroom(source: _Source, word: str, unit: str) -> Column:
     """Time above the roof: what could be won at best."""
     roof = source.roof()
     time = source.find("time", word)
-    factor = TIME_UNITS[catalog.unit_of(time) or "ns"] / TIME_UNITS[unit]
+    factor = _length_ns(time, word) / TIME_UNITS[unit]
     in_unit = TIME_UNITS["s"] / TIME_UNITS[unit]
     values: list[Cell] = [
         NOT_KNOWN

@@ -23,16 +23,19 @@ PROGRAM = "proton-viewer"
 
 _METRICS = """\
 metrics:
-  as measured           any name that -l lists, in any case, without its unit: time, count, flops16
+  NAME                  as measured: what -l lists, in any case, without its unit
   time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
   avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
-  flop/s, byte/s        rates; g and t in front for giga and tera, a width behind: tflop16/s
-  METRIC/%              share of the total
-  util                  least possible time on this device divided by the time taken, 0 to 1
-  flops_util            the same by flops alone        bytes_util   by bytes alone
+  flop/s, byte/s        rates; gflop/s and tflop/s are larger units, tflop16/s
+                        counts operations of 16 bits only (8, 16, 32, 64)
+  NAME/%                share of the total
+  util                  least time this device needs for the flops and bytes,
+                        divided by the time taken: 1 is as good as it gets
+  flops_util            the same by flops alone; bytes_util: by bytes alone
   bound                 which of the two is the limit: compute or memory
-  intensity             flops per byte                 headroom/UNIT   time above the least possible
-  A dash stands for what was not measured, n/a for a device whose peak is not known.
+  intensity             flops per byte
+  headroom/UNIT         time taken above the least time: what could be won
+  A dash is what was not measured, n/a what needs a peak that is not known.
 
 examples:
   proton-viewer run.hatchet

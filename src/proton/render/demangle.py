@@ -123,10 +123,13 @@ def _shorten_arguments(arguments: str) -> str:
     pieces = _split_arguments(arguments)
     for piece in pieces:
         short = _without_namespaces(piece.strip())
-        used += len(short) + 2
-        if used > _ARGUMENT_ROOM:
+        if used + len(short) > _ARGUMENT_ROOM:  # the name of a template says more than nothing
+            head, bracket, _ = short.partition("<")
+            short = f"{head}<…>" if bracket and head.isidentifier() else short
+        if used + len(short) > _ARGUMENT_ROOM:
             kept.append("…")
             break
+        used += len(short) + 2
         kept.append(short)
     return "<" + ", ".join(kept) + ">"
 
@@ -149,6 +152,8 @@ def _split_arguments(arguments: str) -> list[str]:
 
 def _without_namespaces(argument: str) -> str:
     """`at::native::Add<c10::Half> const` -> `Add<Half> const`."""
+    if "{lambda" in argument:  # named by the function it stands in; the rest is noise
+        return argument.partition("(")[0].partition("<")[0].rsplit("::", 1)[-1] + "::{lambda}"
     words: list[str] = []
     word = ""
     for character in argument:

@@ -82,6 +82,8 @@ def view_lines(
     Raises:
         UsageError: An option does not fit the profile; the message says which and why.
     """
+    if options.full:
+        style = replace(style, width=None)
     name = name_formatter(options.frame_format, full=options.full)
     content = _content(profile, options, against, name)
     mask = _selection(content, options, name)
