@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 class Scope:
     """A user-named region: context manager and decorator; one object may be entered many times.
@@ -28,7 +28,7 @@ class Scope:
         exc: BaseException | None = None,
         traceback: TracebackType | None = None,
     ) -> None: ...
-    def __call__(self, function: F) -> F: ...  # by way of set_scope_decorator's function
+    def __call__(self, function: _F) -> _F: ...  # by way of set_scope_decorator's function
 
 def enter_scope(name: str, *, metrics: Mapping[str, Any] | None = None) -> int | None:
     """Open a scope on a stack of its own; the id, or None with no active session."""
@@ -49,7 +49,7 @@ def enter_op(name: str | None, metrics: Mapping[str, Any] | None) -> None:
     """Launch metadata for the kernel being launched by this thread: its name and metrics."""
 
 def exit_op() -> None: ...
-def set_scope_decorator(function: Callable[[Scope, F], F]) -> None: ...
+def set_scope_decorator(function: Callable[[Scope, _F], _F]) -> None: ...
 def set_metric_converter(function: Callable[[str, Any], Any]) -> None:
     """`function(name, value)` turns a value that is no int, float or list (a tensor, a numpy
     scalar) into one, or raises MetricTypeError. Called off the fast path only."""
@@ -72,7 +72,8 @@ class Session:
     All methods are called with the GIL held; `write` and `serialize` release it while formatting.
     """
 
-    id: int
+    @property
+    def id(self) -> int: ...
     uses_launch_metadata: bool
     def __init__(self, id: int, *, context: str, data: str) -> None: ...
     @property
