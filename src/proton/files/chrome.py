@@ -7,7 +7,6 @@ anyone else's the complete, paired, instant, flow and naming events; what it lea
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from proton.errors import FormatError
 from proton.files.flows import FlowEnds
 from proton.files.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
 from proton.files.schema import PROTON_KEY, ROOT_NAME
-from proton.files.summary import device_map, is_integer, is_text, short, summary_object
+from proton.files.summary import device_map, is_integer, is_number, is_text, short, summary_object
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Span, SpanKind, Trace
@@ -118,8 +117,8 @@ class _Reader:
         if type(args) is not dict:
             return _Event(name, kind, row, _time(event, "ts"), 0, (), EMPTY)
         path = self._path(args.get("call_stack"))
-        if kind is SpanKind.METRIC:
-            name = path[-1] if path else name.partition(": <")[0]
+        if kind is SpanKind.METRIC and path:
+            name = path[-1]  # the event's own tells the values as well
         elif path and path[-1] != name:
             path = (*path, name)
         return _Event(name, kind, row, _time(event, "ts"), 0, path, _metrics(args))
@@ -198,10 +197,10 @@ def _row(event: dict[str, Any]) -> Row:
 
 
 def _id(event: dict[str, Any], key: str) -> int | str:
-    value = event.get(key, 0)
-    if not (is_integer(value) or is_text(value)):
-        raise _EventError(f"has a {key} that is neither integer nor text but {short(value)}")
-    return value  # type: ignore[no-any-return]
+    value: object = event.get(key, 0)
+    if is_integer(value) or is_text(value):
+        return value
+    raise _EventError(f"has a {key} that is neither integer nor text but {short(value)}")
 
 
 def _plain(event: dict[str, Any], key: str) -> object:
@@ -217,10 +216,10 @@ def _pair_key(event: dict[str, Any]) -> object:
 
 
 def _time(event: dict[str, Any], key: str, default: float | None = None) -> float:
-    value: Any = event.get(key, default)
-    if type(value) not in (int, float) or not -_MAX_TIME_US <= value <= _MAX_TIME_US:
-        raise _EventError(f"has a {key} that is not a time in microseconds but {short(value)}")
-    return value  # type: ignore[no-any-return]
+    value: object = event.get(key, default)
+    if is_number(value) and -_MAX_TIME_US <= value <= _MAX_TIME_US:
+        return value
+    raise _EventError(f"has a {key} that is not a time in microseconds but {short(value)}")
 
 
 def _to_ns(time_us: float) -> float:
@@ -239,7 +238,7 @@ def _metrics(args: dict[str, Any]) -> Metrics:
     return {name: _metric(name, value) for name, value in found.items()}
 
 
-def _metric(name: Any, value: Any) -> MetricValue:
+def _metric(name: object, value: object) -> MetricValue:
     """Scopes have their numbers as texts, kernels as numbers."""
     if not is_text(name) or not name:
         raise _EventError(f"has a metric whose name is {short(name)}")
@@ -250,18 +249,14 @@ def _metric(name: Any, value: Any) -> MetricValue:
             parsed = json.loads(value, parse_constant=str)
         except (ValueError, RecursionError):
             return str(value)
-        if not _is_number(parsed) and type(parsed) is not list:
+        if not is_number(parsed) and type(parsed) is not list:
             return str(value)
         value = parsed
-    if type(value) is list and all(map(_is_number, value)):
+    if type(value) is list and all(map(is_number, value)):
         return tuple(value)
-    if not _is_number(value):
-        raise _EventError(f"has a metric {short(name)} that is not a number but {short(value)}")
-    return value  # type: ignore[no-any-return]
-
-
-def _is_number(value: object) -> bool:
-    return is_integer(value) or (type(value) is float and math.isfinite(value))
+    if is_number(value):
+        return value
+    raise _EventError(f"has a metric {short(name)} that is not a number but {short(value)}")
 
 
 def to_chrome(profile: Profile, trace: Trace) -> bytes:
@@ -314,7 +309,7 @@ def _span_event(span: Span, row: Row) -> dict[str, Any]:
         is_kernel = span.kind is SpanKind.KERNEL
         args["metrics"] = dict(span.metrics) if is_kernel else _metric_texts(span.metrics)
     name = span.name
-    if span.kind is SpanKind.METRIC:
+    if span.kind is SpanKind.METRIC and span.path:
         values = ", ".join(f"<{key}, {_shown(value)}>" for key, value in span.metrics.items())
         name = f"{span.name}: {values}"
     event: dict[str, Any] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
+from json import JSONDecoder
 from typing import Any, NoReturn
 
 from proton.errors import FormatError
@@ -97,9 +97,9 @@ def _explain(error: json.JSONDecodeError, text: str, source: str) -> str:
     )
     if is_cut:
         size = len(text.encode("utf-8", "surrogatepass"))
-        return f"{source}: truncated: the text ends at byte {size}, inside a value"
+        return f"{source}: truncated: the file ends at byte {size}, inside a value"
     position = len(text[: error.pos].encode("utf-8", "surrogatepass"))
-    reason = error.msg[:1].lower() + error.msg[1:]
+    reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return f"{source}: malformed JSON at byte {position}: {reason}"
 
 
@@ -132,7 +132,7 @@ def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
             position, mark = _next(text, position)
         key = ""
         if not in_list:
-            key, position = _scan_key(text, position)
+            key, position = _scan_key(text, position, decoder)
             position, mark = _next(text, position)
             if key in container:
                 raise _DuplicateKeyError(key)
@@ -142,7 +142,7 @@ def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
             value = {} if in_list else []
             position += 1
         else:
-            value, position = _scan_value(text, position, decoder)
+            value, position = decoder.raw_decode(text, position)
         if in_list:
             container.append(value)
         else:
@@ -171,19 +171,10 @@ def _expect(text: str, position: int, mark: str) -> int:
     return position + 1
 
 
-def _scan_key(text: str, position: int) -> tuple[str, int]:
+def _scan_key(text: str, position: int, decoder: JSONDecoder) -> tuple[str, int]:
     """A key and the place after its colon."""
     if not text.startswith('"', position):
-        raise json.JSONDecodeError(
-            "Expecting property name enclosed in double quotes", text, position
-        )
-    key, position = scanstring(text, position + 1, True)
+        reason = "Expecting property name enclosed in double quotes"
+        raise json.JSONDecodeError(reason, text, position)
+    key, position = decoder.raw_decode(text, position)
     return key, _expect(text, _next(text, position)[0], ":")
-
-
-def _scan_value(text: str, position: int, decoder: JSONDecoder) -> tuple[Any, int]:
-    try:
-        found: tuple[Any, int] = decoder.scan_once(text, position)  # type: ignore[attr-defined]
-        return found
-    except StopIteration as stop:
-        raise json.JSONDecodeError("Expecting value", text, stop.value) from None

@@ -11,14 +11,14 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import msgpack
 
 from proton.errors import FormatError
 from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
-from proton.files.summary import device_map, is_integer, is_text, short, summary_object
+from proton.files.summary import device_map, is_number, is_text, short, summary_object
 from proton.model.metric import EMPTY, MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
@@ -96,7 +96,7 @@ def _is_sound(names: list[str], own: list[Mapping[str, MetricValue]]) -> bool:
     values = list(chain.from_iterable([metrics.values() for metrics in own if metrics]))
     if set(map(type, values)) - _VALUE_TYPES:
         return False
-    numbers: list[int | float] = [v for v in values if type(v) is not str]  # type: ignore[misc]
+    numbers = cast("list[int | float]", [v for v in values if type(v) is not str])
     if not numbers:
         return True
     # A NaN makes the sum NaN, an infinity shows at one end; a sum too large only costs a look.
@@ -149,12 +149,8 @@ def _fault(node: Any) -> str:
 
 def _is_value(value: object) -> bool:
     if type(value) is list:
-        return all(map(_is_number, value))
-    return _is_number(value) or is_text(value)
-
-
-def _is_number(value: object) -> bool:
-    return is_integer(value) or (type(value) is float and math.isfinite(value))
+        return all(map(is_number, value))
+    return is_number(value) or is_text(value)
 
 
 def to_json(profile: Profile, tree: Tree) -> bytes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from proton.errors import FormatError
 from proton.files import schema
@@ -96,7 +97,7 @@ def short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def is_text(value: object) -> bool:
+def is_text(value: object) -> TypeGuard[str]:
     """A str that UTF-8 can hold, which lone surrogates cannot."""
     if type(value) is not str:
         return False
@@ -107,9 +108,14 @@ def is_text(value: object) -> bool:
     return True
 
 
-def is_integer(value: object) -> bool:
+def is_integer(value: object) -> TypeGuard[int]:
     """An integer of 64 bits, signed or not; a bool is none."""
     return type(value) is int and schema.MIN_INT <= value <= schema.MAX_INT
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """An integer as above, or a float that is neither NaN nor infinite."""
+    return is_integer(value) or (type(value) is float and math.isfinite(value))
 
 
 def is_plain(value: object) -> bool:
@@ -123,10 +129,7 @@ def is_plain(value: object) -> bool:
             pending.extend(part.values())
         elif type(part) is list:
             pending.extend(part)
-        elif type(part) is float:
-            if part - part != 0:
-                return False
-        elif not (part is None or type(part) is bool or is_integer(part) or is_text(part)):
+        elif not (part is None or type(part) is bool or is_number(part) or is_text(part)):
             return False
     return True
 
@@ -236,7 +239,8 @@ def device_map(profile: Profile) -> schema.DeviceMap:
             "name": device.name,
         }
         known = {key: value for key, value in attributes.items() if value is not None}
-        found.setdefault(device.device_type, {})[device.device_id] = known  # type: ignore[assignment]
+        by_id = found.setdefault(device.device_type, {})
+        by_id[device.device_id] = cast(schema.DeviceObject, known)
     return found
 
 

@@ -1,0 +1,136 @@
+"""Damaged files: each gives a Profile or one line of FormatError, soon, and nothing else.
+
+Seeded mutations of the recordings: flipped bytes, cuts, and edits of the structure itself, in
+which a value of the file becomes something hostile.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+
+from proton.errors import FormatError
+from proton.files.read import read_profile
+from proton.files.write import formats_of, to_bytes
+
+DATA = Path(__file__).parents[1] / "data"
+RECORDINGS = [
+    path.read_bytes()
+    for path in sorted(DATA.iterdir())
+    if path.suffix not in (".py", ".md") and path.stat().st_size < 20_000
+]
+MAX_SECONDS = 5.0  # for one input of some kilobytes, on a machine that is busy
+HOSTILE: list[Any] = [
+    None, True, False, 0, -1, 2**63, 2**64, -(2**80), 10**400, 0.5, -0.0, 1e308, 5e-324,
+    float("nan"), float("inf"), "", "0", "ROOT", "a\x00b", "\ud800", "x" * 5000, "r", "1e999",
+    [], [[]], [0], [[[[]]]], [None], ["a"], [float("nan")], {}, {"": 0}, {"frame": {}},
+    {"name": "x"}, {"frame": {"name": "x"}}, {"ph": "X"}, {"traceEvents": []},
+]  # fmt: skip
+KEYS = ["frame", "name", "metrics", "children", "proton", "kinds", "ph", "ts", "dur", "tid", ""]
+
+
+def flip_bytes(data: bytes, chance: random.Random) -> bytes:
+    damaged = bytearray(data)
+    for _ in range(chance.randint(1, 8)):
+        damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+    return bytes(damaged)
+
+
+def cut(data: bytes, chance: random.Random) -> bytes:
+    return data[: chance.randrange(len(data))]
+
+
+def splice(data: bytes, chance: random.Random) -> bytes:
+    """A slice of the file again, somewhere else in it, or gone."""
+    start = chance.randrange(len(data))
+    piece = data[start : start + chance.randint(1, 200)]
+    place = chance.randrange(len(data))
+    return data[:place] + piece * chance.randint(0, 3) + data[place + chance.randint(0, 50) :]
+
+
+def edit(data: bytes, chance: random.Random) -> bytes:
+    """The same structure with some of its values or keys replaced."""
+    is_json = data.lstrip()[:1] in (b"[", b"{")
+    value = json.loads(data) if is_json else msgpack.unpackb(data)
+    for _ in range(chance.randint(1, 3)):
+        replace_somewhere(value, chance)
+    if is_json:
+        return json.dumps(value).encode()
+    try:
+        return bytes(msgpack.packb(value, unicode_errors="surrogatepass"))
+    except (OverflowError, ValueError):  # msgpack has no such integers
+        return data
+
+
+def replace_somewhere(value: Any, chance: random.Random) -> None:
+    """Go down at random and put something hostile in place of what is there."""
+    while True:
+        inner = list(value.values()) if isinstance(value, dict) else list(value)
+        deeper = [part for part in inner if isinstance(part, (dict, list)) and part]
+        if deeper and chance.random() < 0.85:
+            value = chance.choice(deeper)
+            continue
+        hostile = copy.deepcopy(chance.choice(HOSTILE))
+        if isinstance(value, list):
+            value[chance.randrange(len(value))] = hostile
+        elif not value or chance.random() < 0.2:
+            value[chance.choice(KEYS)] = hostile
+        elif chance.random() < 0.2:
+            del value[chance.choice(list(value))]
+        else:
+            value[chance.choice(list(value))] = hostile
+        return
+
+
+MUTATIONS: list[Callable[[bytes, random.Random], bytes]] = [flip_bytes, cut, splice, edit, edit]
+
+
+def check(data: bytes) -> bool:
+    """Whether `data` is read; a failure must be one FormatError of one line, in time."""
+    begun = time.perf_counter()
+    try:
+        profile = read_profile(data, "fuzzed.hatchet")
+    except FormatError as error:
+        message = str(error)
+        assert message.startswith("fuzzed.hatchet: ")
+        assert "\n" not in message
+        assert len(message) < 500
+        return False
+    finally:
+        assert time.perf_counter() - begun < MAX_SECONDS
+    for output_format in formats_of(profile):  # what was taken in is sound all through
+        assert read_profile(to_bytes(profile, output_format), profile.source) == profile
+    return True
+
+
+def fuzz(seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    read = 0
+    for number in range(count):
+        data = chance.choice(MUTATIONS)(chance.choice(RECORDINGS), chance)
+        try:
+            read += check(data)
+        except Exception as error:
+            error.add_note(f"input {number} of seed {seed}: {data!r}")
+            raise
+    assert 0 < read < count
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_500_damaged_files_are_read_or_refused(seed: int) -> None:
+    fuzz(seed, 500)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("seed", range(1000, 1020))
+def test_5000_damaged_files_are_read_or_refused(seed: int) -> None:
+    fuzz(seed, 5000)
