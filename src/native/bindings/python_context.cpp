@@ -11,28 +11,33 @@
 namespace proton::bindings {
 namespace {
 
-/// A place in a code object. Position 0 stands for every frame of proton itself.
+/// A place in a code object. The first two positions stand for frames of proton itself.
 struct Position {
   PyCodeObject* code;
   int offset;
 };
+constexpr uint32_t kUser = ~0u;
+constexpr uint32_t kInternal = 0;  // left out of the path
+constexpr uint32_t kLauncher = 1;  // runs the target of the `proton` command: paths start above it
 
 std::string package_folder;
 std::vector<Position> positions;
-std::unordered_map<PyCodeObject*, bool> internal_codes;  // counted code -> is it proton's own
-std::unordered_map<uint64_t, uint32_t> position_index;   // of (code, offset)
-constexpr uint32_t kInternal = 0;
+std::unordered_map<PyCodeObject*, uint32_t> code_origins;  // counted code -> kUser or a position
+std::unordered_map<uint64_t, uint32_t> position_index;     // of (code, offset)
 
 std::string text_of(PyObject* text) {
   bool is_exact;
   return to_utf8(text, is_exact);
 }
 
-bool is_internal(PyCodeObject* code) {
-  auto [found, is_new] = internal_codes.try_emplace(code, false);
+uint32_t origin_of(PyCodeObject* code) {
+  auto [found, is_new] = code_origins.try_emplace(code, kUser);
   if (is_new) {
     Py_INCREF(code);
-    found->second = text_of(code->co_filename).starts_with(package_folder);
+    const std::string file = text_of(code->co_filename);
+    if (file.starts_with(package_folder)) {
+      found->second = file == package_folder + "cli/launch.py" ? kLauncher : kInternal;
+    }
   }
   return found->second;
 }
@@ -45,11 +50,14 @@ uint64_t key_of(PyCodeObject* code, int offset) {
 }
 
 uint32_t intern_position(PyCodeObject* code, int offset) {
-  if (positions.empty()) positions.push_back({nullptr, 0});
+  if (positions.empty()) positions.resize(2, {nullptr, 0});
   auto [found, is_new] = position_index.try_emplace(key_of(code, offset), kInternal);
-  if (is_new && !is_internal(code)) {
-    found->second = static_cast<uint32_t>(positions.size());
-    positions.push_back({code, offset});
+  if (is_new) {
+    found->second = origin_of(code);
+    if (found->second == kUser) {
+      found->second = static_cast<uint32_t>(positions.size());
+      positions.push_back({code, offset});
+    }
   }
   return found->second;
 }
@@ -89,7 +97,11 @@ PathId capture_frames(ThreadState& thread) {
   for (size_t i = common; i < depth; ++i) {
     const Position& frame = stack[depth - 1 - i];
     const uint32_t position = intern_position(frame.code, frame.offset);
-    if (position != kInternal) path = process.paths.child(path, FrameId::python(position));
+    if (position == kLauncher) {
+      path = kRootPath;
+    } else if (position != kInternal) {
+      path = process.paths.child(path, FrameId::python(position));
+    }
     known.push_back({frame.code, frame.offset, path});
   }
   return path;
@@ -104,8 +116,8 @@ std::string frame_text(uint32_t position) {
 }  // namespace
 
 void clear_frame_tables() {
-  auto codes = std::move(internal_codes);
-  internal_codes.clear();
+  auto codes = std::move(code_origins);
+  code_origins.clear();
   position_index.clear();
   positions.clear();
   for (auto& [code, unused] : codes) Py_DECREF(code);

@@ -11,7 +11,6 @@ import json
 import os
 from pathlib import Path
 
-from proton.cli import triton_alias
 from proton.cli.arguments import RunArguments, Target, TargetKind
 from proton.cli.profiled_run import ProfiledRun
 from proton.cli.summary import say
@@ -35,7 +34,7 @@ def follow_children(run: ProfiledRun) -> None:
     # a child may work in another folder, and the terminal ("-") belongs to the parent
     run.arguments = dataclasses.replace(arguments, name=os.path.abspath(str(name)))
     _lead_interpreters_here()
-    _tell(run.arguments, names_taken=0)
+    _tell(run, names_taken=0)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
 
 
@@ -49,10 +48,9 @@ def start_child() -> None:
     arguments = RunArguments(target=_NO_TARGET, **wish["options"])
     # exec keeps the process id: what the earlier program wrote under it must stay
     names_taken = wish["names_taken"] if wish["pid"] == os.getpid() else 0
-    run = ProfiledRun(arguments, is_child=True)
+    run = ProfiledRun(arguments, folder=wish["folder"], is_child=True)
     run.start(child_name(str(arguments.name), names_taken))
-    triton_alias.install()
-    _tell(arguments, names_taken=names_taken + 1)
+    _tell(run, names_taken=names_taken + 1)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
 
 
@@ -77,19 +75,24 @@ def _start_forked(run: ProfiledRun) -> None:
         run.is_open = False
         say([f"child process {os.getpid()} is not profiled: {error}"])
     else:
-        _tell(run.arguments, names_taken=1)
+        _tell(run, names_taken=1)
 
 
-def _tell(arguments: RunArguments, *, names_taken: int) -> None:
+def _tell(run: ProfiledRun, *, names_taken: int) -> None:
     """Put into the environment what children, or a program that replaces this one, will read."""
-    options = dataclasses.asdict(arguments)
+    options = dataclasses.asdict(run.arguments)
     del options["target"]
-    wish = {"options": options, "pid": os.getpid(), "names_taken": names_taken}
+    wish = {
+        "options": options,
+        "folder": run.folder,
+        "pid": os.getpid(),
+        "names_taken": names_taken,
+    }
     os.environ[VARIABLE] = json.dumps(wish)
 
 
 def _lead_interpreters_here() -> None:
     """Put our start-up folder in front of PYTHONPATH."""
-    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    if BOOTSTRAP not in others:
-        os.environ["PYTHONPATH"] = os.pathsep.join([BOOTSTRAP, *others])
+    path = os.environ.get("PYTHONPATH", "")
+    if BOOTSTRAP not in path.split(os.pathsep):  # where an empty part means something: kept
+        os.environ["PYTHONPATH"] = f"{BOOTSTRAP}{os.pathsep}{path}" if path else BOOTSTRAP

@@ -10,36 +10,46 @@ from __future__ import annotations
 import atexit
 import functools
 import os
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 
-def before_exit(finish: Callable[[], None]) -> None:
+class Finish(Protocol):
+    """What is done before the end."""
+
+    def __call__(self, *, may_fail: bool = True) -> None:
+        """Write the recording; where that goes wrong, end as a failure if it `may_fail`."""
+
+
+def before_exit(finish: Finish) -> None:
     """Have `finish` called before this process ends or becomes another program.
 
     It may be called in forked children too, and more than once: it has to look who it is.
     """
     atexit.register(finish)
-    os._exit = _after(finish, os._exit, lambda status: True)
-    os.execv = _after(finish, os.execv, _will_run)  # the other exec functions end in these two
-    os.execve = _after(finish, os.execve, _will_run)
+    leave, execv, execve = os._exit, os.execv, os.execve
+
+    @functools.wraps(leave)
+    def leave_after(status: Any) -> Any:
+        finish(may_fail=status == 0)
+        return leave(status)
+
+    @functools.wraps(execv)
+    def execv_after(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if _will_run(path):
+            finish(may_fail=False)
+        return execv(path, *args, **kwargs)
+
+    @functools.wraps(execve)
+    def execve_after(path: Any, *args: Any, **kwargs: Any) -> Any:
+        if _will_run(path):
+            finish(may_fail=False)
+        return execve(path, *args, **kwargs)
+
+    functions = {"_exit": leave_after, "execv": execv_after, "execve": execve_after}
+    vars(os).update(functions)  # the other exec functions end in these two
 
 
-def _after(
-    finish: Callable[[], None], function: Callable[..., Any], applies: Callable[..., bool]
-) -> Callable[..., Any]:
-    """`function`, with `finish` before it where `applies` to its arguments."""
-
-    @functools.wraps(function)
-    def ending(*args: Any, **kwargs: Any) -> Any:
-        if applies(*args, **kwargs):
-            finish()
-        return function(*args, **kwargs)
-
-    return ending
-
-
-def _will_run(path: Any, *_args: Any, **_kwargs: Any) -> bool:
+def _will_run(path: Any) -> bool:
     """Whether exec can succeed: `execvp` tries one folder after another, and most must fail."""
     try:
         return os.path.isfile(path) and os.access(path, os.X_OK)

@@ -6,8 +6,9 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from proton.cli import triton_alias
 from proton.cli.arguments import RunArguments
 from proton.cli.exits import before_exit
 from proton.cli.summary import describe, say
@@ -18,14 +19,17 @@ from proton.runtime import command_line
 class ProfiledRun:
     """The recording of this process, and of what its forked children make of it."""
 
-    def __init__(self, arguments: RunArguments, *, is_child: bool = False) -> None:
+    def __init__(
+        self, arguments: RunArguments, *, folder: str | None = None, is_child: bool = False
+    ) -> None:
+        """`folder`: where the user stands, who reads the paths; None: here."""
         self.arguments = arguments
+        self.folder = os.getcwd() if folder is None else folder
         self.is_child = is_child
         self.is_open = False
         self.target_succeeded = True  # until its end is known
         self._is_disabled = False
         self._pid = 0
-        self._folder = os.getcwd()  # the target may go elsewhere, the user's shell does not
         self._watches_exits = False
 
     def start(self, name: str | None) -> None:
@@ -49,6 +53,7 @@ class ProfiledRun:
         self._is_disabled = session is None
         if self._is_disabled:
             command_line.forget()  # the target's own start() answers None too
+        triton_alias.install()
         self._pid = os.getpid()
         self.is_open = True
         if not self._watches_exits:  # a forked child inherits what its parent registered
@@ -58,12 +63,18 @@ class ProfiledRun:
     def discard(self) -> None:
         """Close the session and write nothing: there was nothing to profile."""
         if self._take():
+            triton_alias.remove()
             command_line.discard()
 
-    def finish(self) -> None:
-        """Close the session, write the profile and say so; only once, and only in its process."""
+    def finish(self, *, may_fail: bool = True) -> None:
+        """Close the session, write the profile and say so; only once, and only in its process.
+
+        A profile that could not be written fails the process, if it `may_fail` and the target
+        itself did not; that of a child never does, its parent counts on the code.
+        """
         if not self._take():
             return
+        triton_alias.remove()
         if self.is_child and command_line.is_empty():
             command_line.discard()  # a child that did nothing of interest leaves no file
             return
@@ -72,8 +83,8 @@ class ProfiledRun:
             return
         with _warnings_said():
             ending = command_line.finish()
-        say(describe(ending, folder=self._folder, quiet=self.arguments.quiet))
-        if ending.error and self.target_succeeded:
+        say(describe(ending, folder=self.folder, quiet=self.arguments.quiet))
+        if ending.error and may_fail and self.target_succeeded and not self.is_child:
             _fail()
 
     def _take(self) -> bool:
@@ -98,5 +109,6 @@ def _fail() -> None:
         logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()
+            with suppress(OSError, ValueError):
+                stream.flush()
     os._exit(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proton.cli import triton_alias
 from proton.cli.arguments import RunArguments
 from proton.cli.children import follow_children, leave_children_alone
 from proton.cli.launch import run_as_main
@@ -24,7 +23,6 @@ def prepare(arguments: RunArguments) -> Callable[[], int]:
     pick_format(arguments.output_format, arguments.data)  # said now, not after the run
     run = ProfiledRun(arguments)
     run.start(arguments.name)
-    triton_alias.install()
     if arguments.follow_children:
         follow_children(run)
     else:

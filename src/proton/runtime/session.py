@@ -300,8 +300,8 @@ def _finalize_at_exit() -> None:
 
 
 def _at_exit(pid: int) -> None:
-    if pid != os.getpid() or not _open:
-        return
+    if pid != os.getpid() or not _open or flags.command_line:
+        return  # under the proton command the command closes its session
     try:
         close_sessions(None, "")
     except (ProtonError, OSError) as error:
@@ -312,8 +312,10 @@ def _at_exit(pid: int) -> None:
 
 def _after_fork_in_child() -> None:
     """The parent's sessions are not ours: forget them, without writing or stopping anything."""
-    global _lock
+    global _lock, _next_id
     _lock = threading.RLock()  # another thread of the parent may have held it
+    if flags.command_line:
+        _next_id = 0  # the command's session is 0 in every process that it follows
     _native.reset_after_fork()
     recordings = open_recordings()
     _open.clear()

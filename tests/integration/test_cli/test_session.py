@@ -114,7 +114,7 @@ def test_two_processes_of_one_name_write_two_files_and_say_so(runner: Any) -> No
     assert first == "same.hatchet"
     assert second.startswith("same.pid_")
     assert (runner.paths(first), runner.paths(second)) == ([("outer",)], [("inner",)])
-    assert any("another running process has that name" in line for line in ended.said)
+    assert any("another running process has this name" in line for line in ended.said)
 
 
 def test_every_option_reaches_the_session(runner: Any) -> None:

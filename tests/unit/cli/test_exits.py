@@ -23,17 +23,18 @@ def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     for name in ("_exit", "execv", "execve"):
         monkeypatch.setattr(os, name, ending(name))
 
-    def finish() -> None:
-        happened.append("finish")
+    def finish(*, may_fail: bool = True) -> None:
+        happened.append("finish or fail" if may_fail else "finish")
 
     before_exit(finish)
     yield happened
     atexit.unregister(finish)
 
 
-def test_an_exit_without_handlers_writes_first(events: list[str]) -> None:
-    os._exit(3)
-    assert events == ["finish", "_exit"]
+@pytest.mark.parametrize(("status", "first"), [(3, "finish"), (0, "finish or fail")])
+def test_an_exit_without_handlers_writes_first(status: int, first: str, events: list[str]) -> None:
+    os._exit(status)
+    assert events == [first, "_exit"]
 
 
 def test_becoming_another_program_writes_first(events: list[str]) -> None:

@@ -17,9 +17,8 @@ from proton.runtime.command_line import Ending, Request
 class Recorder:
     """Stands in for `runtime.command_line` and keeps what was asked of it."""
 
-    Request = Request
-
     def __init__(self) -> None:
+        self.Request = Request
         self.calls: list[str] = []
         self.session: int | None = 0
         self.ending = Ending(paths=("/x.hatchet",))
@@ -95,17 +94,30 @@ def test_a_child_with_nothing_to_show_leaves_nothing(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("succeeded", "codes"), [(True, [1]), (False, [])])
+@pytest.mark.parametrize(
+    ("succeeded", "may_fail", "is_child", "codes"),
+    [
+        (True, True, False, [1]),
+        (False, True, False, []),
+        (True, False, False, []),
+        (True, True, True, []),
+    ],
+)
 def test_a_profile_that_is_lost_fails_only_a_run_that_succeeded(
-    succeeded: bool, codes: list[int], recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+    succeeded: bool,
+    may_fail: bool,
+    is_child: bool,
+    codes: list[int],
+    recorder: Recorder,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     exits: list[int] = []
     monkeypatch.setattr(os, "_exit", exits.append)
     monkeypatch.setattr("logging.shutdown", lambda: None)
     recorder.ending = Ending(error="disk full")
-    run = new_run()
+    run = new_run(is_child=is_child)
     run.target_succeeded = succeeded
-    run.finish()
+    run.finish(may_fail=may_fail)
     assert exits == codes
 
 
