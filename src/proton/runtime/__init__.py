@@ -4,7 +4,7 @@
 |---|---|
 | `session` | the open sessions of the process; start, activate, deactivate, finalize |
 | `recording` | one open session: native recording, backends, hook, phases |
-| `phase_files`, `output`, `ownership`, `names` | where phases are written, and what if they cannot be |
+| `phase_files`, `output`, `ownership`, `names` | where phases are written, or else |
 | `options`, `header` | arguments and environment, checked; what a file says of its recording |
 | `scope`, `state`, `profile`, `wrapping` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |

@@ -158,10 +158,9 @@ class Recording:
     def forget(self) -> None:
         """Let go of it in a forked child, where it is still the parent's."""
         self.files.forget()
-        for backend in self.backends.values():
-            after_fork = getattr(backend, "after_fork", None)  # not every backend needs one
-            if after_fork is not None:
-                after_fork()
+        for name, backend in self.backends.items():
+            if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
+                backend.stop()
 
     def check_format(self, output_format: str) -> str:
         """The format to write in.

@@ -1,0 +1,206 @@
+"""Arguments and environment as options."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton.errors import UsageError
+from proton.inkernel.mode import PCSampling
+from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
+
+DEFAULTS: dict[str, Any] = {
+    "context": "shadow",
+    "data": "tree",
+    "backend": None,
+    "mode": None,
+    "hook": None,
+}
+RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in os.environ:
+        if variable in RANKS or variable.startswith("TRITON_"):
+            monkeypatch.delenv(variable)
+
+
+def options(name: str | None = "run", **changes: Any) -> SessionOptions:
+    return resolve(name, **{**DEFAULTS, **changes})
+
+
+def test_no_name_means_proton_in_the_current_folder(tmp_cwd: Path) -> None:
+    assert options(None).stem == str(tmp_cwd / "proton")
+
+
+def test_a_path_object_is_a_name(tmp_path: Path) -> None:
+    assert options(tmp_path / "run").stem == str(tmp_path / "run")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", "-"])
+def test_an_empty_name_or_a_dash_is_standard_output(name: str) -> None:
+    assert options(name).stem is None
+
+
+def test_two_spellings_of_one_path_are_one_session(tmp_cwd: Path) -> None:
+    assert options("run").key == options("./x/../run").key
+
+
+def test_the_process_id_is_filled_in() -> None:
+    assert options("run_{pid}").stem == os.path.abspath(f"run_{os.getpid()}")
+
+
+def test_the_host_is_filled_in() -> None:
+    assert options("{host}").stem == os.path.abspath(os.uname().nodename)
+
+
+@pytest.mark.parametrize("variable", RANKS)
+def test_the_rank_comes_from_any_launcher(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(variable, "7")
+    assert options("run_{rank}").stem == os.path.abspath("run_7")
+
+
+def test_the_rank_is_zero_without_a_launcher() -> None:
+    assert options("run_{rank}").stem == os.path.abspath("run_0")
+
+
+def test_a_rank_that_is_no_number_is_refused_where_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RANK", "first")
+    with pytest.raises(UsageError, match="variable RANK='first' cannot be read; give a whole numb"):
+        options("run_{rank}")
+
+
+def test_a_rank_that_is_no_number_is_ignored_where_nobody_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RANK", "first")
+    assert read_rank(strict=False) is None
+
+
+@pytest.mark.parametrize("name", ["a\0b", "folder/", "a/..", 3, b"run"])
+def test_a_name_that_no_file_can_have_is_refused(name: Any) -> None:
+    with pytest.raises(UsageError, match=r"^name "):
+        options(name)
+
+
+def test_an_unknown_context_is_refused_with_the_choices() -> None:
+    with pytest.raises(ValueError, match="unknown context 'x'; choose one of 'python', 'shadow'"):
+        options(context="x")
+
+
+def test_unknown_data_is_refused_with_the_choices() -> None:
+    with pytest.raises(ValueError, match="unknown data 'x'; choose one of 'trace', 'tree'"):
+        options(data="x")
+
+
+def test_an_unknown_backend_is_refused_with_the_choices() -> None:
+    with pytest.raises(ValueError, match=r"unknown backend 'x'; choose one of 'cupti', "):
+        options(backend="x")
+
+
+def test_backend_names_have_any_case() -> None:
+    assert options(backend="Interpreter").backend == "interpreter"
+
+
+def test_roctracer_is_an_old_name_of_rocprofiler() -> None:
+    assert options(backend="roctracer").backend == "rocprofiler"
+
+
+def test_an_unknown_hook_is_refused_with_the_choices() -> None:
+    with pytest.raises(ValueError, match="unknown hook 'launch'; give None, 'triton' or"):
+        options(hook="launch")
+
+
+def test_a_mode_object_counts_as_its_text() -> None:
+    assert options(backend="cupti", mode=PCSampling(interval=64)).mode == "pcsampling:interval=64"
+
+
+@pytest.mark.parametrize("backend", ["cupti", "rocprofiler", "interpreter"])
+def test_an_unknown_mode_is_refused_with_the_choices(backend: str) -> None:
+    with pytest.raises(ValueError, match=rf"unknown mode of backend '{backend}' 'x'; choose .*'p"):
+        options(backend=backend, mode="x")
+
+
+def test_an_unknown_mode_option_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"unknown option of mode 'pcsampling' 'x'; .*'interval'"):
+        options(backend="cupti", mode="pcsampling:x=1")
+
+
+def test_periodic_flushing_is_the_sessions_business_not_the_backends() -> None:
+    found = options(mode="periodic_flushing:format=hatchet_msgpack")
+    assert (found.mode, found.flush_format) == ("", "hatchet_msgpack")
+
+
+def test_periodic_flushing_joins_with_another_mode() -> None:
+    found = options(backend="cupti", mode="pcsampling:interval=64+periodic_flushing")
+    assert (found.mode, found.flush_format) == ("pcsampling:interval=64", "hatchet")
+
+
+def test_periodic_flushing_refuses_a_format_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="unknown output format 'x'"):
+        options(mode="periodic_flushing:format=x")
+
+
+def test_a_bad_in_kernel_mode_is_refused_before_the_backend_is_loaded() -> None:
+    with pytest.raises(ValueError, match="unknown mode 'x'; choose one of 'default', 'mma'"):
+        options(backend="instrumentation", mode="x")
+
+
+def test_equal_options_have_no_differences() -> None:
+    assert options().differences(options()) == []
+
+
+def test_differences_are_named_with_both_values() -> None:
+    found = options().differences(options(context="python", mode="periodic_flushing"))
+    assert found == [
+        "context is 'shadow', not 'python'",
+        "format of mode 'periodic_flushing' is None, not 'hatchet'",
+    ]
+
+
+def test_another_backend_may_have_another_hook() -> None:
+    assert options().differences(options(backend="cupti", hook="triton")) == []
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", True), ("ON", True), ("no", False), ("", False)])
+def test_the_environment_disables(text: str, value: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_PROTON_DISABLE", text)
+    assert is_disabled() is value
+
+
+def test_a_boolean_that_cannot_be_read_is_refused_with_the_choices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRITON_PROTON_DISABLE", "maybe")
+    with pytest.raises(
+        UsageError,
+        match="environment variable TRITON_PROTON_DISABLE='maybe' cannot be read; give one of 1, ",
+    ):
+        is_disabled()
+
+
+@pytest.mark.parametrize("text", ["64MB", "-1", "0", "1e6", "٣"])
+def test_a_size_that_cannot_be_read_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_PROFILE_BUFFER_SIZE", text)
+    with pytest.raises(UsageError, match=r"TRITON_PROFILE_BUFFER_SIZE=.* whole number of bytes"):
+        options()
+
+
+@pytest.mark.parametrize("variable", ["TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_DIR"])
+def test_both_spellings_of_the_cupti_folder_are_read(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "/opt/cupti")
+    assert read_knobs().cupti_lib_dir == "/opt/cupti"
+
+
+def test_knobs_have_the_known_defaults() -> None:
+    knobs = read_knobs()
+    assert (knobs.disable, knobs.enable_nvtx, knobs.enable_hw_trace) == (False, True, False)
+    assert knobs.profile_buffer_size == knobs.profile_metric_buffer_size == 64 * 1024 * 1024

@@ -1,0 +1,96 @@
+"""One session's life: nothing is left running, whatever fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import proton
+from proton.errors import WriteError
+from proton.runtime import output
+from proton.runtime import session as sessions
+
+
+@pytest.fixture(autouse=True)
+def gpu(fake_gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_cwd))
+    return fake_gpu
+
+
+def test_a_session_whose_profile_was_rescued_is_closed(gpu: Any) -> None:
+    proton.start("missing/run")
+    gpu.launch("k")
+    with pytest.raises(WriteError, match="it was written to"):
+        proton.finalize()
+    assert sessions.open_recordings() == []
+    assert gpu.sinks == []
+
+
+def test_a_session_whose_profile_is_nowhere_stays_open_and_can_be_written_later(
+    gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch, profile_of: Any
+) -> None:
+    session = proton.start("missing/run")
+    gpu.launch("k")
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "_fallbacks", lambda path: iter(()))
+        with pytest.raises(WriteError, match="make room and finalize the session again"):
+            proton.finalize()
+    (tmp_cwd / "missing").mkdir()
+    proton.finalize(session)
+    assert profile_of("missing/run.hatchet").paths() == ["k"]
+
+
+def test_one_session_that_cannot_be_written_does_not_cost_the_others(
+    gpu: Any, tmp_cwd: Path
+) -> None:
+    for name in ("missing/a", "good", "missing/b"):
+        proton.start(name)
+    gpu.launch("k")
+    with pytest.raises(WriteError, match=r"missing/a\.hatchet") as caught:
+        proton.finalize()
+    assert (tmp_cwd / "good.hatchet").exists()
+    assert "missing/b.hatchet" in caught.value.__notes__[0]
+
+
+def test_all_phases_are_tried_when_one_cannot_be_written(gpu: Any, tmp_cwd: Path) -> None:
+    session = proton.start("run")
+    for _ in range(2):
+        gpu.launch("k")
+        proton.data.advance_phase(session)
+    gpu.launch("k")
+    (tmp_cwd / "run.part_1.hatchet").mkdir()
+    with pytest.raises(WriteError, match=r"run\.part_1\.hatchet: cannot write"):
+        proton.finalize()
+    assert (tmp_cwd / "run.part_0.hatchet").is_file()
+    assert (tmp_cwd / "run.part_2.hatchet").is_file()
+
+
+def test_a_backend_that_fails_to_flush_does_not_cost_the_profile(
+    gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: object) -> None:
+        raise RuntimeError("lost the device")
+
+    monkeypatch.setattr(gpu, "flush", fail)
+    proton.start("run")
+    gpu.launch("k")
+    with pytest.raises(RuntimeError, match="lost the device"):
+        proton.finalize()
+    assert (tmp_cwd / "run.hatchet").exists()
+    assert gpu.sinks == []
+
+
+def test_a_hook_of_the_users_comes_and_goes_with_the_session(gpu: Any) -> None:
+    from proton.hooks import HookManager, LaunchHook
+
+    session = proton.start("run", hook="triton")
+    assert HookManager.active_hooks == [LaunchHook()]
+    proton.deactivate(session)
+    assert HookManager.active_hooks == []
+    proton.activate(session)
+    assert HookManager.active_hooks == [LaunchHook()]
+    gpu.launch("k")
+    proton.finalize()
+    assert dict(HookManager.session_hooks) == {}
