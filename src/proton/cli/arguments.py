@@ -132,8 +132,9 @@ def parse(argv: Sequence[str]) -> RunArguments | CommandArguments | Question:
         if "module" in given:
             target = Target(TargetKind.MODULE, str(given.pop("module")), tuple(words))
     if target is None:
+        hint = f" ('-m' is the mode; a module: --module {given['mode']})" if "mode" in given else ""
         raise UsageError(
-            "no target was given; name a script, pytest or a module, as in: proton script.py"
+            f"no target was given{hint}; name a script, pytest or a module, as in: proton script.py"
         )
     return RunArguments(target=target, **given)
 

@@ -79,11 +79,10 @@ def commands() -> Iterator[Finding]:
         found = find_commands(command)
         always = f"'python -m {module}' is always ours"
         if not found:
-            yield Finding(
-                f"command {command}",
-                "not on PATH",
-                f"add the folder of your environment's commands to PATH; {always}",
-            )
+            folder = sysconfig.get_path("scripts")
+            own = find_commands(command, folder)
+            text = f"not on PATH; {own[0]} is {owner_of(own[0])}" if own else "not on PATH"
+            yield Finding(f"command {command}", text, f"add {folder} to PATH; {always}")
             continue
         path = found[0]
         owner = owner_of(path)
@@ -100,10 +99,12 @@ def commands() -> Iterator[Finding]:
             )
 
 
-def find_commands(command: str) -> list[str]:
-    """Every executable of this name on PATH, the one that a shell takes first."""
+def find_commands(command: str, search: str | None = None) -> list[str]:
+    """Every executable of this name on PATH (or `search`), the one that a shell takes first."""
     found: list[str] = []
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+    if search is None:
+        search = os.environ.get("PATH", os.defpath)
+    for folder in search.split(os.pathsep):
         path = os.path.join(folder or os.curdir, command)
         if os.path.isfile(path) and os.access(path, os.X_OK) and path not in found:
             found.append(path)

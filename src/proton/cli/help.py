@@ -14,7 +14,7 @@ usage: proton [options] script.py [arguments]
        proton doctor | convert ...
 
 Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
-follows the target is the target's own. '--' before the target forces one: proton -- doctor.py
+follows the target is the target's own. '--' says that a target follows, whatever its name.
 """
 
 _COMMANDS = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -47,6 +48,18 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(
     assert said in err
     assert err.count("\n") == 1
     assert out == ""
+
+
+def test_an_environment_that_cannot_be_read_is_exit_code_2(
+    runner: Any, monkeypatch: Any, capfd: Any
+) -> None:
+    runner.write("script.py", "print('was run')")
+    monkeypatch.chdir(runner.folder)
+    monkeypatch.setenv("TRITON_PROTON_DISABLE", "perhaps")
+    assert proton.cli.main(["script.py"]) == 2
+    out, err = capfd.readouterr()
+    assert err.startswith("proton: environment variable TRITON_PROTON_DISABLE='perhaps' ")
+    assert (out, err.count("\n")) == ("", 1)
 
 
 def test_a_backend_that_this_machine_lacks_is_exit_code_1(
@@ -104,3 +117,12 @@ def test_version_says_whose_it_is(runner: Any) -> None:
     ended = runner.proton("--version")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == f"proton {__version__} (proton-profiler), not Triton's\n"
+
+
+def test_a_profile_for_stdout_goes_there_and_nowhere_else(runner: Any) -> None:
+    runner.write("script.py", "import proton\nwith proton.scope('x'): print('mine')")
+    ended = runner.proton("-n", "-", "script.py")
+    mine, profile = ended.out.splitlines()
+    assert mine == "mine"
+    assert json.loads(profile)[0]["children"][0]["frame"]["name"] == "x"
+    assert (ended.said, runner.profiles()) == ([], [])

@@ -17,17 +17,29 @@ def test_fails():
 """
 
 
+CONFTEST = """
+import sys, pytest
+def pytest_sessionfinish(session):
+    print(sys.argv, sys.path, sys.modules["__main__"].__spec__.name, file=sys.stderr)
+@pytest.fixture
+def fixture_of_conftest(): return 1
+"""
+OPTIONS = ("-q", "-p", "no:cacheprovider")
+
+
 def test_results_and_exit_code_are_those_of_pytest(runner: Any) -> None:
     runner.write("tests/test_it.py", TESTS)
-    runner.write(
-        "conftest.py", "import pytest\n@pytest.fixture\ndef fixture_of_conftest(): return 1\n"
-    )
-    words = ("-q", "-p", "no:cacheprovider", "--no-header", "-rN", "--durations=0", "--co")
-    alone = runner.python("-m", "pytest", *words)
-    assert runner.proton("pytest", *words).same()[0] == alone.code
-    ended = runner.proton("-n", "tests-run", "pytest", "-q", "-p", "no:cacheprovider", "tests")
-    assert ended.code == 1
+    runner.write("conftest.py", CONFTEST)
+    alone = runner.python("-m", "pytest", *OPTIONS, "tests")
+    ended = runner.proton("-n", "tests-run", "pytest", *OPTIONS, "tests")
+    assert alone.code == ended.code == 1
     assert "1 failed, 1 passed" in ended.out
+    assert ended.err == alone.err
     assert ("in a test",) in runner.paths("tests-run.hatchet")
-    passed = runner.proton("pytest", "-q", "-p", "no:cacheprovider", "-k", "passes", "tests")
-    assert (passed.code, passed.err) == (0, "")
+
+
+def test_tests_that_pass_give_a_run_that_passes(runner: Any) -> None:
+    runner.write("tests/test_it.py", TESTS)
+    runner.write("conftest.py", CONFTEST)
+    assert runner.proton("pytest", *OPTIONS, "-k", "passes").code == 0
+    assert runner.paths() == [("in a test",)]

@@ -96,10 +96,21 @@ def test_commands_of_triton_that_come_first_are_a_problem(
     proton, viewer = doctor_packages.commands()
     assert proton.text == f"{theirs} is Triton's; {ours} is ours"
     assert "'python -m proton' is always ours" in proton.remedy
-    assert viewer.text == "not on PATH"
+    assert viewer.text.startswith("not on PATH")
     assert "'python -m proton.viewer' is always ours" in viewer.remedy
 
 
 def test_a_command_of_nobody_we_know_is_said(tmp_path: Path) -> None:
     assert doctor_packages.owner_of(str(command(tmp_path, "proton", "valve"))) == "of someone else"
     assert doctor_packages.owner_of(str(tmp_path / "missing")) == "unreadable"
+
+
+def test_a_command_that_is_installed_but_not_on_path_is_said_with_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = command(tmp_path, "proton", "proton.cli")
+    monkeypatch.setenv("PATH", "/none")
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    finding = next(doctor_packages.commands())
+    assert finding.text == f"not on PATH; {path} is ours"
+    assert finding.remedy.startswith(f"add {tmp_path} to PATH; ")
