@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 from proton.analysis import catalog
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
@@ -38,12 +39,10 @@ class Column:
     values: Sequence[Cell]
     decimals: int = 3
     base: str | None = None  # the measured metric that this one shows or divides
-    total: float | None = None  # what counts as all of it; None where parts do not add up
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether a row's value is a part of the whole."""
-        return self.total is not None
+    is_additive: bool = False  # a row's value is a part of the whole
+    total: float | None = None  # the whole; None where parts do not add up or none was measured
+    is_raw: bool = False  # as measured: small values matter as much as large ones
+    is_difference: bool = False
 
 
 def derive(profile: Profile, words: Sequence[str]) -> list[Column]:
@@ -58,11 +57,16 @@ def derive(profile: Profile, words: Sequence[str]) -> list[Column]:
 
 def default_word(profile: Profile) -> str | None:
     """What to show when nothing was asked for: the time, else the first metric there is."""
-    assert profile.tree is not None
-    available = catalog.raw_metrics(profile.tree)
-    if (time := catalog.find_metric("time", available)) is not None:
+    tree = profile.tree
+    assert tree is not None
+    measured = [
+        metric
+        for metric in catalog.raw_metrics(tree)
+        if tree.own[0].get(metric) or any(metric in own for own in islice(tree.own, 1, None))
+    ]
+    if (time := catalog.find_metric("time", measured)) is not None:
         return time
-    return available[0] if available and available[0] not in catalog.LABELS else None
+    return measured[0] if measured and measured[0] not in catalog.LABELS else None
 
 
 def derivable_words(profile: Profile) -> list[str]:
@@ -88,10 +92,11 @@ def derivable_families(profile: Profile) -> dict[str, list[str]]:
         families["rates"] = [f"{scale}{what}/s" for what in amounts for scale in _SCALES]
         if widths or BYTES in available:
             families["roofline"] = [*ROOFLINE, *(f"headroom/{unit}" for unit in TIME_UNITS)]
+    source = _Source(profile)
     families["shares"] = [
         f"{catalog.plain_name(metric)}/%"
         for metric in available
-        if catalog.kind_of(profile, metric) is not MetricKind.PROPERTY
+        if source.total(metric) is not None
     ]
     return {family: words for family, words in families.items() if words}
 
@@ -129,6 +134,10 @@ class _Source:
             f"metric {word!r} needs {needed}, which was not recorded; there is {has}"
         )
 
+    def is_additive(self, metric: str) -> bool:
+        """Whether values of `metric` are parts of a whole."""
+        return catalog.kind_of(self.profile, metric) is not MetricKind.PROPERTY
+
     def total(self, metric: str) -> float | None:
         """All of `metric`: its sum over the whole profile; None for a property."""
         return total_of(self.values(metric), catalog.kind_of(self.profile, metric))
@@ -150,7 +159,9 @@ def _column(source: _Source, word: str) -> Column:
             unit=catalog.unit_of(metric),
             values=source.values(metric),
             base=metric,
+            is_additive=source.is_additive(metric),
             total=source.total(metric),
+            is_raw=True,
         )
     if unit == "%":
         return _share(source, lower, name)
@@ -163,13 +174,13 @@ def _column(source: _Source, word: str) -> Column:
 def _share(source: _Source, word: str, name: str) -> Column:
     metric = source.find(name, word)
     total = source.total(metric)
-    if total is None:
+    if not source.is_additive(metric):
         raise UsageError(f"metric {word!r} has no meaning: {name!r} does not add up to a whole")
     values: list[Cell] = [
-        None if value is None or total == 0 else 100.0 * value / total
+        None if value is None or not total else 100.0 * value / total
         for value in source.numbers(metric)
     ]
-    return Column(word, catalog.plain_name(metric), "%", values, 1, metric, 100.0)
+    return Column(word, catalog.plain_name(metric), "%", values, 1, metric, True, 100.0)
 
 
 def _time(source: _Source, word: str, name: str, unit: str) -> Column:
@@ -187,11 +198,12 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
         ]
         return Column(word, name, unit, averages, base=metric)
     total = source.total(metric)
-    if factor == 1:  # as measured: whole nanoseconds stay whole
-        return Column(word, name, unit, times, base=metric, total=total)
-    values: list[Cell] = [None if time is None else time * factor for time in times]
-    shown_total = None if total is None else total * factor
-    return Column(word, name, unit, values, base=metric, total=shown_total)
+    values: Sequence[Cell] = times
+    if factor != 1:  # nanoseconds as measured stay whole numbers
+        values = [None if time is None else time * factor for time in times]
+        total = None if total is None else total * factor
+    additive = source.is_additive(metric)
+    return Column(word, name, unit, values, base=metric, is_additive=additive, total=total)
 
 
 def _length_ns(metric: str, word: str) -> float:

@@ -62,7 +62,7 @@ def subtract(union: Union, first: Column, second: Column) -> Column:
         theirs = second.values[other] if other != ABSENT else None
         values.append(_difference(ours, theirs, additive))
     total = None if not additive else (first.total or 0) - (second.total or 0)
-    return replace(first, values=values, total=total)
+    return replace(first, values=values, total=total, is_difference=True)
 
 
 def _difference(ours: Cell, theirs: Cell, additive: bool) -> Cell:

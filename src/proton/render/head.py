@@ -26,7 +26,8 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
         parts.append(counts)
     if (time_ns := _whole(profile, TIME_NS)) is not None:
         unit, length = readable_time_unit(time_ns)
-        parts.append(f"total {format_amount(time_ns / length)} {unit}")
+        amount = format_amount(time_ns / length, 0 if unit == "ns" else 1)
+        parts.append(f"total {amount} {unit}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
     return [_GAP.join(parts), *_losses(profile, style), *_warnings(profile, style)]

@@ -42,14 +42,14 @@ def display_name(name: str, *, frame_format: str = "full", full: bool = False) -
         name = demangled if full else shorten_cpp(demangled)
     elif frame_format != "full" and (match := _PYTHON_FRAME.fullmatch(name)):
         name = _rearrange(match, frame_format)
-    return printable(name)
+    return printable(name) or '""'
 
 
 def name_formatter(frame_format: str = "full", *, full: bool = False) -> Callable[[str], str]:
     """`display_name` with its options bound; cheap for the plain names that most rows have."""
 
     def plain(name: str) -> str:
-        if name.isascii() and name.isprintable() and not name.startswith("_Z"):
+        if name.isascii() and name.isprintable() and name and not name.startswith("_Z"):
             return name
         return display_name(name, full=full)
 

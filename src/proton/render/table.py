@@ -94,13 +94,13 @@ def autotune_lines(records: Sequence[Mapping[str, Any]], style: Style) -> list[s
 
 
 def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
-    key = ", ".join(str(part) for part in record.get("key") or ())
+    key = ", ".join(map(str, _listed(record, "key")))
     title = f"autotune {record.get('kernel', '?')}" + (f" [{key}]" if key else "")
-    if path := record.get("path"):
-        title += " in " + " / ".join(str(name) for name in path)
+    if path := _listed(record, "path"):
+        title += " in " + " / ".join(map(str, path))
     if record.get("interpreted"):
         title += " (interpreted)"
-    configs = record.get("configs") or []
+    configs = [each for each in _listed(record, "configs") if isinstance(each, Mapping)]
     times = [config.get("time_ns") for config in configs]
     known = [time for time in times if isinstance(time, (int, float))]
     unit, length = readable_time_unit(max(known, default=0))
@@ -120,3 +120,9 @@ def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
             text = cut_middle(text, max(style.width - width - 4, _LEAST_NAME_ROOM))
         lines.append(style.paint(f"  {cell:>{width}}  {text}", BOLD if is_winner else DIM))
     return lines
+
+
+def _listed(record: Mapping[str, Any], key: str) -> Sequence[Any]:
+    """A field that should be a list; records come from files, so it may be anything."""
+    value = record.get(key)
+    return value if isinstance(value, (list, tuple)) else ()

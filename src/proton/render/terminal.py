@@ -15,7 +15,7 @@ from proton.analysis.select import Mask
 from proton.model.tree import Tree
 from proton.render.names import cut_middle, printable
 from proton.render.style import BOLD, DIM, RESET, Glyphs, Style
-from proton.render.units import format_column
+from proton.render.units import Notation, format_column
 
 _GAP = "  "
 _NAME_ROOM = 24  # columns that indentation leaves to names
@@ -94,7 +94,11 @@ def aligned_cells(
     if not columns:
         return [""] * len(rows), ""
     texts = [
-        format_column([column.values[row] for row in rows], column.decimals) for column in columns
+        format_column(
+            [column.values[row] for row in rows],
+            Notation(column.decimals, column.is_raw, column.is_difference),
+        )
+        for column in columns
     ]
     titles = [column_title(column) for column in columns]
     if not pad:

@@ -7,51 +7,65 @@ looking like zero; what is too large to read turns to an exponent; what was not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from proton.model.metric import MetricValue
 from proton.render.names import printable
 
 MISSING = "-"
-DECIMALS = 3
 
 _HUGE = 1e9  # a float from here on has more digits than anybody reads
 _LIST_ROOM = 4  # elements of a list that are shown
 
 
-def format_number(value: float, decimals: int = DECIMALS) -> str:
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How the numbers of one column are written."""
+
+    decimals: int = 3
+    is_raw: bool = False  # small numbers get an exponent: 3.000e-04 instead of <0.001
+    has_sign: bool = False  # a plus sign too, for differences
+
+
+PLAIN = Notation()
+
+
+def format_number(value: float, notation: Notation = PLAIN) -> str:
     """`value` as text: `1090.280`, `<0.001`, `1.250e+12`; integers keep every digit."""
+    plus = "+" if notation.has_sign else ""
     if isinstance(value, int):
-        return str(value)
+        return f"{value:{plus}d}"
     size = abs(value)
-    if size >= _HUGE:
-        return f"{value:.3e}"
-    text = f"{value:.{decimals}f}"
-    if size != 0 and size < 0.5 * 10**-decimals:
+    decimals = notation.decimals
+    is_small = size != 0 and size < 0.5 * 10**-decimals
+    if size >= _HUGE or (is_small and notation.is_raw):
+        return f"{value:{plus}.3e}"
+    if is_small:
         least = f"{10**-decimals:.{decimals}f}"
-        return f"<{least}" if value > 0 else f">-{least}"
-    return text
+        return f"<{plus}{least}" if value > 0 else f">-{least}"
+    return f"{value:{plus}.{decimals}f}"
 
 
-def format_value(value: MetricValue | None, decimals: int = DECIMALS) -> str:
+def format_value(value: MetricValue | None, notation: Notation = PLAIN) -> str:
     """Any metric value as one short text; None is a dash."""
     if value is None:
         return MISSING
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, tuple):
-        return _format_list(value, decimals)
-    return format_number(value, decimals)
+        return _format_list(value, notation)
+    return format_number(value, notation)
 
 
-def format_column(values: Sequence[MetricValue | None], decimals: int = DECIMALS) -> list[str]:
+def format_column(values: Sequence[MetricValue | None], notation: Notation = PLAIN) -> list[str]:
     """`format_value` of every value; one loop, because profiles have many rows."""
-    template = f"%.{decimals}f"
-    least = 0.5 * 10**-decimals
+    template = f"%{'+' if notation.has_sign else ''}.{notation.decimals}f"
+    least = 0.5 * 10**-notation.decimals
     # The common case is written out: a call a cell would cost more than all the rest.
     return [
         template % value
         if type(value) is float and (least <= value < _HUGE or value == 0)
-        else format_value(value, decimals)
+        else format_value(value, notation)
         for value in values
     ]
 
@@ -64,7 +78,7 @@ def format_count(count: float) -> str:
 def format_amount(value: float, decimals: int = 1) -> str:
     """A number for a sentence, in groups of three: `1 071.3`."""
     if value != 0 and abs(value) < 0.5 * 10**-decimals:
-        return format_number(float(value), decimals)
+        return format_number(float(value), Notation(decimals))
     return f"{value:,.{decimals}f}".replace(",", " ")
 
 
@@ -80,8 +94,8 @@ def readable_time_unit(time_ns: float) -> tuple[str, float]:
     return "s", 1e9
 
 
-def _format_list(values: Sequence[int | float], decimals: int) -> str:
+def _format_list(values: Sequence[int | float], notation: Notation) -> str:
     if len(values) <= _LIST_ROOM:
-        return "[" + ", ".join(format_number(value, decimals) for value in values) + "]"
-    first = ", ".join(format_number(value, decimals) for value in values[: _LIST_ROOM - 2])
-    return f"[{first}, … {format_number(values[-1], decimals)}] ({len(values)})"
+        return "[" + ", ".join(format_number(value, notation) for value in values) + "]"
+    first = ", ".join(format_number(value, notation) for value in values[: _LIST_ROOM - 2])
+    return f"[{first}, … {format_number(values[-1], notation)}] ({len(values)})"

@@ -19,7 +19,7 @@ from proton.render.names import name_formatter, printable
 from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
 from proton.render.table import autotune_lines, sorted_lines
 from proton.render.terminal import draw_tree
-from proton.render.units import format_count, format_number, readable_time_unit
+from proton.render.units import Notation, format_count, format_number, readable_time_unit
 
 TRACE_NOTE = (
     "a trace: spans of one path are summed here; https://ui.perfetto.dev shows the timeline"
@@ -60,7 +60,8 @@ def prepare(profile: Profile) -> Profile:
     """
     if profile.tree is None and profile.trace is not None:
         profile = tree_of_trace(profile)
-    if profile.tree is None or (len(profile.tree) <= 1 and not any(profile.tree.own)):
+    tree = profile.tree
+    if tree is None or (len(tree) <= 1 and not any(tree.own[0].values())):
         raise FormatError(
             f"{profile.source}: nothing was recorded: no scopes, no kernels, no metrics; "
             "was the session active while the program ran?"
@@ -138,12 +139,20 @@ def _content(
         raise UsageError(f"{against.source}: {error}") from None
     assert against.tree is not None
     union = diff.unite(profile.tree, against.tree)
-    marks = [
+    differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
+    return _Content(profile, union.tree, differences, True, _marks(union))
+
+
+def _marks(union: diff.Union) -> list[str]:
+    """A word for each context that only one profile has, but not again for what is below it."""
+    states = [
         "(gone)" if first == diff.ABSENT else "(new)" if second == diff.ABSENT else ""
         for first, second in zip(union.first_rows, union.second_rows, strict=True)
     ]
-    differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
-    return _Content(profile, union.tree, differences, True, marks)
+    return [
+        "" if parent >= 0 and states[parent] == state else state
+        for state, parent in zip(states, union.tree.parents, strict=True)
+    ]
 
 
 def _default_words(profile: Profile) -> list[str]:
@@ -226,10 +235,9 @@ def _notes(profile: Profile, content: _Content, options: ViewOptions) -> list[st
     if any(NOT_KNOWN in column.values for column in content.columns):
         notes.append(f"{NOT_KNOWN}: the peak rates of this device are not known")
     if profile.autotune and not options.autotune:
-        tried = sum(len(record.get("configs") or ()) for record in profile.autotune)
+        times = len(profile.autotune)
         notes.append(
-            f"autotuned {format_count(len(profile.autotune))} times, "
-            f"{format_count(tried)} configurations tried; --autotune lists them"
+            f"autotuned {format_count(times)} time{'s' * (times != 1)}; --autotune lists the tries"
         )
     return notes
 
@@ -262,7 +270,7 @@ def _hidden_shares(content: _Content, mask: select.Mask) -> list[str]:
     lost = sum(value for value, kept in zip(own, mask, strict=True) if value and not kept)
     if not total or not lost:
         return []
-    share = format_number(100.0 * lost / total, 1)
+    share = format_number(100.0 * lost / total, Notation(1))
     return [f"{share} % of {printable(catalog.plain_name(column.base))}"]
 
 

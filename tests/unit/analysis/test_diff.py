@@ -14,7 +14,7 @@ def names(tree: Tree) -> list[str]:
 
 
 def column(*values: Cell, total: float | None = 1.0) -> Column:
-    return Column("x", "x", "", list(values), total=total)
+    return Column("x", "x", "", list(values), is_additive=total is not None, total=total)
 
 
 def test_contexts_are_matched_by_path(make_tree: MakeTree) -> None:

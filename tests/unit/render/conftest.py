@@ -1,0 +1,56 @@
+"""Trees and profiles for the tests of rendering, written as rows of (depth, name, metrics)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+
+from proton.model.device import Device
+from proton.model.frame import Frame, FrameKind
+from proton.model.metric import MetricKind, Metrics
+from proton.model.profile import Header, Profile
+from proton.model.tree import Tree
+
+Row = tuple[int, str, Metrics]
+H200 = Device("CUDA", "0", "90", 132, 1_980_000, 3_201_000, 6144, "NVIDIA H200")
+
+
+def tree_of(rows: Sequence[Row]) -> Tree:
+    parents: list[int] = []
+    path: list[int] = []
+    for row, (depth, _, _) in enumerate(rows):
+        del path[depth:]
+        parents.append(path[-1] if path else -1)
+        path.append(row)
+    frames = [
+        Frame(name, FrameKind.ROOT if not depth else FrameKind.KERNEL if own else FrameKind.SCOPE)
+        for depth, name, own in rows
+    ]
+    return Tree(frames, parents, [own for _, _, own in rows])
+
+
+def profile_of(
+    rows: Sequence[Row],
+    *,
+    devices: Sequence[Device] = (H200,),
+    kinds: Mapping[str, MetricKind] | None = None,
+    is_ours: bool = True,
+) -> Profile:
+    return Profile(
+        "run.hatchet",
+        tree=tree_of(rows),
+        devices=devices,
+        header=Header(proton_version="0.1.0" if is_ours else ""),
+        metric_kinds=kinds or {},
+    )
+
+
+@pytest.fixture
+def make_tree() -> Callable[[Sequence[Row]], Tree]:
+    return tree_of
+
+
+@pytest.fixture
+def make_profile() -> Callable[..., Profile]:
+    return profile_of

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from proton.model.device import Device
+from proton.model.profile import Profile
+from proton.render.head import device_names, head_lines, is_interpreted
+from proton.render.style import RED, Style
+
+MakeProfile = Callable[..., Profile]
+ROWS = [(0, "ROOT", {}), (1, "k", {"time (ns)": 1_071_300_000, "count": 83_800})]
+INTERPRETER = Device("CPU", "0", "interpreter")
+
+
+def test_the_head_line_says_what_the_file_holds(make_profile: MakeProfile) -> None:
+    head = head_lines(make_profile(ROWS), Style())
+    assert head == ["run.hatchet   NVIDIA H200   83 800 kernels, 0 lost   total 1 071.3 ms"]
+
+
+def test_a_foreign_file_does_not_claim_that_nothing_was_lost(make_profile: MakeProfile) -> None:
+    assert "lost" not in head_lines(make_profile(ROWS, is_ours=False), Style())[0]
+
+
+def test_losses_are_listed_in_red(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), losses={"unclosed_scope": 2, "invalid_text": 0})
+    lines = head_lines(profile, Style(color=True))
+    assert "2 lost" in lines[0]
+    assert lines[1].startswith(RED)
+    assert "2 unclosed_scope" in lines[1]
+    assert "invalid_text" not in lines[1]
+
+
+def test_warnings_are_shown_and_cannot_control_the_terminal(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), warnings=["bad\x1b[2J"])
+    assert head_lines(profile, Style())[1] == "! bad\\x1b[2J"
+
+
+def test_many_warnings_are_cut_short(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), warnings=[f"w{i}" for i in range(20)])
+    assert head_lines(profile, Style())[-1] == "! and 12 more warnings"
+
+
+def test_a_long_warning_is_cut_to_the_width(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), warnings=["x" * 500])
+    assert len(head_lines(profile, Style(width=80))[1]) == 80
+
+
+def test_phases_are_counted(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), phases=(0, 1, 3))
+    assert head_lines(profile, Style())[0].endswith("3 phases")
+
+
+def test_equal_devices_are_counted(make_profile: MakeProfile) -> None:
+    devices = [Device("CUDA", str(i), "90") for i in range(8)]
+    assert device_names(make_profile(ROWS, devices=devices)) == "8 x CUDA sm_90"
+
+
+def test_a_device_without_a_name_shows_its_type(make_profile: MakeProfile) -> None:
+    devices = [Device("HIP", "0", "gfx942"), INTERPRETER]
+    assert device_names(make_profile(ROWS, devices=devices)) == "HIP gfx942, interpreter"
+
+
+def test_a_profile_is_interpreted_if_all_its_devices_are(make_profile: MakeProfile) -> None:
+    assert is_interpreted(make_profile(ROWS, devices=[INTERPRETER]))
+    assert not is_interpreted(make_profile(ROWS))
+    assert not is_interpreted(make_profile(ROWS, devices=[]))
+
+
+def test_a_profile_without_kernels_has_no_total(make_profile: MakeProfile) -> None:
+    profile = make_profile([(0, "ROOT", {"time (ns)": 0, "count": 0}), (1, "a", {})], devices=[])
+    assert head_lines(profile, Style()) == ["run.hatchet   0 lost"]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import pytest
+
+from proton.render.names import cell_width, cut_middle, display_name, name_formatter, printable
+
+FRAME = "/home/me/project/model.py:42@forward"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("größe → 模型 🚀", "größe → 模型 🚀"),
+        ("\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"),
+        ("two\nlines\r", "two\\nlines\\r"),
+        ("\x9b31m", "\\x9b31m"),
+        ("abc\u202ecba", "abc\\u202ecba"),
+        ("\u2066x\u2069", "\\u2066x\\u2069"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("half \ud83d", "half \\ud83d"),
+        ("\U000e0041", "\\U000e0041"),
+        ("a\u2028b", "a\\u2028b"),
+    ],
+)
+def test_what_a_terminal_might_obey_is_written_as_an_escape(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("frame_format", "shown"),
+    [
+        ("full", FRAME),
+        ("file_function_line", "model.py:42@forward"),
+        ("function_line", "42@forward"),
+        ("file_function", "model.py@forward"),
+    ],
+)
+def test_python_frames_show_the_parts_asked_for(frame_format: str, shown: str) -> None:
+    assert display_name(FRAME, frame_format=frame_format) == shown
+    assert name_formatter(frame_format)(FRAME) == shown
+
+
+def test_other_names_are_not_taken_apart() -> None:
+    kernel = "matmul_<grid:128x1x1>_<warps:4>"
+    assert display_name(kernel, frame_format="function_line") == kernel
+
+
+def test_an_empty_name_can_be_seen() -> None:
+    assert name_formatter()("") == '""'
+
+
+def test_cpp_names_are_demangled_and_shortened() -> None:
+    name = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIiEEEEviT0_"
+    assert (
+        name_formatter()(name) == "at::native::vectorized_elementwise_kernel<4, FillFunctor<int>>"
+    )
+
+
+def test_full_cpp_names_keep_their_parameters() -> None:
+    assert name_formatter(full=True)("_Z3fooi") == "foo(int)"
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "cut"),
+    [
+        ("abcdefghij", 10, "abcdefghij"),
+        ("abcdefghij", 7, "abc…hij"),
+        ("abcdefghij", 6, "abc…ij"),
+        ("abcdefghij", 1, "…"),
+        ("abcdefghij", 0, ""),
+        ("日本語日本語", 7, "日…語"),
+    ],
+)
+def test_a_long_name_is_cut_in_the_middle(text: str, room: int, cut: str) -> None:
+    assert cut_middle(text, room) == cut
+    assert cell_width(cut) <= room
+
+
+def test_wide_characters_take_two_columns_and_marks_none() -> None:
+    assert cell_width("日本") == 4
+    assert cell_width("e\u0301") == 1

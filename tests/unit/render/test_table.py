@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from proton.analysis.derive import Column
+from proton.analysis.select import everything
+from proton.model.metric import Metrics
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+from proton.render.style import BOLD, Style
+from proton.render.table import autotune_lines, metric_lines, sorted_lines
+
+FLAT: list[tuple[int, str, Metrics]] = [
+    (0, "ROOT", {}),
+    (1, "small", {}),
+    (1, "large", {}),
+    (1, "none", {}),
+]
+RECORD: dict[str, Any] = {
+    "kernel": "matmul",
+    "key": [64, "fp16"],
+    "path": ["fwd", "mlp"],
+    "interpreted": True,
+    "winner": 1,
+    "configs": [
+        {"config": "BLOCK: 64", "time_ns": 2_500_000},
+        {"config": "BLOCK: 128", "time_ns": 1_500_000},
+        {"config": "BLOCK: 256", "time_ns": None, "error": "out of memory"},
+    ],
+}
+
+
+def test_the_largest_is_on_top_and_dashes_are_last(make_tree: Callable[..., Tree]) -> None:
+    tree = make_tree(FLAT)
+    column = Column("t", "time", "ms", [None, 1.0, 20.0, None])
+    lines = sorted_lines(tree, everything(tree), [column], str, Style())
+    assert lines == ["time ms  name", " 20.000  large", "  1.000  small", "      -  none"]
+
+
+def test_the_largest_loss_counts_as_much_as_a_gain(make_tree: Callable[..., Tree]) -> None:
+    tree = make_tree(FLAT)
+    column = Column("t", "time", "ms", [None, 1.0, -20.0, None], is_difference=True)
+    lines = sorted_lines(
+        tree, everything(tree), [column], str, Style(), marks=["", "(new)", "", ""]
+    )
+    assert lines[1:3] == ["-20.000  large", " +1.000  small (new)"]
+
+
+def test_long_names_in_a_list_are_cut_to_the_width(make_tree: Callable[..., Tree]) -> None:
+    tree = make_tree([(0, "ROOT", {}), (1, "long" * 50, {})])
+    column = Column("t", "time", "ms", [None, 1.0])
+    lines = sorted_lines(tree, everything(tree), [column], str, Style(width=50))
+    assert len(lines[1]) == 50
+
+
+def test_metrics_are_listed_with_unit_kind_and_number(
+    make_profile: Callable[..., Profile],
+) -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 5, "count": 1, "weird\x1b": 2})]
+    text = "\n".join(metric_lines(make_profile(rows), Style(width=100)))
+    assert "time" in text
+    assert "inclusive" in text
+    assert "time/ms" in text
+    assert "avg_time/us" in text
+    assert "weird\\x1b" in text
+    assert "\x1b" not in text
+
+
+def test_names_of_metrics_are_not_taken_for_markup(make_profile: Callable[..., Profile]) -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"load_bytes[a]": 5})]
+    assert "load_bytes[a]" in "\n".join(metric_lines(make_profile(rows), Style(width=100)))
+
+
+def test_every_configuration_is_listed_and_the_winner_marked() -> None:
+    assert autotune_lines([RECORD], Style()) == [
+        "",
+        "autotune matmul [64, fp16] in fwd / mlp (interpreted)",
+        "        us",
+        "  2500.000  BLOCK: 64",
+        "  1500.000  BLOCK: 128 <- winner",
+        "         -  BLOCK: 256 failed: out of memory",
+    ]
+
+
+def test_the_winner_stands_out() -> None:
+    lines = autotune_lines([RECORD], Style(color=True))
+    assert lines[4].startswith(BOLD)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [{}, {"configs": "abc"}, {"configs": [1, None]}, {"configs": [{"time_ns": "x"}], "key": 7}],
+)
+def test_a_record_that_is_not_as_it_should_be_does_not_fail(record: dict[str, Any]) -> None:
+    assert autotune_lines([record], Style(width=40))[1].startswith("autotune ?")
