@@ -13,6 +13,8 @@ namespace {
 
 PyObject* path_variable = nullptr;  // ContextVar holding a TaskView
 
+constexpr const char* kThreadKey = "proton.thread";
+
 /// What the bindings keep for a thread.
 struct HostPart {
   PyObject* context = nullptr;  // counted, so that its address cannot be used again
@@ -71,11 +73,27 @@ bool is_known_to_threading() {
   return false;
 }
 
+/// Has the state of a thread of Python's released when Python ends the thread, so that nothing is
+/// left once `join` returns. Foreign threads lose their Python state after every call: theirs is
+/// released when the system ends them.
+void retire_with_python(ThreadState& thread) {
+  PyObject* dict = PyThreadState_GetDict();  // borrowed
+  Reference capsule(PyCapsule_New(&thread, kThreadKey, [](PyObject* capsule) {
+    auto* thread = static_cast<ThreadState*>(PyCapsule_GetPointer(capsule, kThreadKey));
+    process.threads.retire(*thread);
+  }));
+  if (dict == nullptr || !capsule || PyDict_SetItemString(dict, kThreadKey, capsule.get()) < 0) {
+    PyErr_Clear();
+  }
+}
+
 ThreadState& find_thread() {
   if (this_thread != nullptr) return *this_thread;
+  const bool is_first = process.threads.live().empty();  // the importing one: lives to the end
   ThreadState& thread = process.threads.create();
   thread.host_part = new HostPart;
   thread.is_foreign = !is_known_to_threading();
+  if (!is_first && !thread.is_foreign) retire_with_python(thread);
   return thread;
 }
 

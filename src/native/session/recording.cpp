@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -10,6 +11,8 @@
 
 namespace proton {
 namespace {
+
+constexpr std::string_view kMetadataPrefix = "__proton_launch_metadata:";
 
 void resolve(ScopeEntry* entry, PathId parent) {
   entry->path = process.paths.child(parent, FrameId::scope(process.hooks.intern(entry->name)));
@@ -34,7 +37,13 @@ PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
 
 PathId with_state(PathId path, const ContextStack& stack) {
   if (stack.state == nullptr) return path;
-  return process.paths.child(path, FrameId::state(process.names.intern(stack.state->name)));
+  std::string_view name = stack.state->name;
+  if (name.starts_with(kMetadataPrefix)) {  // a frame that viewers drop, then the kernel's
+    const std::string_view metadata = kMetadataPrefix.substr(0, kMetadataPrefix.size() - 1);
+    path = process.paths.child(path, FrameId::state(process.names.intern(metadata)));
+    name.remove_prefix(kMetadataPrefix.size());
+  }
+  return process.paths.child(path, FrameId::state(process.names.intern(name)));
 }
 
 }  // namespace

@@ -42,6 +42,17 @@ ThreadState& ThreadTable::create() {
   return *thread;
 }
 
+void ThreadTable::retire(ThreadState& thread) {
+  if (this_thread != &thread) return;
+  this_thread = nullptr;
+  thread_exit.thread = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    dead_.push_back(&thread);
+  }
+  reap();
+}
+
 void ThreadTable::bury(ThreadState* thread) {
   {
     std::lock_guard lock(mutex_);

@@ -47,6 +47,9 @@ class ThreadTable {
   /// In a forked child: only the calling thread is left, and it has no stack.
   void forget_others();
 
+  /// The calling thread is about to end: the host knows, and holds the GIL.
+  void retire(ThreadState& thread);
+
   /// For the thread-exit handler.
   void bury(ThreadState* thread);
 
