@@ -81,8 +81,8 @@ test-gpu: $(VENV)/.stamp-package  ## tests that need a GPU
 		$(RUN) -m pip install -q --disable-pip-version-check pytest pytest-timeout pytest-xdist
 	@$(RUN) -m pytest -m gpu tests/gpu
 
-test-matrix:  ## the tests marked `matrix` with Triton 3.7 to 3.9 and Python 3.12, 3.13
-	@$(PYTHON) -m tools.matrix --jobs $(JOBS) --triton $(TRITON_MATRIX) --python $(PYTHON_MATRIX)
+test-matrix: $(VENV)/.stamp-demo  ## the tests marked `matrix` with Triton 3.7 to 3.9 and Python 3.12, 3.13
+	@$(RUN) -m tools.matrix --jobs $(JOBS) --triton $(TRITON_MATRIX) --python $(PYTHON_MATRIX)
 
 # ---- checks ----
 

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tools import progress
+
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_TRITON = "3.6.0"
 EVERY_GPU_FREE_TEST = "not gpu and not long and not torch"
@@ -61,19 +63,46 @@ def plan(tritons: Sequence[str], pythons: Sequence[str]) -> tuple[list[Row], lis
     return rows, missing
 
 
-def run_row(row: Row, jobs: int) -> bool:
-    """Make the environment, install proton as it is now, run the tests; whether they passed."""
-    print(f"== {row.title}", flush=True)
-    python = str(row.folder / "bin" / "python")
-    set_up = ["-m", "tools.venv", "matrix", str(row.folder), "--triton", row.triton]
-    install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-build-isolation"]
-    test = ["-m", "pytest", "-q", "-n", str(jobs), "--dist", "loadfile", "-m", row.marker, "tests"]
-    commands = [
-        [str(row.python), *set_up],
-        [python, *install, "--no-deps", "--force-reinstall", "."],
-        [python, *test],
-    ]
-    return all(subprocess.run(command, cwd=ROOT).returncode == 0 for command in commands)
+def build_wheel(python: str, folder: Path) -> Path | None:
+    """A wheel of the tree as it is, built by an environment that has the build tools."""
+    for old in folder.glob("*.whl"):
+        old.unlink()
+    pip = [python, "-m", "pip", "wheel", "--disable-pip-version-check", "--verbose"]
+    options = ["--no-build-isolation", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    if progress.run("building proton (a minute at first, seconds later)", [*pip, *options]) != 0:
+        return None
+    return next(folder.glob("*.whl"))
+
+
+class Matrix:
+    """Runs rows. One wheel serves all rows of one interpreter."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._wheels: dict[Path, Path | None] = {}
+
+    def run(self, row: Row) -> bool:
+        """Make the environment, install the wheel, run the tests; whether they passed."""
+        print(f"== {row.title}", flush=True)
+        python = str(row.folder / "bin" / "python")
+        set_up = ["-m", "tools.venv", "matrix", str(row.folder), "--triton", row.triton]
+        if subprocess.run([str(row.python), *set_up], cwd=ROOT).returncode != 0:
+            return False
+        if row.python not in self._wheels:
+            is_ours = row.python == Path(sys.executable)  # it has built before: nearly done
+            builder = sys.executable if is_ours else python
+            folder = ROOT / "build" / "wheels" / row.folder.name.lstrip(".")
+            self._wheels[row.python] = build_wheel(builder, folder)
+        wheel = self._wheels[row.python]
+        if wheel is None:
+            return False
+        install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
+        test = ["-m", "pytest", "-q", "-n", str(self._jobs), "--dist", "loadfile"]
+        commands = [
+            [python, *install, "--force-reinstall", str(wheel)],
+            [python, *test, "-m", row.marker, "tests"],
+        ]
+        return all(subprocess.run(command, cwd=ROOT).returncode == 0 for command in commands)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,7 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows, missing = plan(arguments.triton, arguments.python)
     for version in missing:
         print(f"== Python {version}: SKIPPED, there is none on this machine", flush=True)
-    failed = [row.title for row in rows if not run_row(row, arguments.jobs)]
+    matrix = Matrix(arguments.jobs)
+    failed = [row.title for row in rows if not matrix.run(row)]
     if failed:
         print(f"make: failed with {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,7 +28,7 @@ def test_every_triton_is_a_row_and_the_pythons_come_first(monkeypatch: pytest.Mo
 def test_a_failed_row_fails_the_matrix_and_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(matrix, "run_row", lambda row, jobs: row.triton != "3.8.0")
+    monkeypatch.setattr(matrix.Matrix, "run", lambda self, row: row.triton != "3.8.0")
     assert matrix.main(["--triton", "3.7.1", "3.8.0"]) == 1
     assert capsys.readouterr().err == "make: failed with Triton 3.8.0\n"
 
@@ -38,3 +39,25 @@ def test_a_python_that_is_not_there_is_said_aloud(
     monkeypatch.setattr(matrix, "find_python", lambda version: None)
     assert matrix.main(["--python", "3.13"]) == 0
     assert "Python 3.13: SKIPPED" in capsys.readouterr().out
+
+
+def test_one_wheel_serves_all_rows_of_one_interpreter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    built: list[str] = []
+
+    def build(python: str, folder: Path) -> Path:
+        built.append(python)
+        return folder / "proton.whl"
+
+    def run(command: list[str], cwd: Path) -> SimpleNamespace:
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(matrix, "build_wheel", build)
+    monkeypatch.setattr("tools.matrix.subprocess.run", run)
+    monkeypatch.setattr(matrix, "ROOT", tmp_path)
+    rows, _ = matrix.plan(["3.7.1", "3.8.0"], [])
+    rows.append(matrix.Row("Python 3.12", Path("python3.12"), "3.6.0", "matrix"))
+    runner = matrix.Matrix(jobs=1)
+    assert [runner.run(row) for row in rows] == [True, True, True]
+    assert built == [sys.executable, str(tmp_path / ".venv-python-3.12" / "bin" / "python")]
