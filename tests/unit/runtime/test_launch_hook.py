@@ -162,7 +162,7 @@ def test_work_for_the_metadata_is_labelled_and_not_hooked_again(
 
     launch("kernel", metadata)
     paths = profile_of(proton.data.get(session)).paths()
-    assert any(path.startswith("__proton_launch_metadata") for path in paths)
+    assert "__proton_launch_metadata/kernel/helper" in paths
     assert "renamed" in paths
     assert not any("wrong" in path for path in paths)
 

@@ -114,6 +114,12 @@ def test_the_metadata_state_has_the_known_name(gpu: Any, paths: Any) -> None:
     assert paths()[-1] == "__proton_launch_metadata/k"
 
 
+def test_the_metadata_state_of_a_kernel_is_two_frames(gpu: Any, paths: Any) -> None:
+    with proton.metadata_state("matmul"):
+        gpu.launch("k")
+    assert paths()[-1] == "__proton_launch_metadata/matmul/k"
+
+
 def test_the_metadata_state_of_a_kernel_names_it() -> None:
     assert COMPUTE_METADATA_SCOPE_NAME == "__proton_launch_metadata"
     assert get_metadata_state_name() == COMPUTE_METADATA_SCOPE_NAME
