@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         launch = prepare(arguments)
     except ProtonError as error:  # anything else is a bug and keeps its traceback
-        print(f"proton: {error}", file=sys.stderr)
+        print("proton:", *str(error).splitlines(), file=sys.stderr)  # one line, whatever is quoted
         return 2 if isinstance(error, UsageError) else 1
     return launch()
 

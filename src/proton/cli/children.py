@@ -20,6 +20,7 @@ from proton.runtime import command_line
 VARIABLE = "PROTON_FOLLOW_CHILDREN"
 BOOTSTRAP = str(Path(__file__).parent / "bootstrap")
 _NO_TARGET = Target(TargetKind.SCRIPT, "")
+_followed: ProfiledRun | None = None  # what this process records because a parent was asked to
 
 
 def leave_children_alone() -> None:
@@ -44,6 +45,7 @@ def start_child() -> None:
     Raises:
         ProtonError: recording cannot be started here.
     """
+    global _followed
     wish = json.loads(os.environ[VARIABLE])
     arguments = RunArguments(target=_NO_TARGET, **wish["options"])
     # exec keeps the process id: what the earlier program wrote under it must stay
@@ -52,6 +54,13 @@ def start_child() -> None:
     run.start(child_name(str(arguments.name), names_taken))
     _tell(run, names_taken=names_taken + 1)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
+    _followed = run
+
+
+def stop_being_followed() -> None:
+    """Make room for the session of a `proton` command that is itself a followed child."""
+    if _followed is not None:
+        _followed.discard()
 
 
 def child_name(name: str, names_taken: int = 0) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proton.cli.arguments import RunArguments
-from proton.cli.children import follow_children, leave_children_alone
+from proton.cli.children import follow_children, leave_children_alone, stop_being_followed
 from proton.cli.launch import run_as_main
 from proton.cli.profiled_run import ProfiledRun
 from proton.cli.summary import say
 from proton.cli.target import check_target
+from proton.errors import UsageError
+from proton.runtime.flags import flags
 from proton.runtime.names import pick_format
 
 
@@ -21,6 +23,9 @@ def prepare(arguments: RunArguments) -> Callable[[], int]:
     """
     check_target(arguments.target)
     pick_format(arguments.output_format, arguments.data)  # said now, not after the run
+    stop_being_followed()
+    if flags.command_line:
+        raise UsageError("this process is profiled by a proton command already; leave this one out")
     run = ProfiledRun(arguments)
     run.start(arguments.name)
     if arguments.follow_children:
@@ -35,7 +40,8 @@ def _run(run: ProfiledRun) -> int:
     try:
         refusal = run_as_main(run.arguments.target)
     except SystemExit as error:
-        run.target_succeeded = error.code is None or error.code == 0
+        code = error.code  # of any type, with any idea of equality
+        run.target_succeeded = code is None or (isinstance(code, int) and code == 0)
         raise
     except BaseException:
         run.target_succeeded = False

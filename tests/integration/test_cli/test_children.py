@@ -129,3 +129,23 @@ def test_a_child_that_cannot_be_profiled_works_on(runner: Any) -> None:
     ended = runner.proton("--follow-children", "script.py")
     assert (ended.code, ended.out, ended.err) == (0, "works\n", "")
     assert any("is not profiled: backend 'cupti' is unavailable" in line for line in ended.said)
+
+
+NESTED = """
+import subprocess, sys, proton
+with proton.scope("outer" if len(sys.argv) == 1 else "inner"): pass
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, "-m", "proton", "-n", "inner", "script.py", "x"], check=True)
+    from proton.cli import main
+    assert main(["script.py"]) == 2
+"""
+
+
+def test_a_proton_command_below_another_keeps_its_own_name(runner: Any) -> None:
+    runner.write("script.py", NESTED)
+    ended = runner.proton("-n", "outer", "--follow-children", "script.py")
+    assert ended.code == 0, ended.err
+    assert runner.profiles() == ["inner.hatchet", "outer.hatchet"]
+    assert runner.paths("inner.hatchet") == [("inner",)]
+    assert runner.paths("outer.hatchet") == [("outer",)]
+    assert any("is profiled by a proton command already" in line for line in ended.said)

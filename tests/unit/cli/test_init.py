@@ -43,3 +43,8 @@ def test_a_failure_of_the_machine_is_exit_code_1(capsys: pytest.CaptureFixture[s
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"usage: proton {command}")
+
+
+def test_a_line_stays_one_line_whatever_it_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["a\nb/c.py"]) == 2
+    assert capsys.readouterr().err.startswith("proton: a b/c.py: no such file")
