@@ -12,13 +12,20 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-SOURCE = Path(__file__).parent.parent / "src"
+
+def folder_of_proton() -> str:
+    """The folder the tests import Proton from: installed, or the working tree."""
+    spec = find_spec("proton")
+    assert spec is not None
+    assert spec.origin is not None
+    return str(Path(spec.origin).parents[1])
 
 
 @pytest.fixture(autouse=True)
@@ -199,7 +206,7 @@ def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
     ) -> subprocess.CompletedProcess[str]:
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(code))
-        paths = [str(SOURCE), os.environ.get("PYTHONPATH", "")]
+        paths = [folder_of_proton(), os.environ.get("PYTHONPATH", "")]
         everything = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
         return subprocess.run(
             [sys.executable, str(script), *arguments],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from proton.runtime import ownership
 from proton.runtime.ownership import claim, is_of_another, variants
 
 
@@ -68,7 +69,7 @@ def test_giving_up_leaves_no_file(lock_folder: Path) -> None:
 
 def test_the_name_of_a_process_that_died_is_free(lock_folder: Path) -> None:
     code = "import os; from proton.runtime.ownership import claim; claim('/a/run', lambda: None)"
-    source = str(Path(__file__).parents[3] / "src")
+    source = str(Path(ownership.__file__).parents[2])
     environment = {**os.environ, "PYTHONPATH": source, "TMPDIR": str(lock_folder.parent)}
     subprocess.run([sys.executable, "-c", f"{code}; os._exit(9)"], env=environment, check=False)
     assert len(list(lock_folder.iterdir())) == 1
