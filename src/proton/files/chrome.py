@@ -12,18 +12,19 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from proton.errors import FormatError
+from proton.files.checks import is_integer, is_text, short
+from proton.files.event_fields import EventError, metrics_of, pair_key, plain_of, row_of, time_of
 from proton.files.flows import FlowEnds
 from proton.files.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
 from proton.files.schema import PROTON_KEY, ROOT_NAME
-from proton.files.summary import device_map, is_integer, is_number, is_text, short, summary_object
-from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
+from proton.files.summary import device_map, summary_object
+from proton.model.metric import EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Span, SpanKind, Trace
 
 EVENTS = "traceEvents"
 BASE_TIME = "baseTimeNanoseconds"
 _KINDS = {kind.value: kind for kind in SpanKind}
-_MAX_TIME_US = 1e16  # 300 years
 
 
 class _Event(NamedTuple):
@@ -61,13 +62,12 @@ def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
     for number, event in enumerate(events):
         try:
             reader.add(event)
-        except _EventError as fault:
+        except EventError as fault:
             raise FormatError(f"{source}: event {number} {fault}") from None
-    return reader.trace(base), reader.warnings()
-
-
-class _EventError(ValueError):
-    """What is wrong with an event, as the end of a sentence."""
+    trace = reader.trace(base)
+    if trace.base_time_ns is not None and not is_integer(trace.base_time_ns):
+        raise FormatError(f"{source}: times are beyond what 64 bits of nanoseconds hold")
+    return trace, reader.warnings()
 
 
 class _Reader:
@@ -84,50 +84,50 @@ class _Reader:
     def add(self, event: Any) -> None:
         """Take one event of the file."""
         if type(event) is not dict:
-            raise _EventError(f"must be an object, not {short(event)}")
+            raise EventError(f"must be an object, not {short(event)}")
         phase = event.get("ph")
         if phase == "X":
-            self._close(self._begin(event), _time(event, "dur", 0))
+            self._close(self._begin(event), time_of(event, "dur", 0))
         elif phase in ("B", "b"):
-            self._open.setdefault(_pair_key(event), []).append(self._begin(event))
+            self._open.setdefault(pair_key(event), []).append(self._begin(event))
         elif phase in ("E", "e"):
             self._end(event)
         elif phase in ("i", "I", "R"):
             self._close(self._begin(event), 0)
         elif phase in ("s", "t", "f"):
-            identity = (_plain(event, "cat"), _plain(event, "id"))
-            self._flows.add(identity, phase == "s", _row(event), _time(event, "ts"))
+            identity = (plain_of(event, "cat"), plain_of(event, "id"))
+            self._flows.add(identity, phase == "s", row_of(event), time_of(event, "ts"))
         elif phase == "M":
             self._name(event)
         elif type(phase) is str:
             self._skipped[f"phase {short(phase)}"] += 1
         else:
-            raise _EventError(f"has a phase that is not text but {short(phase)}")
+            raise EventError(f"has a phase that is not text but {short(phase)}")
 
     def _begin(self, event: dict[str, Any]) -> _Event:
         name = event.get("name", "")
         if not is_text(name):
-            raise _EventError(f"has a name that is not text but {short(name)}")
-        row = _row(event)
+            raise EventError(f"has a name that is not text but {short(name)}")
+        row = row_of(event)
         category = event.get("cat")
         kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
         if type(row.tid) is str and row.tid.startswith("warp "):
             kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
         args = event.get("args")
         if type(args) is not dict:
-            return _Event(name, kind, row, _time(event, "ts"), 0, (), EMPTY)
+            return _Event(name, kind, row, time_of(event, "ts"), 0, (), EMPTY)
         path = self._path(args.get("call_stack"))
         if kind is SpanKind.METRIC and path:
             name = path[-1]  # the event's own tells the values as well
         elif path and path[-1] != name:
             path = (*path, name)
-        return _Event(name, kind, row, _time(event, "ts"), 0, path, _metrics(args))
+        return _Event(name, kind, row, time_of(event, "ts"), 0, path, metrics_of(args))
 
     def _path(self, stack: Any) -> tuple[str, ...]:
         if stack is None:
             return ()
         if type(stack) is not list or not all(map(is_text, stack)):
-            raise _EventError("has a call_stack that is not a list of names")
+            raise EventError("has a call_stack that is not a list of names")
         path = tuple(stack[1:] if stack[:1] == [ROOT_NAME] else stack)
         return self._paths.setdefault(path, path)
 
@@ -139,19 +139,19 @@ class _Reader:
         self._events.append(event._replace(duration_us=duration_us))
 
     def _end(self, event: dict[str, Any]) -> None:
-        begun = self._open.get(_pair_key(event))
+        begun = self._open.get(pair_key(event))
         if not begun:
             self._skipped["end without a begin"] += 1
             return
         start = begun.pop()
-        self._close(start, _time(event, "ts") - start.start_us)
+        self._close(start, time_of(event, "ts") - start.start_us)
 
     def _name(self, event: dict[str, Any]) -> None:
         args = event.get("args")
         what = event.get("name")
         if type(args) is not dict:
             return
-        row = _row(event)
+        row = row_of(event)
         if what == "thread_name" and is_text(args.get("name")):
             self._names.threads[row] = args["name"]
         elif what == "process_name" and is_text(args.get("name")):
@@ -192,71 +192,11 @@ class _Reader:
         return tuple(f"{n} events not read: {what}" for what, n in sorted(self._skipped.items()))
 
 
-def _row(event: dict[str, Any]) -> Row:
-    return Row(_id(event, "pid"), _id(event, "tid"))
-
-
-def _id(event: dict[str, Any], key: str) -> int | str:
-    value: object = event.get(key, 0)
-    if is_integer(value) or is_text(value):
-        return value
-    raise _EventError(f"has a {key} that is neither integer nor text but {short(value)}")
-
-
-def _plain(event: dict[str, Any], key: str) -> object:
-    value = event.get(key)
-    return value if is_integer(value) or is_text(value) else None
-
-
-def _pair_key(event: dict[str, Any]) -> object:
-    """What a begin and its end have in common."""
-    if event["ph"] in "BE":
-        return _row(event)
-    return (_plain(event, "pid"), _plain(event, "cat"), _plain(event, "id"), _plain(event, "name"))
-
-
-def _time(event: dict[str, Any], key: str, default: float | None = None) -> float:
-    value: object = event.get(key, default)
-    if is_number(value) and -_MAX_TIME_US <= value <= _MAX_TIME_US:
-        return value
-    raise _EventError(f"has a {key} that is not a time in microseconds but {short(value)}")
-
-
 def _to_ns(time_us: float) -> float:
     # Rounded, so that writing and reading again gives the same number: to a picosecond, or to
     # whole nanoseconds where a double holds no more.
     time_ns = time_us * 1000
     return float(round(time_ns, 3) if abs(time_ns) < 2**40 else round(time_ns))
-
-
-def _metrics(args: dict[str, Any]) -> Metrics:
-    found = args.get("metrics")
-    if found is None or found == {}:
-        return EMPTY
-    if type(found) is not dict:
-        raise _EventError(f"has metrics that are not an object but {short(found)}")
-    return {name: _metric(name, value) for name, value in found.items()}
-
-
-def _metric(name: object, value: object) -> MetricValue:
-    """Scopes have their numbers as texts, kernels as numbers."""
-    if not is_text(name) or not name:
-        raise _EventError(f"has a metric whose name is {short(name)}")
-    if is_text(value):
-        if name in (DEVICE_ID, DEVICE_TYPE):
-            return str(value)
-        try:
-            parsed = json.loads(value, parse_constant=str)
-        except (ValueError, RecursionError):
-            return str(value)
-        if not is_number(parsed) and type(parsed) is not list:
-            return str(value)
-        value = parsed
-    if type(value) is list and all(map(is_number, value)):
-        return tuple(value)
-    if is_number(value):
-        return value
-    raise _EventError(f"has a metric {short(name)} that is not a number but {short(value)}")
 
 
 def to_chrome(profile: Profile, trace: Trace) -> bytes:

@@ -13,11 +13,11 @@ from json import JSONDecoder
 from typing import Any, NoReturn
 
 from proton.errors import FormatError
+from proton.files.checks import first_repeated, short
 
-# What the C parser raises for whom: tried in this order by `_explain`.
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _SPACE = re.compile(r"[ \t\n\r]*").match
-_UNFINISHED = re.compile(r'-?[0-9.eE+-]*$|\\u?[0-9a-fA-F]{0,4}"?$').match
+_UNFINISHED = re.compile(r"[0-9.eE+-]*$|\\?u?[0-9a-fA-F]{0,4}$").match  # a number, an escape
 
 
 class _ConstantError(ValueError):
@@ -35,11 +35,7 @@ def _refuse_constant(text: str) -> NoReturn:
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise _DuplicateKeyError(key)
-            seen.add(key)
+        raise _DuplicateKeyError(first_repeated(key for key, _ in pairs))
     return built
 
 
@@ -73,7 +69,7 @@ def decode_json(data: bytes, source: str, *, strict: bool = False) -> Any:
     except _ConstantError as error:
         raise FormatError(f"{source}: {error} is not a number that JSON allows") from None
     except _DuplicateKeyError as error:
-        raise FormatError(f"{source}: key {str(error)!r} stands twice in one object") from None
+        raise FormatError(f"{source}: key {error} stands twice in one object") from None
     except ValueError:  # the interpreter's limit on the digits of an integer
         raise FormatError(f"{source}: an integer has too many digits") from None
 
@@ -135,7 +131,7 @@ def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
             key, position = _scan_key(text, position, decoder)
             position, mark = _next(text, position)
             if key in container:
-                raise _DuplicateKeyError(key)
+                raise _DuplicateKeyError(short(key))
         opens = mark == "{" if in_list else mark == "[" and key == "children"
         value: Any
         if opens:

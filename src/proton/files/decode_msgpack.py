@@ -12,6 +12,7 @@ from typing import Any
 import msgpack
 
 from proton.errors import FormatError
+from proton.files.checks import first_repeated, short
 
 
 class _UnreadableError(ValueError):
@@ -28,7 +29,7 @@ def decode_msgpack(data: bytes, source: str) -> Any:
     try:
         try:
             size = _measure(data)
-            value = msgpack.unpackb(data[:size]) if size == len(data) else None
+            value = _decode(data) if size == len(data) else None
         except msgpack.StackError:
             value, size = _decode_deep(data)
     except msgpack.OutOfData:
@@ -37,6 +38,14 @@ def decode_msgpack(data: bytes, source: str) -> Any:
         ) from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{source}: text that is not UTF-8 ({error.reason})") from None
+    except msgpack.FormatError:
+        raise FormatError(
+            f"{source}: malformed msgpack: a byte that msgpack does not use"
+        ) from None
+    except msgpack.StackError:
+        raise FormatError(
+            f"{source}: malformed msgpack: nested too deep outside of children"
+        ) from None
     except (ValueError, TypeError) as error:
         raise FormatError(f"{source}: malformed msgpack: {_first_line(error)}") from None
     if size != len(data):
@@ -51,6 +60,25 @@ def _measure(data: bytes) -> int:
     unpacker = _unpacker(data)
     unpacker.skip()
     return int(unpacker.tell())
+
+
+def _decode(data: bytes) -> Any:
+    value = msgpack.unpackb(data)
+    try:
+        is_same = len(msgpack.packb(value)) == len(data)
+    except ValueError:  # too deep for the packer
+        is_same = False
+    if not is_same:  # longer numbers than need be, or keys that stand twice: look closer
+        msgpack.unpackb(data, object_pairs_hook=_refuse_duplicates)
+    return value
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) != len(pairs):
+        twice = first_repeated(key for key, _ in pairs)
+        raise _UnreadableError(f"key {twice} stands twice in one map")
+    return built
 
 
 def _unpacker(data: bytes) -> Any:
@@ -80,7 +108,7 @@ def _decode_deep(data: bytes) -> tuple[Any, int]:
     """
     unpacker = _unpacker(data)
     if not data or not _is_list(data[0]):
-        raise _UnreadableError("nested too deep")
+        raise msgpack.StackError
     result: list[Any] = []
     container: Any = result
     left: int = unpacker.read_array_header()
@@ -109,7 +137,7 @@ def _decode_deep(data: bytes) -> tuple[Any, int]:
         if in_list:
             container.append(value)
         elif key in container:
-            raise _UnreadableError(f"key {key!r} stands twice in one map")
+            raise _UnreadableError(f"key {short(key)} stands twice in one map")
         else:
             container[key] = value
         if size:

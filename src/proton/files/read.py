@@ -6,13 +6,14 @@ from types import MappingProxyType
 from typing import Any
 
 from proton.errors import FormatError
+from proton.files.checks import short
 from proton.files.chrome import is_trace, read_trace
 from proton.files.decode_json import count_keys, decode_json
 from proton.files.decode_msgpack import decode_msgpack
 from proton.files.frames import is_kinds
 from proton.files.hatchet import read_tree
 from proton.files.schema import PROTON_KEY
-from proton.files.summary import Summary, read_devices, read_summary, short
+from proton.files.summary import Summary, read_devices, read_summary
 from proton.model.device import Device
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile

@@ -6,7 +6,7 @@ A file is a list of two: the root node and the device map. What Proton adds stan
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 FORMAT_VERSION = 1  # of the `proton` key; readers take any smaller one
 ROOT_NAME = "ROOT"
@@ -37,7 +37,6 @@ class NodeObject(TypedDict):
     frame: FrameObject
     metrics: dict[str, int | float | str | list[int | float]]
     children: list[NodeObject]
-    proton: NotRequired[ProtonObject]  # on the root only
 
 
 class DeviceObject(TypedDict, total=False):
@@ -79,3 +78,9 @@ class ProtonObject(TypedDict, total=False):
     metric_kinds: dict[str, str]
     kinds: str  # one FrameKind letter a node, depth first
     devices: DeviceMap  # traces only, which have no device map of their own
+
+
+class RootObject(NodeObject, total=False):
+    """The root node, the only one with a key of ours."""
+
+    proton: ProtonObject

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple, cast
 
 from proton.errors import FormatError
 from proton.files import schema
+from proton.files.checks import is_integer, is_plain, is_text, short
 from proton.model.device import Device
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
@@ -87,51 +87,6 @@ class _Fields:
         if type(value) is not list:
             raise self.wrong(key, wanted)
         return value
-
-
-def short(value: object) -> str:
-    """`value` for a message, on one line and not too long."""
-    if type(value) in (dict, list):  # a repr of what may be deep would recurse
-        return f"{'an object' if type(value) is dict else 'a list'}"
-    text = ascii(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def is_text(value: object) -> TypeGuard[str]:
-    """A str that UTF-8 can hold, which lone surrogates cannot."""
-    if type(value) is not str:
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def is_integer(value: object) -> TypeGuard[int]:
-    """An integer of 64 bits, signed or not; a bool is none."""
-    return type(value) is int and schema.MIN_INT <= value <= schema.MAX_INT
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """An integer as above, or a float that is neither NaN nor infinite."""
-    return is_integer(value) or (type(value) is float and math.isfinite(value))
-
-
-def is_plain(value: object) -> bool:
-    """Only objects, lists, texts, finite numbers, bools and null, all the way down."""
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if type(part) is dict:
-            if not all(map(is_text, part)):
-                return False
-            pending.extend(part.values())
-        elif type(part) is list:
-            pending.extend(part)
-        elif not (part is None or type(part) is bool or is_number(part) or is_text(part)):
-            return False
-    return True
 
 
 def read_summary(found: object, source: str) -> Summary:
