@@ -221,3 +221,45 @@ def test_a_name_with_the_process_id_needs_no_warning(run_python: Any, tmp_path: 
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert len(profiles(tmp_path)) == 2
+
+
+@pytest.mark.matrix
+def test_a_forked_child_can_run_kernels_in_a_session_of_its_own(
+    run_python: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("triton")
+    pytest.importorskip("numpy")
+    result = run_python(
+        """
+        import os, sys
+        import numpy as np
+        import proton
+        import triton
+        import triton.language as tl
+
+        @triton.jit
+        def double(x, B: tl.constexpr):
+            at = x + tl.arange(0, B)
+            tl.store(at, tl.load(at) * 2)
+
+        def work(scope):
+            values = np.ones(4, np.float32)
+            with proton.scope(scope):
+                double[(1,)](values, B=4)
+            assert values.sum() == 8
+
+        proton.start("parent", hook="triton")
+        work("before")
+        if (child := os.fork()) == 0:
+            assert not triton.knobs.runtime.launch_enter_hook.calls
+            proton.start("child")
+            work("in the child")
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        work("after")
+        """,
+        env={"TRITON_INTERPRET": "0"},
+    )
+    assert result.returncode == 0, result.stderr
+    assert read(tmp_path / "parent.hatchet") == ["before", "after"]
+    assert read(tmp_path / "child.hatchet") == ["in the child"]

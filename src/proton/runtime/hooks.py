@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol
 
 
@@ -46,6 +47,10 @@ class Hook(ABC):
     @abstractmethod
     def deactivate(self) -> None:
         """The last session that has this hook became inactive."""
+
+
+# Of the launch under way in this thread or task. Launches made by a hook come and go before.
+_entered: ContextVar[tuple[Hook, ...]] = ContextVar("proton_entered_hooks", default=())
 
 
 class HookManager:
@@ -105,14 +110,24 @@ class HookManager:
 
     @staticmethod
     def enter(metadata: LazyMetadata) -> None:
-        """Triton's call before a launch."""
-        for hook in tuple(HookManager.active_hooks):
-            hook.enter(metadata)
+        """Triton's call before a launch. When a hook fails, those before it are left again."""
+        entered: list[Hook] = []
+        try:
+            for hook in tuple(HookManager.active_hooks):
+                hook.enter(metadata)
+                entered.append(hook)
+        except BaseException:
+            for hook in reversed(entered):
+                hook.exit(metadata)
+            raise
+        _entered.set(tuple(entered))
 
     @staticmethod
     def exit(metadata: LazyMetadata) -> None:
-        """Triton's call after a launch."""
-        for hook in reversed(tuple(HookManager.active_hooks)):
+        """Triton's call after a launch: leaves the hooks that it entered, active still or not."""
+        entered = _entered.get()
+        _entered.set(())
+        for hook in reversed(entered):
             hook.exit(metadata)
 
     @staticmethod
@@ -137,7 +152,6 @@ class HookManager:
         is_needed = any(hooks.get(hook) for hooks in HookManager.session_hooks.values())
         if hook in HookManager.active_hooks and not is_needed:
             HookManager.active_hooks.remove(hook)
-            HookManager._follow_triton()
             hook.deactivate()
 
     @staticmethod
@@ -153,7 +167,10 @@ class HookManager:
 
     @staticmethod
     def _follow_triton() -> None:
-        """Stand in Triton's hook chains while a hook is active, and only then."""
+        """Stand in Triton's hook chains while a session has a hook.
+
+        Also while it is paused: a launch that another thread is making must find its exit.
+        """
         from proton.runtime import launch_hook
 
-        launch_hook.set_installed(bool(HookManager.active_hooks))
+        launch_hook.set_installed(bool(HookManager.session_hooks))

@@ -74,6 +74,8 @@ class LaunchHook(Hook):
         """Compute the launch metadata and hand it to the sessions."""
         if in_hook.get():  # a launch made by a launch_metadata function
             return
+        if enabled.get():  # the launch before this one failed, and had no exit
+            self.exit(metadata)
         name = _own_name(metadata)
         id.set(next(_launches))
         op_name.set(name)

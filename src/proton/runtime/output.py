@@ -51,6 +51,8 @@ def print_phase(native: _native.Session, output_format: str, phase: int, header:
         if stream is None:
             raise OSError("there is no standard output")
         if output_format == "hatchet_msgpack":
+            if not hasattr(stream, "buffer"):
+                raise OSError("standard output takes text only")
             stream.flush()
             stream.buffer.write(content)
         else:

@@ -137,9 +137,10 @@ class Recording:
             WriteError: the first failure; the other phases are written all the same.
         """
         failure: WriteError | None = None
+        header = self.header(self.native.phase)
         for phase in self._phases():
             try:
-                self.files.write(phase, output_format, self.header(phase))
+                self.files.write(phase, output_format, {**header, "phase": phase})
             except WriteError as error:
                 failure = failure or error
         if failure is not None:

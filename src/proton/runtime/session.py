@@ -146,12 +146,16 @@ def open_session(
             _reuse(recording, options)
         else:
             recording = Recording(_next_id, options)
+            try:
+                _say_notices([recording])
+            except ProtonWarning:  # warnings are errors here: then there is no session
+                recording.discard()
+                raise
             _open[recording.id] = recording
             _next_id += 1
         _native.lead_thread()
         _finalize_at_exit()
         _follow_flags()
-    _say_notices([recording])
     return recording.id
 
 

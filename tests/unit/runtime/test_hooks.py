@@ -127,11 +127,42 @@ def test_forgetting_calls_no_hook() -> None:
     assert hook.log == ["hook on"]
 
 
-def test_triton_calls_us_only_while_a_hook_is_active() -> None:
+def test_a_hook_that_was_paused_during_a_launch_is_still_left() -> None:
+    hook = Noted()
+    HookManager.register(hook, 0)
+    HookManager.enter(METADATA)
+    HookManager.deactivate(0)
+    HookManager.exit(METADATA)
+    assert hook.log == ["hook on", "hook enter", "hook off", "hook exit"]
+
+
+def test_a_hook_that_became_active_during_a_launch_is_not_left() -> None:
+    hook = Noted()
+    HookManager.enter(METADATA)
+    HookManager.register(hook, 0)
+    HookManager.exit(METADATA)
+    assert hook.log == ["hook on"]
+
+
+def test_a_hook_that_fails_reaches_the_launch_and_the_others_are_left() -> None:
+    class FailingEnter(Noted):
+        def enter(self, metadata: LazyMetadata) -> None:
+            raise RuntimeError("no launch")
+
+    log: list[str] = []
+    HookManager.register(Noted("first", 9, log), 0)
+    HookManager.register(FailingEnter("second", 1, log), 0)
+    log.clear()
+    with pytest.raises(RuntimeError, match="no launch"):
+        HookManager.enter(METADATA)
+    assert log == ["first enter", "first exit"]
+
+
+def test_triton_calls_us_only_while_a_session_has_a_hook() -> None:
     knobs = pytest.importorskip("triton.knobs")
     chain = knobs.runtime.launch_enter_hook
     before = list(chain.calls)
     HookManager.register(Noted(), 0)
     assert len(chain.calls) == len(before) + 1
-    HookManager.deactivate(0)
+    HookManager.unregister(0)
     assert chain.calls == before

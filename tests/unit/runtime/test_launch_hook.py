@@ -189,3 +189,12 @@ def test_the_hook_may_be_given_as_an_instance(launch: Callable[..., None], profi
     launch("kernel", lambda: {"name": "renamed"})
     assert profile_of(proton.data.get(session)).paths() == ["renamed"]
     proton.finalize(session)
+
+
+def test_the_metadata_of_a_launch_that_failed_does_not_stick_to_the_next(
+    launch: Callable[..., None], session: int, fake_gpu: Any, profile_of: Any
+) -> None:
+    launch_hook.enter(Metadata("failing", lambda: {"name": "stale"}))  # and no exit
+    launch("kernel")
+    fake_gpu.launch("unhooked")
+    assert profile_of(proton.data.get(session)).paths() == ["kernel", "unhooked"]

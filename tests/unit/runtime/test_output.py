@@ -176,3 +176,11 @@ def test_a_closed_standard_output_is_told_and_the_profile_rescued(
         output.print_phase(native, "hatchet", 0, HEADER)
     assert caught.value.rescued_to is not None
     assert has_kernel(caught.value.rescued_to)
+
+
+def test_a_standard_output_for_text_takes_no_msgpack(
+    native: _native.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with pytest.raises(WriteError, match="standard output takes text only; it was written to"):
+        output.print_phase(native, "hatchet_msgpack", 0, HEADER)

@@ -81,3 +81,11 @@ def test_two_sessions_one_after_the_other_replace_the_file(
         gpu.launch(name)
         proton.finalize()
     assert profile_of("run.hatchet").paths() == ["second"]
+
+
+def test_where_warnings_are_errors_a_name_in_use_means_no_session(
+    gpu: Any, claimed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ProtonWarning, match="another running process has this name"):
+        proton.start("run")
+    assert gpu.sinks == []

@@ -356,3 +356,18 @@ def test_an_empty_name_prints_the_profile(
     assert output.endswith("]\n")
     assert '"kernel"' in output
     assert list(tmp_cwd.iterdir()) == []
+
+
+def test_python_frames_of_proton_itself_are_left_out(gpu: Any, profile_of: Any) -> None:
+    @proton.profile(name="run", context="python")
+    @proton.scope("decorated")
+    @proton.state("state")
+    def work() -> None:
+        gpu.launch("kernel")
+
+    work()
+    proton.finalize()
+    path = profile_of("run.hatchet").paths()[-1]
+    assert path.endswith("/state/kernel")
+    assert "@work/" in path
+    assert "proton/runtime" not in path.replace("unit/runtime", "")
