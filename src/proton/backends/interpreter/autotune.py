@@ -22,6 +22,13 @@ class Autotuning:
         self._parts = parts
         self._on_record = on_record
         self._trials = _Trials()
+        self._tuned: list[tuple[Any, Any]] = []  # autotuner and key of every choice made here
+
+    def forget(self) -> None:
+        """Drop the choices made on interpreted times: a GPU will choose for itself."""
+        while self._tuned:
+            autotuner, key = self._tuned.pop()
+            autotuner.cache.pop(key, None)
 
     def run(
         self,
@@ -32,9 +39,14 @@ class Autotuning:
     ) -> Any:
         """Triton's `Autotuner.run`, with a record of the configurations it tried."""
         outer, self._trials.current = self._trials.current, []
+        known = set(autotuner.cache)
+        # times on disk are of a GPU, and looking them up asks its driver
+        uses_disk, autotuner.cache_results = autotuner.cache_results, False
         try:
             return original(autotuner, *args, **kwargs)
         finally:
+            autotuner.cache_results = uses_disk
+            self._tuned += [(autotuner, key) for key in autotuner.cache if key not in known]
             trials, self._trials.current = self._trials.current, outer
             if trials:
                 self._on_record(_record(autotuner, trials, args, kwargs))

@@ -17,6 +17,7 @@ from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.kernels import KernelTable
 from proton.backends.interpreter.language import LanguagePatch
 from proton.backends.interpreter.launch import Machine, launch
+from proton.errors import UsageError
 
 
 class Listener(Protocol):
@@ -96,6 +97,11 @@ class Engine:
 
     def _run(self, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         grid, is_warmup = kwargs.pop("grid"), kwargs.pop("warmup")
+        if isinstance(jitted, self._parts.JITFunction) and jitted.is_gluon():
+            raise UsageError(
+                f"kernel {jitted.fn.__name__!r} is written in Gluon, which Triton's interpreter "
+                "does not know; profile it on a GPU"
+            )
         for hook in jitted.pre_run_hooks:
             hook(*args, **kwargs)
         if is_warmup:  # compiles ahead of time on a GPU; there is nothing to compile here
@@ -119,6 +125,7 @@ class Engine:
             self._replace(module, "reinterpret", self._make_reinterpret(module.reinterpret))
 
     def _uninstall(self) -> None:
+        self._autotuning.forget()
         while self._originals:
             owner, name, original = self._originals.pop()
             setattr(owner, name, original)

@@ -157,22 +157,18 @@ class Client:
         """The launch is over."""
 
 
-_clients: tuple[Client, ...] = ()
+# the clients as they are now; replaced as a whole, never changed
+subscribers: tuple[Client, ...] = ()
 
 
 def subscribe(client: Client) -> None:
     """Report launches that begin from now on to `client`; twice is once."""
-    global _clients
-    if client not in _clients:
-        _clients = (*_clients, client)
+    global subscribers
+    if client not in subscribers:
+        subscribers = (*subscribers, client)
 
 
 def unsubscribe(client: Client) -> None:
     """Stop reporting to `client`; a launch under way is reported to its end."""
-    global _clients
-    _clients = tuple(other for other in _clients if other is not client)
-
-
-def subscribers() -> tuple[Client, ...]:
-    """The clients as they are now."""
-    return _clients
+    global subscribers
+    subscribers = tuple(other for other in subscribers if other is not client)

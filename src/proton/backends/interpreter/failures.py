@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import traceback
 from collections.abc import Sequence
 from types import TracebackType
@@ -10,6 +11,8 @@ from types import TracebackType
 import numpy as np
 
 from proton.errors import KernelError
+
+_LONGEST_TEXT = 400  # Triton's messages print whole blocks
 
 
 def kernel_error(
@@ -25,7 +28,7 @@ def kernel_error(
     """
     where = _user_line(error.__traceback__, library_folders)
     at = f" at {where}" if where else ""
-    text = str(error) or "no message"
+    text = textwrap.shorten(str(error), _LONGEST_TEXT, placeholder=" ...") or "no message"
     x, y, z = program
     return KernelError(
         f"kernel {kernel!r} failed in program ({x}, {y}, {z}){at}: {type(error).__name__}: {text}"

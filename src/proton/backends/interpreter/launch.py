@@ -12,8 +12,9 @@ import numpy as np
 
 from proton import _triton
 from proton._triton import InterpreterParts
+from proton.backends.interpreter import events
 from proton.backends.interpreter.arguments import Argument, ArgumentConverter, as_view
-from proton.backends.interpreter.events import Client, KernelLaunch, subscribers
+from proton.backends.interpreter.events import Client, KernelLaunch
 from proton.backends.interpreter.failures import kernel_error, library_folders
 from proton.backends.interpreter.kernels import Kernel, LaunchTraits
 from proton.backends.interpreter.language import LanguagePatch
@@ -86,7 +87,7 @@ def launch(
     values, tensors = _converted(machine, kernel, bound)
     metadata = _launch_metadata(machine.parts, kernel, name, size, options, bound)
     knobs = _triton.runtime_knobs()
-    clients = subscribers()
+    clients = events.subscribers
     builder = machine.make_builder(clients)
     builder.begin_launch(tensors, _padded(size), _options(machine.parts, options))
     described = _described(kernel, builder, bound) if clients else None

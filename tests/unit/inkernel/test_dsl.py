@@ -1,0 +1,45 @@
+import pytest
+
+from proton.errors import SemanticError, UsageError
+from proton.inkernel import dsl
+
+
+def test_only_gluon_is_enabled_at_first() -> None:
+    assert dsl.enabled_semantics() == {"gluon"}
+
+
+def test_a_semantic_can_be_enabled_and_disabled_again() -> None:
+    dsl.enable_semantic("triton")
+    assert dsl.enabled_semantics() == {"gluon", "triton"}
+    dsl.disable_semantic("triton")
+    dsl.disable_semantic("triton")
+    assert dsl.enabled_semantics() == {"gluon"}
+
+
+@pytest.mark.parametrize("change", [dsl.enable_semantic, dsl.disable_semantic])
+def test_an_unknown_semantic_is_a_type_error_that_lists_the_choices(change: object) -> None:
+    assert callable(change)
+    with pytest.raises(TypeError, match="unknown semantic 'cuda'; choose one of 'gluon', 'triton'"):
+        change("cuda")
+
+
+@pytest.mark.parametrize("name", ["", None, 3])
+def test_a_region_without_a_name_is_refused(name: object) -> None:
+    for use in (dsl.enter_scope, dsl.exit_scope, dsl.scope, dsl.allocate_event):
+        with pytest.raises(UsageError, match="a region needs a name"):
+            use(name)
+
+
+def test_only_events_can_be_started_and_ended() -> None:
+    event = dsl.allocate_event("copy")
+    dsl.start_event(event)
+    dsl.end_event(event)
+    with pytest.raises(SemanticError, match="'copy' is no event"):
+        dsl.start_event("copy")
+    with pytest.raises(TypeError, match="pass what allocate_event returned"):
+        dsl.end_event(None)
+
+
+def test_a_scope_is_a_context_manager() -> None:
+    with dsl.scope("load") as region:
+        assert region.name == "load"

@@ -1,0 +1,30 @@
+from typing import Any
+
+import pytest
+
+from proton import _torch
+
+
+def test_the_door_imports_no_torch(run_python: Any) -> None:
+    result = run_python(
+        "import sys\nfrom proton import _torch\n"
+        "print(_torch.is_imported(), _torch.version(), _torch.is_tensor(1), 'torch' in sys.modules)"
+    )
+    assert result.stdout == "False None False False\n", result.stderr
+
+
+@pytest.mark.torch
+def test_tensors_are_told_from_other_things() -> None:
+    torch = pytest.importorskip("torch")
+    assert _torch.is_imported()
+    assert _torch.version() == torch.__version__
+    assert _torch.is_tensor(torch.ones(1))
+    assert not _torch.is_tensor([1])
+
+
+@pytest.mark.torch
+def test_values_of_a_tensor_are_a_scalar_or_a_flat_list() -> None:
+    torch = pytest.importorskip("torch")
+    assert _torch.tensor_values(torch.tensor(2.5, requires_grad=True)) == 2.5
+    assert _torch.tensor_values(torch.tensor([[1, 2], [3, 4]])) == [1, 2, 3, 4]
+    assert _torch.device_type(torch.ones(1)) == "cpu"

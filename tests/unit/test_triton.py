@@ -1,0 +1,55 @@
+import sys
+from typing import Any
+
+import pytest
+
+from proton import _triton
+
+
+def test_importing_the_door_imports_no_triton(run_python: Any) -> None:
+    result = run_python(
+        "import sys, proton._triton, proton.language\nprint('triton' in sys.modules)"
+    )
+    assert result.stdout == "False\n", result.stderr
+
+
+def test_the_version_is_known_without_importing_triton(run_python: Any) -> None:
+    pytest.importorskip("triton")
+    result = run_python(
+        "import sys\nfrom proton import _triton\n"
+        "print(_triton.version(), _triton.is_installed(), 'triton' in sys.modules)"
+    )
+    assert result.stdout == f"{sys.modules['triton'].__version__} True False\n", result.stderr
+
+
+def test_a_callback_runs_at_once_where_triton_is_imported() -> None:
+    pytest.importorskip("triton")
+    calls: list[int] = []
+    cancel = _triton.when_imported(lambda: calls.append(1))
+    cancel()
+    assert calls == [1]
+
+
+def test_launch_hooks_go_in_and_out() -> None:
+    pytest.importorskip("triton")
+
+    def enter(metadata: object) -> None: ...
+
+    def leave(metadata: object) -> None: ...
+
+    _triton.add_launch_hooks(enter, leave)
+    runtime = _triton.runtime_knobs()
+    assert enter in runtime.launch_enter_hook.calls
+    assert leave in runtime.launch_exit_hook.calls
+    _triton.remove_launch_hooks(enter, leave)
+    _triton.remove_launch_hooks(enter, leave)
+    assert enter not in runtime.launch_enter_hook.calls
+    assert leave not in runtime.launch_exit_hook.calls
+
+
+@pytest.mark.matrix
+def test_every_part_of_the_interpreter_is_found() -> None:
+    pytest.importorskip("triton")
+    pytest.importorskip("numpy")
+    parts = _triton.interpreter_parts()
+    assert all(value is not None for value in vars(parts).values())
