@@ -9,5 +9,6 @@
 | `scope`, `state`, `profile`, `wrapping` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |
 | `phases`, `flags` | looking into an open session; process-wide switches |
+| `notices`, `process` | what is said aloud; what happens when the process ends |
 | `command_line` | the one session of the `proton` command |
 """

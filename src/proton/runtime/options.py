@@ -12,6 +12,7 @@ from proton.backends.base import BACKENDS
 from proton.errors import UsageError
 from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
 from proton.runtime.hooks import Hook
+from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import DEFAULT_PROFILE_NAME, STDOUT_NAMES, fill, pick_format
 
 CONTEXTS = ("shadow", "python")
@@ -117,6 +118,8 @@ def resolve(
         raise UsageError.unknown("context", context, choices=CONTEXTS)
     if data not in DATA_KINDS:
         raise UsageError.unknown("data", data, choices=DATA_KINDS)
+    if isinstance(hook, LaunchHook):
+        hook = "triton"  # there is only one of them
     if not (hook is None or hook == "triton" or isinstance(hook, Hook)):
         raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
     backend = _check_backend(backend)

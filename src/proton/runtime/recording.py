@@ -11,7 +11,7 @@ from proton import _native
 from proton.backends.base import Backend, load_backend
 from proton.errors import UsageError, WriteError
 from proton.runtime.header import make_header
-from proton.runtime.hooks import HookManager
+from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import pick_format
 from proton.runtime.options import SessionOptions
@@ -67,12 +67,13 @@ class Recording:
         """Start the backend and the hook of `options` on this session."""
         backend = load_backend(options.backend)(options.mode)
         backend.start(self.native)
+        try:
+            self._add_hook(options.hook)
+        except BaseException:
+            backend.stop()
+            raise
         self.backends[options.backend] = backend
         self._asked[options.backend] = options
-        hook = LaunchHook() if options.hook == "triton" else options.hook
-        if hook is not None and not isinstance(hook, str):
-            HookManager.register(hook, self.id)
-            self.native.uses_launch_metadata |= isinstance(hook, LaunchHook)
 
     def differences(self, options: SessionOptions) -> list[str]:
         """What keeps `options` from joining this session, one phrase each."""
@@ -194,6 +195,13 @@ class Recording:
             f"{self._active_time_ns() / 1e9:.3f} s in which the session was active; "
             "start it before the work and finalize it after"
         )
+
+    def _add_hook(self, asked: Hook | str | None) -> None:
+        hook = LaunchHook() if asked == "triton" else asked
+        if hook is None or isinstance(hook, str):
+            return
+        HookManager.register(hook, self.id)
+        self.native.uses_launch_metadata |= isinstance(hook, LaunchHook)
 
     def _active_time_ns(self) -> int:
         if self._activated_ns is None:

@@ -6,17 +6,16 @@ when one is started.
 
 from __future__ import annotations
 
-import atexit
 import os
-import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from proton import _native
 from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
+from proton.runtime import notices
 from proton.runtime.flags import flags
+from proton.runtime.process import call_at_exit
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
@@ -28,7 +27,6 @@ T = TypeVar("T")
 _lock = threading.RLock()
 _open: dict[int, Recording] = {}
 _next_id = 0
-_exit_pid: int | None = None  # the process whose exit handler is registered
 
 
 def start(
@@ -154,7 +152,7 @@ def open_session(
             _open[recording.id] = recording
             _next_id += 1
         _native.lead_thread()
-        _finalize_at_exit()
+        call_at_exit(_write_at_exit)
         _follow_flags()
     return recording.id
 
@@ -272,40 +270,12 @@ def _follow_flags() -> None:
 
 
 def _say_notices(recordings: Iterable[Recording]) -> None:
-    """Warn of what the sessions noted, pointing at the line outside Proton that called."""
     for recording in recordings:
-        notices, recording.notices[:] = tuple(recording.notices), []
-        for text in notices:
-            warnings.warn(text, ProtonWarning, stacklevel=_outside_level())
+        notices.say(recording.notices)
 
 
-def _outside_level() -> int:
-    """The `stacklevel` of the first frame outside this package, as the caller would give it."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def _finalize_at_exit() -> None:
-    """Have this process write its open sessions when it ends."""
-    global _exit_pid
-    if _exit_pid == os.getpid():
-        return
-    _exit_pid = os.getpid()
-    atexit.register(_at_exit, _exit_pid)
-    multiprocessing = sys.modules.get("multiprocessing.process")
-    if multiprocessing is not None and multiprocessing.parent_process() is not None:
-        # a worker of multiprocessing ends without the handlers of atexit
-        from multiprocessing.util import Finalize
-
-        Finalize(None, _at_exit, args=(_exit_pid,), exitpriority=0)
-
-
-def _at_exit(pid: int) -> None:
-    if pid != os.getpid() or not _open or flags.command_line:
-        return  # under the proton command the command closes its session
+def _write_at_exit() -> None:
+    """Write what is still open; an error is a line in the log, where nobody can catch it."""
     try:
         close_sessions(None, "")
     except (ProtonError, OSError) as error:

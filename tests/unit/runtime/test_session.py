@@ -11,7 +11,7 @@ import pytest
 import proton
 from proton.errors import BackendUnavailable, ProtonWarning, SessionNotFound, UsageError
 from proton.flags import flags
-from proton.hooks import Hook, HookManager
+from proton.hooks import Hook, HookManager, LaunchHook
 from proton.runtime import session as sessions
 
 
@@ -104,6 +104,21 @@ def test_a_hook_that_fails_leaves_no_session_behind(gpu: Any) -> None:
     assert sessions.open_recordings() == []
     assert gpu.sinks == []
     assert HookManager.active_hooks == []
+
+
+def test_a_backend_added_with_a_bad_hook_is_not_left_running(gpu: Any) -> None:
+    start(backend="fake")
+    with pytest.raises(RuntimeError, match="bad hook"):
+        start(backend="other_fake", hook=BadHook())
+    assert len(gpu.sinks) == 1
+    gpu.launch("kernel")
+    proton.finalize()
+
+
+def test_the_launch_hook_may_be_named_or_given(gpu: Any) -> None:
+    assert start(hook="triton") == start(hook=LaunchHook())
+    gpu.launch("kernel")
+    proton.finalize()
 
 
 @pytest.mark.parametrize("backend", ["cupti", "rocprofiler", "roctracer", "instrumentation"])
