@@ -26,6 +26,7 @@ NOT_KNOWN = "n/a"
 ROOFLINE = ("util", "flops_util", "bytes_util", "intensity", "bound")
 
 _RATE = re.compile(r"(?P<scale>|g|t)(?P<what>flop|byte)(?P<width>|8|16|32|64)/s")
+_SOURCES = ("time", "cpu_time", COUNT, BYTES, "flops", *(metric for _, metric in WIDTH_METRICS))
 _SCALES = {"": 1.0, "g": 1e9, "t": 1e12}
 
 
@@ -123,7 +124,7 @@ class _Source:
         """The measured metric called `name`, which `word` is about."""
         if (metric := catalog.find_metric(name, self.available)) is not None:
             return metric
-        if name == word:
+        if name == word or name not in _SOURCES:
             raise catalog.unknown_metric(word, self.available, derivable_words(self.profile))
         raise self.missing(word, repr(name))
 

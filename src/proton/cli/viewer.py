@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import math
 import os
@@ -23,7 +24,7 @@ PROGRAM = "proton-viewer"
 
 _METRICS = """\
 metrics:
-  NAME                  as measured: what -l lists, in any case, without its unit
+  NAME                  as measured: what -l lists, in any case, without unit
   time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
   avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
   flop/s, byte/s        rates; gflop/s and tflop/s are larger units, tflop16/s
@@ -56,9 +57,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ProtonError as error:
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except BrokenPipeError:  # the reader has seen enough, as in `proton-viewer run.hatchet | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
         return 0
     except OSError as error:
+        if error.filename is None:
+            _abandon_output()
         reason = error.strerror or type(error).__name__
         return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
     except KeyboardInterrupt:
@@ -73,7 +76,7 @@ def _run(argv: Sequence[str]) -> int:
     options = _options(arguments)
     if arguments.file is None:
         raise UsageError("no file to show; give a profile, e.g. proton-viewer run.hatchet")
-    style = _style(arguments.color, sys.stdout)
+    style = style_for(arguments.color, sys.stdout)
     profile = prepare(_open(arguments.file))
     if arguments.list:
         from proton.render.table import metric_lines
@@ -175,7 +178,7 @@ def _whole(text: str | None) -> int | None:
     return depth
 
 
-def _style(color: str, out: TextIO) -> Style:
+def style_for(color: str, out: TextIO) -> Style:
     """What `out` can show, by what it is and by what the user asked for."""
     is_terminal = out.isatty()
     has_color = color == "always" or (
@@ -201,6 +204,12 @@ def _prepare_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _abandon_output() -> None:
+    """Send what stdout still holds nowhere, so that the end of the process does not fail on it."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:

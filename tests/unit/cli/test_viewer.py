@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton.cli.viewer import main, style_for
+
+Capture = pytest.CaptureFixture[str]
+
+
+def node(name: str, metrics: dict[str, Any], *children: Any) -> dict[str, Any]:
+    return {"frame": {"name": name, "type": "function"}, "metrics": metrics, "children": children}
+
+
+@pytest.fixture
+def run(tmp_cwd: Path) -> str:
+    """A profile `run.hatchet` in the current folder."""
+    kernel = {"time (ns)": 5000, "count": 1, "device_id": "0", "device_type": "CUDA"}
+    root = node("ROOT", {"time (ns)": 0, "count": 0}, node("a", {}, node("k", kernel)))
+    (tmp_cwd / "run.hatchet").write_text(json.dumps([root, {}]))
+    return "run.hatchet"
+
+
+def refused(capsys: Capture, code: int, *arguments: str) -> str:
+    """The one line that a wrong call prints; nothing goes to stdout."""
+    assert main(arguments) == code
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert streams.err.count("\n") == 1
+    assert streams.err.startswith("proton-viewer: ")
+    return streams.err.removeprefix("proton-viewer: ").rstrip("\n")
+
+
+def test_a_profile_is_shown(run: str, capsys: Capture) -> None:
+    assert main([run]) == 0
+    assert capsys.readouterr().out.endswith("\n5000 ROOT\n└─ 5000 a\n   └─ 5000 k\n")
+
+
+def test_no_file_is_a_wrong_call(tmp_cwd: Path, capsys: Capture) -> None:
+    assert refused(capsys, 2).startswith("no file to show; give a profile")
+
+
+def test_two_files_are_a_wrong_call(run: str, capsys: Capture) -> None:
+    assert "unrecognized arguments: other" in refused(capsys, 2, run, "other")
+
+
+def test_a_missing_file_is_named(tmp_cwd: Path, capsys: Capture) -> None:
+    assert refused(capsys, 1, "gone.hatchet").startswith("gone.hatchet: ")
+
+
+def test_a_directory_is_no_profile(tmp_cwd: Path, capsys: Capture) -> None:
+    (tmp_cwd / "folder").mkdir()
+    assert refused(capsys, 1, "folder").startswith("folder: ")
+
+
+def test_a_file_that_is_no_profile_is_named(tmp_cwd: Path, capsys: Capture) -> None:
+    (tmp_cwd / "notes.txt").write_text("hello")
+    assert refused(capsys, 1, "notes.txt").startswith("notes.txt: not a profile")
+
+
+def test_a_file_name_cannot_control_the_terminal(tmp_cwd: Path, capsys: Capture) -> None:
+    assert "\\x1b" in refused(capsys, 1, "\x1b[31m.hatchet")
+
+
+def test_an_empty_file_name_is_a_wrong_call(tmp_cwd: Path, capsys: Capture) -> None:
+    assert refused(capsys, 2, "") == "the name of the file is empty"
+
+
+def test_an_unknown_metric_lists_the_choices(run: str, capsys: Capture) -> None:
+    message = refused(capsys, 2, "-m", "tme/ms", run)
+    assert "did you mean 'time/ms'?" in message
+    assert "'time', 'count'" in message
+
+
+def test_an_unknown_unit_lists_the_choices(run: str, capsys: Capture) -> None:
+    assert "unknown unit 'hours'" in refused(capsys, 2, "-m", "time/hours", run)
+
+
+def test_an_empty_metric_is_a_wrong_call(run: str, capsys: Capture) -> None:
+    assert "has an empty name" in refused(capsys, 2, "-m", "time/ms,", run)
+
+
+@pytest.mark.parametrize("option", ["-i", "-e"])
+def test_a_bad_regular_expression_is_a_wrong_call(run: str, capsys: Capture, option: str) -> None:
+    assert "'[' is no regular expression" in refused(capsys, 2, option, "[", run)
+
+
+def test_include_and_exclude_exclude_each_other(run: str, capsys: Capture) -> None:
+    assert "--include and --exclude" in refused(capsys, 2, "-i", "a", "-e", "b", run)
+
+
+def test_a_negative_depth_is_a_wrong_call(run: str, capsys: Capture) -> None:
+    assert refused(capsys, 2, "-d", "-1", run).startswith("depth -1 is negative")
+
+
+def test_a_depth_that_is_no_number_is_a_wrong_call(run: str, capsys: Capture) -> None:
+    assert refused(capsys, 2, "-d", "2.5", run).startswith("depth '2.5' is no whole number")
+
+
+@pytest.mark.parametrize("threshold", ["much", "nan", "inf"])
+def test_a_threshold_that_is_no_number_is_a_wrong_call(
+    run: str, capsys: Capture, threshold: str
+) -> None:
+    assert f"threshold {threshold!r} is no number" in refused(capsys, 2, "-t", threshold, run)
+
+
+def test_a_negative_threshold_is_a_number(run: str) -> None:
+    assert main(["-t", "-5", run]) == 0
+
+
+def test_an_unknown_option_is_a_wrong_call(run: str, capsys: Capture) -> None:
+    assert "--help explains the options" in refused(capsys, 2, "--wat", run)
+
+
+def test_an_unknown_format_lists_the_choices(run: str, capsys: Capture) -> None:
+    assert "'file_function'" in refused(capsys, 2, "-f", "wat", run)
+
+
+def test_a_missing_file_to_compare_with_is_named(run: str, capsys: Capture) -> None:
+    assert refused(capsys, 1, "-diff", "gone.hatchet", run).startswith("gone.hatchet: ")
+
+
+def test_a_metric_that_the_other_file_lacks_is_named(run: str, capsys: Capture) -> None:
+    Path("other.hatchet").write_text(json.dumps([node("ROOT", {}, node("a", {"x": 1})), {}]))
+    message = refused(capsys, 2, "-m", "time/us", "--diff-profile", "other.hatchet", run)
+    assert message.startswith("other.hatchet: metric 'time/us' needs 'time'")
+
+
+def test_an_empty_profile_says_so(tmp_cwd: Path, capsys: Capture) -> None:
+    (tmp_cwd / "empty.hatchet").write_text(json.dumps([node("ROOT", {"count": 0}), {}]))
+    assert refused(capsys, 1, "empty.hatchet").startswith("empty.hatchet: nothing was recorded")
+
+
+def test_the_known_spelling_of_diff_is_understood(run: str, capsys: Capture) -> None:
+    assert main(["-m", "time/us", "-diff", run, run]) == 0
+    assert "+0.000 ROOT" in capsys.readouterr().out
+
+
+def test_metrics_are_listed(run: str, capsys: Capture) -> None:
+    assert main(["-l", run]) == 0
+    assert "avg_time/ms" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_end_well(option: str, capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([option])
+    assert end.value.code == 0
+    assert "proton-viewer" in capsys.readouterr().out
+
+
+def test_the_help_fits_a_small_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+class Terminal(io.TextIOWrapper):
+    """A text stream that says it is a terminal."""
+
+    def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__(io.BytesIO(), encoding=encoding)
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clean(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("NO_COLOR", "COLUMNS", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_a_terminal_gets_colours(clean: pytest.MonkeyPatch) -> None:
+    assert style_for("auto", Terminal()).color
+
+
+def test_a_pipe_gets_no_colours_and_whole_lines(clean: pytest.MonkeyPatch) -> None:
+    style = style_for("auto", io.StringIO())
+    assert not style.color
+    assert style.width is None
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_the_environment_can_refuse_colours(
+    clean: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    clean.setenv(variable, value)
+    assert not style_for("auto", Terminal()).color
+    assert style_for("always", Terminal()).color
+
+
+def test_colours_can_be_refused_by_hand(clean: pytest.MonkeyPatch) -> None:
+    assert not style_for("never", Terminal()).color
+
+
+def test_columns_set_the_width_of_a_pipe_too(clean: pytest.MonkeyPatch) -> None:
+    clean.setenv("COLUMNS", "66")
+    assert style_for("auto", io.StringIO()).width == 66
+
+
+def test_a_stream_without_unicode_gets_ascii(clean: pytest.MonkeyPatch) -> None:
+    assert style_for("auto", Terminal("ascii")).glyphs.branch.isascii()

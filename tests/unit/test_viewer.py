@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton import viewer
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+KERNELS = str(DATA / "triton36_kernels.hatchet")
+SCOPES = str(DATA / "triton36_scopes.hatchet")
+PYTHON = str(DATA / "triton36_python.hatchet")
+
+hatchet = pytest.importorskip("hatchet")
+
+
+@pytest.fixture(scope="module")
+def known() -> Any:
+    pytest.importorskip("triton")
+    from triton.profiler import viewer as module
+
+    return module
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    import pandas
+
+    left, right = ours.dataframe, theirs.dataframe
+    assert list(left.columns) == list(right.columns)
+    pandas.testing.assert_frame_equal(
+        left.reset_index(drop=True), right.reset_index(drop=True), rtol=2e-3
+    )
+
+
+@pytest.mark.parametrize("path", [KERNELS, SCOPES, PYTHON])
+def test_read_returns_what_the_known_function_returns(known: Any, path: str) -> None:
+    ours, theirs = viewer.read(path), known.read(path)
+    assert_same(ours[0], theirs[0])
+    assert ours[1:] == theirs[1:]
+    assert set(ours[0].inc_metrics) == set(theirs[0].inc_metrics)
+    assert ours[0].exc_metrics == theirs[0].exc_metrics
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        ["time/ms"],
+        ["time/%", "count"],
+        ["avg_time/us"],
+        ["util"],
+        ["tflop16/s", "gbyte/s"],
+        ["TIME"],
+    ],
+)
+@pytest.mark.parametrize(
+    "filters",
+    [{}, {"include": ".*matmul.*"}, {"exclude": "matmul_.*"}, {"threshold": 1e-12}],
+)
+def test_parse_returns_what_the_known_function_returns(
+    known: Any, metrics: list[str], filters: dict[str, Any]
+) -> None:
+    if "threshold" in filters and metrics == ["util"]:
+        pytest.skip("a threshold on util drops the root: no tree is left")
+    ours, theirs = (
+        viewer.parse(metrics, KERNELS, **filters),
+        known.parse(metrics, KERNELS, **filters),
+    )
+    assert ours[1] == theirs[1]
+    assert_same(ours[0], theirs[0])
+
+
+@pytest.mark.parametrize("format", ["full", "file_function_line", "function_line", "file_function"])
+def test_format_frames_does_what_the_known_function_does(known: Any, format: str) -> None:
+    ours = viewer.format_frames(viewer.read(PYTHON)[0], format)
+    theirs = known.format_frames(known.read(PYTHON)[0], format)
+    assert list(ours.dataframe["name"]) == list(theirs.dataframe["name"])
+
+
+def test_least_times_are_those_of_the_known_functions(known: Any) -> None:
+    frame, _, _, devices = viewer.read(KERNELS)
+    for name in ("get_min_time_flops", "get_min_time_bytes"):
+        ours = getattr(viewer, name)(frame.dataframe, devices)
+        theirs = getattr(known, name)(frame.dataframe, devices)
+        assert list(ours["min_time"].fillna(-1)) == pytest.approx(
+            list(theirs["min_time"].fillna(-1)), rel=2e-3
+        )
+
+
+def test_a_difference_is_that_of_the_known_function(known: Any) -> None:
+    results = []
+    for module in (viewer, known):
+        frame, derived = module.parse(["time/us"], KERNELS)
+        results.append(
+            module.apply_diff_profile(frame, derived, KERNELS, ["time/us"], None, None, None)
+        )
+    assert_same(*results)
+    assert results[0].dataframe["time/us (inc)"].iloc[0] == 0
+
+
+def test_msgpack_is_read_too() -> None:
+    json_frame = viewer.read(str(DATA / "gpt.hatchet"))[0]
+    msgpack_frame = viewer.read(str(DATA / "gpt.hatchet_msgpack"))[0]
+    assert list(json_frame.dataframe["name"]) == list(msgpack_frame.dataframe["name"])
+
+
+def test_raw_metrics_are_read_from_an_open_text_file() -> None:
+    with open(KERNELS, encoding="utf-8") as file:
+        frame, inclusive, _, devices = viewer.get_raw_metrics(file)
+    assert "time (ns)" in inclusive
+    assert "CUDA" in devices
+    assert "time (ns) (inc)" not in frame.dataframe.columns
+
+
+def test_an_unknown_metric_raises_a_runtime_error_that_lists_them() -> None:
+    with pytest.raises(RuntimeError, match=r"unknown metric 'nope'; .*'time'"):
+        viewer.parse(["nope"], KERNELS)
+
+
+def test_an_unknown_unit_raises_a_value_error() -> None:
+    with pytest.raises(ValueError, match="unknown unit 'min'"):
+        viewer.parse(["time/min"], KERNELS)
+
+
+def test_util_needs_no_bytes(tmp_path: Path) -> None:
+    kernel = {
+        "time (ns)": 1000,
+        "count": 1,
+        "device_id": "0",
+        "device_type": "CUDA",
+        "flops16": 1e6,
+    }
+    device = {"arch": "90", "bus_width": 1, "clock_rate": 1980000, "num_sms": 132}
+    frame = {"name": "k", "type": "function"}
+    root = {
+        "frame": {"name": "ROOT", "type": "function"},
+        "metrics": {"time (ns)": 0, "count": 0, "flops16": 0},
+        "children": [{"frame": frame, "metrics": kernel, "children": []}],
+    }
+    path = tmp_path / "run.hatchet"
+    path.write_text(json.dumps([root, {"CUDA": {"0": device | {"memory_clock_rate": 1}}}]))
+    graph, _ = viewer.parse(["util"], str(path))
+    assert 0 < graph.dataframe["util"].iloc[1] < 1
+
+
+def test_without_hatchet_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hatchet", None)
+    with pytest.raises(ImportError, match="pip install llnl-hatchet"):
+        viewer.read(KERNELS)
