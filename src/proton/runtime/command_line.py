@@ -70,7 +70,7 @@ def start(request: Request) -> int | None:
         mode=request.mode,
         hook=request.hook,
     )
-    flags.command_line = True
+    flags.command_line = opened is not None
     return opened
 
 

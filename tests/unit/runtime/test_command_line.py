@@ -114,3 +114,10 @@ def test_forgetting_gives_start_back_to_a_forked_child(monkeypatch: pytest.Monke
     monkeypatch.setattr(flags, "command_line", True)
     command_line.forget()
     assert not flags.command_line
+
+
+def test_a_disabled_profiler_leaves_the_target_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_PROTON_DISABLE", "1")
+    assert command_line.start(Request(name="run")) is None
+    assert proton.start("other") is None
+    assert command_line.finish() == Ending()
