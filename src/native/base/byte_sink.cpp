@@ -34,6 +34,10 @@ std::string follow_links(const std::string& path) {
 
 FileSink::FileSink(std::string path) : path_(std::move(path)), target_path_(path_) {
   buffer_.reserve(kBufferBytes);
+  if (path_.find('\0') != std::string::npos) {  // the system would take it for the end
+    errno = EINVAL;
+    fail("cannot write to a name with a NUL in it");
+  }
   struct stat present{};
   if (::stat(path_.c_str(), &present) != 0) {
     if (errno != ENOENT) fail("cannot look at the file");

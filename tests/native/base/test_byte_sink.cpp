@@ -215,6 +215,12 @@ TEST(a_missing_folder_is_an_error_that_names_the_path) {
   check_failure(folder.file("missing/run"), "x", ENOENT);
 }
 
+TEST(a_nul_in_the_name_is_an_error_not_the_end_of_the_name) {
+  const Folder folder;
+  check_failure(folder.file(std::string("run\0.txt", 8)), "x", EINVAL);
+  CHECK_EQ(folder.count(), 0u);
+}
+
 TEST(a_folder_in_the_way_is_an_error) {
   const Folder folder;
   fs::create_directory(folder.file("run"));
