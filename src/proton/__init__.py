@@ -1,28 +1,32 @@
 """Proton: a profiler for GPU programs, above all for Triton kernels.
 
 `import proton` loads no Triton, no torch and no driver library; what a session needs is loaded
-when one is started.
+when one is started. Where the native core is missing, profiles can still be read and viewed.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from proton._version import __version__
 
-# Loaded here, before the class or function of the same name is bound: importing `proton.scope`
-# later must not put the module in its place.
-from proton.profile import (
-    DEFAULT_PROFILE_NAME,
-    activate,
-    deactivate,
-    finalize,
-    profile,
-    start,
-)
-from proton.scope import cpu_timed_scope, enter_scope, exit_scope, scope
-from proton.state import enter_state, exit_state, metadata_state, state
+_HAS_CORE = find_spec("proton._native") is not None
+
+if TYPE_CHECKING or _HAS_CORE:
+    # Loaded here, before the class or function of the same name is bound: importing
+    # `proton.scope` later must not put the module in its place.
+    from proton.profile import (
+        DEFAULT_PROFILE_NAME,
+        activate,
+        deactivate,
+        finalize,
+        profile,
+        start,
+    )
+    from proton.scope import cpu_timed_scope, enter_scope, exit_scope, scope
+    from proton.state import enter_state, exit_state, metadata_state, state
 
 if TYPE_CHECKING:
     from proton import context, data, mode, specs
@@ -55,9 +59,17 @@ _SUBMODULES = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules, imported when first used."""
+    """Submodules, imported when first used; recording names only when the core is missing."""
     if name in _SUBMODULES:
         return import_module(f"proton.{name}")
+    if not _HAS_CORE and (name == "_native" or name in __all__):
+        from proton.errors import BackendUnavailable
+
+        raise BackendUnavailable(
+            "native core",
+            reason="recording needs it and it is missing from this installation",
+            remedy="reinstall with `pip install --force-reinstall proton-profiler`",
+        )
     raise AttributeError(f"module 'proton' has no attribute {name!r}")
 
 

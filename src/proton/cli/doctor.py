@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from proton.cli import doctor_machine, doctor_packages
+from proton.cli import doctor_packages
 from proton.cli.finding import Finding
 from proton.cli.help import VERSION
 from proton.errors import UsageError
@@ -37,15 +37,16 @@ def run(words: Sequence[str]) -> int:
 
 def examine() -> Iterator[Finding]:
     """Every finding, in the order of the report."""
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+    core = list(doctor_packages.native_core())
+    checks: list[Callable[[], Iterator[Finding]]] = [
         doctor_packages.python,
-        doctor_packages.native_core,
+        lambda: iter(core),
         doctor_packages.packages,
         doctor_packages.commands,
-        doctor_machine.gpu,
-        doctor_machine.backend,
-        doctor_machine.environment,
-        doctor_machine.folder,
-    )
+    ]
+    if not any(finding.is_problem for finding in core):  # the rest asks the recording half
+        from proton.cli import doctor_machine as machine
+
+        checks += [machine.gpu, machine.backend, machine.environment, machine.folder]
     for check in checks:
         yield from check()

@@ -1,0 +1,73 @@
+"""Reading needs no native core: a package without it still opens and shows profiles."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import proton
+
+RECORDING = Path(__file__).parent.parent / "data" / "gpt.hatchet"
+
+
+@pytest.fixture(scope="module")
+def package_without_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pure")
+    for source in proton.__path__:  # an editable install has two
+        shutil.copytree(
+            source,
+            folder / "proton",
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("*.so", "__pycache__"),
+        )
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    # -S leaves out editable finders, which would lead back to the whole package.
+    paths = [str(folder), *(path for path in sys.path if path.endswith("site-packages"))]
+    return subprocess.run(
+        [sys.executable, "-S", *words],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "NO_COLOR": "1"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_viewer_shows_a_profile_without_the_native_core(package_without_core: Path) -> None:
+    shown = run(package_without_core, "-m", "proton.viewer", str(RECORDING))
+    assert shown.returncode == 0, shown.stderr
+    assert "flash_fwd" in shown.stdout
+
+
+def test_recording_without_the_native_core_names_it_and_the_remedy(
+    package_without_core: Path,
+) -> None:
+    failed = run(package_without_core, "-c", "import proton; proton.start('x')")
+    assert failed.returncode == 1
+    last = failed.stderr.splitlines()[-1]
+    assert "native core" in last
+    assert "reinstall" in last
+
+
+def test_the_command_says_in_one_line_that_the_core_is_missing(package_without_core: Path) -> None:
+    script = package_without_core / "script.py"
+    script.write_text("print('ran')\n")
+    failed = run(package_without_core, "-m", "proton", str(script))
+    assert failed.returncode == 1
+    assert len(failed.stderr.splitlines()) == 1
+    assert failed.stderr.startswith("proton: ")
+
+
+def test_doctor_reports_the_missing_core_as_a_problem(package_without_core: Path) -> None:
+    report = run(package_without_core, "-m", "proton", "doctor")
+    assert report.returncode == 1
+    assert any("native core" in line and "problem" in line for line in report.stdout.splitlines())
