@@ -40,11 +40,11 @@ $(VENV)/.stamp-package: $(VENV)/.stamp-demo $(PACKAGE_FILES)
 	@touch $@
 
 demo: $(VENV)/.stamp-package  ## build, install, profile examples/matmul.py and show the tree
-	@echo "== profiling examples/matmul.py (some seconds; without a GPU it is interpreted)"
+	@echo "== proton --hook triton --name matmul examples/matmul.py (some seconds)"
 	@mkdir -p build/demo
-	@cd build/demo && ../../$(RUN) -m proton --name matmul ../../examples/matmul.py
-	@echo "== proton-viewer -m time/ms,flop/s build/demo/matmul.hatchet"
-	@$(RUN) -m proton.viewer -m time/ms,gflop/s build/demo/matmul.hatchet
+	@cd build/demo && ../../$(RUN) -m proton --quiet --hook triton --name matmul ../../examples/matmul.py
+	@echo "== proton-viewer -m time/ms,time/%,gflop/s build/demo/matmul.hatchet"
+	@$(RUN) -m proton.viewer -m time/ms,time/%,gflop/s build/demo/matmul.hatchet
 
 build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYTHONPATH=src
 	@mkdir -p build
