@@ -127,7 +127,7 @@ class ArgumentConverter:
         if isinstance(value, bool | np.bool_):
             return self._scalar(np.array([value], dtype=np.bool_), self._parts.language.int1)
         if isinstance(value, int | np.integer):
-            return self._parts.interpreter._implicit_cvt(int(value))
+            return self._integer(name, int(value))
         if isinstance(value, np.floating):
             return float(value)
         if isinstance(value, np.ndarray):
@@ -148,6 +148,20 @@ class ArgumentConverter:
 
     def _scalar(self, data: Any, dtype: Any) -> Any:
         return self._parts.language.tensor(self._parts.TensorHandle(data, dtype), dtype)
+
+    def _integer(self, name: str, value: int) -> Any:
+        # Triton's own conversion imports torch where it is installed, only to look at types
+        for type_name, low, high in (
+            ("int32", -(2**31), 2**31),
+            ("int64", -(2**63), 2**63),
+            ("uint64", 0, 2**64),
+        ):
+            if low <= value < high:
+                dtype = getattr(self._parts.language, type_name)
+                return self._scalar(np.array([value], dtype=type_name), dtype)
+        raise UsageError(
+            f"argument {name!r} of kernel {self._kernel!r} is {value}; integers have up to 64 bits"
+        )
 
     def _pointer(self, argument: Argument) -> Any:
         self.tensors.append(argument)
@@ -214,13 +228,15 @@ class ArgumentConverter:
 
     def _descriptor(self, name: str, descriptor: Any) -> Any:
         constexpr = self._parts.constexpr
-        convert = self._parts.interpreter._implicit_cvt
         self._patch.apply()  # making one is itself an operation of the language
         try:
             result = self._semantic.make_tensor_descriptor(
                 base=self.convert(name, descriptor.base),
-                shape=[convert(int(size)) for size in descriptor.shape],
-                strides=[*(convert(int(step)) for step in descriptor.strides[:-1]), constexpr(1)],
+                shape=[self._integer(name, int(size)) for size in descriptor.shape],
+                strides=[
+                    *(self._integer(name, int(step)) for step in descriptor.strides[:-1]),
+                    constexpr(1),
+                ],
                 block_shape=[constexpr(size) for size in descriptor.block_shape],
                 padding_option=descriptor.padding,
             )

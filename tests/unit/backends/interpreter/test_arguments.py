@@ -159,3 +159,32 @@ def test_views_have_the_tensor_methods_that_hooks_call() -> None:
     assert array.sum() == 0
     view.copy_(kept)
     assert array.sum() == 15
+
+
+def test_an_integer_beyond_64_bits_is_refused(sink: Any) -> None:
+    with pytest.raises(UsageError, match="integers have up to 64 bits"):
+        store_scalar[(1,)](np.zeros(1, np.int64), 2**64)
+
+
+@pytest.mark.torch
+def test_numpy_arrays_do_not_import_torch(run_python: Any) -> None:
+    pytest.importorskip("torch")
+    result = run_python(
+        """
+        import sys
+        import numpy
+        import triton
+        import triton.language as tl
+        import proton
+
+        @triton.jit
+        def fill(x, n, BLOCK: tl.constexpr):
+            tl.store(x + tl.arange(0, BLOCK), n)
+
+        proton.start("run")
+        fill[(1,)](numpy.zeros(4, numpy.int32), 3, BLOCK=4)
+        proton.finalize()
+        print("torch" in sys.modules)
+        """
+    )
+    assert result.stdout == "False\n", result.stderr
