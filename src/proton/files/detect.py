@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError
-from proton.files.parts import find_parts, gap_warnings
+from proton.files.parts import find_parts, gap_warnings, is_part
 from proton.files.read import read_profile
 from proton.files.schema import FORMATS
 from proton.model.merge import merge_profiles
@@ -33,7 +33,7 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
         >>> open_profile("matmul.hatchet").tree.root.total("time (ns)")
     """
     source = os.fspath(path)
-    if not isinstance(source, str) or "\0" in source:
+    if not isinstance(source, str) or not source or "\0" in source:
         raise FormatError(f"{source!r}: not a path")
     asked = Path(source)
     parts = _parts(asked)
@@ -44,19 +44,14 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
 
 def _parts(path: Path) -> dict[int, Path]:
     """The set to read, or none where `path` is a file of its own."""
-    parts = find_parts(path)
-    is_part = path in parts.values()
-    if len(parts) == 1 and is_part and next(iter(parts)) == 0:
-        return {}
-    return parts if is_part or not _with_suffix(path).exists() else {}
+    is_whole = os.path.exists(_with_suffix(path)) and not is_part(path)
+    return {} if is_whole else find_parts(path)
 
 
 def _with_suffix(path: Path) -> Path:
     """`path`, or the file that has it as its name without suffix."""
-    if path.exists():
-        return path
-    candidates = [path.with_name(f"{path.name}.{suffix}") for suffix in FORMATS]
-    return next(filter(Path.exists, candidates), path)
+    candidates = [path, *(Path(f"{path}.{suffix}") for suffix in FORMATS)]
+    return next(filter(os.path.exists, candidates), path)
 
 
 def _open_file(path: Path, source: str) -> Profile:

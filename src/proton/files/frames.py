@@ -12,21 +12,24 @@ LETTERS = frozenset(kind.value for kind in FrameKind)
 _PLACE = re.compile(r"(.+):(\d{1,9})@(.+)", re.DOTALL).fullmatch
 _LAUNCH_METADATA = "__proton_launch_metadata"
 _SAMPLES = "num_samples"
-_CYCLES = "cycles"
+CYCLES = "cycles"
 _DEVICE_TYPES = {"0": "HIP", "1": "CUDA"}  # Triton's numbers for them, beside cycles only
 
 
-class _Frames(dict[tuple[str, str], Frame]):
-    """(name, kind letter) -> its frame, made when first asked for."""
+class _Frames(dict[str, Frame]):
+    """Name -> its frame of one kind, made when first asked for."""
 
-    def __missing__(self, key: tuple[str, str]) -> Frame:
-        name, letter = key
-        if letter in "pl" and (place := _PLACE(name)):
+    def __init__(self, kind: FrameKind) -> None:
+        self._kind = kind
+        self._has_place = kind in (FrameKind.PYTHON, FrameKind.SAMPLE)
+
+    def __missing__(self, name: str) -> Frame:
+        if self._has_place and (place := _PLACE(name)):
             file, line, function = place.groups()
-            frame = Frame(name, FrameKind(letter), file, int(line), function)
-        else:
-            frame = Frame(name, _KINDS[letter])
-        self[key] = frame
+            frame = Frame(name, self._kind, file, int(line), function)
+        else:  # what Frame(name, kind) does, in half the time
+            frame = tuple.__new__(Frame, (name, self._kind, None, None, None))
+        self[name] = frame
         return frame
 
 
@@ -42,12 +45,10 @@ class _Letters(dict[str, str]):
         return letter
 
 
-_KINDS = {kind.value: kind for kind in FrameKind}
-
-
 def frames_of(names: Iterable[str], kinds: Iterable[str]) -> list[Frame]:
     """One frame a row; equal frames are one object."""
-    return list(map(_Frames().__getitem__, zip(names, kinds, strict=True)))
+    made = {kind.value: _Frames(kind) for kind in FrameKind}
+    return [made[kind][name] for name, kind in zip(names, kinds, strict=True)]
 
 
 def is_kinds(kinds: str, size: int) -> bool:
@@ -65,17 +66,18 @@ def infer_kinds(
     else is a scope.
     """
     suggested = _Letters()
-    letters: list[str] = []
-    for name, metrics, parent in zip(names, own, parents, strict=True):
-        if DEVICE_ID in metrics and TIME_NS in metrics:
-            letter = "k"
-        else:
-            letter = suggested[name]
-            if _CYCLES in metrics and parent > 0 and _CYCLES not in own[parent]:
-                letters[parent] = "k"
-            if letter == "p" and (_SAMPLES in metrics or (parent >= 0 and letters[parent] in "kl")):
-                letter = "l"
-        letters.append(letter)
+    letters = [
+        "k" if DEVICE_ID in metrics and TIME_NS in metrics else suggested[name]
+        for name, metrics in zip(names, own, strict=True)
+    ]
+    for row, metrics in enumerate(own):
+        if CYCLES in metrics and (parent := parents[row]) > 0 and CYCLES not in own[parent]:
+            letters[parent] = "k"
+    if "p" in suggested.values():
+        for row, parent in enumerate(parents):
+            is_below = parent >= 0 and letters[parent] in "kl"
+            if letters[row] == "p" and (is_below or _SAMPLES in own[row]):
+                letters[row] = "l"
     letters[0] = "r"
     return "".join(letters)
 
@@ -86,7 +88,7 @@ def name_device_types(
     """`own` with device types by name where Triton's in-kernel profiles have a number."""
     return [
         {**metrics, DEVICE_TYPE: _DEVICE_TYPES[number]}
-        if _CYCLES in metrics and (number := metrics.get(DEVICE_TYPE)) in _DEVICE_TYPES
+        if CYCLES in metrics and (number := metrics.get(DEVICE_TYPE)) in _DEVICE_TYPES
         else metrics
         for metrics in own
     ]

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgpack
 
 from proton.errors import FormatError
 from proton.files.checks import is_number, is_text, short
-from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
+from proton.files.frames import CYCLES, frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.summary import device_map, summary_object
 from proton.model.metric import EMPTY, MetricValue
@@ -27,8 +27,16 @@ from proton.model.tree import Tree
 _VALUE_TYPES = {int, float, str}
 
 
-def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False) -> Tree:
-    """The tree below `root`, a node as it stands in a file. Takes the metrics over from it.
+class ReadTree(NamedTuple):
+    """A tree, and what was learnt on the way."""
+
+    tree: Tree
+    key_count: int  # keys of all nodes, frames and metrics
+    metric_names: Set[str]
+
+
+def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False) -> ReadTree:
+    """The tree below `root`, a node as it stands in a file.
 
     Args:
         root: The root node, not checked yet.
@@ -40,27 +48,32 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
         FormatError: A node is not as the format says; the message has its row.
     """
     try:
-        names, own, parents = _columns(root)
-        doubt = doubt or not _is_sound(names, own)
+        nodes, parents = _walk(root)
+        frames = [node["frame"] for node in nodes]
+        names = [frame["name"] for frame in frames]
+        own = [node.get("metrics", EMPTY) for node in nodes]
+        metric_names = set(chain.from_iterable(own))
+        doubt = doubt or not _is_sound(names, own, metric_names)
     except (KeyError, TypeError, AttributeError):
         check_nodes(root, source)
         raise AssertionError(f"{source}: a fault that check_nodes does not see") from None
     if doubt:
         check_nodes(root, source)
         own = [_without_lists(metrics) for metrics in own]
+    key_count = sum(map(len, chain(nodes, frames, own)))
     own = [metrics or EMPTY for metrics in own]
     if kinds is None or not is_kinds(kinds, len(names)):
-        own = name_device_types(own)
+        if CYCLES in metric_names:
+            own = name_device_types(own)
         kinds = infer_kinds(names, own, parents)
-    return Tree(frames_of(names, kinds), parents, own)
+    return ReadTree(Tree(frames_of(names, kinds), parents, own), key_count, metric_names)
 
 
-def _columns(root: Any) -> tuple[list[str], list[Mapping[str, MetricValue]], list[int]]:
-    """Names, metrics and parents of all nodes, depth first; as they stand, unchecked."""
-    names: list[str] = []
-    own: list[Mapping[str, MetricValue]] = []
+def _walk(root: Any) -> tuple[list[Any], list[int]]:
+    """All nodes, depth first, as they stand; and the row of the parent of each."""
+    nodes: list[Any] = []
     parents: list[int] = []
-    add_name, add_own, add_parent = names.append, own.append, parents.append
+    add_node, add_parent = nodes.append, parents.append
     none: list[Any] = []
     row = 0
     parent = -1
@@ -68,8 +81,7 @@ def _columns(root: Any) -> tuple[list[str], list[Mapping[str, MetricValue]], lis
     outer: list[tuple[Iterator[Any], int]] = []
     while True:
         for node in siblings:
-            add_name(node["frame"]["name"])
-            add_own(node.get("metrics", EMPTY))
+            add_node(node)
             add_parent(parent)
             children = node.get("children", none)
             if type(children) is not list:
@@ -83,16 +95,17 @@ def _columns(root: Any) -> tuple[list[str], list[Mapping[str, MetricValue]], lis
             row += 1
         else:
             if not outer:
-                return names, own, parents
+                return nodes, parents
             siblings, parent = outer.pop()
 
 
-def _is_sound(names: list[str], own: list[Mapping[str, MetricValue]]) -> bool:
+def _is_sound(
+    names: list[str], own: list[Mapping[str, MetricValue]], metric_names: Set[object]
+) -> bool:
     """Whether every name is text, and every metric a single number in range or a label."""
     if set(map(type, names)) != {str} or set(map(type, own)) - {type(EMPTY)} - {dict}:
         return False
-    keys: set[object] = set(chain.from_iterable(own))
-    if "" in keys or set(map(type, keys)) - {str}:
+    if "" in metric_names or set(map(type, metric_names)) - {str}:
         return False
     values = list(chain.from_iterable([metrics.values() for metrics in own if metrics]))
     if set(map(type, values)) - _VALUE_TYPES:

@@ -12,6 +12,11 @@ _PART = re.compile(
 ).fullmatch
 
 
+def is_part(path: Path) -> bool:
+    """Whether `path` is named like one part of a set."""
+    return _PART(path.name) is not None
+
+
 def find_parts(path: Path) -> dict[int, Path]:
     """The files of the set that `path` belongs to, by phase.
 

@@ -14,7 +14,6 @@ from proton.files.frames import is_kinds
 from proton.files.hatchet import read_tree
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import Summary, read_devices, read_summary
-from proton.model.device import Device
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
 from proton.model.trace import Trace
@@ -42,7 +41,8 @@ def read_profile(data: bytes, source: str) -> Profile:
     if head in (b"[", b"{"):
         return _read_json(data, source)
     if data[0] in _MSGPACK_LISTS:
-        return _read_hatchet(*_split(decode_msgpack(data, source), source), source, doubt=False)
+        root, devices = _split(decode_msgpack(data, source), source)
+        return _read_hatchet(root, devices, source, doubt=False)[0]
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
             raise FormatError(f"{source}: compressed with {name}; unpack it first")
@@ -57,17 +57,17 @@ def _read_json(data: bytes, source: str) -> Profile:
     if is_trace(value):
         return _read_chrome(value, source)
     root, devices = _split(value, source)
-    profile = _read_hatchet(root, devices, source, doubt=b"\\ud" in data or b"\\uD" in data)
-    assert profile.tree is not None
-    if count_keys(data) != _count_keys(profile.tree, root, devices):
+    doubt = b"\\u" in data and (b"\\ud" in data or b"\\uD" in data)
+    profile, key_count = _read_hatchet(root, devices, source, doubt=doubt)
+    if count_keys(data) != key_count + _count_keys([root.get(PROTON_KEY), devices]):
         decode_json(data, source, strict=True)  # only to see whether a key stands twice
     return profile
 
 
-def _count_keys(tree: Tree, root: dict[str, Any], devices: Any) -> int:
-    """How many keys a file has that holds this and no more."""
-    count = 5 * len(tree) + sum(map(len, tree.own)) + (PROTON_KEY in root)
-    pending = [root.get(PROTON_KEY), devices]
+def _count_keys(value: Any) -> int:
+    """How many keys the objects in `value` have, itself included."""
+    count = 0
+    pending = [value]
     while pending:
         part = pending.pop()
         if type(part) is dict:
@@ -92,55 +92,42 @@ def _split(value: Any, source: str) -> tuple[dict[str, Any], Any]:
     return value[0], value[1] if len(value) == 2 else {}
 
 
-def _read_hatchet(root: dict[str, Any], devices: Any, source: str, *, doubt: bool) -> Profile:
+def _read_hatchet(
+    root: dict[str, Any], devices: Any, source: str, *, doubt: bool
+) -> tuple[Profile, int]:
     summary = read_summary(root.get(PROTON_KEY), source)
-    tree = read_tree(root, summary.kinds, source, doubt=doubt)
+    tree, key_count, metric_names = read_tree(root, summary.kinds, source, doubt=doubt)
+    if PROTON_KEY not in root and CPU_TIME_NS in metric_names:
+        summary = summary._replace(metric_kinds={CPU_TIME_NS: MetricKind.EXCLUSIVE})
     warnings = summary.warnings
     if summary.kinds is not None and not is_kinds(summary.kinds, len(tree)):
         warnings += (
             f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes",
         )
-    return _profile(
-        source,
-        summary,
-        tree=tree,
-        devices=read_devices(devices, source),
-        warnings=warnings,
-        is_foreign=PROTON_KEY not in root,
-    )
+    summary = summary._replace(devices=read_devices(devices, source), warnings=warnings)
+    return _profile(source, summary, tree=tree), key_count
 
 
 def _read_chrome(value: Any, source: str) -> Profile:
     found = value.get(PROTON_KEY) if type(value) is dict else None
     summary = read_summary(found, source)
     trace, warnings = read_trace(value, source)
-    return _profile(
-        source, summary, trace=trace, devices=summary.devices, warnings=summary.warnings + warnings
-    )
+    summary = summary._replace(warnings=summary.warnings + warnings)
+    return _profile(source, summary, trace=trace)
 
 
 def _profile(
-    source: str,
-    summary: Summary,
-    *,
-    tree: Tree | None = None,
-    trace: Trace | None = None,
-    devices: tuple[Device, ...],
-    warnings: tuple[str, ...],
-    is_foreign: bool = False,
+    source: str, summary: Summary, *, tree: Tree | None = None, trace: Trace | None = None
 ) -> Profile:
-    kinds = summary.metric_kinds
-    if is_foreign and tree is not None and any(CPU_TIME_NS in own for own in tree.own):
-        kinds = {CPU_TIME_NS: MetricKind.EXCLUSIVE}  # as Triton's profiler books it
     return Profile(
         source=source,
         tree=tree,
         trace=trace,
-        devices=devices,
+        devices=summary.devices,
         header=summary.header,
-        metric_kinds=MappingProxyType(kinds),
+        metric_kinds=MappingProxyType(summary.metric_kinds),
         losses=MappingProxyType(summary.losses),
-        warnings=warnings,
+        warnings=summary.warnings,
         autotune=summary.autotune,
         phases=summary.phases,
     )

@@ -70,12 +70,16 @@ def write_profile(profile: Profile, path: str | os.PathLike[str], output_format:
     target = Path(path)
     if not output_format:
         suffix = target.suffix.removeprefix(".")
-        output_format = suffix if suffix in schema.FORMATS else formats_of(profile)[0]
+        output_format = suffix if suffix in schema.FORMATS else _default_format(profile)
     content = to_bytes(profile, output_format)
     try:
         _replace(target, content)
     except OSError as error:
         raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
+
+
+def _default_format(profile: Profile) -> str:
+    return schema.CHROME_TRACE if profile.tree is None else schema.HATCHET
 
 
 def _replace(target: Path, content: bytes) -> None:

@@ -9,7 +9,8 @@ import msgpack
 import pytest
 
 from proton.errors import FormatError
-from proton.files.hatchet import check_nodes, read_tree, to_json, to_msgpack
+from proton.files import hatchet
+from proton.files.hatchet import check_nodes, to_json, to_msgpack
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
 from proton.model.profile import Header, Profile
@@ -19,6 +20,10 @@ from proton.model.tree import Tree
 def node(name: Any, metrics: Any = None, *children: Any) -> dict[str, Any]:
     frame = {"name": name, "type": "function"}
     return {"frame": frame, "metrics": metrics or {}, "children": list(children)}
+
+
+def read_tree(root: Any, kinds: str | None, source: str) -> Tree:
+    return hatchet.read_tree(root, kinds, source).tree
 
 
 def test_rows_are_depth_first_in_the_order_of_the_file() -> None:
@@ -42,6 +47,11 @@ def test_kinds_are_inferred_where_they_do_not_fit() -> None:
 def test_lists_become_tuples() -> None:
     tree = read_tree(node("ROOT", {"h": [1, 2.5], "x": 1}), None, "f")
     assert tree.own[0] == {"h": (1, 2.5), "x": 1}
+
+
+def test_the_keys_of_nodes_frames_and_metrics_are_counted() -> None:
+    root = node("ROOT", {"x": 1}, {"frame": {"name": "a"}}, node("b", {"x": 1, "y": 2}))
+    assert hatchet.read_tree(root, None, "f").key_count == (3 + 2 + 1) + (1 + 1) + (3 + 2 + 2)
 
 
 def test_a_node_may_lack_metrics_and_children() -> None:
@@ -93,7 +103,7 @@ def test_a_bad_node_is_named_by_its_row(bad: Any, message: str) -> None:
     root = node("ROOT", None, node("first", None, node("inner")), bad, node("last"))
     doubt = "\\ud800" in message  # the reader knows from the text that there may be surrogates
     with pytest.raises(FormatError) as caught:
-        read_tree(root, None, "run.hatchet", doubt=doubt)
+        hatchet.read_tree(root, None, "run.hatchet", doubt=doubt)
     assert str(caught.value).startswith(f"run.hatchet: node 3 {message}")
 
 

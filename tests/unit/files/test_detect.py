@@ -1,0 +1,121 @@
+"""Opening a path, whatever is there."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from proton.errors import FormatError
+from proton.files.detect import open_profile
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+def refusal(path: str | Path) -> str:
+    with pytest.raises(FormatError) as caught:
+        open_profile(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize("name", ["gpt.hatchet", "gpt.hatchet_msgpack", "activity.chrome_trace"])
+def test_the_content_says_the_format_not_the_name(name: str, tmp_path: Path) -> None:
+    shutil.copy(DATA / name, tmp_path / "renamed.txt")
+    profile = open_profile(tmp_path / "renamed.txt")
+    assert (profile.trace is not None) is (name == "activity.chrome_trace")
+
+
+def test_a_profile_knows_where_it_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(DATA)
+    assert open_profile("gpt.hatchet").source == "gpt.hatchet"
+
+
+def test_the_suffix_may_be_left_out() -> None:
+    assert (
+        open_profile(DATA / "interpreter").tree == open_profile(DATA / "interpreter.hatchet").tree
+    )
+
+
+@pytest.mark.parametrize("name", ["train.part_0.hatchet", "train.part_3.hatchet", "train.hatchet"])
+def test_parts_are_read_as_one_profile_with_the_gap_said(name: str) -> None:
+    profile = open_profile(DATA / name)
+    assert profile.tree is not None
+    step = profile.tree.root.child("step")
+    assert step.own == {"loss": 0.25, "tokens": 3072}
+    assert step.child("matmul").own["time (ns)"] == 3004
+    assert profile.phases == (0, 1, 3)
+    assert profile.losses == {"late_records": 3}
+    assert profile.warnings == ("1 of 4 parts are missing: phase 2",)
+    assert profile.source == str(DATA / name)
+
+
+def test_a_whole_file_goes_before_parts_of_the_same_name(tmp_path: Path) -> None:
+    for name in ("train.part_0.hatchet", "train.part_1.hatchet"):
+        shutil.copy(DATA / name, tmp_path)
+    shutil.copy(DATA / "gpt.hatchet", tmp_path / "train.hatchet")
+    assert open_profile(tmp_path / "train.hatchet").header.session == "gpt"
+
+
+def test_a_bad_part_is_named_itself(tmp_path: Path) -> None:
+    shutil.copy(DATA / "train.part_0.hatchet", tmp_path)
+    (tmp_path / "train.part_1.hatchet").write_bytes(b"junk")
+    assert refusal(tmp_path / "train.hatchet").startswith(f"{tmp_path}/train.part_1.hatchet: not a")
+
+
+def test_parts_of_different_kinds_are_refused(tmp_path: Path) -> None:
+    shutil.copy(DATA / "train.part_0.hatchet", tmp_path)
+    shutil.copy(DATA / "activity.chrome_trace", tmp_path / "train.part_1.hatchet")
+    assert refusal(tmp_path / "train.hatchet").endswith("parts are trees and some are traces")
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "no.hatchet") == f"{tmp_path}/no.hatchet: no such file"
+
+
+def test_a_directory_is_said(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == f"{tmp_path}: a directory, not a profile"
+
+
+def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
+    (tmp_path / "f").touch()
+    assert refusal(tmp_path / "f" / "a.hatchet").startswith(f"{tmp_path}/f/a.hatchet: ")
+
+
+def test_a_file_that_may_not_be_read_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").touch()
+
+    def deny(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", deny)  # the superuser would be let in
+    assert refusal(tmp_path / "a") == f"{tmp_path}/a: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, ""])
+def test_a_path_that_cannot_be_one_is_said(path: str) -> None:
+    refusal(path)
+
+
+def test_bytes_are_no_path() -> None:
+    assert refusal(os.fsencode(DATA / "gpt.hatchet")).endswith("not a path")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collector_is_as_it_was_even_after_an_error(is_enabled: bool, tmp_path: Path) -> None:
+    (tmp_path / "bad").write_bytes(b"[")
+    before = gc.isenabled()
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        refusal(tmp_path / "bad")
+        assert gc.isenabled() is is_enabled
+        open_profile(DATA / "gpt.hatchet")
+        assert gc.isenabled() is is_enabled
+    finally:
+        (gc.enable if before else gc.disable)()
