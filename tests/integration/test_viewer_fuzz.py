@@ -31,16 +31,15 @@ DEVICES = [
 
 
 def value(dice: random.Random) -> MetricValue:
-    return dice.choice(
-        [
-            0,
-            dice.randrange(-(2**63), 2**64),
-            dice.random() * 10.0 ** dice.randrange(-320, 308),
-            -dice.random(),
-            tuple(dice.random() for _ in range(dice.randrange(7))),
-            dice.choice(["0", "CUDA", "\x1b[31m"]),
-        ]
-    )
+    choices: list[MetricValue] = [
+        0,
+        dice.randrange(-(2**63), 2**64),
+        dice.random() * 10.0 ** dice.randrange(-320, 308),
+        -dice.random(),
+        tuple(dice.random() for _ in range(dice.randrange(7))),
+        dice.choice(["0", "CUDA", "\x1b[31m"]),
+    ]
+    return dice.choice(choices)
 
 
 def profile(dice: random.Random) -> Profile:
