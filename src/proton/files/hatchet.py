@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import msgpack
@@ -48,44 +47,60 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
         FormatError: A node is not as the format says; the message has its row.
     """
     try:
-        nodes, parents = _walk(root)
-        frames = [node["frame"] for node in nodes]
-        names = [frame["name"] for frame in frames]
-        own = [node.get("metrics", EMPTY) for node in nodes]
-        metric_names = set(chain.from_iterable(own))
-        doubt = doubt or not _is_sound(names, own, metric_names)
+        names, parents, own, values, key_count = _columns(root)
+        metric_names = set().union(*own)
+        doubt = doubt or not _is_sound(names, metric_names, values)
     except (KeyError, TypeError, AttributeError):
         check_nodes(root, source)
         raise AssertionError(f"{source}: a fault that check_nodes does not see") from None
     if doubt:
         check_nodes(root, source)
         own = [_without_lists(metrics) for metrics in own]
-    key_count = sum(map(len, chain(nodes, frames, own)))
-    own = [metrics or EMPTY for metrics in own]
     if kinds is None or not is_kinds(kinds, len(names)):
         if CYCLES in metric_names:
             own = name_device_types(own)
         kinds = infer_kinds(names, own, parents)
-    return ReadTree(Tree(frames_of(names, kinds), parents, own), key_count, metric_names)
+    tree = Tree(frames_of(names, kinds), parents, own)
+    return ReadTree(tree, key_count + len(values), metric_names)
 
 
-def _walk(root: Any) -> tuple[list[Any], list[int]]:
-    """All nodes, depth first, as they stand; and the row of the parent of each."""
-    nodes: list[Any] = []
-    parents: list[int] = []
-    add_node, add_parent = nodes.append, parents.append
+class _Columns(NamedTuple):
+    """All nodes of a file, depth first, taken apart; nothing of it is checked."""
+
+    names: list[str]
+    parents: list[int]
+    own: list[Mapping[str, MetricValue]]
+    values: list[MetricValue]  # of all metrics of all nodes
+    key_count: int  # of nodes and frames
+
+
+def _columns(root: Any) -> _Columns:
+    """One pass that takes from each node all it will be asked for, while it is in the cache."""
+    columns = _Columns([], [], [], [], 0)
+    add_name, add_parent, add_own = columns.names.append, columns.parents.append, columns.own.append
+    add_values = columns.values.extend
     none: list[Any] = []
-    row = 0
+    key_count = row = 0
     parent = -1
     siblings: Iterator[Any] = iter((root,))
     outer: list[tuple[Iterator[Any], int]] = []
     while True:
         for node in siblings:
-            add_node(node)
+            frame = node["frame"]
+            add_name(frame["name"])
             add_parent(parent)
+            metrics = node.get("metrics", EMPTY)
             children = node.get("children", none)
+            if metrics:
+                add_own(metrics)
+                add_values(metrics.values())
+            else:
+                if metrics != {}:
+                    raise TypeError
+                add_own(EMPTY)
             if type(children) is not list:
                 raise TypeError
+            key_count += len(node) + len(frame)
             if children:
                 outer.append((siblings, parent))
                 siblings = iter(children)
@@ -95,20 +110,15 @@ def _walk(root: Any) -> tuple[list[Any], list[int]]:
             row += 1
         else:
             if not outer:
-                return nodes, parents
+                return columns._replace(key_count=key_count)
             siblings, parent = outer.pop()
 
 
-def _is_sound(
-    names: list[str], own: list[Mapping[str, MetricValue]], metric_names: Set[object]
-) -> bool:
+def _is_sound(names: list[str], metric_names: Set[object], values: list[MetricValue]) -> bool:
     """Whether every name is text, and every metric a single number in range or a label."""
-    if set(map(type, names)) != {str} or set(map(type, own)) - {type(EMPTY)} - {dict}:
+    if set(map(type, names)) != {str} or set(map(type, values)) - _VALUE_TYPES:
         return False
     if "" in metric_names or set(map(type, metric_names)) - {str}:
-        return False
-    values = list(chain.from_iterable([metrics.values() for metrics in own if metrics]))
-    if set(map(type, values)) - _VALUE_TYPES:
         return False
     numbers = cast("list[int | float]", [v for v in values if type(v) is not str])
     if not numbers:

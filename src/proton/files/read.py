@@ -57,7 +57,7 @@ def _read_json(data: bytes, source: str) -> Profile:
     if is_trace(value):
         return _read_chrome(value, source)
     root, devices = _split(value, source)
-    doubt = b"\\u" in data and (b"\\ud" in data or b"\\uD" in data)
+    doubt = b"\\" in data and (b"\\ud" in data or b"\\uD" in data)  # one byte is found fastest
     profile, key_count = _read_hatchet(root, devices, source, doubt=doubt)
     if count_keys(data) != key_count + _count_keys([root.get(PROTON_KEY), devices]):
         decode_json(data, source, strict=True)  # only to see whether a key stands twice
