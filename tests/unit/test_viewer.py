@@ -57,19 +57,22 @@ def test_read_returns_what_the_known_function_returns(known: Any, path: str) -> 
 )
 @pytest.mark.parametrize(
     "filters",
-    [{}, {"include": ".*matmul.*"}, {"exclude": "matmul_.*"}, {"threshold": 1e-12}],
+    [{}, {"include": ".*matmul.*"}, {"exclude": "matmul_.*"}],
 )
 def test_parse_returns_what_the_known_function_returns(
     known: Any, metrics: list[str], filters: dict[str, Any]
 ) -> None:
-    if "threshold" in filters and metrics == ["util"]:
-        pytest.skip("a threshold on util drops the root: no tree is left")
-    ours, theirs = (
-        viewer.parse(metrics, KERNELS, **filters),
-        known.parse(metrics, KERNELS, **filters),
-    )
+    ours = viewer.parse(metrics, KERNELS, **filters)
+    theirs = known.parse(metrics, KERNELS, **filters)
     assert ours[1] == theirs[1]
     assert_same(ours[0], theirs[0])
+
+
+def test_a_threshold_keeps_what_the_known_function_keeps(known: Any) -> None:
+    ours = viewer.parse(["time/us"], KERNELS, threshold=2.3)[0]
+    theirs = known.parse(["time/us"], KERNELS, threshold=2.3)[0]
+    assert_same(ours, theirs)
+    assert len(ours.dataframe) < len(viewer.read(KERNELS)[0].dataframe)
 
 
 @pytest.mark.parametrize("format", ["full", "file_function_line", "function_line", "file_function"])
