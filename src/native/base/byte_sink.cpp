@@ -34,7 +34,8 @@ std::string follow_links(const std::string& path) {
 
 FileSink::FileSink(std::string path) : path_(std::move(path)), target_path_(path_) {
   buffer_.reserve(kBufferBytes);
-  if (path_.find('\0') != std::string::npos) {  // the system would take it for the end
+  if (const size_t nul = path_.find('\0'); nul != std::string::npos) {
+    path_.replace(nul, 1, "\\0");  // the system, and whoever shows the message, would stop there
     errno = EINVAL;
     fail("cannot write to a name with a NUL in it");
   }

@@ -217,7 +217,10 @@ TEST(a_missing_folder_is_an_error_that_names_the_path) {
 
 TEST(a_nul_in_the_name_is_an_error_not_the_end_of_the_name) {
   const Folder folder;
-  check_failure(folder.file(std::string("run\0.txt", 8)), "x", EINVAL);
+  const auto error = failure(folder.file(std::string("run\0.txt", 8)), "x");
+  CHECK(error.has_value());
+  CHECK_EQ(error->code().value(), EINVAL);
+  CHECK(std::string(error->what()).starts_with(folder.file("run\\0.txt: cannot write")));
   CHECK_EQ(folder.count(), 0u);
 }
 
