@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import site
 import subprocess
 import sys
 import venv
@@ -79,9 +80,8 @@ def is_supported_triton(version: str | None) -> bool:
 
 
 def uses_system_packages() -> bool:
-    """Whether the interpreter outside any environment has torch and a Triton we support."""
-    base = Path(getattr(sys, "_base_executable", sys.executable))
-    found, triton = probe(base, ["torch", "triton"])
+    """Whether the interpreter that runs this has torch and a Triton we support."""
+    found, triton = probe(Path(sys.executable), ["torch", "triton"])
     return found == {"torch", "triton"} and is_supported_triton(triton)
 
 
@@ -93,17 +93,28 @@ def create(path: Path, *, system_packages: bool) -> bool:
     say(f"{path}: creating it from {sys.executable} (a few seconds)")
     options = [str(path)] + (["--system-site-packages"] if system_packages else [])
     made = subprocess.run([sys.executable, "-m", "venv", *options], capture_output=True, text=True)
-    if made.returncode == 0:
-        return system_packages
-    if not system_packages:
+    if made.returncode != 0 and not system_packages:
         raise SystemExit(
             f"make: {path} could not be created by {sys.executable}: "
             f"{(made.stderr or made.stdout).strip()}; install the venv module of that Python "
             "(python3-venv on Debian and Ubuntu)"
         )
-    # No ensurepip: with the system's packages in sight, the system's pip serves as well.
-    venv.create(path, system_site_packages=True, with_pip=False, clear=True)
-    return True
+    if made.returncode != 0:
+        # No ensurepip: with the system's packages in sight, the system's pip serves as well.
+        venv.create(path, system_site_packages=True, with_pip=False, clear=True)
+    if system_packages and sys.prefix != sys.base_prefix:
+        see_outer_environment(path)
+    return system_packages
+
+
+def see_outer_environment(path: Path) -> None:
+    """Let the environment see the packages of the environment whose Python made it.
+
+    `--system-site-packages` alone means those of the Python below both.
+    """
+    version = "python{}.{}".format(*sys.version_info[:2])
+    lines = [f"import site; site.addsitedir({folder!r})\n" for folder in site.getsitepackages()]
+    (path / "lib" / version / "site-packages" / "outer.pth").write_text("".join(lines))
 
 
 def pip_install(path: Path, title: str, *arguments: str) -> int:

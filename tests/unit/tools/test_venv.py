@@ -1,6 +1,7 @@
 """The environments' maker: which Triton it accepts, when it says that torch is left out."""
 
 import sys
+import venv as standard_venv
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,16 @@ def test_an_environment_that_is_there_is_kept_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "bin" / "python").write_text("")
     (tmp_path / "pyvenv.cfg").write_text("include-system-site-packages = true\n")
     assert venv.create(tmp_path, system_packages=False)
+
+
+def test_packages_of_the_environment_around_are_seen_from_inside(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    outer, inner = tmp_path / "outer", tmp_path / "inner"
+    outer.mkdir()
+    (outer / "only_outside.py").write_text("")
+    standard_venv.create(inner, with_pip=False, symlinks=True)
+    monkeypatch.setattr("tools.venv.site.getsitepackages", lambda: [str(outer)])
+    venv.see_outer_environment(inner)
+    found, _ = venv.probe(inner / "bin" / "python", ["only_outside"])
+    assert found == {"only_outside"}
