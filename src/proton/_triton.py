@@ -125,6 +125,8 @@ class InterpreterParts:
     language: Any  # triton.language
     core: Any  # triton.language.core
     standard: Any  # triton.language.standard
+    libdevice: Any  # the device's math library as kernels name it
+    cuda_libdevice: Any  # what stands for it on CUDA
     package: Any  # triton, for `reinterpret`
     runtime: Any  # triton.runtime, for `reinterpret`
     jit: Any  # triton.runtime.jit: reinterpret, mangle_type, TensorWrapper
@@ -167,6 +169,8 @@ def interpreter_parts() -> InterpreterParts:
         language=package.language,
         core=core,
         standard=package.language.standard,
+        libdevice=importlib.import_module("triton.language.extra.libdevice"),
+        cuda_libdevice=importlib.import_module("triton.language.extra.cuda.libdevice"),
         package=package,
         runtime=package.runtime,
         jit=jit,

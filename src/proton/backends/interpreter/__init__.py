@@ -1,11 +1,11 @@
 """The interpreter backend: Triton kernels run on the CPU, every launch an event with its counts.
 
 The map of the room: `engine` routes Triton's launches here; `launch` runs one; `kernels` and
-`rewrite` prepare functions, `arguments` their arguments; `builder`, `memory`, `reduce` and
-`numeric` are the operations, counted; `language` puts them under `triton.language`; `autotune`
+`rewrite` prepare functions, `arguments` their arguments; `builder`, `memory`, `reduce`, `libdevice`
+and `numeric` are the operations, counted; `language` puts them under `triton.language`; `autotune`
 tries configurations; `failures` names the line a kernel failed at; `events` is the stream of single
-operations for clients such as a visualizer. Triton and numpy are imported only once the program
-has imported Triton.
+operations for clients such as a visualizer, which `observe` feeds. Triton and numpy are imported
+only once the program has imported Triton.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import numpy as np
 
 from proton._triton import InterpreterParts
 from proton.backends.interpreter.arguments import Argument
+from proton.backends.interpreter.libdevice import make_extern_elementwise
 from proton.backends.interpreter.memory import memory_operations
 from proton.backends.interpreter.numeric import PACKED_FLOATS, pack, unpack
 
@@ -42,6 +43,7 @@ def make_builder_class(parts: InterpreterParts) -> type[Any]:
         "create_fp_to_fp": _make_fp_to_fp(base.create_fp_to_fp, parts),
         "create_dot": _make_dot(base.create_dot, parts),
         "create_ashr": _make_ashr(parts),
+        "create_extern_elementwise": make_extern_elementwise(parts),
         "create_minnumf": lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmin),
         "create_maxnumf": lambda self, lhs, rhs: self.binary_op(lhs, rhs, np.fmax),
     }

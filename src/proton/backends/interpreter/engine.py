@@ -6,6 +6,7 @@ when or how a kernel was decorated, and undoing it leaves no trace on any kernel
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -56,6 +57,7 @@ class Engine:
         self._originals: list[tuple[Any, str, Any]] = []
         self._lock = threading.RLock()
         self._running_thread: int | None = None  # the thread that is inside a kernel
+        os.register_at_fork(after_in_child=self._after_fork_in_child)
 
     def add(self, listener: Listener) -> None:
         """Tell `listener` of every launch from now on; the first one switches interpretation on."""
@@ -92,6 +94,13 @@ class Engine:
     def _on_autotune(self, record: Mapping[str, object]) -> None:
         for listener in tuple(self._listeners):
             listener.on_autotune(record)
+
+    def _after_fork_in_child(self) -> None:
+        """Another thread of the parent may have been inside a kernel, holding the lock."""
+        if self._running_thread != threading.get_ident():
+            self._lock = threading.RLock()
+            self._running_thread = None
+            self._machine.patch.reset()
 
     # what takes the place of Triton's methods
 

@@ -24,11 +24,17 @@ class LanguagePatch:
         self._originals: list[tuple[Any, str, Any]] = []
         self._depth = 0
         language, core = parts.language, parts.core
+        cuda = parts.cuda_libdevice
         for owner in (language, core, language.tensor, language.math, core.tensor_descriptor_base):
             self._replace_builtins(owner, parts, semantic)
+        self._replace_builtins(cuda, parts, semantic)
+        for name, member in inspect.getmembers(parts.libdevice, inspect.isfunction):
+            # stubs, which the compiler swaps for those of its target
+            self.set_attr(
+                parts.libdevice, name, _interpreted(getattr(cuda, name, member), semantic)
+            )
         for lang in (language, core):
-            # Triton's functions call set_attr on the scope they are given; they change the
-            # language at once, so that what they ask for is noted and nothing is done
+            # these set attributes through the scope they are given; ours only takes note
             parts.patch_language_tensor(lang.tensor, self)
             parts.patch_language_core(lang, self)
         # numpy 2.4 refuses what Triton 3.6 does here: int() of an array of one element
@@ -57,8 +63,12 @@ class LanguagePatch:
     def restore(self) -> None:
         """Take every replacement out again, at the end of the outermost `apply`."""
         self._depth -= 1
-        if self._depth > 0:
-            return
+        if self._depth == 0:
+            self.reset()
+
+    def reset(self) -> None:
+        """Take every replacement out, however often it was applied."""
+        self._depth = 0
         while self._originals:
             owner, name, original = self._originals.pop()
             if original is _MISSING:

@@ -1,7 +1,9 @@
 # Kernels are in Triton's language: Python's types do not apply to them.
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
+import os
 import threading
+import warnings
 from typing import Any
 
 import numpy as np
@@ -129,6 +131,36 @@ def test_launches_of_several_threads_all_run_and_count_right(sink: Any) -> None:
         thread.join()
     assert all((x == 64).all() for x in arrays)
     assert [launch.metrics["counted_flops"] for launch in sink.launches] == [16] * 24
+
+
+def test_a_child_forked_while_another_thread_is_in_a_kernel_can_launch(sink: Any) -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        inside.set()
+        go_on.wait(60)
+
+    @triton.jit
+    def slow(x):
+        wait()
+
+    thread = threading.Thread(target=lambda: slow[(1,)](np.ones(1, np.float32)))
+    thread.start()
+    inside.wait(60)
+    child = _fork()
+    if child == 0:
+        x = np.ones(8, np.float32)
+        scale[(1,)](x, BLOCK=8)
+        os._exit(0 if (x == 4).all() else 1)
+    go_on.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():  # from Python 3.12 on: forking with threads is risky
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 def test_after_the_session_a_kernel_asks_for_a_driver_again(new_sink: Any) -> None:
