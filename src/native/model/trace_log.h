@@ -23,8 +23,8 @@ enum class SpanKind : uint8_t { kScope, kKernel, kMetric };
 
 struct TraceSpan {
   SpanKind kind;
-  uint32_t lane;  // index into TraceLog::lanes
-  uint32_t path;  // index into TraceLog::paths: the context, own name last
+  uint32_t lane;     // index into TraceLog::lanes
+  uint32_t path;     // index into TraceLog::paths: the context, own name last
   int64_t start_ns;  // host clock
   int64_t end_ns;
   uint64_t scope_id = 0;  // scopes

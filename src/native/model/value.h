@@ -1,4 +1,5 @@
-/// A JSON-like value for the parts of a file that the core only carries (headers, autotune records).
+/// A JSON-like value for the parts of a file that the core only carries (headers, autotune
+/// records).
 #pragma once
 
 #include <cstdint>
