@@ -133,15 +133,24 @@ bool read_value(PyObject* name, PyObject* value, MetricId metric, MetricValue& o
 bool read_entry(PyObject* name, PyObject* value, SampleList& samples) {
   const std::optional<MetricId> metric = intern_metric_name(name);
   if (!metric) return false;
+  if (PyFloat_CheckExact(value) &&
+      process.metric_names.name(*metric).forced != ForcedType::kInteger) {
+    double number;
+    if (!read_float(value, *metric, number)) return false;
+    samples.add(*metric, number);
+    return true;
+  }
   MetricValue number;
   if (!read_value(name, value, *metric, number)) return false;
-  samples.add(*metric).value = std::move(number);
+  samples.add(*metric, std::move(number));
   return true;
 }
 
 bool check_entry(PyObject* name, PyObject* value) {
   const std::optional<MetricId> metric = intern_metric_name(name);
   if (!metric) return false;
+  double number;
+  if (PyFloat_CheckExact(value)) return read_float(value, *metric, number);
   MetricValue unused;
   return !is_plain(value) || read_plain(value, *metric, unused);
 }
@@ -162,6 +171,10 @@ bool for_each_metric(PyObject* metrics, Visit visit) {
   PyObject* value;
   Py_ssize_t position = 0;
   while (PyDict_Next(metrics, &position, &name, &value)) {
+    if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) {
+      if (!visit(name, value)) return false;
+      continue;
+    }
     // Held: a converter may change the dict.
     Reference held_name = Reference::to(name);
     Reference held_value = Reference::to(value);

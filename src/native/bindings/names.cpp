@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "bindings/errors.h"
 #include "bindings/reference.h"
+#include "model/losses.h"
 #include "session/process.h"
 
 namespace proton::bindings {
@@ -84,6 +85,9 @@ NameId intern_name(void* text) {
 void clear_name_cache() { scope_names.clear(); }
 
 std::optional<MetricId> intern_metric_name(PyObject* name) {
+  if (PyUnicode_CheckExact(name)) {
+    if (const uint32_t* known = metric_names.find(name)) return *known;
+  }
   if (!PyUnicode_Check(name)) {
     raise(ErrorKind::kMetricType,
           concat("metric name ", repr(name), " is not a string; give the metric a name"));
@@ -91,12 +95,11 @@ std::optional<MetricId> intern_metric_name(PyObject* name) {
   }
   Reference exact(exact_string(name, "metric name"));
   if (!exact) return std::nullopt;
-  if (const uint32_t* known = metric_names.find(exact.get())) return *known;
   bool is_exact;
   try {
     const MetricId id = process.metric_names.intern(to_utf8(exact.get(), is_exact));
-    if (!is_exact) process.count_loss("invalid_text");
-    metric_names.add(exact.get(), id);
+    if (!is_exact) process.count_loss(losses::kInvalidText);
+    if (metric_names.find(exact.get()) == nullptr) metric_names.add(exact.get(), id);
     return id;
   } catch (const Error& error) {
     raise(error);

@@ -36,7 +36,10 @@ class StringCache {
     uint32_t value = 0;
   };
 
-  static Py_hash_t hash_of(PyObject* text) { return PyObject_Hash(text); }
+  static Py_hash_t hash_of(PyObject* text) {
+    const Py_hash_t cached = reinterpret_cast<PyASCIIObject*>(text)->hash;
+    return cached != -1 ? cached : PyObject_Hash(text);
+  }
   size_t index_of(Py_hash_t hash) const {
     return (static_cast<size_t>(hash) ^ static_cast<size_t>(hash) >> 20) & (slots_.size() - 1);
   }

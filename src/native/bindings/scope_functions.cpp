@@ -9,6 +9,7 @@
 #include "bindings/names.h"
 #include "bindings/reference.h"
 #include "bindings/scope.h"
+#include "model/losses.h"
 #include "session/process.h"
 #include "session/recording.h"
 
@@ -128,7 +129,7 @@ PyObject* enter_state(PyObject*, PyObject* name) {
   if (!exact) return nullptr;
   bool is_exact;
   std::string text = to_utf8(exact.get(), is_exact);
-  if (!is_exact) process.count_loss("invalid_text");
+  if (!is_exact) process.count_loss(losses::kInvalidText);
   Current current;
   ContextStack& stack = current.stack();
   stack.state =
@@ -162,7 +163,7 @@ PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
     if (!exact) return nullptr;
     bool is_exact;
     op.name = to_utf8(exact.get(), is_exact);
-    if (!is_exact) process.count_loss("invalid_text");
+    if (!is_exact) process.count_loss(losses::kInvalidText);
   }
   if (count == 2 && !read_metrics(args[1], op.metrics)) return nullptr;
   Current current;

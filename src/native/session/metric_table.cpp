@@ -29,6 +29,29 @@ uint64_t key_of(uint32_t row, MetricId metric) { return (uint64_t{row} << 32 | m
 
 }  // namespace
 
+void SampleList::add(MetricId metric, MetricValue value) {
+  if (auto* integer = std::get_if<int64_t>(&value)) return add(metric, *integer);
+  if (auto* real = std::get_if<double>(&value)) return add(metric, *real);
+  add_sample(metric, MetricSample::Type::kOther).other = others_.size();
+  others_.push_back(std::move(value));
+}
+
+void SampleList::add_all(const SampleList& others) {
+  for (size_t i = 0; i < others.size(); ++i) add(others[i].metric, others.value(i));
+}
+
+MetricValue SampleList::value(size_t at) const {
+  const MetricSample& sample = (*this)[at];
+  switch (sample.type) {
+    case MetricSample::Type::kInteger:
+      return sample.integer;
+    case MetricSample::Type::kFloat:
+      return sample.real;
+    default:
+      return others_[sample.other];
+  }
+}
+
 Booking add_value(MetricValue& sum, MetricKind kind, const MetricValue& value) {
   if (sum.index() != value.index()) return Booking::kTypeClash;
   if (kind == MetricKind::kProperty || std::holds_alternative<std::string>(sum)) {
@@ -55,6 +78,31 @@ Booking MetricTable::add(uint32_t row, MetricId metric, MetricKind kind, const M
   *at = static_cast<uint32_t>(cells_.size());
   cells_.push_back({row, metric, value});
   return Booking::kBooked;
+}
+
+Booking MetricTable::add(uint32_t row, MetricKind kind, const SampleList& samples, size_t at) {
+  const MetricSample& sample = samples[at];
+  bool is_new;
+  uint32_t* place = index_.find_or_add(key_of(row, sample.metric), is_new);
+  if (is_new) {
+    *place = static_cast<uint32_t>(cells_.size());
+    cells_.push_back({row, sample.metric, samples.value(at)});
+    return Booking::kBooked;
+  }
+  MetricValue& sum = cells_[*place].value;
+  if (sample.type == MetricSample::Type::kFloat) {
+    double* real = std::get_if<double>(&sum);
+    if (real == nullptr) return Booking::kTypeClash;
+    *real = kind == MetricKind::kProperty ? sample.real : *real + sample.real;
+    return Booking::kBooked;
+  }
+  if (sample.type == MetricSample::Type::kInteger) {
+    int64_t* integer = std::get_if<int64_t>(&sum);
+    if (integer == nullptr) return Booking::kTypeClash;
+    if (kind == MetricKind::kProperty) *integer = 0;
+    return add_checked(*integer, sample.integer) ? Booking::kBooked : Booking::kOverflow;
+  }
+  return add_value(sum, kind, samples.value(at));
 }
 
 const MetricValue& MetricTable::value(uint32_t row, MetricId metric) {

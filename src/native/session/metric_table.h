@@ -2,7 +2,6 @@
 /// Not locked: rows are paths under the GIL, or kernels under the session's mutex.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "base/key_index.h"
@@ -12,31 +11,56 @@
 
 namespace proton {
 
-/// One value given by a user or a backend, its name taken apart.
+/// One value given by a user or a backend, its name taken apart. Trivial, because most values are
+/// single numbers and scopes are hot; lists stand in the SampleList.
 struct MetricSample {
-  MetricId metric = 0;
-  MetricValue value;
+  enum class Type : uint8_t { kInteger, kFloat, kOther };
+
+  MetricId metric;
+  Type type;
+  union {
+    int64_t integer;
+    double real;
+    size_t other;  // index into the list's other values
+  };
 };
 
 /// The samples of one call, without an allocation for the usual few.
 class SampleList {
  public:
-  MetricSample& add(MetricId metric) {
-    MetricSample& sample = size_ < inline_.size() ? inline_[size_] : more_.emplace_back();
-    ++size_;
-    sample.metric = metric;
-    return sample;
+  void add(MetricId metric, int64_t value) {
+    MetricSample& sample = add_sample(metric, MetricSample::Type::kInteger);
+    sample.integer = value;
   }
+  void add(MetricId metric, double value) {
+    MetricSample& sample = add_sample(metric, MetricSample::Type::kFloat);
+    sample.real = value;
+  }
+  void add(MetricId metric, MetricValue value);
+  void add_all(const SampleList& others);
+
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const MetricSample& operator[](size_t at) const {
-    return at < inline_.size() ? inline_[at] : more_[at - inline_.size()];
+    return at < kInline ? inline_[at] : more_[at - kInline];
   }
+  MetricValue value(size_t at) const;
 
  private:
-  std::array<MetricSample, 4> inline_;
-  std::vector<MetricSample> more_;
+  static constexpr size_t kInline = 4;
+
+  MetricSample& add_sample(MetricId metric, MetricSample::Type type) {
+    MetricSample& sample = size_ < kInline ? inline_[size_] : more_.emplace_back();
+    ++size_;
+    sample.metric = metric;
+    sample.type = type;
+    return sample;
+  }
+
   size_t size_ = 0;
+  MetricSample inline_[kInline];  // not initialised
+  std::vector<MetricSample> more_;
+  std::vector<MetricValue> others_;
 };
 
 /// How an addition went; every outcome but kBooked leaves the old value.
@@ -52,6 +76,8 @@ class MetricTable {
  public:
   /// Adds `value` to what stands at (row, metric); a property is replaced instead.
   Booking add(uint32_t row, MetricId metric, MetricKind kind, const MetricValue& value);
+  /// The same with sample `at` of a list; quick for single numbers.
+  Booking add(uint32_t row, MetricKind kind, const SampleList& samples, size_t at);
 
   /// What stands at (row, metric), which must exist.
   const MetricValue& value(uint32_t row, MetricId metric);

@@ -27,6 +27,12 @@ struct KernelRow {
   int64_t time_ns;
 };
 
+/// A metric of a span.
+struct SpanMetric {
+  MetricId metric;
+  MetricValue value;
+};
+
 /// A scope that was left, on its thread's lane.
 struct HostSpan {
   SpanKind kind;
@@ -61,13 +67,13 @@ struct Phase {
   std::vector<SeenPath> seen;
   MetricTable scope_metrics;  // rows are paths
   std::vector<HostSpan> spans;
-  std::vector<MetricSample> span_metrics;
+  std::vector<SpanMetric> span_metrics;
   // device
   KeyIndex kernel_index;  // (path, kernel) -> row
   std::vector<KernelRow> kernels;
   MetricTable kernel_metrics;  // rows are indices into `kernels`
   std::vector<KernelSpan> kernel_spans;
-  std::vector<MetricSample> kernel_span_metrics;
+  std::vector<SpanMetric> kernel_span_metrics;
 
   bool is_empty() const {
     return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty();

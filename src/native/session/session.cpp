@@ -112,30 +112,27 @@ void Session::book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns,
 void Session::book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics) {
   see(path);
   if (data_ == DataKind::kTrace) {
-    SampleList& pending = pending_metrics_[entry.scope_id];
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      pending.add(metrics[i].metric).value = metrics[i].value;
-    }
+    pending_metrics_[entry.scope_id].add_all(metrics);
     return;
   }
   book_samples(path, metrics);
 }
 
 void Session::book_samples(PathId path, const SampleList& metrics) {
-  const MetricSample* clash = nullptr;
+  size_t clash = metrics.size();
   Booking first_clash = Booking::kBooked;
   for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricSample& sample = metrics[i];
-    const MetricKind kind = process.metric_names.name(sample.metric).kind;
-    const Booking booking = current_->scope_metrics.add(path, sample.metric, kind, sample.value);
+    const MetricKind kind = process.metric_names.name(metrics[i].metric).kind;
+    const Booking booking = current_->scope_metrics.add(path, kind, metrics, i);
     if (booking == Booking::kOverflow) {
       count_loss(losses::kMetricOverflow);
-    } else if (booking != Booking::kBooked && clash == nullptr) {
-      clash = &sample;
+    } else if (booking != Booking::kBooked && first_clash == Booking::kBooked) {
+      clash = i;
       first_clash = booking;
     }
   }
-  if (clash != nullptr) refuse(first_clash, path, clash->metric, clash->value);
+  if (first_clash == Booking::kBooked) return;
+  refuse(first_clash, path, metrics[clash].metric, metrics.value(clash));
 }
 
 void Session::refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value) {
@@ -158,7 +155,9 @@ void Session::add_span(PathId path, const ScopeEntry& entry, int64_t end_ns,
   auto& stored = current_->span_metrics;
   const auto first = static_cast<uint32_t>(stored.size());
   const auto store = [&](const SampleList& samples) {
-    for (size_t i = 0; i < samples.size(); ++i) stored.push_back(samples[i]);
+    for (size_t i = 0; i < samples.size(); ++i) {
+      stored.push_back({samples[i].metric, samples.value(i)});
+    }
   };
   if (!pending_metrics_.empty()) {
     if (auto pending = pending_metrics_.extract(entry.scope_id)) store(pending.mapped());

@@ -86,7 +86,9 @@ void Session::place_kernel(PathId path, const KernelEvent& event, bool has_threa
     auto& stored = phase.kernel_span_metrics;
     const auto first = static_cast<uint32_t>(stored.size());
     for (const SampleList* list : {launch_metrics, metrics}) {
-      for (size_t i = 0; list != nullptr && i < list->size(); ++i) stored.push_back((*list)[i]);
+      for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+        stored.push_back({(*list)[i].metric, list->value(i)});
+      }
     }
     phase.kernel_spans.push_back({path, kernel, event.lane, thread_number, has_thread,
                                   event.start_ns, end_ns, has_thread ? ++next_flow_id_ : 0, first,
@@ -110,9 +112,8 @@ void Session::place_kernel(PathId path, const KernelEvent& event, bool has_threa
 
 void Session::book_kernel_metrics(uint32_t row, const SampleList* metrics) {
   for (size_t i = 0; metrics != nullptr && i < metrics->size(); ++i) {
-    const MetricSample& sample = (*metrics)[i];
-    const MetricKind kind = process.metric_names.name(sample.metric).kind;
-    switch (current_->kernel_metrics.add(row, sample.metric, kind, sample.value)) {
+    const MetricKind kind = process.metric_names.name((*metrics)[i].metric).kind;
+    switch (current_->kernel_metrics.add(row, kind, *metrics, i)) {
       case Booking::kBooked:
         break;
       case Booking::kOverflow:

@@ -65,7 +65,7 @@ class TraceBuilder {
     return *at;
   }
 
-  void add_metrics(TraceSpan& span, const std::vector<MetricSample>& from, uint32_t first,
+  void add_metrics(TraceSpan& span, const std::vector<SpanMetric>& from, uint32_t first,
                    uint32_t count) {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
     span.metric_count = count;
