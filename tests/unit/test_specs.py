@@ -24,7 +24,8 @@ DIFFERENT = {("gfx90a", 16), ("gfx950", 32)}
 
 @pytest.fixture
 def known() -> ModuleType:
-    return pytest.importorskip("triton.profiler.specs")
+    module: ModuleType = pytest.importorskip("triton.profiler.specs")
+    return module
 
 
 def test_the_module_offers_the_known_names() -> None:
