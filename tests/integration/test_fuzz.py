@@ -90,7 +90,8 @@ def replace_somewhere(value: Any, chance: random.Random) -> None:
         return
 
 
-MUTATIONS: list[Callable[[bytes, random.Random], bytes]] = [flip_bytes, cut, splice, edit, edit]
+Mutation = Callable[[bytes, random.Random], bytes]
+MUTATIONS: list[Mutation] = [flip_bytes, cut, splice, edit, edit]
 
 
 def check(data: bytes) -> bool:
@@ -111,11 +112,16 @@ def check(data: bytes) -> bool:
     return True
 
 
-def fuzz(seed: int, count: int) -> None:
+def fuzz(
+    seed: int,
+    count: int,
+    recordings: list[bytes] = RECORDINGS,
+    mutations: list[Mutation] = MUTATIONS,
+) -> None:
     chance = random.Random(seed)
     read = 0
     for number in range(count):
-        data = chance.choice(MUTATIONS)(chance.choice(RECORDINGS), chance)
+        data = chance.choice(mutations)(chance.choice(recordings), chance)
         try:
             read += check(data)
         except Exception as error:
@@ -127,6 +133,13 @@ def fuzz(seed: int, count: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_500_damaged_files_are_read_or_refused(seed: int) -> None:
     fuzz(seed, 500)
+
+
+def test_100_damaged_deep_files_are_read_or_refused() -> None:
+    recordings = [
+        (DATA / f"deep.{suffix}").read_bytes() for suffix in ("hatchet", "hatchet_msgpack")
+    ]
+    fuzz(7, 100, recordings, [flip_bytes, cut, splice])
 
 
 @pytest.mark.long

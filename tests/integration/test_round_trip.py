@@ -65,3 +65,18 @@ def test_a_merged_set_of_parts_survives_as_one_file(tmp_path: Path) -> None:
     target = tmp_path / "merged.hatchet_msgpack"
     write_profile(merged, target)
     assert replace(open_profile(target), source=merged.source) == merged
+
+
+@pytest.mark.filterwarnings("ignore")  # of packages that are not ours
+@pytest.mark.parametrize("name", ["gpt.hatchet", "triton36_kernels.hatchet", "samples.hatchet"])
+def test_what_we_write_opens_in_the_viewer_of_triton(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("hatchet")
+    viewer = pytest.importorskip("triton.profiler.viewer")
+    profile = read(name)
+    write_profile(profile, tmp_path / "out.hatchet")
+    with (tmp_path / "out.hatchet").open(encoding="utf-8") as file:
+        graph, _, _, devices = viewer.get_raw_metrics(file)
+    assert profile.tree is not None
+    assert set(graph.dataframe["name"]) == {frame.name for frame in profile.tree.frames}
+    assert graph.dataframe["time (ns)"].sum() == profile.tree.root.total("time (ns)")
+    assert list(devices["CUDA"]) == ["0"]

@@ -66,7 +66,7 @@ def _decode(data: bytes) -> Any:
     value = msgpack.unpackb(data)
     try:
         is_same = len(msgpack.packb(value)) == len(data)
-    except ValueError:  # too deep for the packer
+    except (ValueError, RecursionError):  # too deep for the packer
         is_same = False
     if not is_same:  # longer numbers than need be, or keys that stand twice: look closer
         msgpack.unpackb(data, object_pairs_hook=_refuse_duplicates)
@@ -82,9 +82,17 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _unpacker(data: bytes) -> Any:
-    unpacker = msgpack.Unpacker(max_buffer_size=max(len(data), 1))
+    unpacker = msgpack.Unpacker(max_buffer_size=0)  # no limit: what is not there shows as such
     unpacker.feed(data)
     return unpacker
+
+
+def _take(unpacker: Any, data: bytes) -> Any:
+    """The next value, measured before it is built."""
+    start = unpacker.tell()
+    unpacker.skip()
+    piece = data[start : unpacker.tell()]
+    return msgpack.unpackb(piece, object_pairs_hook=_refuse_duplicates)
 
 
 def _first_line(error: Exception) -> str:
@@ -121,7 +129,7 @@ def _decode_deep(data: bytes) -> tuple[Any, int]:
             continue
         left -= 1
         in_list = type(container) is list
-        key = None if in_list else unpacker.unpack()
+        key = None if in_list else _take(unpacker, data)
         if not (in_list or isinstance(key, str)):
             raise _UnreadableError("a key is no text")
         place = unpacker.tell()
@@ -133,7 +141,7 @@ def _decode_deep(data: bytes) -> tuple[Any, int]:
         elif key == "children" and _is_list(first):
             value, size = [], unpacker.read_array_header()
         else:
-            value = unpacker.unpack()
+            value = _take(unpacker, data)
         if in_list:
             container.append(value)
         elif key in container:
