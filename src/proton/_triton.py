@@ -57,6 +57,12 @@ def version() -> str | None:
         return None
 
 
+def is_supported() -> bool:
+    """Whether the Triton that is imported or installed is one of 3.6 to 3.9."""
+    major, minor, *_ = ((version() or "0.0") + ".0").split(".")
+    return major == "3" and minor in ("6", "7", "8", "9")
+
+
 def runtime_knobs() -> Any:
     """`triton.knobs.runtime`: launch hooks, interpret, debug."""
     return importlib.import_module("triton.knobs").runtime

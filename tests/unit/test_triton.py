@@ -53,3 +53,20 @@ def test_every_part_of_the_interpreter_is_found() -> None:
     pytest.importorskip("numpy")
     parts = _triton.interpreter_parts()
     assert all(value is not None for value in vars(parts).values())
+
+
+@pytest.mark.parametrize(
+    ("version", "is_supported"),
+    [
+        ("3.6.0", True),
+        ("3.9.1+git1234", True),
+        ("3.10.0", False),
+        ("3.5.1", False),
+        ("4.6.0", False),
+    ],
+)
+def test_versions_3_6_to_3_9_are_supported(
+    monkeypatch: pytest.MonkeyPatch, version: str, is_supported: bool
+) -> None:
+    monkeypatch.setattr(_triton, "version", lambda: version)
+    assert _triton.is_supported() is is_supported

@@ -129,3 +129,11 @@ def _engine() -> Any:
             reason=f"{error.name or 'a module'} cannot be imported ({error})",
             remedy="pip install 'proton-profiler[interpreter]'",
         ) from error
+    except AttributeError as error:  # Triton's interpreter is no public interface
+        if _triton.is_supported():
+            raise
+        raise BackendUnavailable(
+            "interpreter",
+            reason=f"Triton {_triton.version()} has another interpreter ({error})",
+            remedy="use Triton 3.6 to 3.9",
+        ) from error

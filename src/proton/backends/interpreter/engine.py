@@ -50,8 +50,9 @@ class Engine:
         semantic = parts.TritonSemantic(builder_class())
         names = {**vars(parts.interpreter), "interpreter_semantic": semantic}
         self._parts = parts
-        self._machine = Machine(parts, semantic, LanguagePatch(parts, semantic), builder_class)
-        self._kernels = KernelTable(parts, names)
+        patch = LanguagePatch(parts, semantic)
+        self._machine = Machine(parts, semantic, patch, builder_class)
+        self._kernels = KernelTable(parts, names, patch)
         self._autotuning = Autotuning(parts, self._on_autotune)
         self._listeners: list[Listener] = []
         self._originals: list[tuple[Any, str, Any]] = []

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from proton._triton import InterpreterParts
+from proton.backends.interpreter.language import LanguagePatch
 from proton.backends.interpreter.rewrite import rewrite
 
 _log = logging.getLogger("proton")
@@ -96,9 +97,12 @@ class LaunchTraits(NamedTuple):
 class KernelTable:
     """Kernels by their Python function; a function that goes away takes its entry along."""
 
-    def __init__(self, parts: InterpreterParts, names: Mapping[str, Any]) -> None:
+    def __init__(
+        self, parts: InterpreterParts, names: Mapping[str, Any], patch: LanguagePatch
+    ) -> None:
         self._parts = parts
         self._names = names
+        self._patch = patch
         self._kernels: WeakKeyDictionary[FunctionType, Kernel] = WeakKeyDictionary()
 
     def kernel(self, jitted: Any) -> Kernel:
@@ -113,9 +117,10 @@ class KernelTable:
         options: Mapping[str, Any] = getattr(jitted, "kwargs", {})  # InterpretedFunction's
         normalize = self._parts.normalize_type
         annotations = inspect.get_annotations(function)
+        replaced = self._patch.replaced_globals(function.__globals__)
         return Kernel(
             name=function.__name__,
-            function=rewrite(function, self._parts.ast_transformer, self._names),
+            function=rewrite(function, self._parts.ast_transformer, self._names, replaced),
             signature=inspect.signature(function),
             constexprs=frozenset(
                 name for name, kind in annotations.items() if normalize(kind) == "constexpr"

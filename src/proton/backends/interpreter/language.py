@@ -7,7 +7,8 @@ collect them once, which is where the time for counting comes from.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from proton._triton import InterpreterParts
@@ -45,10 +46,23 @@ class LanguagePatch:
         for name, member in inspect.getmembers(language.tensor):
             if isinstance(member, parts.JITFunction):
                 self.set_attr(language.tensor, name, _method(member))
+        self._by_original = {
+            id(vars(owner)[name]): value
+            for owner, name, value in self._replacements.values()
+            if isinstance(owner, ModuleType) and name in vars(owner)
+        }
 
     def set_attr(self, owner: Any, name: str, value: Any) -> None:
         """Note a replacement; the last one of an attribute counts."""
         self._replacements[id(owner), name] = (owner, name, value)
+
+    def replaced_globals(self, names: Mapping[str, Any]) -> dict[str, Any]:
+        """Globals of a module that are replaced here: `from triton.language import load`."""
+        return {
+            name: self._by_original[id(value)]
+            for name, value in names.items()
+            if id(value) in self._by_original
+        }
 
     def apply(self) -> None:
         """Put every replacement in place; inside another `apply` there is nothing to do."""

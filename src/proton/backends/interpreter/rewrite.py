@@ -18,7 +18,10 @@ _INNER = "__proton_kernel__"
 
 
 def rewrite(
-    function: FunctionType, transformer: ast.NodeTransformer, names: Mapping[str, Any]
+    function: FunctionType,
+    transformer: ast.NodeTransformer,
+    names: Mapping[str, Any],
+    replaced: Mapping[str, Any] | None = None,
 ) -> FunctionType:
     """A copy of `function` with the transformer applied.
 
@@ -26,6 +29,7 @@ def rewrite(
         function: what `@triton.jit` decorated.
         transformer: Triton's, which may refer to names the function does not know.
         names: where those names are looked up.
+        replaced: global names that mean something else in the copy.
 
     Returns:
         The rewritten function; `function` itself where its source cannot be had.
@@ -41,10 +45,12 @@ def rewrite(
     known = _names_in(definition)
     _strip_signature(definition)
     definition.body = [_transformed(transformer, node) for node in definition.body]
-    added = sorted((_names_in(definition) - known) & names.keys())
-    code = _compile(definition, function, added, first_line, _indent_of(lines[0]))
+    used = _names_in(definition)
+    bound = {name: names[name] for name in sorted((used - known) & names.keys())}
+    bound.update((name, value) for name, value in (replaced or {}).items() if name in used)
+    code = _compile(definition, function, list(bound), first_line, _indent_of(lines[0]))
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    cells.update((name, CellType(names[name])) for name in added)
+    cells.update((name, CellType(value)) for name, value in bound.items())
     result = FunctionType(
         code,
         function.__globals__,

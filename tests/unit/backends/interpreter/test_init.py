@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 from proton.backends.interpreter import InterpreterBackend
-from proton.errors import UsageError
+from proton.errors import BackendUnavailable, UsageError
 
 pytestmark = pytest.mark.matrix
 
@@ -163,6 +163,22 @@ def test_a_program_without_triton_never_imports_it(
         """
     )
     assert (result.returncode, result.stdout) == (0, "[]\n"), result.stderr
+
+
+def test_a_triton_with_another_interpreter_is_named_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, new_sink: Any
+) -> None:
+    from proton.backends.interpreter import engine
+
+    def fail() -> None:
+        raise AttributeError("no attribute '_patch_lang_core'")
+
+    monkeypatch.setattr(engine, "shared_engine", fail)
+    with pytest.raises(AttributeError):
+        InterpreterBackend("").start(new_sink())
+    monkeypatch.setattr(triton, "__version__", "3.12.0")
+    with pytest.raises(BackendUnavailable, match=r"Triton 3\.12\.0 .* use Triton 3\.6 to 3\.9"):
+        InterpreterBackend("").start(new_sink())
 
 
 def test_without_numpy_the_error_names_the_extra(

@@ -9,7 +9,9 @@ import triton
 import triton.language as tl
 
 from proton._triton import interpreter_parts
+from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.kernels import KernelTable, LaunchTraits
+from proton.backends.interpreter.language import LanguagePatch
 
 pytestmark = pytest.mark.matrix
 
@@ -23,7 +25,8 @@ def scale(x, n, factor=2.0, BLOCK: tl.constexpr = 8):
 @pytest.fixture
 def table() -> KernelTable:
     parts = interpreter_parts()
-    return KernelTable(parts, vars(parts.interpreter))
+    patch = LanguagePatch(parts, parts.TritonSemantic(make_builder_class(parts)()))
+    return KernelTable(parts, vars(parts.interpreter), patch)
 
 
 def test_a_kernel_is_prepared_once(table: KernelTable) -> None:

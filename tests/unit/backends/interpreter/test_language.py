@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 import triton
 import triton.language as tl
+from triton.language import arange, store
+from triton.language.math import exp2
 
 from proton._triton import interpreter_parts
 from proton.backends.interpreter.builder import make_builder_class
@@ -64,3 +66,14 @@ def test_a_loop_may_run_to_a_computed_bound(sink: Any) -> None:
     dst = np.zeros(1, np.int32)
     count[(1,)](dst, 10, BLOCK=4)
     assert dst[0] == 3
+
+
+def test_functions_imported_by_name_from_the_language_work(sink: Any) -> None:
+    @triton.jit
+    def powers(dst, BLOCK: tl.constexpr):
+        i = arange(0, BLOCK)
+        store(dst + i, exp2(i.to(tl.float32)))
+
+    dst = np.zeros(4, np.float32)
+    powers[(1,)](dst, BLOCK=4)
+    assert dst.tolist() == [1, 2, 4, 8]

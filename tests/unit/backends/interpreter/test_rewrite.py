@@ -48,6 +48,16 @@ def test_closures_keep_their_live_cells() -> None:
     assert rewritten(1) == 5
 
 
+def test_a_replaced_global_means_something_else_in_the_copy_only() -> None:
+    def kernel() -> object:
+        return ast
+
+    assert isinstance(kernel, FunctionType)
+    copy = rewrite(kernel, _WrapAssignments(), {}, {"ast": int, "unused": 1})
+    assert copy() is int
+    assert kernel() is ast
+
+
 def test_defaults_and_keyword_defaults_are_the_originals() -> None:
     marker = object()
 
