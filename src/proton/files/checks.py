@@ -22,6 +22,8 @@ def is_text(value: object) -> TypeGuard[str]:
     """A str that UTF-8 can hold, which lone surrogates cannot."""
     if type(value) is not str:
         return False
+    if value.isascii():
+        return True
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -79,7 +79,7 @@ class _Reader:
         self._flows = FlowEnds()
         self._open: dict[object, list[_Event]] = {}
         self._skipped: Counter[str] = Counter()
-        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}  # call stack -> path
 
     def add(self, event: Any) -> None:
         """Take one event of the file."""
@@ -87,13 +87,13 @@ class _Reader:
             raise EventError(f"must be an object, not {short(event)}")
         phase = event.get("ph")
         if phase == "X":
-            self._close(self._begin(event), time_of(event, "dur", 0))
+            self._take(self._event(event, time_of(event, "dur", 0)))
         elif phase in ("B", "b"):
-            self._open.setdefault(pair_key(event), []).append(self._begin(event))
+            self._open.setdefault(pair_key(event), []).append(self._event(event, 0))
         elif phase in ("E", "e"):
             self._end(event)
         elif phase in ("i", "I", "R"):
-            self._close(self._begin(event), 0)
+            self._take(self._event(event, 0))
         elif phase in ("s", "t", "f"):
             identity = (plain_of(event, "cat"), plain_of(event, "id"))
             self._flows.add(identity, phase == "s", row_of(event), time_of(event, "ts"))
@@ -104,7 +104,7 @@ class _Reader:
         else:
             raise EventError(f"has a phase that is not text but {short(phase)}")
 
-    def _begin(self, event: dict[str, Any]) -> _Event:
+    def _event(self, event: dict[str, Any], duration_us: float) -> _Event:
         name = event.get("name", "")
         if not is_text(name):
             raise EventError(f"has a name that is not text but {short(name)}")
@@ -115,28 +115,35 @@ class _Reader:
             kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
         args = event.get("args")
         if type(args) is not dict:
-            return _Event(name, kind, row, time_of(event, "ts"), 0, (), EMPTY)
+            return _Event(name, kind, row, time_of(event, "ts"), duration_us, (), EMPTY)
         path = self._path(args.get("call_stack"))
         if kind is SpanKind.METRIC and path:
             name = path[-1]  # the event's own tells the values as well
         elif path and path[-1] != name:
             path = (*path, name)
-        return _Event(name, kind, row, time_of(event, "ts"), 0, path, metrics_of(args))
+        return _Event(name, kind, row, time_of(event, "ts"), duration_us, path, metrics_of(args))
 
     def _path(self, stack: Any) -> tuple[str, ...]:
         if stack is None:
             return ()
+        try:
+            known = self._paths.get(tuple(stack)) if type(stack) is list else None
+        except TypeError:
+            known = None
+        if known is not None:
+            return known
         if type(stack) is not list or not all(map(is_text, stack)):
             raise EventError("has a call_stack that is not a list of names")
         path = tuple(stack[1:] if stack[:1] == [ROOT_NAME] else stack)
-        return self._paths.setdefault(path, path)
+        self._paths[tuple(stack)] = path
+        return path
 
-    def _close(self, event: _Event, duration_us: float) -> None:
-        if duration_us < 0:
+    def _take(self, event: _Event) -> None:
+        if event.duration_us < 0:
             self._skipped["negative duration"] += 1
-            duration_us = 0
-        self._flows.see(event.row, event.start_us, duration_us, len(self._events))
-        self._events.append(event._replace(duration_us=duration_us))
+            event = event._replace(duration_us=0)
+        self._flows.see(event.row, event.start_us, event.duration_us, len(self._events))
+        self._events.append(event)
 
     def _end(self, event: dict[str, Any]) -> None:
         begun = self._open.get(pair_key(event))
@@ -144,7 +151,7 @@ class _Reader:
             self._skipped["end without a begin"] += 1
             return
         start = begun.pop()
-        self._close(start, time_of(event, "ts") - start.start_us)
+        self._take(start._replace(duration_us=time_of(event, "ts") - start.start_us))
 
     def _name(self, event: dict[str, Any]) -> None:
         args = event.get("args")

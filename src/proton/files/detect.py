@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -56,6 +57,8 @@ def _with_suffix(path: Path) -> Path:
 
 def _open_file(path: Path, source: str) -> Profile:
     try:
+        if stat.S_ISCHR(path.stat().st_mode) or stat.S_ISBLK(path.stat().st_mode):
+            raise FormatError(f"{source}: a device, not a file")  # it may never end
         data = path.read_bytes()
     except FileNotFoundError:
         raise FormatError(f"{source}: no such file") from None
@@ -63,8 +66,13 @@ def _open_file(path: Path, source: str) -> Profile:
         raise FormatError(f"{source}: a directory, not a profile") from None
     except OSError as error:
         raise FormatError(f"{source}: cannot be read: {error.strerror or error}") from None
-    with _no_collection():
-        return read_profile(data, source)
+    try:
+        with _no_collection():
+            return read_profile(data, source)
+    except MemoryError:
+        raise FormatError(
+            f"{source}: too large for the memory of this machine ({len(data)} bytes)"
+        ) from None
 
 
 def _open_parts(parts: dict[int, Path], source: str) -> Profile:

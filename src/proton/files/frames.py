@@ -70,7 +70,7 @@ def infer_kinds(
         "k" if DEVICE_ID in metrics and TIME_NS in metrics else suggested[name]
         for name, metrics in zip(names, own, strict=True)
     ]
-    for row, metrics in enumerate(own):
+    for row, metrics in enumerate(own):  # before lines are told from frames by their kernels
         if CYCLES in metrics and (parent := parents[row]) > 0 and CYCLES not in own[parent]:
             letters[parent] = "k"
     if "p" in suggested.values():

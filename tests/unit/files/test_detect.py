@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from proton.errors import FormatError
+from proton.files import detect
 from proton.files.detect import open_profile
 
 DATA = Path(__file__).parents[2] / "data"
@@ -79,6 +80,19 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
 
 def test_a_directory_is_said(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path}: a directory, not a profile"
+
+
+def test_a_device_is_said_and_not_read_for_ever() -> None:
+    assert refusal("/dev/zero") == "/dev/zero: a device, not a file"
+
+
+def test_a_file_that_memory_does_not_hold_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(detect, "read_profile", full)
+    path = DATA / "root_only.hatchet"
+    assert refusal(path) == f"{path}: too large for the memory of this machine (72 bytes)"
 
 
 def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
