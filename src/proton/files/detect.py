@@ -84,7 +84,7 @@ def _open_parts(parts: dict[int, Path], source: str) -> Profile:
     if len({profile.tree is None for profile in profiles}) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")
     merged = merge_profiles(profiles, source)
-    return replace(merged, warnings=tuple(merged.warnings) + gap_warnings(list(parts)))
+    return replace(merged, warnings=tuple(merged.warnings) + gap_warnings(parts.keys()))
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 
 from proton.files.schema import FORMATS
@@ -52,10 +54,12 @@ def _rank(suffix: str) -> int:
     return FORMATS.index(name) if name in FORMATS else len(FORMATS)
 
 
-def gap_warnings(phases: list[int]) -> tuple[str, ...]:
+def gap_warnings(phases: Collection[int]) -> tuple[str, ...]:
     """What to say about phases that are missing between 0 and the last one."""
-    missing = sorted(set(range(phases[-1] + 1)) - set(phases)) if phases[-1] < 10**6 else []
-    if not missing:
+    size = max(phases) + 1
+    count = size - len(phases)
+    if not count:
         return ()
-    listed = ", ".join(map(str, missing[:8])) + (", ..." if len(missing) > 8 else "")
-    return (f"{len(missing)} of {phases[-1] + 1} parts are missing: phase {listed}",)
+    missing = islice((phase for phase in range(size) if phase not in phases), 8)
+    listed = ", ".join(map(str, missing)) + (", ..." if count > 8 else "")
+    return (f"{count} of {size} parts are missing: phase {listed}",)

@@ -54,3 +54,8 @@ def test_many_missing_parts_are_counted() -> None:
     assert gap_warnings([0, 100]) == (
         "99 of 101 parts are missing: phase 1, 2, 3, 4, 5, 6, 7, 8, ...",
     )
+
+
+def test_a_part_with_an_enormous_number_costs_nothing() -> None:
+    (warning,) = gap_warnings([0, 10**17])
+    assert warning.startswith("99999999999999999 of 100000000000000001 parts are missing: phase 1,")
