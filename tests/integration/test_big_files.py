@@ -76,7 +76,7 @@ def test_100_000_nodes_open_in_proportion_to_a_bare_json_load(tmp_path: Path) ->
             return json.load(file)
 
     ratios = []
-    for _ in range(5):
+    for _ in range(3):
         bare = seconds(load)
         ratios.append(seconds(lambda: open_profile(path)) / bare)
     assert median(ratios) < MAX_RATIO
