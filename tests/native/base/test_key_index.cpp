@@ -1,0 +1,20 @@
+#include "base/key_index.h"
+
+#include "check.h"
+
+using proton::KeyIndex;
+
+TEST(every_key_keeps_its_number_while_the_table_grows) {
+  KeyIndex index;
+  bool is_new;
+  for (uint32_t i = 1; i <= 5000; ++i) {
+    uint32_t* number = index.find_or_add(uint64_t{i} << 32 | (i % 7), is_new);
+    CHECK(is_new);
+    *number = i;
+  }
+  for (uint32_t i = 1; i <= 5000; ++i) {
+    CHECK_EQ(*index.find_or_add(uint64_t{i} << 32 | (i % 7), is_new), i);
+    CHECK(!is_new);
+  }
+  CHECK_EQ(index.size(), 5000);
+}

@@ -1,0 +1,121 @@
+#include "session/session.h"
+
+#include "base/error.h"
+#include "check.h"
+#include "host.h"
+#include "model/losses.h"
+
+using namespace proton;
+
+namespace {
+
+KernelEvent kernel(const char* name, CorrelationId correlation = 0) {
+  KernelEvent event;
+  event.correlation = correlation;
+  event.name = name;
+  event.start_ns = 10;
+  event.end_ns = 15;
+  event.device_type = "FAKE";
+  return event;
+}
+
+}  // namespace
+
+TEST(scopes_kernels_and_metrics_meet_in_one_tree) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  host::enter("a");
+  ThreadState& here = host::thread();
+  const PathId path = launch_path(here, here.stack, false);
+  session.add_kernel(path, 0, kernel("k"), nullptr, nullptr);
+  session.add_kernel(path, 0, kernel("k"), nullptr, nullptr);
+  SampleList metrics;
+  metrics.add(process.metric_names.intern("x"), int64_t{4});
+  host::leave(metrics);
+  const CallTree tree = session.snapshot_tree(0, {});
+  CHECK_EQ(tree.nodes.size(), 3);
+  const uint32_t row = host::row_of(tree, "a/k");
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "count")), 2);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "time (ns)")), 10);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "a"), "x")), 4);
+}
+
+TEST(a_timed_scope_books_its_time) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  host::enter("a", true);
+  host::leave();
+  const CallTree tree = session.snapshot_tree(0, {});
+  CHECK(std::get<int64_t>(host::metric(tree, 1, "cpu_time (ns)")) >= 0);
+  CHECK(tree.summary.metric_kinds.at("cpu_time (ns)") == MetricKind::kExclusive);
+}
+
+TEST(a_kernel_is_booked_where_it_was_launched) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.expect_launches();
+  session.activate();
+  host::enter("first");
+  session.on_launch(1);
+  host::leave();
+  host::enter("second");
+  session.on_launch(2);
+  session.on_kernel(kernel("k", 1));
+  session.on_kernel(kernel("k", 2));
+  host::leave();
+  const CallTree tree = session.snapshot_tree(0, {});
+  CHECK(host::row_of(tree, "first/k") != 0);
+  CHECK(host::row_of(tree, "second/k") != 0);
+  CHECK(session.losses().empty());
+}
+
+TEST(a_kernel_of_an_unknown_launch_is_counted_and_kept_at_the_root) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.expect_launches();
+  session.activate();
+  session.on_kernel(kernel("k", 77));
+  session.on_dropped(5);
+  CHECK_EQ(session.losses().at(losses::kUnknownLaunch), 1);
+  CHECK_EQ(session.losses().at(losses::kDropped), 5);
+  CHECK(host::row_of(session.snapshot_tree(0, {}), "k") != 0);
+}
+
+TEST(tables_are_cleared_with_the_last_session_and_open_scopes_stay_true) {
+  auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
+  session->activate();
+  host::enter("a");
+  host::enter("b");
+  session.reset();
+  CHECK_EQ(process.paths.size(), 1);
+  Session next(1, ContextKind::kShadow, DataKind::kTree);
+  next.activate();
+  host::enter("c");
+  host::leave();
+  host::leave();
+  host::leave();
+  CHECK(host::row_of(next.snapshot_tree(0, {}), "a/b/c") != 0);
+}
+
+TEST(missing_phases_and_other_data_are_refused) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  CHECK_THROWS(session.snapshot_tree(1, {}), Error);
+  CHECK_THROWS(session.snapshot_trace(0, {}), Error);
+}
+
+TEST(a_trace_keeps_every_span_and_the_lane_of_its_thread) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  host::enter("a");
+  host::enter("b");
+  host::leave();
+  ThreadState& here = host::thread();
+  session.add_kernel(launch_path(here, here.stack, false), here.number, kernel("k"), nullptr,
+                     nullptr);
+  const TraceLog log = session.snapshot_trace(0, {});  // `a` is open: it ends now
+  host::leave();
+  CHECK_EQ(log.spans.size(), 4);  // b, a, the launch and the kernel
+  CHECK_EQ(*log.paths[log.spans[0].path].name, "b");
+  CHECK_EQ(log.spans[2].flow_id, log.spans[3].flow_id);
+  CHECK(log.spans[2].is_flow_source);
+  CHECK(log.lanes[log.spans[3].lane].kind == LaneKind::kDevice);
+}

@@ -1,0 +1,120 @@
+// Host path under a mutex that plays the GIL, device path with real concurrency.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+#include "host.h"
+
+using namespace proton;
+
+namespace {
+
+KernelEvent kernel(CorrelationId correlation) {
+  KernelEvent event;
+  event.correlation = correlation;
+  event.name = "k";
+  event.end_ns = 1;
+  event.device_type = "FAKE";
+  return event;
+}
+
+}  // namespace
+
+TEST(driver_threads_and_launching_threads_meet_in_one_session) {
+  std::unique_lock gil(host::gil());
+  host::thread();
+  auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
+  session->expect_launches();
+  session->activate();
+  gil.unlock();
+  constexpr uint32_t kLaunches = 2000;
+  std::atomic<uint32_t> next{1};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&] {
+      for (uint32_t id; (id = next.fetch_add(1)) <= kLaunches;) {
+        {
+          std::lock_guard lock(host::gil());
+          host::enter("step");
+        }
+        session->on_launch(id);
+        session->on_kernel(kernel(id));
+        std::lock_guard lock(host::gil());
+        host::leave();
+      }
+    });
+  }
+  std::thread driver([&] {
+    for (int i = 0; i < 500; ++i) {
+      session->on_dropped(1);
+      session->on_kernel(kernel(0));
+    }
+  });
+  std::thread reader([&] {
+    for (int i = 0; i < 20; ++i) {
+      std::lock_guard lock(host::gil());
+      session->snapshot_tree(session->phase(), {});
+      session->advance_phase();
+    }
+  });
+  for (std::thread& thread : threads) thread.join();
+  driver.join();
+  reader.join();
+  gil.lock();
+  CHECK_EQ(session->event_count(), kLaunches + 500);
+  CHECK_EQ(session->losses().at("unknown_launch"), 500);
+  CHECK_EQ(session->losses().at("dropped_event"), 500);
+  int64_t booked = 0;
+  for (int phase = 0; phase <= session->phase(); ++phase) {
+    const CallTree tree = session->snapshot_tree(phase, {});
+    const uint32_t row = host::row_of(tree, "step/k");
+    if (row != 0) booked += std::get<int64_t>(host::metric(tree, row, "count"));
+  }
+  CHECK_EQ(booked, kLaunches);
+  session.reset();
+}
+
+TEST(a_thread_without_scopes_reads_the_lead_threads_path_with_no_lock) {
+  std::unique_lock gil(host::gil());
+  ThreadState& lead = host::thread();
+  process.threads.lead(lead);
+  auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
+  session->activate();
+  std::atomic<bool> is_done{false};
+  std::atomic<int> seen{0};
+  std::thread follower([&] {
+    while (!is_done.load()) {
+      if (current_path_unlocked() != kRootPath) ++seen;
+    }
+  });
+  while (seen.load() == 0) {
+    host::enter("lead");
+    host::leave();
+  }
+  is_done = true;
+  gil.unlock();
+  follower.join();
+  gil.lock();
+  CHECK(seen.load() > 0);
+  session.reset();
+}
+
+TEST(a_thread_that_ends_is_reaped_and_its_state_used_again) {
+  std::lock_guard gil(host::gil());
+  host::thread();
+  process.threads.reap();
+  const size_t before = process.threads.live().size();
+  ThreadState* first = nullptr;
+  ThreadState* second = nullptr;
+  std::thread([&] {
+    first = &host::thread();
+    host::enter("left open");
+  }).join();
+  process.threads.reap();
+  CHECK_EQ(process.threads.live().size(), before);
+  std::thread([&] { second = &host::thread(); }).join();
+  process.threads.reap();
+  CHECK_EQ(first, second);
+  CHECK(first->stack.top == nullptr);
+}
