@@ -8,7 +8,7 @@
 
 namespace proton {
 
-thread_local ThreadState* this_thread = nullptr;
+constinit thread_local ThreadState* this_thread = nullptr;
 
 namespace {
 

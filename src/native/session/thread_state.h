@@ -27,7 +27,7 @@ struct ThreadState {
 };
 
 /// The calling thread's state, or null when it has none yet.
-extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 
 class ThreadTable {
  public:
