@@ -20,7 +20,7 @@ import proton
 
 pytestmark = pytest.mark.matrix
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
+SOURCE = Path(proton.__file__).resolve().parents[1]  # installed, or the working tree
 
 
 def _describe(grid: Any, metadata: Any, args: dict[str, Any]) -> dict[str, Any]:
