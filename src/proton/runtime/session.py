@@ -276,6 +276,8 @@ def _say_notices(recordings: Iterable[Recording]) -> None:
 
 def _write_at_exit() -> None:
     """Write what is still open; an error is a line in the log, where nobody can catch it."""
+    if flags.command_line:
+        return  # the command writes its session, later in a worker of multiprocessing, and says so
     try:
         close_sessions(None, "")
     except (ProtonError, OSError) as error:
