@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import ctypes
+import gc
 import threading
 from collections.abc import Callable, Iterator
 
@@ -234,3 +235,13 @@ def test_scopes_in_a_copied_context_end_with_it() -> None:
     with Scope("outside"):
         assert contextvars.copy_context().run(work) == ["outside", "inside"]
         assert context_path() == ["outside"]
+
+
+def test_scopes_that_a_task_left_open_are_counted(session: _native.Session) -> None:
+    async def leave_open() -> None:
+        Scope("left open").__enter__()
+
+    asyncio.run(leave_open())
+    assert context_path() == []
+    gc.collect()
+    assert session.losses == {"unclosed_scope": 1}

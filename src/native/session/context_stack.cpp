@@ -1,12 +1,16 @@
 #include "session/context_stack.h"
 
+#include "model/losses.h"
 #include "session/process.h"
 
 namespace proton {
 namespace {
 
 void recycle(ScopeEntry* entry) {
-  if (entry->is_listed) process.unlist(*entry);
+  if (entry->is_listed) {  // its task ended with the scope open
+    process.unlist(*entry);
+    if (!entry->is_closed) process.count_loss(losses::kUnclosedScope);
+  }
   void* name = entry->name;
   void* owner = entry->owner;
   entry->parent = process.free_entries;
