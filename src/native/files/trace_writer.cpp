@@ -23,6 +23,11 @@ std::string_view category_of(SpanKind kind) {
       return "kernel";
     case SpanKind::kMetric:
       return "metric";
+    case SpanKind::kCopy:
+      return "copy";
+    case SpanKind::kGraph:
+      return "graph";
+    case SpanKind::kLaunch:
     case SpanKind::kScope:
       break;
   }

@@ -37,6 +37,19 @@ struct DeviceEntry {
   Value::Map attributes;  // arch, bus_width, clock_rate, memory_clock_rate, num_sms, name
 };
 
+/// How the runs of one kernel or copy in one context spread, and how it was launched: what a
+/// tree's row keeps beyond the sums that stand among its metrics.
+struct KernelDetail {
+  uint32_t row;  // of CallTree::nodes
+  int64_t min_ns;
+  int64_t max_ns;
+  int64_t p50_ns;  // of a histogram: within a tenth
+  int64_t p99_ns;
+  /// Launch attributes that were the same in every run: grid and block (lists of three), registers,
+  /// static_shared_bytes, dynamic_shared_bytes, stream.
+  Value::Map attributes;
+};
+
 /// What a file says about the recording as a whole.
 struct Summary {
   Value::Map header;  // from the runtime: session, command, host, versions, times
@@ -51,6 +64,7 @@ struct CallTree {
   std::deque<std::string> strings;  // stable addresses for names and keys
   std::vector<TreeNode> nodes;      // row 0 is the root
   std::vector<Metric> metrics;
+  std::vector<KernelDetail> details;  // by row, at most one a row
   Summary summary;
 };
 

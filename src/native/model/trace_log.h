@@ -19,7 +19,14 @@ struct TraceLane {
   uint32_t device_id = 0;
 };
 
-enum class SpanKind : uint8_t { kScope, kKernel, kMetric };
+enum class SpanKind : uint8_t {
+  kScope,
+  kKernel,
+  kMetric,  // a scope with metrics
+  kCopy,    // a copy or memset, on a device lane
+  kGraph,   // one replay of a graph, on a graph lane
+  kLaunch,  // the host call that launched work, on a host lane
+};
 
 struct TraceSpan {
   SpanKind kind;
@@ -32,6 +39,7 @@ struct TraceSpan {
   bool is_flow_source = false;
   uint32_t first_metric = 0;
   uint32_t metric_count = 0;
+  uint32_t attributes = 0;  // index into TraceLog::attributes; 0: none
 };
 
 /// A path as (parent path, name); path 0 is the root.
@@ -46,6 +54,8 @@ struct TraceLog {
   std::vector<TraceLane> lanes;
   std::vector<TraceSpan> spans;  // any order
   std::vector<Metric> metrics;
+  /// Launch attributes, shared by equal launches; the first is empty. Keys as in KernelDetail.
+  std::vector<Value::Map> attributes = std::vector<Value::Map>(1);
   int64_t base_host_ns = 0;  // host clock at ts = 0
   int64_t base_unix_ns = 0;  // Unix time at ts = 0
   Summary summary;
