@@ -6,6 +6,7 @@ import contextlib
 import json
 import threading
 import time
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -202,3 +203,15 @@ def test_timed_scopes_add_up_over_threads(session: Session) -> None:
     booked = tree_of(session)["a"]["cpu_time (ns)"]
     assert 0 < booked <= sum(spent)
     assert booked > max(spent) / 2
+
+
+def test_any_mapping_can_give_metrics(session: Session) -> None:
+    with Scope("a", UserDict({"tokens": 3})):
+        pass
+    assert tree_of(session)["a"]["tokens"] == 3
+
+
+def test_the_root_has_a_zero_for_every_sum(session: Session) -> None:
+    with Scope("a", {"flops": 2.0, "tokens": 3, "own (exc)": 1, "last (pty)": 4}):
+        pass
+    assert root_of(session)["metrics"] == {"flops": 0.0, "tokens": 0}

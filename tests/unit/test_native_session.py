@@ -421,3 +421,10 @@ def test_memory_of_a_tree_session_does_not_grow_with_events(session: Session) ->
     before = resident_pages()
     record()
     assert resident_pages() - before < 50
+
+
+def test_numbers_beyond_a_double_are_kept_as_text(make_session: MakeSession) -> None:
+    session = make_session()
+    session.add_autotune({"kernel": "k", "key": [10**400]})
+    written = json.loads(session.serialize("hatchet", 0, {}))[0]["proton"]
+    assert written["autotune"][0]["key"] == [str(10**400)]

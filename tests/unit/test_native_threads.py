@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import ctypes
 import gc
+import os
 import threading
 from collections.abc import Callable, Iterator
 
@@ -245,3 +246,33 @@ def test_scopes_that_a_task_left_open_are_counted(session: _native.Session) -> N
     assert context_path() == []
     gc.collect()
     assert session.losses == {"unclosed_scope": 1}
+
+
+def test_a_child_forked_inside_a_task_has_none_of_the_tasks_scopes(
+    session: _native.Session,
+) -> None:
+    async def other(started: asyncio.Event, done: asyncio.Event) -> None:
+        with Scope("other"):
+            started.set()
+            await done.wait()
+
+    async def main() -> int:
+        started, done = asyncio.Event(), asyncio.Event()
+        beside = asyncio.create_task(other(started, done))
+        await started.wait()
+        with Scope("task"):
+            pid = os.fork()
+            if pid == 0:
+                child = _native.Session(1, context="shadow", data="trace")
+                child.activate()
+                is_clean = context_path() == []
+                with Scope("own"):
+                    is_clean = is_clean and context_path() == ["own"]
+                text = child.serialize("chrome_trace", 0, {}).decode()
+                os._exit(0 if is_clean and '"other"' not in text else 1)
+            assert context_path() == ["task"]
+        done.set()
+        await beside
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+    assert asyncio.run(main()) == 0

@@ -24,6 +24,7 @@ struct HostPart {
 /// A task's stack at one moment; never changes.
 struct TaskView {
   PyObject_HEAD ContextStack stack;
+  uint32_t fork_count;  // of the process that made it
 };
 
 void dealloc_view(PyObject* self) {
@@ -115,6 +116,16 @@ Reference current_view() {
   return Reference(view);
 }
 
+/// In a forked child: the scopes and states of the task were the parent's; leaving them is fine.
+void forgive_exits(ThreadState& thread, const ContextStack& stack) {
+  for (ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) {
+    ++thread.forgiven_exits;
+  }
+  for (const StateEntry* state = stack.state.get(); state != nullptr; state = state->parent.get()) {
+    ++thread.forgiven_exits;
+  }
+}
+
 void follow_task(ThreadState& thread, ScopeEntry* top) {
   ScopeEntry* old = thread.task_top;
   thread.task_top = share_entry(top);
@@ -156,8 +167,13 @@ Current::Current() : thread_(find_thread()), is_task_(false), home_(&thread_) {
   is_task_ = true;
   home_ = thread_.host_context;
   const Reference view = current_view();
-  const ContextStack& stack = view ? reinterpret_cast<TaskView*>(view.get())->stack : thread_.stack;
-  task_stack_ = stack;
+  const auto* seen = reinterpret_cast<TaskView*>(view.get());
+  if (seen != nullptr && seen->fork_count != process.fork_count) {
+    forgive_exits(thread_, seen->stack);
+    if (!commit()) PyErr_Clear();  // an empty stack of the child's own
+    seen = nullptr;
+  }
+  task_stack_ = seen != nullptr ? seen->stack : thread_.stack;
   share_entry(task_stack_.top);
   if (thread_.task_top != task_stack_.top) {
     follow_task(thread_, task_stack_.top);
@@ -191,6 +207,7 @@ bool Current::commit() {
   if (view == nullptr) return false;
   new (&view->stack) ContextStack(task_stack_);
   share_entry(view->stack.top);
+  view->fork_count = process.fork_count;
   Reference held(reinterpret_cast<PyObject*>(view));
   Reference token(PyContextVar_Set(path_variable, held.get()));
   if (!token) return false;

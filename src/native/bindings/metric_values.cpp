@@ -159,7 +159,7 @@ template <typename Visit>
 bool for_each_metric(PyObject* metrics, Visit visit) {
   if (metrics == nullptr || metrics == Py_None) return true;
   if (!PyDict_Check(metrics)) {
-    if (!PyMapping_Check(metrics) || PySequence_Check(metrics)) {
+    if (!PyMapping_Check(metrics) || !PyObject_HasAttrString(metrics, "keys")) {
       raise(ErrorKind::kMetricType,
             concat("metrics ", repr(metrics), " are no mapping; give a dict of names to numbers"));
       return false;

@@ -77,7 +77,10 @@ void read_stack(std::vector<Position>& stack) {
 }
 
 PathId capture_frames(ThreadState& thread) {
-  static std::vector<Position> stack;  // under the GIL, and nothing below calls Python
+  // Kept for its memory, but taken out while in use: making frame objects can start a garbage
+  // collection, and that can come back here.
+  static std::vector<Position> spare;
+  std::vector<Position> stack = std::move(spare);
   read_stack(stack);
   auto& cache = *static_cast<FrameCache*>(frame_cache(thread));
   if (cache.epoch != process.epoch) {
@@ -104,6 +107,7 @@ PathId capture_frames(ThreadState& thread) {
     }
     known.push_back({frame.code, frame.offset, path});
   }
+  spare = std::move(stack);
   return path;
 }
 

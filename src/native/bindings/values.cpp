@@ -40,7 +40,12 @@ Value::Map convert_map(nb::handle mapping, int depth) {
 Value convert_integer(nb::handle object) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-  if (overflow != 0) return {static_cast<double>(PyLong_AsDouble(object.ptr()))};
+  if (overflow != 0) {
+    const double rounded = PyLong_AsDouble(object.ptr());
+    if (!PyErr_Occurred()) return {rounded};
+    PyErr_Clear();  // beyond a double too: its digits are all that is left
+    return {text_of(nb::str(object))};
+  }
   return {static_cast<int64_t>(number)};
 }
 

@@ -89,8 +89,12 @@ void Process::reset_after_fork() {
   open_sessions.clear();
   active_sessions.clear();
   needs_clock = false;
+  for (ScopeEntry* entry = task_entries; entry != nullptr; entry = entry->next_listed) {
+    entry->is_listed = false;
+  }
   task_entries = nullptr;
   ++epoch;
+  ++fork_count;
   threads.forget_others();
   if (this_thread == nullptr) return;
   ContextStack& stack = this_thread->stack;

@@ -36,7 +36,8 @@ struct Process {
   MetricNames metric_names;
   ThreadTable threads;
   HostHooks hooks;
-  uint32_t epoch = 1;  // grows when the tables are cleared; older path ids are void
+  uint32_t epoch = 1;       // grows when the tables are cleared; older path ids are void
+  uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
   bool needs_clock = false;             // a trace session is active
   std::vector<Session*> open_sessions;  // between construction and close

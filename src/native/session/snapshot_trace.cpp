@@ -131,6 +131,7 @@ class TraceBuilder {
 
 TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
   expect_phase(phase, DataKind::kTrace);
+  process.threads.reap();  // scopes of threads that ended are not open
   std::lock_guard lock(mutex_);
   return TraceBuilder(*this, *phases_.at(phase)).build(std::move(header));
 }

@@ -24,19 +24,19 @@ uint32_t SnapshotStrings::intern_frame(FrameId frame) {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Session& session, const Phase& phase)
-      : session_(session), phase_(phase), strings_(tree_.strings) {}
+  TreeBuilder(const Session& session, const Phase& phase) : session_(session), phase_(phase) {}
 
   CallTree build(Value::Map header) {
-    tree_.nodes.push_back({strings_.at(strings_.intern("ROOT")), FrameKind::kRoot, 0, 0, {}});
-    row_of_path_.assign(process.paths.size(), kUnknown);
-    row_of_path_[kRootPath] = 0;
+    reserve();
+    tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot, 0, 0, {}});
     tree_.summary = session_.summary_locked(std::move(header));
+    const uint32_t time_key = add_key("time (ns)");
+    const uint32_t count_key = add_key("count");
     if (!phase_.kernels.empty()) {
-      add_metric(0, "count", MetricKind::kInclusive, int64_t{0});
-      add_metric(0, "time (ns)", MetricKind::kInclusive, int64_t{0});
+      add_metric(0, count_key, MetricKind::kInclusive, int64_t{0});
+      add_metric(0, time_key, MetricKind::kInclusive, int64_t{0});
     }
-    add_rows();
+    add_rows(time_key, count_key);
     for (const MetricCell& cell : phase_.scope_metrics.cells()) {
       add_sample(row_of(cell.row), cell.metric, cell.value);
     }
@@ -49,96 +49,176 @@ class TreeBuilder {
 
  private:
   static constexpr uint32_t kUnknown = UINT32_MAX;
+  static constexpr size_t kKernelMetricCount = 4;
+
+  /// A metric on its way into a row; those of one row are linked, as there are few of them.
   struct Pending {
     uint32_t row;
     uint32_t key;
+    uint32_t next;
     MetricValue value;
   };
+  /// What tells rows below one parent apart: equal text of one kind (and device) is one label.
+  struct Label {
+    const std::string* name;
+    FrameKind kind;
+  };
+  /// A metric name in this file.
+  struct Key {
+    const std::string* text;
+    MetricKind kind = MetricKind::kInclusive;
+    bool is_given = false;  // by a user or backend, so that `kind` counts
+    bool is_mixed = false;  // given as two kinds
+    bool is_on_root = false;
+  };
+
+  void reserve() {
+    const size_t row_count = phase_.seen.size() + phase_.kernels.size() + 1;
+    tree_.nodes.reserve(row_count);
+    last_pending_.reserve(row_count);
+    pending_.reserve(phase_.kernels.size() * kKernelMetricCount +
+                     phase_.scope_metrics.cells().size() + phase_.kernel_metrics.cells().size() +
+                     2);
+    kernel_rows_.reserve(phase_.kernels.size());
+    last_pending_.push_back(kUnknown);
+    row_of_path_.assign(process.paths.size(), kUnknown);
+    row_of_path_[kRootPath] = 0;
+    label_of_kernel_.assign(session_.kernels_.size(), kUnknown);
+  }
 
   /// Scopes and kernels in the order they were first seen.
-  void add_rows() {
+  void add_rows(uint32_t time_key, uint32_t count_key) {
+    const uint32_t id_key = add_key("device_id");
+    const uint32_t type_key = add_key("device_type");
     const auto& seen = phase_.seen;
-    const auto& kernels = phase_.kernels;
     size_t next_path = 0;
-    for (const KernelRow& kernel : kernels) {
+    for (const KernelRow& kernel : phase_.kernels) {
       for (; next_path < seen.size() && seen[next_path].stamp < kernel.stamp; ++next_path) {
         row_of(seen[next_path].path);
       }
-      add_kernel(kernel);
+      const uint32_t row = child(row_of(kernel.path), label_of_kernel(kernel.kernel));
+      const auto& device = session_.devices_seen_[session_.kernels_[kernel.kernel].device];
+      kernel_rows_.push_back(row);
+      add_metric(row, time_key, MetricKind::kInclusive, kernel.time_ns);
+      add_metric(row, count_key, MetricKind::kInclusive, kernel.count);
+      add_metric(row, id_key, MetricKind::kProperty, device.id);
+      add_metric(row, type_key, MetricKind::kProperty, device.type);
     }
     for (; next_path < seen.size(); ++next_path) row_of(seen[next_path].path);
   }
 
-  void add_kernel(const KernelRow& kernel) {
-    const auto& [name, device] = session_.kernels_[kernel.kernel];
-    const uint32_t text = strings_.intern(session_.kernel_names_.text(name));
-    const uint32_t row = child(row_of(kernel.path), text, FrameKind::kKernel, device);
-    kernel_rows_.push_back(row);
-    add_metric(row, "time (ns)", MetricKind::kInclusive, kernel.time_ns);
-    add_metric(row, "count", MetricKind::kInclusive, kernel.count);
-    add_metric(row, "device_id", MetricKind::kProperty, session_.devices_seen_[device].id);
-    add_metric(row, "device_type", MetricKind::kProperty, session_.devices_seen_[device].type);
-  }
-
   uint32_t row_of(PathId path) {
-    std::vector<PathId> missing;
+    missing_.clear();
     while (row_of_path_[path] == kUnknown) {
-      missing.push_back(path);
+      missing_.push_back(path);
       path = process.paths.parent(path);
     }
     uint32_t row = row_of_path_[path];
-    for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
-      const FrameId frame = process.paths.frame(*it);
-      row = child(row, strings_.intern_frame(frame), frame.kind(), 0);
+    for (auto it = missing_.rbegin(); it != missing_.rend(); ++it) {
+      row = child(row, label_of_frame(process.paths.frame(*it)));
       row_of_path_[*it] = row;
     }
     return row;
   }
 
-  uint32_t child(uint32_t parent, uint32_t text, FrameKind kind, uint32_t device) {
+  /// Names have one id each already; only Python frames can have equal text under different ids.
+  uint32_t label_of_frame(FrameId frame) {
     bool is_new;
-    const uint64_t label_key =
-        uint64_t{text} << 32 | uint64_t{device} << 8 | static_cast<uint8_t>(kind);
-    uint32_t* label = labels_.find_or_add(label_key, is_new);
-    if (is_new) *label = static_cast<uint32_t>(labels_.size());
-    uint32_t* row = rows_.find_or_add(uint64_t{parent} << 32 | *label, is_new);
+    uint32_t* label = frame_labels_.find_or_add(frame.bits(), is_new);
+    if (!is_new) return *label;
+    std::string text = process.frame_name(frame);
+    if (frame.kind() == FrameKind::kPython) {
+      if (auto found = python_labels_.find(text); found != python_labels_.end()) {
+        return *label = found->second;
+      }
+    }
+    *label = add_label(std::move(text), frame.kind());
+    if (frame.kind() == FrameKind::kPython) python_labels_.emplace(*labels_[*label].name, *label);
+    return *label;
+  }
+
+  uint32_t label_of_kernel(uint32_t kernel) {
+    uint32_t& label = label_of_kernel_[kernel];
+    if (label == kUnknown) {
+      const NameId name = session_.kernels_[kernel].name;
+      label = add_label(session_.kernel_names_.text(name), FrameKind::kKernel);
+    }
+    return label;
+  }
+
+  uint32_t add_label(std::string text, FrameKind kind) {
+    labels_.push_back({&tree_.strings.emplace_back(std::move(text)), kind});
+    return static_cast<uint32_t>(labels_.size() - 1);
+  }
+
+  uint32_t child(uint32_t parent, uint32_t label) {
+    bool is_new;
+    uint32_t* row = rows_.find_or_add((uint64_t{parent} << 32 | label) + 1, is_new);
     if (is_new) {
       *row = static_cast<uint32_t>(tree_.nodes.size());
-      tree_.nodes.push_back({strings_.at(text), kind, 0, 0, {}});
+      tree_.nodes.push_back({labels_[label].name, labels_[label].kind, 0, 0, {}});
       tree_.nodes[parent].children.push_back(*row);
+      last_pending_.push_back(kUnknown);
     }
     return *row;
   }
 
-  void add_sample(uint32_t row, MetricId metric, const MetricValue& value) {
+  uint32_t add_key(const std::string& text) {
+    auto [found, is_new] = key_index_.try_emplace(text, static_cast<uint32_t>(keys_.size()));
+    if (is_new) keys_.push_back({&tree_.strings.emplace_back(text)});
+    return found->second;
+  }
+
+  uint32_t key_of(MetricId metric) {
+    if (metric >= key_of_metric_.size()) key_of_metric_.resize(metric + 1, kUnknown);
+    uint32_t& at = key_of_metric_[metric];
+    if (at != kUnknown) return at;
     const MetricName& name = process.metric_names.name(metric);
-    auto [known, is_new] = kinds_.try_emplace(name.key, name.kind);
-    if (!is_new && known->second != name.kind) {
+    at = add_key(name.key);
+    Key& key = keys_[at];
+    if (key.is_given && key.kind != name.kind && !key.is_mixed) {
+      key.is_mixed = true;
       tree_.summary.warnings.push_back(
           concat("metric ", quoted(name.key), " was given as two kinds; the first one stands"));
+    } else if (!key.is_given) {
+      key.is_given = true;
+      key.kind = name.kind;
+      if (name.kind != MetricKind::kInclusive) {
+        tree_.summary.metric_kinds.emplace(name.key, name.kind);
+      }
     }
-    if (name.kind != MetricKind::kInclusive) {
-      tree_.summary.metric_kinds.try_emplace(name.key, name.kind);
+    return at;
+  }
+
+  void add_sample(uint32_t row, MetricId metric, const MetricValue& value) {
+    const MetricKind kind = process.metric_names.name(metric).kind;
+    const uint32_t key = key_of(metric);
+    if (kind == MetricKind::kInclusive && !keys_[key].is_on_root) {
+      // Readers that sum upwards want a number to start from.
+      keys_[key].is_on_root = true;
+      if (std::holds_alternative<int64_t>(value)) add_metric(0, key, kind, int64_t{0});
+      if (std::holds_alternative<double>(value)) add_metric(0, key, kind, 0.0);
     }
-    add_metric(row, name.key, name.kind, value);
+    add_metric(row, key, kind, value);
   }
 
   /// Merges values that meet in one row because their frames have equal text.
-  void add_metric(uint32_t row, const std::string& key, MetricKind kind, MetricValue value) {
-    const uint32_t key_text = strings_.intern(key);
-    bool is_new;
-    uint32_t* at = pending_index_.find_or_add((uint64_t{row} << 32 | key_text) + 1, is_new);
-    if (is_new) {
-      *at = static_cast<uint32_t>(pending_.size());
-      pending_.push_back({row, key_text, std::move(value)});
-    } else if (add_value(pending_[*at].value, kind, value) != Booking::kBooked) {
-      ++tree_.summary.losses[losses::kMetricConflict];
+  void add_metric(uint32_t row, uint32_t key, MetricKind kind, MetricValue value) {
+    for (uint32_t at = last_pending_[row]; at != kUnknown; at = pending_[at].next) {
+      if (pending_[at].key != key) continue;
+      if (add_value(pending_[at].value, kind, value) != Booking::kBooked) {
+        ++tree_.summary.losses[losses::kMetricConflict];
+      }
+      return;
     }
+    const auto at = static_cast<uint32_t>(pending_.size());
+    pending_.push_back({row, key, last_pending_[row], std::move(value)});
+    last_pending_[row] = at;
+    ++tree_.nodes[row].metric_count;
   }
 
   /// Lays the metrics out by row: a counting sort that keeps the order within a row.
   void place_metrics() {
-    for (const Pending& metric : pending_) ++tree_.nodes[metric.row].metric_count;
     uint32_t first = 0;
     for (TreeNode& node : tree_.nodes) {
       node.first_metric = first;
@@ -148,7 +228,7 @@ class TreeBuilder {
     tree_.metrics.resize(pending_.size());
     for (Pending& metric : pending_) {
       TreeNode& node = tree_.nodes[metric.row];
-      tree_.metrics[node.first_metric + node.metric_count++] = {strings_.at(metric.key),
+      tree_.metrics[node.first_metric + node.metric_count++] = {keys_[metric.key].text,
                                                                 std::move(metric.value)};
     }
   }
@@ -156,14 +236,19 @@ class TreeBuilder {
   const Session& session_;
   const Phase& phase_;
   CallTree tree_;
-  SnapshotStrings strings_;
   std::vector<uint32_t> row_of_path_;
   std::vector<uint32_t> kernel_rows_;
-  KeyIndex labels_;  // (text, device, kind) -> label
-  KeyIndex rows_;    // (parent row, label) -> row
-  KeyIndex pending_index_;
+  std::vector<PathId> missing_;  // reused by row_of
+  std::vector<Label> labels_;
+  KeyIndex frame_labels_;  // FrameId -> label
+  std::unordered_map<std::string_view, uint32_t> python_labels_;
+  std::vector<uint32_t> label_of_kernel_;
+  KeyIndex rows_;  // (parent row, label) -> row
+  std::vector<Key> keys_;
+  std::unordered_map<std::string, uint32_t> key_index_;
+  std::vector<uint32_t> key_of_metric_;
   std::vector<Pending> pending_;
-  std::unordered_map<std::string, MetricKind> kinds_;
+  std::vector<uint32_t> last_pending_;  // by row
 };
 
 CallTree Session::snapshot_tree(int phase, Value::Map header) const {
