@@ -17,7 +17,7 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     if ending.error:
         lines.append(ending.error)
     if ending.is_empty:
-        lines.append(f"nothing was captured: {_why_empty()}")
+        lines.append(f"nothing was captured: {_why_empty(ending.losses)}")
     if quiet:
         return lines
     if paths:
@@ -27,8 +27,10 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     return lines
 
 
-def _why_empty() -> str:
+def _why_empty(losses: Mapping[str, int]) -> str:
     """What the target did not do, and what to do about it."""
+    if losses:
+        return f"all that was seen was lost: {_listed(losses)}"
     if "triton" not in sys.modules:
         reason = "the target imported no Triton and entered no scope"
     else:
@@ -54,8 +56,11 @@ def _files(paths: list[str]) -> str:
 def _losses(losses: Mapping[str, int]) -> str:
     if not losses:
         return ""
-    listed = ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
-    return f" (lost: {listed})"
+    return f" (lost: {_listed(losses)})"
+
+
+def _listed(losses: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
 
 
 def _next(path: str) -> str:

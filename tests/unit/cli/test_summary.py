@@ -60,3 +60,8 @@ def test_saying_something_to_nobody_does_no_harm(
         stream.close()
     monkeypatch.setattr("sys.stderr", stream)
     say(["x"])
+
+
+def test_a_run_whose_only_kernel_failed_is_not_told_that_it_launched_none() -> None:
+    (line,) = lines(Ending(is_empty=True, losses={"failed_kernel": 1}), quiet=True)
+    assert line == "nothing was captured: all that was seen was lost: 1 failed_kernel"
