@@ -2,60 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
-
-import pytest
 
 from proton import _native
-from proton._native import Scope, Session
-from proton.errors import SessionNotFound
-
-MakeSession = Callable[..., Session]
-DEVICE: dict[str, Any] = {"device_type": "CPU", "device_id": 0}
-
-
-@pytest.fixture
-def make_session() -> Iterator[MakeSession]:
-    """`make_session(context=..., data=..., active=...)`; closed after the test."""
-    made: list[Session] = []
-
-    def make(*, context: str = "shadow", data: str = "tree", active: bool = True) -> Session:
-        session = Session(len(made), context=context, data=data)
-        made.append(session)
-        if active:
-            session.activate()
-        return session
-
-    yield make
-    for session in made:
-        with contextlib.suppress(SessionNotFound):
-            session.close()
-
-
-def root_of(session: Session, phase: int = 0) -> dict[str, Any]:
-    root: dict[str, Any] = json.loads(session.serialize("hatchet", phase, {}))[0]
-    return root
-
-
-def tree_of(session: Session, phase: int = 0) -> dict[str, dict[str, Any]]:
-    """Path -> metrics, for every node but the root."""
-    found: dict[str, dict[str, Any]] = {}
-    pending = [("", child) for child in root_of(session, phase)["children"]]
-    while pending:
-        above, node = pending.pop(0)
-        path = above + node["frame"]["name"]
-        assert path not in found
-        found[path] = node["metrics"]
-        pending += [(path + "/", child) for child in node["children"]]
-    return found
-
-
-def launch(session: Session, name: str = "kernel", time_ns: int = 10, **metrics: Any) -> None:
-    session.on_kernel(name, 100, 100 + time_ns, metrics=metrics or None, **DEVICE)
+from proton._native import Scope
+from tests.support.native import DEVICE, MakeSession, launch, tree_of
 
 
 def test_python_frames_are_the_path_and_scope_names_are_not(make_session: MakeSession) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,32 +12,7 @@ import pytest
 from proton import _native
 from proton._native import Scope, context_path, enter_scope, exit_scope
 from proton.errors import MetricTypeError, ScopeMismatch, UsageError
-
-
-@pytest.fixture
-def session() -> Iterator[_native.Session]:
-    """An active shadow/tree session."""
-    session = _native.Session(0, context="shadow", data="tree")
-    session.activate()
-    yield session
-    session.close()
-
-
-def run_thread(function: Callable[[], None]) -> None:
-    errors: list[BaseException] = []
-
-    def guarded() -> None:
-        try:
-            function()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=guarded)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-
+from tests.support.native import run_thread
 
 # Scope objects
 

@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
 from proton._native import Scope, Session, enter_scope, exit_scope
-from proton.errors import SessionNotFound
-
-MakeSession = Callable[..., Session]
-DEVICE: dict[str, Any] = {"device_type": "CPU", "device_id": 0}
-
-
-@pytest.fixture
-def make_session() -> Iterator[MakeSession]:
-    """`make_session(context=..., data=..., active=...)`; closed after the test."""
-    made: list[Session] = []
-
-    def make(*, context: str = "shadow", data: str = "tree", active: bool = True) -> Session:
-        session = Session(len(made), context=context, data=data)
-        made.append(session)
-        if active:
-            session.activate()
-        return session
-
-    yield make
-    for session in made:
-        with contextlib.suppress(SessionNotFound):
-            session.close()
+from tests.support.native import MakeSession, launch
 
 
 def spans_of(session: Session, phase: int = 0) -> list[dict[str, Any]]:
     trace = json.loads(session.serialize("chrome_trace", phase, {}))
     return [event for event in trace["traceEvents"] if event["ph"] == "X"]
-
-
-def launch(session: Session, name: str = "kernel", time_ns: int = 10, **metrics: Any) -> None:
-    session.on_kernel(name, 100, 100 + time_ns, metrics=metrics or None, **DEVICE)
 
 
 def test_a_scope_is_a_span_with_its_id(make_session: MakeSession) -> None:

@@ -1,10 +1,8 @@
-"""Trees and profiles for the tests of rendering, written as rows of (depth, name, metrics)."""
+"""Trees and profiles for tests, written as rows of (depth, name, metrics)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
-import pytest
+from collections.abc import Mapping, Sequence
 
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
@@ -44,13 +42,3 @@ def profile_of(
         header=Header(proton_version="0.1.0" if is_ours else ""),
         metric_kinds=kinds or {},
     )
-
-
-@pytest.fixture
-def make_tree() -> Callable[[Sequence[Row]], Tree]:
-    return tree_of
-
-
-@pytest.fixture
-def make_profile() -> Callable[..., Profile]:
-    return profile_of
