@@ -17,25 +17,12 @@ from proton.backends.interpreter.autotune import Autotuning
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.kernels import KernelTable
 from proton.backends.interpreter.language import LanguagePatch
-from proton.backends.interpreter.launch import Machine, launch
+from proton.backends.interpreter.launch import Machine, Recorder, launch
 from proton.errors import UsageError
 
 
-class Listener(Protocol):
+class Listener(Recorder, Protocol):
     """A session as the engine sees it."""
-
-    def on_launch(
-        self,
-        name: str,
-        start_ns: int,
-        end_ns: int,
-        metrics: Mapping[str, int | float],
-        given: frozenset[str],
-    ) -> None:
-        """Book a finished launch."""
-
-    def on_failed_launch(self) -> None:
-        """Count a launch whose kernel raised."""
 
     def on_autotune(self, record: Mapping[str, object]) -> None:
         """Keep the outcome of an autotuning run."""
