@@ -87,6 +87,12 @@ def remove_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
     runtime.launch_exit_hook.remove(leave)
 
 
+def autotuner_class() -> type[Any]:
+    """`triton.runtime.autotuner.Autotuner`."""
+    kind: type[Any] = importlib.import_module("triton.runtime.autotuner").Autotuner
+    return kind
+
+
 def opaque_value(payload: object) -> Any:
     """`payload` as a value that a compiled kernel may keep and pass on, with no code behind it."""
     return _opaque_class()(payload)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
+from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
 MetricInput = int | float | list[int] | list[float]
@@ -68,7 +69,7 @@ class Backend(Protocol):
 
 # name -> "module:class", imported only when chosen; None: known, but not in this version
 BACKENDS: dict[str, str | None] = {
-    "cupti": None,
+    "cupti": "proton.backends.cupti.backend:CuptiBackend",
     "rocprofiler": None,
     "instrumentation": None,
     "interpreter": "proton.backends.interpreter:InterpreterBackend",
@@ -93,3 +94,16 @@ def load_backend(name: str) -> type[Backend]:
         )
     module, _, attribute = target.partition(":")
     return cast(type[Backend], getattr(import_module(module), attribute))
+
+
+def make_backend(name: str, mode: str, knobs: Knobs) -> Backend:
+    """A backend for one session; one whose class says `takes_knobs` gets them too.
+
+    Raises:
+        UsageError: the name or the mode means nothing.
+        BackendUnavailable: this version or this machine cannot run it.
+    """
+    kind = load_backend(name)
+    if getattr(kind, "takes_knobs", False):
+        return cast(Backend, cast(Any, kind)(mode, knobs=knobs))
+    return kind(mode)

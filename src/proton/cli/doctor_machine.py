@@ -7,14 +7,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from proton.backends.choice import choose_backend
+from proton.backends.knobs import Knobs
+from proton.cli import doctor_cuda
 from proton.cli.finding import Finding
 from proton.errors import UsageError
 from proton.runtime import options
 
-_NVIDIA = Path("/proc/driver/nvidia")
 _AMD = Path("/dev/kfd")
-_LIBRARY_CACHE = Path("/etc/ld.so.cache")
-_CUDA_LIBRARY = "libcuda.so.1"
 # Sizes, switches and paths as `runtime.options` reads them.
 _VARIABLES = (
     "TRITON_PROTON_DISABLE",
@@ -25,60 +25,40 @@ _VARIABLES = (
     "TRITON_CUPTI_LIB_BLACKWELL_PATH",
     "TRITON_PROFILE_BUFFER_SIZE",
     "TRITON_PROFILE_METRIC_BUFFER_SIZE",
+    "PROTON_CUDA_LIBRARY",
 )
 
 
 def gpu() -> Iterator[Finding]:
-    """GPUs, by what the kernel shows of their drivers."""
-    models = nvidia_models()
-    for index, model in enumerate(models):
-        yield Finding(f"gpu {index}", model)
-    if models and not has_cuda_library():
-        yield Finding(
-            "cuda driver",
-            f"a GPU is there, but no {_CUDA_LIBRARY}",
-            "install the driver's user libraries; in a container: start it with --gpus all",
-        )
-    elif models:
-        yield Finding("cuda driver", f"{_CUDA_LIBRARY} is there")
+    """GPUs, by what the kernel shows of their drivers; and the libraries that NVIDIA's need."""
+    knobs = _knobs()
+    found = list(doctor_cuda.driver_findings(knobs))
+    yield from found
+    yield from doctor_cuda.libraries(knobs)
+    if found:
+        yield from doctor_cuda.permissions()
+        yield from doctor_cuda.holders()
     if _AMD.exists():
         yield Finding("gpu", f"an AMD driver is loaded ({_AMD})")
-    elif not models:
+    elif not found:
         yield Finding("gpu", "none found: kernels run through Triton's interpreter")
-
-
-def nvidia_models() -> list[str]:
-    """The names of the GPUs that the NVIDIA driver shows."""
-    models = []
-    for path in sorted(_NVIDIA.glob("gpus/*/information")):
-        try:
-            lines = path.read_text(errors="replace").splitlines()
-        except OSError:
-            continue
-        named = (line.partition(":")[2].strip() for line in lines if line.startswith("Model:"))
-        models.append(next(named, "NVIDIA GPU of unknown model"))
-    return models
-
-
-def has_cuda_library() -> bool:
-    """Whether the loader would find the CUDA driver library; it is not loaded."""
-    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    if any(folder and os.path.exists(os.path.join(folder, _CUDA_LIBRARY)) for folder in folders):
-        return True
-    try:
-        return _CUDA_LIBRARY.encode() in _LIBRARY_CACHE.read_bytes()
-    except OSError:
-        return False
 
 
 def backend() -> Iterator[Finding]:
     """The backend that `start()` takes when told none, and why."""
-    chosen = options.DEFAULT_BACKEND
-    if nvidia_models() or _AMD.exists():
-        reason = "this version has no GPU backend yet, so kernels are interpreted on the CPU"
-    else:
-        reason = "there is no GPU"
-    yield Finding("default backend", f"{chosen}: {reason}")
+    choice = choose_backend(_knobs())
+    reason = choice.reason
+    if choice.name == "interpreter" and _AMD.exists():
+        reason = "this version has no backend for AMD GPUs yet, so kernels are interpreted"
+    yield Finding("default backend", f"{choice.name}: {reason}")
+
+
+def _knobs() -> Knobs:
+    """As the environment has them; none where it cannot be read, which `environment` says."""
+    try:
+        return options.read_knobs()
+    except UsageError:
+        return Knobs()
 
 
 def environment() -> Iterator[Finding]:

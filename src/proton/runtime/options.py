@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from proton.backends.base import BACKENDS
+from proton.backends.choice import choose_backend
+from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
 from proton.errors import UsageError
 from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
 from proton.runtime.hooks import Hook
@@ -17,12 +19,12 @@ from proton.runtime.names import DEFAULT_PROFILE_NAME, STDOUT_NAMES, fill, pick_
 
 CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")
-DEFAULT_BACKEND = "interpreter"  # until a GPU backend is built
+DEFAULT_BACKEND: str | None = None  # None: what fits the machine
 PERIODIC_FLUSHING = "periodic_flushing"
 
 # backend -> mode -> its options; a backend that is not listed checks its mode itself
 _MODES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cupti": {"pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
+    "cupti": {"": ("graphs",), "pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
     "rocprofiler": {"pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
     "interpreter": {PERIODIC_FLUSHING: ("format",)},
 }
@@ -45,19 +47,6 @@ class TextMode(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Knobs:
-    """Switches from `triton.knobs.proton` or the environment; sizes in bytes."""
-
-    disable: bool = False
-    enable_nvtx: bool = True
-    enable_hw_trace: bool = False
-    cupti_lib_dir: str | None = None
-    cupti_lib_blackwell_dir: str | None = None
-    profile_buffer_size: int = 64 << 20
-    profile_metric_buffer_size: int = 64 << 20
-
-
-@dataclass(frozen=True, slots=True)
 class SessionOptions:
     """What one `start()` asked for, checked.
 
@@ -77,7 +66,7 @@ class SessionOptions:
     mode: str
     flush_format: str | None
     hook: Hook | str | None
-    knobs: Knobs = Knobs()
+    knobs: Knobs = field(default_factory=Knobs)
 
     @property
     def key(self) -> str:
@@ -122,7 +111,8 @@ def resolve(
         hook = "triton"  # there is only one of them
     if not (hook is None or hook == "triton" or isinstance(hook, Hook)):
         raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
-    backend = _check_backend(backend)
+    knobs = read_knobs()
+    backend = _check_backend(backend, knobs)
     backend_mode, flush_format = _split_flushing(_check_mode(backend, str(mode or "")), data)
     return SessionOptions(
         name=name,
@@ -133,7 +123,7 @@ def resolve(
         mode=backend_mode,
         flush_format=flush_format,
         hook=hook,
-        knobs=read_knobs(),
+        knobs=knobs,
     )
 
 
@@ -150,9 +140,9 @@ def _check_name(name: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def _check_backend(backend: str | None) -> str:
+def _check_backend(backend: str | None, knobs: Knobs) -> str:
     if backend is None:
-        return DEFAULT_BACKEND
+        return DEFAULT_BACKEND or choose_backend(knobs).name
     if not isinstance(backend, str) or _rename(backend) not in BACKENDS:
         raise UsageError.unknown("backend", backend, choices=BACKENDS)
     return _rename(backend)
@@ -223,7 +213,8 @@ def read_knobs() -> Knobs:
         UsageError: a variable's value cannot be read; it names variable, value and choices.
     """
     knobs = _triton_knobs()
-    size = 64 << 20
+    size = KNOWN_BUFFER_BYTES
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return Knobs(
         disable=_read_bool(knobs, "disable", "TRITON_PROTON_DISABLE", default=False),
         enable_nvtx=_read_bool(knobs, "enable_nvtx", "TRITON_ENABLE_NVTX", default=True),
@@ -240,6 +231,13 @@ def read_knobs() -> Knobs:
         profile_metric_buffer_size=_read_size(
             knobs, "profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE", size
         ),
+        cuda_library=os.environ.get("PROTON_CUDA_LIBRARY") or None,
+        cuda_home=os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or None,
+        library_folders=tuple(
+            filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep))
+        ),
+        hides_devices=visible is not None and visible.strip() in ("", "-1", "NoDevFiles"),
+        interprets=_read_bool({}, "interpret", "TRITON_INTERPRET"),
     )
 
 

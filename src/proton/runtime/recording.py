@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 
 from proton import _native
-from proton.backends.base import Backend, load_backend
+from proton.backends.base import Backend, make_backend
 from proton.errors import UsageError, WriteError
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
@@ -65,7 +65,7 @@ class Recording:
 
     def add_backend(self, options: SessionOptions) -> None:
         """Start the backend and the hook of `options` on this session."""
-        backend = load_backend(options.backend)(options.mode)
+        backend = make_backend(options.backend, options.mode, options.knobs)
         backend.start(self.native)
         try:
             self._add_hook(options.hook)
@@ -85,6 +85,7 @@ class Recording:
             self._activated_ns = time.monotonic_ns()
         HookManager.activate(self.id)
         self.native.activate()
+        self._tell_backends(is_active=True)
 
     def deactivate(self, *, flushing: bool = False) -> None:
         """Stop recording for now; `flushing` waits for the events of work that has ended."""
@@ -93,6 +94,7 @@ class Recording:
         self._active_ns = self._active_time_ns()
         self._activated_ns = None
         self.native.deactivate()
+        self._tell_backends(is_active=False)
         HookManager.deactivate(self.id)
 
     def flush(self) -> None:
@@ -237,6 +239,13 @@ class Recording:
                 if error.rescued_to is None:
                     return
             self.clear(phase, up_to=True)
+
+    def _tell_backends(self, *, is_active: bool) -> None:
+        """Pause backends with the session, or wake them: those that have something to switch."""
+        for backend in self.backends.values():
+            set_active = getattr(backend, "set_active", None)
+            if set_active is not None:
+                set_active(is_active)
 
     def _stop_backends(self) -> None:
         """Stop all of them, even when one fails."""

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli import doctor_machine
+from proton.backends.cupti import driver
+from proton.cli import doctor_cuda, doctor_machine
 
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without a GPU, whose files lie in a folder, and a clean environment."""
-    monkeypatch.setattr(doctor_machine, "_NVIDIA", tmp_path / "nvidia")
+    monkeypatch.setattr(driver, "_PROC", tmp_path / "nvidia")
+    monkeypatch.setattr(driver, "_DEV", tmp_path / "dev")
+    monkeypatch.setattr(driver, "_LIBRARY_CACHE", tmp_path / "ld.so.cache")
+    monkeypatch.setattr(driver, "_LIBRARY_FOLDERS", ())
+    monkeypatch.setattr(doctor_cuda, "libraries", lambda knobs: iter(()))
     monkeypatch.setattr(doctor_machine, "_AMD", tmp_path / "kfd")
-    monkeypatch.setattr(doctor_machine, "_LIBRARY_CACHE", tmp_path / "ld.so.cache")
-    for name in (*doctor_machine._VARIABLES, "LD_LIBRARY_PATH"):
+    others = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "TRITON_INTERPRET")
+    for name in (*doctor_machine._VARIABLES, *others):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -25,6 +30,8 @@ def add_gpu(machine: Path, model: str) -> None:
     folder = machine / "nvidia" / "gpus" / "0000:01:00.0"
     folder.mkdir(parents=True)
     (folder / "information").write_text(f"Model: \t\t {model}\nIRQ:  1\n")
+    (machine / "dev").mkdir()
+    (machine / "dev" / "nvidia0").touch()
 
 
 def test_a_machine_without_a_gpu_is_fine() -> None:
@@ -32,37 +39,35 @@ def test_a_machine_without_a_gpu_is_fine() -> None:
     assert finding.text.startswith("none found")
     assert not finding.is_problem
     (backend,) = doctor_machine.backend()
-    assert backend.text == "interpreter: there is no GPU"
+    assert backend.text == "interpreter: there is no NVIDIA GPU"
 
 
-def test_a_gpu_is_named_and_the_backend_explained(machine: Path) -> None:
+def test_a_gpu_is_named_and_the_backend_explained(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add_gpu(machine, "NVIDIA H200")
-    (machine / "ld.so.cache").write_bytes(b"\0libcuda.so.1\0")
-    gpu, driver = doctor_machine.gpu()
+    (machine / "libcuda.so.1").touch()
+    monkeypatch.setenv("LD_LIBRARY_PATH", f":{machine}")
+    gpu, *others = doctor_machine.gpu()
     assert (gpu.subject, gpu.text) == ("gpu 0", "NVIDIA H200")
-    assert not driver.is_problem
+    assert not any(finding.is_problem for finding in others)
     (backend,) = doctor_machine.backend()
-    assert "no GPU backend yet" in backend.text
+    assert backend.text == f"cupti: {machine}/dev/nvidia0 and the CUDA driver are there"
 
 
 def test_a_gpu_without_the_drivers_library_is_a_problem(machine: Path) -> None:
     add_gpu(machine, "NVIDIA H200")
-    _, driver = doctor_machine.gpu()
-    assert driver.is_problem
-
-
-def test_the_library_is_also_found_by_its_path(
-    machine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (machine / "libcuda.so.1").touch()
-    monkeypatch.setenv("LD_LIBRARY_PATH", f":{machine}")
-    assert doctor_machine.has_cuda_library()
+    assert any(finding.is_problem for finding in doctor_machine.gpu())
+    (backend,) = doctor_machine.backend()
+    assert backend.text == "interpreter: a GPU is there, but no libcuda.so.1"
 
 
 def test_an_amd_driver_is_seen(machine: Path) -> None:
     (machine / "kfd").touch()
     (finding,) = doctor_machine.gpu()
     assert "AMD" in finding.text
+    (backend,) = doctor_machine.backend()
+    assert "no backend for AMD GPUs yet" in backend.text
 
 
 def test_an_environment_with_nothing_in_it_lists_what_is_understood() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from proton import _native, _triton
 from proton._triton import InterpreterParts
-
-SCOPE_NAME = "<autotune>"
+from proton.backends.autotuning import SCOPE_NAME, Trial, Trials, describe, make_record
 
 
 class Autotuning:
@@ -21,7 +19,7 @@ class Autotuning:
     ) -> None:
         self._parts = parts
         self._on_record = on_record
-        self._trials = _Trials()
+        self._trials = Trials()
         self._tuned: list[tuple[Any, Any]] = []  # autotuner and key of every choice made here
 
     def forget(self) -> None:
@@ -49,7 +47,8 @@ class Autotuning:
             self._tuned += [(autotuner, key) for key in autotuner.cache if key not in known]
             trials, self._trials.current = self._trials.current, outer
             if trials:
-                self._on_record(_record(autotuner, trials, args, kwargs))
+                record = make_record(autotuner, trials, args, kwargs, is_interpreted=True)
+                self._on_record(record)
 
     def make_bench(self) -> Callable[..., Any]:
         """What replaces `Autotuner._bench`."""
@@ -86,50 +85,7 @@ class Autotuning:
                 error = raised
             autotuner.post_hook(arguments, exception=error)
         time_ns = None if error else end_ns - start_ns
-        self._trials.current.append((config, time_ns, error))
+        said = describe(error) if error else None
+        self._trials.current.append(Trial(config, time_ns, said))
         # Triton takes the smallest: a list, as of its own benchmark
         return [float("inf") if time_ns is None else time_ns / 1e6] * 3
-
-
-class _Trials(threading.local):
-    """The trials of the autotuning run under way on this thread."""
-
-    def __init__(self) -> None:
-        self.current: list[tuple[Any, int | None, Exception | None]] = []
-
-
-def _record(
-    autotuner: Any,
-    trials: list[tuple[Any, int | None, Exception | None]],
-    args: list[Any],
-    kwargs: dict[str, Any],
-) -> dict[str, object]:
-    times = [time_ns for _, time_ns, _ in trials if time_ns is not None]
-    winner = next((i for i, trial in enumerate(trials) if times and trial[1] == min(times)), None)
-    named = {**dict(zip(autotuner.arg_names, args, strict=False)), **kwargs}
-    return {
-        "kernel": autotuner.base_fn.__name__,
-        "key": [_plain(named[name]) for name in autotuner.keys if name in named],
-        "path": _native.context_path(),
-        "configs": [_config(*trial) for trial in trials],
-        "winner": winner,
-        "interpreted": True,
-    }
-
-
-def _config(config: Any, time_ns: int | None, error: Exception | None) -> dict[str, object]:
-    entry: dict[str, object] = {
-        "config": str(config),
-        "kwargs": {name: _plain(value) for name, value in config.kwargs.items()},
-        "num_warps": config.num_warps,
-        "num_stages": config.num_stages,
-        "time_ns": time_ns,
-    }
-    if error is not None:
-        entry["error"] = f"{type(error).__name__}: {error}"
-    return entry
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON knows."""
-    return value if isinstance(value, bool | int | float | str | type(None)) else str(value)

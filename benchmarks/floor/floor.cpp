@@ -1,0 +1,193 @@
+// What tracing kernels with CUPTI costs at the least: one callback a launch that stores a context
+// id, one activity record a kernel, added up in a table. No scopes, no tree, no file. `overhead.py`
+// builds it and holds it against the profilers; it shares CUPTI's binary interface with Proton.
+#include <dlfcn.h>
+#include <stdint.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/cupti/abi.h"
+
+using namespace proton::cupti;
+
+namespace {
+
+constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kTableSize = 1 << 20;
+
+struct Library {
+  Result (*subscribe)(Subscriber*, CallbackFunction, void*);
+  Result (*enable_callback)(uint32_t, Subscriber, int, uint32_t);
+  Result (*register_buffers)(BufferRequested, BufferCompleted);
+  Result (*enable)(uint32_t);
+  Result (*disable)(uint32_t);
+  Result (*flush)(uint32_t);
+  Result (*next_record)(uint8_t*, size_t, void**);
+  Result (*node_id)(void*, uint64_t*);
+} cupti;
+
+struct Sum {
+  uint64_t key = 0, count = 0, time_ns = 0;
+};
+
+Subscriber subscriber;
+uint64_t* contexts;  // [correlation & mask] = correlation << 32 | context
+thread_local uint32_t context = 1;
+
+std::mutex node_mutex;
+std::unordered_map<uint64_t, uint32_t> node_contexts;
+
+std::mutex free_mutex;
+std::vector<uint8_t*> free_buffers;
+
+std::mutex sum_mutex;  // taken once a buffer
+std::vector<Sum> sums(4096);
+uint64_t record_count, graph_count, unmatched_count;
+
+void on_graph_node(uint32_t id, const ResourceData* resource) {
+  const auto* graph = static_cast<const GraphData*>(resource->descriptor);
+  if (graph == nullptr || graph->node_type != kKernelNode) return;
+  uint64_t node = 0, original = 0;
+  cupti.node_id(graph->node, &node);
+  std::lock_guard lock(node_mutex);
+  if (id == kGraphNodeCreated) {
+    node_contexts[node] = context;
+    return;
+  }
+  cupti.node_id(graph->original_node, &original);
+  if (const auto found = node_contexts.find(original); found != node_contexts.end()) {
+    const uint32_t captured = found->second;
+    node_contexts[node] = captured;
+  }
+}
+
+void on_callback(void*, int domain, uint32_t id, const void* data) {
+  if (domain != kDriverDomain) {
+    on_graph_node(id, static_cast<const ResourceData*>(data));
+    return;
+  }
+  const auto* call = static_cast<const CallbackData*>(data);
+  if (call->site != kEnterSite) return;
+  contexts[call->correlation_id & (kTableSize - 1)] =
+      static_cast<uint64_t>(call->correlation_id) << 32 | context;
+}
+
+void add(uint64_t key, uint64_t time_ns) {
+  size_t at = (key * 0x9e3779b97f4a7c15u) >> 52;
+  while (sums[at].count != 0 && sums[at].key != key) at = (at + 1) & (sums.size() - 1);
+  sums[at].key = key;
+  sums[at].count += 1;
+  sums[at].time_ns += time_ns;
+}
+
+uint32_t context_of(uint32_t correlation) {
+  const uint64_t entry = contexts[correlation & (kTableSize - 1)];
+  if (entry >> 32 == correlation) return static_cast<uint32_t>(entry);
+  ++unmatched_count;
+  return 0;
+}
+
+void on_requested(uint8_t** buffer, size_t* size, size_t* max_record_count) {
+  std::lock_guard lock(free_mutex);
+  if (free_buffers.empty()) {
+    *buffer = static_cast<uint8_t*>(std::aligned_alloc(4096, kBufferBytes));
+  } else {
+    *buffer = free_buffers.back();
+    free_buffers.pop_back();
+  }
+  *size = kBufferBytes;
+  *max_record_count = 0;
+}
+
+void on_completed(Context, uint32_t, uint8_t* buffer, size_t, size_t valid_size) {
+  {
+    std::lock_guard lock(sum_mutex);
+    void* record = nullptr;
+    while (valid_size != 0 && cupti.next_record(buffer, valid_size, &record) == kSuccess) {
+      const auto* kernel = static_cast<const KernelRecord*>(record);
+      if (kernel->kind == kConcurrentKernelActivity) {
+        ++record_count;
+        uint64_t captured = 0;
+        if (kernel->graph_node_id != 0) {
+          std::lock_guard nodes(node_mutex);
+          const auto found = node_contexts.find(kernel->graph_node_id);
+          captured = found == node_contexts.end() ? 0 : found->second;
+        }
+        const uint64_t key = reinterpret_cast<uint64_t>(kernel->name) ^ captured << 56;
+        add(key ^ static_cast<uint64_t>(context_of(kernel->correlation_id)) << 48,
+            kernel->end - kernel->start);
+      } else if (kernel->kind == kGraphTraceActivity) {
+        const auto* graph = static_cast<const GraphRecord*>(record);
+        ++graph_count;
+        add(context_of(graph->correlation_id) + 1, graph->end - graph->start);
+      }
+    }
+  }
+  std::lock_guard lock(free_mutex);
+  free_buffers.push_back(buffer);
+}
+
+template <typename Function>
+bool find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+int set_callbacks(uint32_t is_on) {
+  for (const uint32_t id : kLaunchCallbacks) {
+    if (const Result result = cupti.enable_callback(is_on, subscriber, kDriverDomain, id)) {
+      return result;
+    }
+  }
+  for (const uint32_t id : {kGraphNodeCreated, kGraphNodeCloned}) {
+    cupti.enable_callback(is_on, subscriber, kResourceDomain, id);
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+/// Opens a libcupti and subscribes; 0, or what failed.
+int floor_open(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return -1;
+  const bool has_all = find(library, "cuptiSubscribe", cupti.subscribe) &&
+                       find(library, "cuptiEnableCallback", cupti.enable_callback) &&
+                       find(library, "cuptiActivityRegisterCallbacks", cupti.register_buffers) &&
+                       find(library, "cuptiActivityEnable", cupti.enable) &&
+                       find(library, "cuptiActivityDisable", cupti.disable) &&
+                       find(library, "cuptiActivityFlushAll", cupti.flush) &&
+                       find(library, "cuptiActivityGetNextRecord", cupti.next_record) &&
+                       find(library, "cuptiGetGraphNodeId", cupti.node_id);
+  if (!has_all) return -2;
+  contexts = static_cast<uint64_t*>(std::calloc(kTableSize, sizeof(uint64_t)));
+  if (const Result result = cupti.subscribe(&subscriber, on_callback, nullptr)) return result;
+  return cupti.register_buffers(on_requested, on_completed);
+}
+
+int floor_start(int is_graph_level) {
+  record_count = graph_count = unmatched_count = 0;
+  if (const Result result = cupti.enable(kConcurrentKernelActivity)) return result;
+  if (is_graph_level != 0) {
+    if (const Result result = cupti.enable(kGraphTraceActivity)) return result;
+  }
+  return set_callbacks(1);
+}
+
+/// `counts`: kernel records, graph records, records with no launch.
+int floor_stop(uint64_t counts[3]) {
+  cupti.flush(kFlushForced);
+  cupti.disable(kConcurrentKernelActivity);
+  cupti.disable(kGraphTraceActivity);
+  const int result = set_callbacks(0);
+  counts[0] = record_count;
+  counts[1] = graph_count;
+  counts[2] = unmatched_count;
+  return result;
+}
+}

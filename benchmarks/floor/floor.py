@@ -1,0 +1,42 @@
+"""Builds `floor.cpp` and drives it: the least that tracing kernels with CUPTI can cost."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+NATIVE = HERE.parents[1] / "src" / "native"
+
+
+def build() -> str:
+    """Compile it into a temporary folder; the library's path."""
+    library = os.path.join(tempfile.mkdtemp(prefix="floor_"), "libfloor.so")
+    command = ["g++", "-std=c++20", "-O2", "-fPIC", "-shared", f"-I{NATIVE}"]
+    subprocess.run([*command, str(HERE / "floor.cpp"), "-o", library, "-ldl"], check=True)
+    return library
+
+
+class Floor:
+    """One process's use of the library; `stop` tells what was seen."""
+
+    def __init__(self, library: str, cupti: str) -> None:
+        self._library = ctypes.CDLL(library)
+        self._check("floor_open", self._library.floor_open(cupti.encode()))
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        """Trace from now on."""
+        self._check("floor_start", self._library.floor_start(int(is_graph_level)))
+
+    def stop(self) -> dict[str, int]:
+        """Trace no more."""
+        counts = (ctypes.c_uint64 * 3)()
+        self._check("floor_stop", self._library.floor_stop(counts))
+        return dict(zip(("kernels", "graphs", "unmatched"), counts, strict=True))
+
+    def _check(self, call: str, result: int) -> None:
+        if result != 0:
+            raise RuntimeError(f"{call} failed with {result}")

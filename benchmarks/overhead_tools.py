@@ -1,0 +1,130 @@
+"""The profilers that `overhead.py` compares, each behind the same three calls."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class Tool:
+    """No profiler. `scope` is the class of its scopes; None where it has none."""
+
+    scope: Any = None
+
+    def __init__(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="overhead_")
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        """Record from now on."""
+
+    def stop(self) -> None:
+        """Record no more, and write what there is to write."""
+
+    def file_bytes(self) -> int:
+        """The size of what was written last."""
+        paths = [path for path in Path(self.folder).iterdir() if path.is_file()]
+        return sum(path.stat().st_size for path in paths)
+
+
+class FloorTool(Tool):
+    """The least: our own program on CUPTI, and nothing above it."""
+
+    def __init__(self, library: str) -> None:
+        from floor.floor import Floor
+
+        super().__init__()
+        self._floor = Floor(library, libcupti())
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        self._floor.start(is_graph_level=is_graph_level)
+
+    def stop(self) -> None:
+        self._floor.stop()
+
+
+class ProtonTool(Tool):
+    """Proton."""
+
+    def __init__(self, output_format: str = "", **options: Any) -> None:
+        import proton
+
+        super().__init__()
+        self._proton, self._options, self._format = proton, options, output_format
+        self.scope = proton.scope
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        name = os.path.join(self.folder, "profile")
+        mode = "graphs=graph" if is_graph_level else None
+        self._proton.start(name, backend="cupti", mode=mode, **self._options)
+
+    def stop(self) -> None:
+        self._proton.finalize(output_format=self._format)
+
+
+class TritonTool(Tool):
+    """The profiler inside Triton."""
+
+    def __init__(self, **options: Any) -> None:
+        import triton.profiler
+
+        super().__init__()
+        self._proton, self._options = triton.profiler, options
+        self.scope = triton.profiler.scope
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        self._proton.start(os.path.join(self.folder, "profile"), **self._options)
+
+    def stop(self) -> None:
+        self._proton.finalize()
+
+
+class TorchTool(Tool):
+    """torch.profiler with host and device activities, as people use it; the trace is exported."""
+
+    def __init__(self) -> None:
+        import torch.profiler as profiler
+
+        super().__init__()
+        self._profiler = profiler
+        self.scope = profiler.record_function
+        self.exports = False
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        kinds = self._profiler.ProfilerActivity
+        self._running = self._profiler.profile(activities=[kinds.CPU, kinds.CUDA])
+        self._running.__enter__()
+
+    def stop(self) -> None:
+        self._running.__exit__(None, None, None)
+        if self.exports:
+            self._running.export_chrome_trace(os.path.join(self.folder, "trace.json"))
+        self._running = None
+
+
+def libcupti() -> str:
+    """The libcupti that Proton takes here: the floor uses the same one."""
+    from proton.backends.cupti.candidates import chosen_of, find_candidates
+    from proton.runtime.options import read_knobs
+
+    chosen = chosen_of(find_candidates(read_knobs()))
+    if chosen is None:
+        raise RuntimeError("no libcupti found; see `proton doctor`")
+    return chosen.path
+
+
+def make_tools(floor_library: str) -> dict[str, Callable[[], Tool]]:
+    """Name -> how it is made, in a process that has not touched CUDA."""
+    return {
+        "none": Tool,
+        "floor": lambda: FloorTool(floor_library),
+        "proton": ProtonTool,
+        "proton python": lambda: ProtonTool(context="python"),
+        "proton trace": lambda: ProtonTool("perfetto", data="trace"),
+        "triton": TritonTool,
+        "triton python": lambda: TritonTool(context="python"),
+        "triton trace": lambda: TritonTool(data="trace"),
+        "torch": TorchTool,
+    }

@@ -1,0 +1,7 @@
+"""The cupti backend: kernels, copies and graphs of NVIDIA GPUs, by way of NVIDIA's CUPTI.
+
+The map of the room: `backend` is the backend; `candidates` finds the libcupti to open and `driver`
+what the machine says of its GPUs; `hub` opens both through the native core, which does the work;
+`mode` reads the mode string; `autotune` keeps what Triton's autotuner tried; `fallback` times
+kernels with CUDA events where somebody else holds CUPTI.
+"""

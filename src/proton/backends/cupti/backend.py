@@ -1,0 +1,117 @@
+"""The cupti backend of one session: start, flush and stop; the native hub does the work.
+
+Creates no CUDA context and launches nothing: a program that never uses the GPU is not touched.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from proton import _native, _triton
+from proton.backends.base import EventSink
+from proton.backends.cupti.fallback import EventTimer
+from proton.backends.cupti.hub import is_held, open_hub
+from proton.backends.cupti.mode import parse_mode
+from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
+from proton.errors import BackendUnavailable
+
+DEVICE_TYPE = "CUDA"
+FLUSH_LIMIT_S = 30.0
+
+_log = logging.getLogger("proton")
+
+
+class CuptiBackend:
+    """Reports kernels, copies and graphs of NVIDIA GPUs to one session."""
+
+    takes_knobs = True
+
+    def __init__(self, mode: str = "", *, knobs: Knobs | None = None) -> None:
+        """Raises UsageError or BackendUnavailable for a mode that does not exist, or not yet."""
+        self._mode = parse_mode(mode)
+        self._knobs = knobs or Knobs()
+        self._sink: Any = None  # the native session, which the hub needs
+        self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
+        self._stop_waiting: Callable[[], None] = lambda: None
+        self._pid = os.getpid()
+
+    def start(self, sink: EventSink) -> None:
+        """Report to `sink` from now on.
+
+        Raises:
+            BackendUnavailable: no driver or libcupti, or the driver refuses; with the remedy.
+        """
+        self._start_hub(sink)
+        self._sink = sink
+        self._stop_waiting = _triton.when_imported(self._watch_autotuning)
+
+    def set_active(self, is_active: bool) -> None:
+        """Pause or go on: with no active session CUPTI collects nothing."""
+        if self._sink is not None and self._timer is None:
+            _native.Cupti.set_active(self._sink, is_active)
+
+    def flush(self) -> None:
+        """Wait for the work under way and book it; at most 30 seconds, and then say so."""
+        if self._sink is None or self._timer is not None:
+            return
+        if not _native.Cupti.flush(FLUSH_LIMIT_S):
+            self._sink.count_loss("flush_timeout")
+            self._sink.warn(
+                f"waited {FLUSH_LIMIT_S:.0f} s for the GPU to finish and for CUPTI to hand over "
+                "its events; those that came later are missing"
+            )
+        self._describe_devices()
+
+    def stop(self) -> None:
+        """Report no more; what was booked stays."""
+        sink, self._sink = self._sink, None
+        if sink is None:
+            return
+        self._stop_waiting()
+        if _triton.is_imported():
+            _shared_watch().remove(self._on_autotune)
+        if self._timer is not None:
+            self._timer.stop()
+        else:
+            _native.Cupti.stop(sink)
+
+    def _start_hub(self, sink: Any) -> None:
+        knob = self._knobs.profile_buffer_size
+        try:
+            open_hub(self._knobs)
+            _native.Cupti.start(
+                sink,
+                graphs=self._mode.graphs,
+                buffer_bytes=0 if knob == KNOWN_BUFFER_BYTES else knob,
+            )
+        except BackendUnavailable as error:
+            if not is_held(error) or not EventTimer.is_possible():
+                raise
+            self._timer = EventTimer(sink)
+            self._timer.start()
+            text = (
+                f"{error}; Triton kernels are timed with CUDA events, one after the other, instead"
+            )
+            _log.warning("%s", text)
+            sink.warn(text)
+
+    def _describe_devices(self) -> None:
+        for index, attributes in enumerate(_native.Cupti.devices()):
+            self._sink.add_device(DEVICE_TYPE, index, attributes)
+
+    def _watch_autotuning(self) -> None:
+        _shared_watch().add(self._on_autotune)
+
+    def _on_autotune(self, record: Mapping[str, object]) -> None:
+        # a forked child inherits the watch, but the session is its parent's
+        if self._sink is not None and os.getpid() == self._pid and self._sink.is_active:
+            self._sink.add_autotune(record)
+
+
+def _shared_watch() -> Any:
+    from proton.backends.cupti.autotune import shared_watch
+
+    return shared_watch()

@@ -1,0 +1,227 @@
+"""Which libcupti to open: every one that can be found, in the order of preference, and why.
+
+One process must not use two of them: the one that is mapped already comes first, then the one that
+torch would map. Looks at files only; imports and loads nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+from proton.backends.cupti import driver
+from proton.backends.knobs import Knobs
+
+_MAPS = Path("/proc/self/maps")
+_TOOLKITS = Path("/usr/local")
+_TOOLKIT_FOLDERS = ("extras/CUPTI/lib64", "lib64", "lib", "targets/x86_64-linux/lib")
+_LIBRARY = re.compile(r"libcupti\.so(?:\.\d+)*$")
+# File names carry a major version of CUDA, or CUPTI's own version: a year and a number.
+_FIRST_OF_CUDA = {13: (2025, 3), 12: (2022, 4)}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One libcupti: where it is, who brought it, and what came of it."""
+
+    path: str
+    origin: str
+    exists: bool
+    version: str | None  # by its file name: a major version of CUDA, or CUPTI's own
+    verdict: str = ""
+    is_chosen: bool = False
+
+    @property
+    def cuda_major(self) -> int | None:
+        """The major version of CUDA it belongs to, where its name tells."""
+        return _cuda_major(self.path)
+
+    def __str__(self) -> str:
+        known = f" {self.version}" if self.version else ""
+        return f"{self.path}{known} ({self.origin}): {self.verdict}"
+
+
+def find_candidates(knobs: Knobs) -> list[Candidate]:
+    """Every libcupti of this machine, judged; at most one is chosen, and the first that can be."""
+    newest = driver.newest_cuda(driver.version())
+    judged: list[Candidate] = []
+    seen: dict[str, str] = {}
+    is_forced = knobs.cupti_lib_dir is not None
+    chosen = False
+    for path, origin in _search(knobs):
+        exists = os.path.exists(path)
+        real = os.path.realpath(path)
+        if real in seen:
+            continue
+        seen[real] = origin
+        candidate = Candidate(path, origin, exists, _version(path))
+        verdict = _refusal(candidate, newest, must_be_named=is_forced and not _is_knob(origin))
+        if verdict is None and not chosen:
+            chosen = True
+            judged.append(_judge(candidate, f"chosen: {_REASONS.get(origin, origin)}", True))
+        else:
+            judged.append(_judge(candidate, verdict or "not needed: one before it was chosen"))
+    return judged
+
+
+def chosen_of(candidates: Sequence[Candidate]) -> Candidate | None:
+    """The one to open."""
+    return next((each for each in candidates if each.is_chosen), None)
+
+
+MAPPED = "mapped in this process"
+_KNOB = "TRITON_CUPTI_LIB_PATH"
+_TORCH = "torch's wheels"
+_TRITON = "bundled with Triton"
+_TOOLKIT = "CUDA toolkit"
+_CACHE = "the loader's cache"
+_REASONS = {
+    _KNOB: "the knob names it",
+    MAPPED: "it is in use in this process",
+    _TORCH: "torch will load it",
+    _TRITON: "Triton brings it, and nothing else is loaded or installed before it",
+    _TOOLKIT: "the toolkit is the only one left",
+    _CACHE: "the loader would take it",
+}
+
+
+def _judge(candidate: Candidate, verdict: str, is_chosen: bool = False) -> Candidate:
+    return Candidate(
+        candidate.path,
+        candidate.origin,
+        candidate.exists,
+        candidate.version,
+        verdict,
+        is_chosen,
+    )
+
+
+def _refusal(candidate: Candidate, newest: int | None, *, must_be_named: bool) -> str | None:
+    if not candidate.exists:
+        return "not there"
+    if must_be_named:
+        return "not taken: the knob names another"
+    major = candidate.cuda_major
+    if newest is not None and major is not None and major > newest:
+        return f"too new: it is of CUDA {major}, the driver serves up to CUDA {newest}"
+    return None
+
+
+def _search(knobs: Knobs) -> Iterator[tuple[str, str]]:
+    """Path and origin of all, the preferred first; a path may not exist and may come twice."""
+    if knobs.cupti_lib_dir is not None:
+        yield from ((path, _KNOB) for path in _named(knobs.cupti_lib_dir))
+    for path in mapped_libraries():
+        yield path, MAPPED
+    for folder in _wheel_folders():
+        yield from ((path, _TORCH) for path in _in_folder(folder))
+    triton = _package_folder("triton")
+    if triton is not None:
+        bundled = os.path.join(triton, "backends", "nvidia", "lib")
+        for name in ("cupti", "cupti-blackwell"):
+            yield from ((path, _TRITON) for path in _in_folder(os.path.join(bundled, name)))
+    homes = [knobs.cuda_home, str(_TOOLKITS / "cuda"), *map(str, _TOOLKITS.glob("cuda-*"))]
+    for home in filter(None, homes):
+        for name in _TOOLKIT_FOLDERS:
+            yield from ((path, _TOOLKIT) for path in _in_folder(os.path.join(home, name)))
+    for path in driver.cached_libraries("libcupti.so"):
+        yield path, _CACHE
+
+
+def _is_knob(origin: str) -> bool:
+    return origin == _KNOB
+
+
+def _named(path: str) -> list[str]:
+    """What the knob names: a file, or those of a folder; the path itself where there is nothing."""
+    if os.path.isdir(path):
+        return _in_folder(path) or [os.path.join(path, "libcupti.so")]
+    return [path]
+
+
+def mapped_libraries() -> list[str]:
+    """The libcupti files that this process has loaded."""
+    try:
+        lines = _MAPS.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    paths = (line.split(maxsplit=5)[5] for line in lines if "libcupti.so" in line)
+    return list(dict.fromkeys(path for path in paths if _LIBRARY.search(path)))
+
+
+def _in_folder(folder: str) -> list[str]:
+    """The libcupti of a folder, if any: by the name with a major version, which is its soname."""
+    try:
+        names = [name for name in os.listdir(folder) if _LIBRARY.fullmatch(name)]
+    except OSError:
+        return []
+    names.sort(key=lambda name: (name.count(".") != 2, len(name), name))
+    return [os.path.join(folder, name) for name in names[:1]]  # the others are links or copies
+
+
+def _wheel_folders() -> Iterator[str]:
+    """The library folders of NVIDIA's wheels, those of the installed torch's CUDA first."""
+    folders = []
+    for entry in dict.fromkeys(filter(None, sys.path)):
+        nvidia = os.path.join(entry, "nvidia")
+        if not os.path.isdir(nvidia):
+            continue
+        folders += [os.path.join(nvidia, name, "lib") for name in sorted(os.listdir(nvidia))]
+    major = _torch_cuda_major()
+    known = [folder for folder in folders if _in_folder(folder)]
+    yield from sorted(known, key=lambda folder: _folder_major(folder) != major)
+
+
+def _folder_major(folder: str) -> int | None:
+    return next((_cuda_major(path) for path in _in_folder(folder)), None)
+
+
+def _torch_cuda_major() -> int | None:
+    """The major version of CUDA that the installed torch needs, by its requirements."""
+    try:
+        requirements = metadata.requires("torch") or []
+    except metadata.PackageNotFoundError:
+        return None
+    for requirement in requirements:
+        if found := re.match(r"nvidia-cuda-cupti(?:-cu(\d+))?\s*(?:==\s*(\d+))?", requirement):
+            major = found[1] or found[2]
+            return int(major) if major else None
+    return None
+
+
+def _package_folder(package: str) -> str | None:
+    """Where a package is installed, without importing it."""
+    try:
+        spec = util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    locations = spec.submodule_search_locations if spec is not None else None
+    return next(iter(locations), None) if locations else None
+
+
+def _version(path: str) -> str | None:
+    """The longest version in the name of the file, of what it links to or of its copies."""
+    folder = os.path.dirname(path)
+    stem = os.path.join(folder, "libcupti.so.")
+    names = [os.path.realpath(path), path]
+    if os.path.isdir(folder):
+        names += [each for name in os.listdir(folder) if (each := os.path.join(folder, name))]
+    found = [name.rpartition(".so.")[2] for name in names if name.startswith(stem)]
+    return max(found, key=len, default=None)
+
+
+def _cuda_major(path: str) -> int | None:
+    """The major version of CUDA by the name of the file or of what it links to."""
+    for name in (path, os.path.realpath(path)):
+        found = re.search(r"\.so\.(\d+)(?:\.(\d+))?", name)
+        if found:
+            own = int(found[1]), int(found[2] or 0)
+            if own[0] < 2000:
+                return own[0]
+            return next((major for major, first in _FIRST_OF_CUDA.items() if own >= first), 11)
+    return None

@@ -1,0 +1,37 @@
+"""Switches of `triton.knobs.proton` and the environment, as backends get them.
+
+Reads nothing itself: `runtime/options.py` fills them in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KNOWN_BUFFER_BYTES = 64 << 20  # what the knob says when nobody set it; a backend then picks its own
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """Switches from `triton.knobs.proton` or the environment; sizes in bytes.
+
+    Attributes:
+        cupti_lib_dir: a folder with a libcupti, or the file itself; wins over what we would take.
+        cuda_library: the CUDA driver library to open instead of `libcuda.so.1`.
+        cuda_home: where the CUDA toolkit is installed.
+        library_folders: where the loader looks first (`LD_LIBRARY_PATH`).
+        hides_devices: the program is to see no GPU (`CUDA_VISIBLE_DEVICES` is empty or -1).
+        interprets: kernels are to be interpreted (`TRITON_INTERPRET`).
+    """
+
+    disable: bool = False
+    enable_nvtx: bool = True
+    enable_hw_trace: bool = False
+    cupti_lib_dir: str | None = None
+    cupti_lib_blackwell_dir: str | None = None
+    profile_buffer_size: int = KNOWN_BUFFER_BYTES
+    profile_metric_buffer_size: int = KNOWN_BUFFER_BYTES
+    cuda_library: str | None = None
+    cuda_home: str | None = None
+    library_folders: tuple[str, ...] = ()
+    hides_devices: bool = False
+    interprets: bool = False

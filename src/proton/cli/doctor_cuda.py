@@ -1,0 +1,112 @@
+"""What `proton doctor` says about NVIDIA GPUs: driver, every libcupti, permissions, holders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from proton.backends.cupti import driver
+from proton.backends.cupti.candidates import chosen_of, find_candidates
+from proton.backends.knobs import Knobs
+from proton.cli.finding import Finding
+
+_PROC = Path("/proc")
+_HOST_ENGINE = "nv-hostengine"  # of DCGM, which keeps the hardware counters of a machine to itself
+# Variables by which another tool gets itself into every CUDA program.
+_INJECTIONS = {
+    "CUDA_INJECTION64_PATH": "a CUDA tool such as Nsight",
+    "NVTX_INJECTION64_PATH": "a tool that follows NVTX ranges",
+    "KINETO_USE_DAEMON": "torch's profiler, on demand of a daemon",
+}
+_INSTALL_CUPTI = (
+    "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), "
+    "or set TRITON_CUPTI_LIB_PATH to the folder that has it"
+)
+
+
+def driver_findings(knobs: Knobs) -> Iterator[Finding]:
+    """The GPUs, the kernel driver and the driver's library."""
+    models = driver.models() or [f"NVIDIA GPU ({path})" for path in driver.devices()]
+    for index, model in enumerate(models):
+        yield Finding(f"gpu {index}", model)
+    if not models:
+        return
+    version = driver.version()
+    newest = driver.newest_cuda(version)
+    library = knobs.cuda_library or driver.find_library(knobs.library_folders)
+    if library is None:
+        yield Finding(
+            "cuda driver",
+            f"a GPU is there, but no {driver.CUDA_LIBRARY}",
+            "install the driver's user libraries; in a container: start it with --gpus all",
+        )
+    elif newest is not None and newest < 12:
+        yield Finding(
+            "cuda driver",
+            f"{version} is too old",
+            f"install driver {driver.OLDEST_DRIVER} or later",
+        )
+    else:
+        known = f"{version}, serves CUDA {newest} and older" if version else "of unknown version"
+        yield Finding("cuda driver", f"{known}; {library}")
+
+
+def libraries(knobs: Knobs) -> Iterator[Finding]:
+    """Every libcupti, which one is taken and why."""
+    candidates = find_candidates(knobs)
+    for candidate in candidates:
+        yield Finding("libcupti", str(candidate))
+    if not driver.devices() and knobs.cuda_library is None:
+        return  # nobody will open one here
+    if chosen_of(candidates) is None:
+        seen = "none can be used" if candidates else "none found"
+        yield Finding("libcupti", seen, _INSTALL_CUPTI)
+
+
+def permissions() -> Iterator[Finding]:
+    """Who may read hardware counters, which sampling needs and kernel timing does not."""
+    is_restricted = driver.is_profiling_restricted()
+    if is_restricted is None:
+        return
+    if not is_restricted:
+        yield Finding("counters", "every user may sample (RmProfilingAdminOnly: 0)")
+    elif os.geteuid() == 0:
+        yield Finding("counters", "only administrators may sample, and you are one")
+    else:
+        yield Finding(
+            "counters",
+            "kernels can be timed, but only administrators may sample (RmProfilingAdminOnly: 1)",
+            "put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
+            "/etc/modprobe.d/nvidia.conf and reboot, or sample as root",
+        )
+
+
+def holders() -> Iterator[Finding]:
+    """Tools that may hold CUPTI, which serves one tool a process, or the hardware counters."""
+    given = [(name, who) for name, who in _INJECTIONS.items() if os.environ.get(name)]
+    for name, who in given:
+        yield Finding(
+            "cupti holder",
+            f"{name}={os.environ[name]}: {who} gets into every CUDA program and may hold CUPTI",
+            f"unset {name} to profile with proton alone",
+        )
+    for pid in _processes(_HOST_ENGINE):
+        yield Finding(
+            "cupti holder",
+            f"process {pid} ({_HOST_ENGINE}) may hold the hardware counters; timing is not touched",
+        )
+    if not given:
+        yield Finding("cupti holder", "nobody that could be seen from here")
+
+
+def _processes(name: str) -> list[int]:
+    """The ids of the processes of this name that we may see."""
+    found = []
+    for path in _PROC.glob("[0-9]*/comm"):
+        try:
+            if path.read_text(errors="replace").strip() == name:
+                found.append(int(path.parent.name))
+        except OSError:  # it ended meanwhile
+            continue
+    return sorted(found)

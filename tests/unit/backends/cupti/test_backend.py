@@ -1,0 +1,195 @@
+"""The backend of one session, over a hub that is a stand-in."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from proton import _native
+from proton.backends.cupti.backend import CuptiBackend
+from proton.backends.cupti.fallback import EventTimer
+from proton.backends.knobs import Knobs
+from proton.errors import BackendUnavailable, UsageError
+
+
+class FakeHub:
+    """Stands for `_native.Cupti`; keeps what was asked of it."""
+
+    calls: list[Any]
+    refusal: BackendUnavailable | None = None
+    flushes_in_time = True
+
+    @classmethod
+    def is_loaded(cls) -> bool:
+        return True
+
+    @classmethod
+    def start(cls, session: Any, **options: Any) -> None:
+        if cls.refusal is not None:
+            raise cls.refusal
+        cls.calls.append(("start", options))
+
+    @classmethod
+    def set_active(cls, session: Any, is_active: bool) -> None:
+        cls.calls.append(("set_active", is_active))
+
+    @classmethod
+    def flush(cls, timeout_s: float) -> bool:
+        cls.calls.append(("flush", timeout_s))
+        return cls.flushes_in_time
+
+    @classmethod
+    def stop(cls, session: Any) -> None:
+        cls.calls.append(("stop", session))
+
+    @classmethod
+    def devices(cls) -> list[dict[str, Any]]:
+        return [{"arch": "90", "num_sms": 132}]
+
+
+class Sink:
+    """A session that keeps what it is told."""
+
+    is_active = True
+
+    def __init__(self) -> None:
+        self.devices: dict[int, Any] = {}
+        self.losses: list[str] = []
+        self.warnings: list[str] = []
+        self.records: list[Any] = []
+
+    def add_device(self, device_type: str, device_id: int, attributes: Any) -> None:
+        self.devices[device_id] = attributes
+
+    def count_loss(self, kind: str, count: int = 1) -> None:
+        self.losses.append(kind)
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    def add_autotune(self, record: Any) -> None:
+        self.records.append(record)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A hub that has loaded its libraries."""
+    fake = type("Own", (FakeHub,), {"calls": []})
+    monkeypatch.setattr(_native, "Cupti", fake, raising=False)
+    return fake
+
+
+@pytest.fixture
+def sink() -> Any:
+    return Sink()
+
+
+def started(sink: Any, mode: str = "", **knobs: Any) -> CuptiBackend:
+    backend = CuptiBackend(mode, knobs=Knobs(cuda_library="libfake.so", **knobs))
+    backend.start(sink)
+    return backend
+
+
+def test_a_session_is_started_flushed_and_stopped(hub: Any, sink: Any) -> None:
+    backend = started(sink)
+    backend.set_active(True)
+    backend.flush()
+    backend.stop()
+    assert [name for name, _ in hub.calls] == ["start", "set_active", "flush", "stop"]
+
+
+def test_stopping_twice_is_harmless(hub: Any, sink: Any) -> None:
+    backend = started(sink)
+    backend.stop()
+    backend.stop()
+    assert [name for name, _ in hub.calls] == ["start", "stop"]
+
+
+def test_the_mode_reaches_the_hub(hub: Any, sink: Any) -> None:
+    started(sink, "graphs=graph").stop()
+    assert hub.calls[0][1]["graphs"] == "graph"
+
+
+@pytest.mark.parametrize(("size", "buffer_bytes"), [(64 << 20, 0), (1 << 20, 1 << 20)])
+def test_the_hub_picks_the_buffer_size_unless_a_knob_does(
+    hub: Any, sink: Any, size: int, buffer_bytes: int
+) -> None:
+    started(sink, profile_buffer_size=size).stop()
+    assert hub.calls[0][1]["buffer_bytes"] == buffer_bytes
+
+
+def test_a_mode_that_does_not_exist_is_refused_before_anything_is_loaded() -> None:
+    with pytest.raises(UsageError, match="unknown value of option 'graphs'"):
+        CuptiBackend("graphs=x")
+
+
+def test_devices_are_described_when_flushed(hub: Any, sink: Any) -> None:
+    backend = started(sink)
+    backend.flush()
+    backend.stop()
+    assert sink.devices == {0: {"arch": "90", "num_sms": 132}}
+
+
+def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any) -> None:
+    hub.flushes_in_time = False
+    backend = started(sink)
+    backend.flush()
+    backend.stop()
+    assert sink.losses == ["flush_timeout"]
+    assert sink.warnings[0].startswith("waited 30 s for the GPU to finish and for CUPTI")
+
+
+def held() -> BackendUnavailable:
+    error = BackendUnavailable("cupti", reason="'kineto' holds CUPTI", remedy="stop it")
+    error.code = 39  # type: ignore[attr-defined]
+    return error
+
+
+def test_where_another_tool_holds_cupti_kernels_are_timed_with_events(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.refusal = held()
+    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: True))
+    backend = started(sink)
+    backend.flush()
+    backend.set_active(False)
+    backend.stop()
+    assert hub.calls == []
+    assert "'kineto' holds CUPTI" in sink.warnings[0]
+    assert "timed with CUDA events" in sink.warnings[0]
+
+
+def test_where_events_cannot_help_the_refusal_stands(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.refusal = held()
+    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: False))
+    with pytest.raises(BackendUnavailable, match="'kineto' holds CUPTI; stop it"):
+        started(sink)
+
+
+def test_another_refusal_is_not_worked_around(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.refusal = BackendUnavailable("cupti", reason="no permission", remedy="ask")
+    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: True))
+    with pytest.raises(BackendUnavailable, match="no permission; ask"):
+        started(sink)
+
+
+def test_autotuning_is_kept_while_the_session_is_active_and_ours(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = started(sink)
+    backend._on_autotune({"kernel": "a"})
+    sink.is_active = False
+    backend._on_autotune({"kernel": "b"})
+    sink.is_active = True
+    monkeypatch.setattr(os, "getpid", os.getppid)
+    backend._on_autotune({"kernel": "c"})
+    monkeypatch.undo()
+    monkeypatch.setattr(_native, "Cupti", hub, raising=False)
+    backend.stop()
+    assert sink.records == [{"kernel": "a"}]

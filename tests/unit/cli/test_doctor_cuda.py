@@ -1,0 +1,112 @@
+"""Tests of the doctor's findings about NVIDIA GPUs, on made-up machines."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from proton.backends.cupti import candidates, driver
+from proton.backends.knobs import Knobs
+from proton.cli import doctor_cuda
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with nothing of NVIDIA's, whose files lie in a folder."""
+    monkeypatch.setattr(driver, "_PROC", tmp_path / "nvidia")
+    monkeypatch.setattr(driver, "_DEV", tmp_path / "dev")
+    monkeypatch.setattr(driver, "_LIBRARY_CACHE", tmp_path / "ld.so.cache")
+    monkeypatch.setattr(driver, "_LIBRARY_FOLDERS", (str(tmp_path / "lib"),))
+    monkeypatch.setattr(candidates, "_MAPS", tmp_path / "maps")
+    monkeypatch.setattr(candidates, "_TOOLKITS", tmp_path / "local")
+    monkeypatch.setattr(candidates, "_package_folder", lambda name: None)
+    monkeypatch.setattr(candidates, "_wheel_folders", lambda: iter(()))
+    monkeypatch.setattr(doctor_cuda, "_PROC", tmp_path / "processes")
+    for name in doctor_cuda._INJECTIONS:
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def add_gpu(machine: Path, version: str = "580.95.05") -> None:
+    put(machine / "nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H200\nIRQ:  1\n")
+    put(machine / "nvidia/version", f"NVRM version: NVIDIA UNIX Kernel Module  {version}  x\n")
+    put(machine / "dev/nvidia0", "")
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_nothing_is_said_of_a_driver_that_is_not_there() -> None:
+    assert list(doctor_cuda.driver_findings(Knobs())) == []
+    assert list(doctor_cuda.libraries(Knobs())) == []
+    assert list(doctor_cuda.permissions()) == []
+
+
+def test_gpu_and_driver_are_named(machine: Path) -> None:
+    add_gpu(machine)
+    put(machine / "lib/libcuda.so.1", "")
+    gpu, found = doctor_cuda.driver_findings(Knobs())
+    assert (gpu.subject, gpu.text) == ("gpu 0", "NVIDIA H200")
+    assert found.text == f"580.95.05, serves CUDA 13 and older; {machine}/lib/libcuda.so.1"
+
+
+def test_a_gpu_without_the_drivers_library_is_a_problem(machine: Path) -> None:
+    add_gpu(machine)
+    *_, found = doctor_cuda.driver_findings(Knobs())
+    assert "no libcuda.so.1" in found.text
+    assert "--gpus all" in found.remedy
+
+
+def test_a_driver_that_is_too_old_is_a_problem(machine: Path) -> None:
+    add_gpu(machine, "470.82.1")
+    put(machine / "lib/libcuda.so.1", "")
+    *_, found = doctor_cuda.driver_findings(Knobs())
+    assert (found.text, found.remedy) == ("470.82.1 is too old", "install driver 525 or later")
+
+
+def test_every_libcupti_is_listed_with_its_verdict(machine: Path) -> None:
+    add_gpu(machine)
+    for folder in ("cuda", "cuda-12.8"):
+        put(machine / f"local/{folder}/lib64/libcupti.so.12", folder)
+    first, second = doctor_cuda.libraries(Knobs())
+    assert "chosen" in first.text
+    assert "not needed" in second.text
+
+
+def test_a_gpu_without_libcupti_is_a_problem(machine: Path) -> None:
+    add_gpu(machine)
+    (found,) = doctor_cuda.libraries(Knobs())
+    assert found.text == "none found"
+    assert "pip install nvidia-cuda-cupti" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("restricted", "user", "is_problem"), [(0, 1000, False), (1, 0, False), (1, 1000, True)]
+)
+def test_sampling_is_a_question_of_permission(
+    machine: Path, restricted: int, user: int, is_problem: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(machine / "nvidia/params", f"RmProfilingAdminOnly: {restricted}\n")
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    (found,) = doctor_cuda.permissions()
+    assert found.is_problem is is_problem
+    assert ("NVreg_RestrictProfilingToAdminUsers=0" in found.remedy) is is_problem
+
+
+def test_a_tool_that_gets_into_every_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_INJECTION64_PATH", "/opt/tool.so")
+    (found,) = doctor_cuda.holders()
+    assert "CUDA_INJECTION64_PATH=/opt/tool.so" in found.text
+    assert found.remedy == "unset CUDA_INJECTION64_PATH to profile with proton alone"
+
+
+def test_a_running_host_engine_is_named(machine: Path) -> None:
+    put(machine / "processes/77/comm", "nv-hostengine\n")
+    put(machine / "processes/78/comm", "bash\n")
+    engine, nobody = doctor_cuda.holders()
+    assert "process 77" in engine.text
+    assert nobody.text == "nobody that could be seen from here"
