@@ -1,0 +1,102 @@
+/// The control side of the fake driver: what tests call to make "GPU work" happen, to make calls
+/// fail and to look at what was done. Plain C, for C++ tests and for ctypes. Besides these the
+/// library exports the names of libcuda and libcupti that programs and profilers call.
+///
+/// Work is done on the calling thread and in the context current there, as in CUDA. All functions
+/// may be called from any thread, but fake_reset only while nothing else runs.
+#pragma once
+
+#include <stdint.h>
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* ---- kernels and copies ---- */
+
+/// A kernel to launch with cuLaunchKernel: its name and how long it runs. Never freed.
+void* fake_function(const char* name, uint64_t duration_ns);
+/// Registers per thread, static shared memory and local memory per thread of a kernel.
+void fake_function_resources(void* function, int registers, int static_shared_bytes,
+                             int local_bytes);
+/// Launches by name in one call: grid 1, block 32. The correlation id; 0 if it was refused.
+uint32_t fake_launch(const char* name, uint64_t duration_ns, void* stream);
+/// `count` launches of one function in a loop, for benchmarks. The last correlation id.
+uint32_t fake_launch_many(void* function, uint64_t count, void* stream);
+/// `kind` is CUPTI's: 1 host to device, 2 device to host, 8 device to device.
+uint32_t fake_memcpy(int kind, uint64_t bytes, uint64_t duration_ns, void* stream);
+uint32_t fake_memset(int value, uint64_t bytes, uint64_t duration_ns, void* stream);
+uint32_t fake_memcpy_peer(int from_device, int to_device, uint64_t bytes, uint64_t duration_ns,
+                          void* stream);
+/// A migration of pages that no call asked for: no correlation id. `kind`: 1, 2 or 8, of CUPTI's
+/// unified memory counters.
+void fake_unified_memory(int kind, uint64_t bytes, uint64_t duration_ns, int from, int to);
+
+/* ---- streams, contexts, devices ---- */
+
+void* fake_stream_create(void);
+void* fake_context_create(int device);  ///< makes it current on the calling thread
+int fake_context_destroy(void* context);
+int fake_device_reset(int device);  ///< destroys the primary context, as cudaDeviceReset does
+
+/* ---- graphs ---- */
+
+void* fake_graph_create(void);
+/// Nodes run in the order in which they were added. Each returns the node.
+void* fake_graph_add_kernel(void* graph, void* function);
+void* fake_graph_add_memcpy(void* graph, int kind, uint64_t bytes, uint64_t duration_ns);
+void* fake_graph_add_memset(void* graph, uint64_t bytes, uint64_t duration_ns);
+void* fake_graph_add_child(void* graph, void* child);  ///< a clone of `child`
+/// A conditional node; its empty body graph is stored in `body`. It runs `runs` times a launch.
+void* fake_graph_add_conditional(void* graph, int runs, void** body);
+void fake_graph_destroy(void* graph);
+void* fake_graph_instantiate(void* graph);
+uint32_t fake_graph_launch(void* exec, void* stream);
+void fake_graph_exec_destroy(void* exec);
+/// From now on work on `stream` becomes nodes; a second stream may join the same graph.
+void fake_capture_begin(void* stream);
+void fake_capture_join(void* stream, void* other);
+void* fake_capture_end(void* stream);  ///< the graph
+/// The ids that CUPTI's records will carry.
+uint64_t fake_node_id(void* node);
+uint32_t fake_graph_id(void* graph_or_exec);
+
+/* ---- how the driver behaves ---- */
+
+/// Options (all 0 unless said):
+///   device_count (1), driver_version (13000), compute_capability (90), is_mig
+///   clock_offset_ns, clock_drift_ppb   CUPTI's clock against CLOCK_MONOTONIC
+///   gpu_skew_ns           records' times against CUPTI's clock
+///   hold                  work stays incomplete until fake_complete or a synchronisation
+///   per_thread_buffers    1 as in CUPTI 13; 0 as before (default: by version)
+///   reverse_records       records of a buffer are delivered last first
+///   reverse_buffers       full buffers are delivered last first (at a flush or fake_work)
+///   manual_worker         full buffers wait for fake_work or a flush
+///   scribble              buffers are filled with rubbish when they are handed over
+///   flush_delay_ns, completion_delay_ns, launch_delay_ns
+/// 0, or -1 for an option there is not.
+int fake_set_option(const char* name, int64_t value);
+/// `function` (any exported cu* or cupti* name) returns `code` after `skip` more calls, `times`
+/// times (-1: for ever). 0, or -1 for a function there is not.
+int fake_set_failure(const char* function, int code, int64_t skip, int64_t times);
+/// Another tool holds CUPTI's subscription under this name; NULL lets go.
+void fake_set_holder(const char* name);
+void fake_complete(void);  ///< all work done so far is finished
+void fake_work(void);      ///< delivers every full buffer on CUPTI's worker thread, and waits
+
+/* ---- what was seen ---- */
+
+/// Calls of an exported function, or one of: callbacks, records, delivered, dropped,
+/// buffers_requested, buffers_completed, worker_completions, flush_completions, buffers_held,
+/// correlation, enabled_callbacks, enabled_kinds, is_subscribed, violations. -1: no such counter.
+int64_t fake_counter(const char* name);
+/// Broken rules of CUPTI, one a line, oldest first: what a real driver answers with a crash, a
+/// deadlock or wrong records.
+const char* fake_violations(void);
+uint32_t fake_cupti_version(void);
+/// As if freshly loaded; functions, graphs and streams of before are void.
+void fake_reset(void);
+
+#if defined(__cplusplus)
+}
+#endif

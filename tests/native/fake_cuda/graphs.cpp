@@ -1,0 +1,311 @@
+/// Graphs: nodes told to the subscriber as they are created and cloned, executables whose nodes
+/// have ids of their own, and launches that write a record per node or one for the whole graph.
+#include "driver.h"
+#include "fake_cuda.h"
+
+namespace fake {
+namespace {
+
+/// Every node id says its graph, as CUPTI's do.
+uint64_t node_id(const Graph& graph) { return uint64_t{graph.id} << 32 | (graph.nodes.size() + 1); }
+
+/// Copies the nodes of `from` to `to`, child graphs included; nodes told as cloned.
+void clone_nodes(const Graph& from, Graph& to) {
+  for (const auto& old : from.nodes) {
+    auto node = std::make_unique<Node>();
+    node->id = node_id(to);
+    node->work = old->work;
+    node->runs = old->runs;
+    Node* const raw = node.get();
+    to.nodes.push_back(std::move(node));
+    GraphData data{};
+    data.graph = &to;
+    data.original_graph = const_cast<Graph*>(&from);
+    data.node = raw;
+    data.original_node = old.get();
+    data.node_type = raw->work.type;
+    call_resource(kNodeCloned, data);
+    if (old->child == nullptr) continue;
+    raw->child = make_graph(to.is_exec);
+    GraphData inner{};
+    inner.graph = raw->child;
+    inner.original_graph = old->child;
+    call_resource(kGraphCloned, inner);
+    clone_nodes(*old->child, *raw->child);
+  }
+}
+
+void run_nodes(const Graph& graph, Stream& stream, uint32_t correlation, uint32_t graph_id) {
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) {
+      record_work(node->work, stream, correlation, node->id, graph_id);
+      continue;
+    }
+    for (int run = 0; run < node->runs; ++run) {
+      run_nodes(*node->child, stream, correlation, graph_id);
+    }
+  }
+}
+
+uint64_t total_ns(const Graph& graph) {
+  uint64_t sum = 0;
+  for (const auto& node : graph.nodes) {
+    if (node->child != nullptr) {
+      sum += static_cast<uint64_t>(node->runs) * total_ns(*node->child);
+    } else {
+      sum += node->work.function != nullptr ? node->work.function->duration_ns
+                                            : node->work.duration_ns;
+    }
+  }
+  return sum;
+}
+
+void record_graph(const Graph& graph, Stream& stream, uint32_t correlation) {
+  const auto [start, end] = occupy(stream, total_ns(graph));
+  GraphRecord record{};
+  record.kind = kGraphTrace;
+  record.correlation_id = correlation;
+  record.start = start;
+  record.end = end;
+  record.device_id = record.end_device_id = static_cast<uint32_t>(stream.context->device);
+  record.graph_id = graph.id;
+  record.context_id = record.end_context_id = stream.context->id;
+  record.stream_id = stream.id;
+  write_record(&record);
+}
+
+void drop(Graph* graph) {
+  State& all = state();
+  for (const auto& node : graph->nodes) {
+    GraphData data{};
+    data.graph = graph;
+    data.node = node.get();
+    data.node_type = node->work.type;
+    call_resource(kNodeDestroyStarting, data);
+    if (node->child != nullptr) drop(node->child);
+  }
+  GraphData data{};
+  data.graph = graph;
+  call_resource(kGraphDestroyStarting, data);
+  const std::lock_guard lock(all.mutex);
+  all.graphs.erase(graph);
+}
+
+Node* add_parent(Graph& graph, int type, Graph* child, int runs) {
+  Work work;
+  work.type = type;
+  Node* node = add_node(graph, work);
+  node->child = child;
+  node->runs = runs;
+  return node;
+}
+
+}  // namespace
+
+Graph* make_graph(bool is_exec) {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  auto graph = std::make_unique<Graph>();
+  graph->id = all.next_graph++;
+  graph->is_exec = is_exec;
+  Graph* const raw = graph.get();
+  all.graphs[raw] = std::move(graph);
+  return raw;
+}
+
+Node* add_node(Graph& graph, const Work& work) {
+  auto node = std::make_unique<Node>();
+  node->id = node_id(graph);
+  node->work = work;
+  Node* const raw = node.get();
+  graph.nodes.push_back(std::move(node));
+  GraphData data{};
+  data.graph = &graph;
+  data.node = raw;
+  data.node_type = work.type;
+  call_resource(kNodeCreated, data);
+  return raw;
+}
+
+}  // namespace fake
+
+using namespace fake;
+
+namespace {
+
+struct GraphLaunchParams {  // cuGraphLaunch_params
+  void *exec, *stream;
+};
+
+Graph& graph_of(void* handle) { return *static_cast<Graph*>(handle); }
+
+}  // namespace
+
+FAKE_EXPORT(cuGraphLaunch, void* exec, void* stream) {
+  const GraphLaunchParams params{exec, stream};
+  const int refused = call_cuGraphLaunch.enter();
+  ApiCall call(kGraphLaunch, "cuGraphLaunch", &params, nullptr);
+  call.set_result(refused);
+  if (refused != 0) return refused;
+  Stream& target = stream_of(stream);
+  if (is_kind_on(kGraphTrace)) {
+    record_graph(graph_of(exec), target, call.correlation());
+  } else {
+    run_nodes(graph_of(exec), target, call.correlation(), graph_of(exec).id);
+  }
+  return 0;
+}
+
+FAKE_EXPORT(cuGraphGetNodes, void* graph, void** nodes, size_t* count) {
+  FAKE_ENTER(cuGraphGetNodes);
+  const Graph& one = graph_of(graph);
+  if (nodes != nullptr) {
+    for (size_t i = 0; i < *count && i < one.nodes.size(); ++i) nodes[i] = one.nodes[i].get();
+  }
+  *count = one.nodes.size();
+  return 0;
+}
+
+FAKE_EXPORT(cuGraphNodeGetType, void* node, int* type) {
+  FAKE_ENTER(cuGraphNodeGetType);
+  *type = static_cast<Node*>(node)->work.type;
+  return 0;
+}
+
+FAKE_EXPORT(cuGraphKernelNodeGetParams_v2, void* node, KernelNodeParams* params) {
+  FAKE_ENTER(cuGraphKernelNodeGetParams_v2);
+  const Work& work = static_cast<Node*>(node)->work;
+  *params = KernelNodeParams{};
+  params->function = work.function;
+  for (int i = 0; i < 3; ++i) {
+    params->grid[i] = work.grid[i];
+    params->block[i] = work.block[i];
+  }
+  params->shared_memory_bytes = work.shared_bytes;
+  return 0;
+}
+
+FAKE_EXPORT(cuGraphChildGraphNodeGetGraph, void* node, void** graph) {
+  FAKE_ENTER(cuGraphChildGraphNodeGetGraph);
+  *graph = static_cast<Node*>(node)->child;
+  return 0;
+}
+
+FAKE_EXPORT(cuptiGetGraphNodeId, void* node, uint64_t* id) {
+  FAKE_ENTER(cuptiGetGraphNodeId);
+  if (node == nullptr || id == nullptr) return kInvalidParameter;
+  *id = static_cast<Node*>(node)->id;
+  return 0;
+}
+
+FAKE_EXPORT(cuptiGetGraphId, void* graph, uint32_t* id) {
+  FAKE_ENTER(cuptiGetGraphId);
+  if (graph == nullptr || id == nullptr) return kInvalidParameter;
+  *id = graph_of(graph).id;
+  return 0;
+}
+
+FAKE_EXPORT(cuptiGetGraphExecId, void* exec, uint32_t* id) {
+  FAKE_ENTER(cuptiGetGraphExecId);
+  if (exec == nullptr || id == nullptr) return kInvalidParameter;
+  *id = graph_of(exec).id;
+  return 0;
+}
+
+FAKE_VISIBLE void* fake_graph_create(void) {
+  Graph* graph = make_graph(false);
+  GraphData data{};
+  data.graph = graph;
+  call_resource(kGraphCreated, data);
+  return graph;
+}
+
+FAKE_VISIBLE void* fake_graph_add_kernel(void* graph, void* function) {
+  Work work;
+  work.function = static_cast<Function*>(function);
+  return add_node(graph_of(graph), work);
+}
+
+FAKE_VISIBLE void* fake_graph_add_memcpy(void* graph, int kind, uint64_t bytes,
+                                         uint64_t duration_ns) {
+  Work work;
+  work.type = kMemcpyNode;
+  work.copy_kind = kind;
+  work.bytes = bytes;
+  work.duration_ns = duration_ns;
+  return add_node(graph_of(graph), work);
+}
+
+FAKE_VISIBLE void* fake_graph_add_memset(void* graph, uint64_t bytes, uint64_t duration_ns) {
+  Work work;
+  work.type = kMemsetNode;
+  work.bytes = bytes;
+  work.duration_ns = duration_ns;
+  return add_node(graph_of(graph), work);
+}
+
+FAKE_VISIBLE void* fake_graph_add_child(void* graph, void* child) {
+  Graph* copy = make_graph(false);
+  Node* node = add_parent(graph_of(graph), kGraphNode, copy, 1);
+  GraphData data{};
+  data.graph = copy;
+  data.original_graph = child;
+  call_resource(kGraphCloned, data);
+  clone_nodes(graph_of(child), *copy);
+  return node;
+}
+
+FAKE_VISIBLE void* fake_graph_add_conditional(void* graph, int runs, void** body) {
+  Graph* inner = make_graph(false);
+  *body = inner;
+  return add_parent(graph_of(graph), kConditionalNode, inner, runs);
+}
+
+FAKE_VISIBLE void fake_graph_destroy(void* graph) { drop(&graph_of(graph)); }
+
+FAKE_VISIBLE void* fake_graph_instantiate(void* graph) {
+  Graph* exec = make_graph(true);
+  GraphData cloned{};
+  cloned.graph = exec;
+  cloned.original_graph = graph;
+  call_resource(kGraphCloned, cloned);
+  clone_nodes(graph_of(graph), *exec);
+  GraphData data{};
+  data.graph = graph;
+  data.graph_exec = exec;
+  call_resource(kExecCreated, data);
+  return exec;
+}
+
+FAKE_VISIBLE uint32_t fake_graph_launch(void* exec, void* stream) {
+  return cuGraphLaunch(exec, stream) == 0 ? state().correlation.load(std::memory_order_relaxed) : 0;
+}
+
+FAKE_VISIBLE void fake_graph_exec_destroy(void* exec) {
+  GraphData data{};
+  data.graph_exec = exec;
+  call_resource(kExecDestroyStarting, data);
+  drop(&graph_of(exec));
+}
+
+FAKE_VISIBLE void fake_capture_begin(void* stream) {
+  stream_of(stream).capture.store(&graph_of(fake_graph_create()));
+}
+
+FAKE_VISIBLE void fake_capture_join(void* stream, void* other) {
+  stream_of(other).capture.store(stream_of(stream).capture.load());
+}
+
+FAKE_VISIBLE void* fake_capture_end(void* stream) {
+  State& all = state();
+  Graph* const graph = stream_of(stream).capture.exchange(nullptr);
+  const std::lock_guard lock(all.mutex);
+  for (auto& one : all.streams) {
+    Graph* expected = graph;
+    one->capture.compare_exchange_strong(expected, nullptr);
+  }
+  return graph;
+}
+
+FAKE_VISIBLE uint64_t fake_node_id(void* node) { return static_cast<Node*>(node)->id; }
+FAKE_VISIBLE uint32_t fake_graph_id(void* graph_or_exec) { return graph_of(graph_or_exec).id; }
