@@ -170,6 +170,7 @@ PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
   op.home = current.home();
   op.parent = current.stack().op;
   current.stack().op = std::make_shared<const OpEntry>(std::move(op));
+  if (process.is_recording()) publish(current.thread(), current.stack());
   if (!current.commit()) return nullptr;
   Py_RETURN_NONE;
 }
@@ -179,6 +180,7 @@ PyObject* exit_op(PyObject*, PyObject*) {
   ContextStack& stack = current.stack();
   if (stack.op != nullptr && stack.op->home == current.home()) {
     stack.op = std::shared_ptr<const OpEntry>(stack.op->parent);
+    if (process.is_recording()) publish(current.thread(), stack);
   }
   if (!current.commit()) return nullptr;
   Py_RETURN_NONE;

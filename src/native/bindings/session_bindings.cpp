@@ -29,7 +29,6 @@ struct PySession {
   PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
 
   Session core;
-  bool uses_launch_metadata = false;
 };
 
 [[noreturn]] void fail(ErrorKind kind, const std::string& text) { throw Error(kind, text); }
@@ -83,7 +82,7 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
   if (!read_metrics(metrics.ptr(), samples)) throw nb::python_error();
   Current current;
   const ContextStack& stack = current.stack();
-  const OpEntry* op = self.uses_launch_metadata ? stack.op.get() : nullptr;
+  const OpEntry* op = session.uses_launch_metadata() ? stack.op.get() : nullptr;
   const std::string given = name_of(name, session);
   KernelEvent event;
   event.name = op != nullptr && !op->name.empty() ? std::string_view(op->name) : given;
@@ -179,7 +178,9 @@ void add_session(nb::module_& module) {
           },
           "id"_a, nb::kw_only(), "context"_a, "data"_a)
       .def_prop_ro("id", [](PySession& self) { return self.core.id(); })
-      .def_rw("uses_launch_metadata", &PySession::uses_launch_metadata)
+      .def_prop_rw(
+          "uses_launch_metadata", [](PySession& self) { return self.core.uses_launch_metadata(); },
+          [](PySession& self, bool is_used) { self.core.use_launch_metadata(is_used); })
       .def_prop_ro("is_active", [](PySession& self) { return opened(self).is_active(); })
       .def_prop_ro("context",
                    [](PySession& self) {

@@ -1,21 +1,33 @@
-/// Where a backend puts what it saw.
+/// Where a backend puts what it saw, and whom it asks where a launch belongs.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/event.h"
 #include "model/ids.h"
 
 namespace proton {
 
-/// on_launch runs on the launching thread, with or without the GIL; the rest on driver threads:
-/// those must not take the GIL or call into the driver. No call throws.
+/// Called on driver threads: never takes the GIL or calls into the driver. No call throws.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  virtual void on_launch(CorrelationId correlation) noexcept = 0;
-  virtual void on_kernel(const KernelEvent& event) noexcept = 0;
+  /// One lock for all of them.
+  virtual void on_events(std::span<const KernelEvent> events) noexcept = 0;
+  virtual void on_launches(std::span<const LaunchEvent> launches) noexcept = 0;
   virtual void on_dropped(uint64_t count) noexcept = 0;  // never lose events silently
+  virtual void on_loss(const char* kind, uint64_t count) noexcept = 0;
+};
+
+/// Asked on the launching thread, with or without the GIL, where its work belongs. Plain functions
+/// of process-wide state: a session may end while another thread asks. None throws or locks, but
+/// for `python`, which may take the GIL when it sees a frame for the first time.
+struct ContextSource {
+  ContextId (*shadow)() noexcept;
+  ContextId (*python)() noexcept;
+  uint32_t (*thread_number)() noexcept;
+  uint32_t (*epoch)() noexcept;  // contexts of an earlier epoch are void
 };
 
 }  // namespace proton

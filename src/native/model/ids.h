@@ -10,6 +10,12 @@ using PathId = uint32_t;         // of the path table; 0 is the root
 using MetricId = uint32_t;       // of the metric names
 using CorrelationId = uint32_t;  // given by a driver to one launch
 
+/// Where a launch belongs: a path, or (with kLaunchBit) a path with launch metadata.
+using ContextId = uint32_t;
+
 inline constexpr PathId kRootPath = 0;
+inline constexpr ContextId kLaunchBit = 1u << 31;
+inline constexpr ContextId kNoContext = UINT32_MAX;           // there is none
+inline constexpr ContextId kUnknownContext = UINT32_MAX - 1;  // there was one, and it is not known
 
 }  // namespace proton

@@ -17,6 +17,7 @@ struct TraceLane {
   LaneKind kind;
   uint64_t number;  // thread n, or stream s
   uint32_t device_id = 0;
+  std::string device_type = {};  // "CUDA", "HIP", "CPU"; empty on host lanes
 };
 
 enum class SpanKind : uint8_t {

@@ -47,6 +47,8 @@ struct OpEntry {
   SampleList metrics;
   const void* home;
   std::shared_ptr<const OpEntry> parent;
+  mutable uint32_t id = 0;  // of LaunchContexts, if `id_epoch` is the process's epoch
+  mutable uint32_t id_epoch = 0;
 };
 
 struct ContextStack {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/key_index.h"
+#include "model/event.h"
 #include "model/ids.h"
 #include "model/trace_log.h"
+#include "session/distribution.h"
 #include "session/metric_table.h"
 
 namespace proton {
@@ -18,13 +23,35 @@ struct SeenPath {
   PathId path;
 };
 
+/// Where a kernel is booked: a path, or (with kLaunchBit) one of the session's captured places.
+using PlaceId = uint32_t;
+
+/// A place below a graph's replay: the kernel's node was captured at another path.
+struct CapturedPlace {
+  PathId replay;
+  PathId capture;  // kUnknownContext: before anyone recorded
+};
+
 /// All runs of one kernel in one context on one device.
 struct KernelRow {
   uint64_t stamp;
-  PathId path;
-  uint32_t kernel;  // of the session's kernels: name and device
-  int64_t count;
-  int64_t time_ns;
+  PlaceId place;
+  uint32_t kernel;  // of the session's kernels: name, device and kind
+  int64_t count = 0;
+  int64_t time_ns = 0;
+  int64_t bytes = 0;  // copies
+  int64_t min_ns = 0;
+  int64_t max_ns = 0;
+  uint64_t lane = 0;
+  LaunchShape shape = {};
+  bool is_one_lane = true;  // whether `lane` is every run's
+  bool is_one_grid = true;  // and so on for the parts of `shape`
+  bool is_one_block = true;
+  bool is_one_binary = true;  // registers and static shared memory
+  bool is_one_dynamic_shared = true;
+  std::unique_ptr<Distribution> spread = nullptr;  // from the second run on
+
+  void add(const KernelEvent& event, int64_t duration_ns);
 };
 
 /// A metric of a span.
@@ -45,18 +72,41 @@ struct HostSpan {
   uint32_t metric_count;
 };
 
-/// One run of a kernel, and the thread that launched it.
+/// One run of a kernel, and the thread that launched it where the backend says so at once.
 struct KernelSpan {
-  PathId path;
+  PlaceId place;
   uint32_t kernel;
   uint64_t lane;
   uint32_t thread_number;
   bool has_thread;
+  CorrelationId correlation;  // of a LaunchSpan, or 0
   int64_t start_ns;
   int64_t end_ns;
-  uint64_t flow_id;
+  uint32_t shape;  // of `shapes`; 0: none
   uint32_t first_metric;
   uint32_t metric_count;
+  int64_t bytes;
+};
+
+/// A call that launched work.
+struct LaunchSpan {
+  CorrelationId correlation;
+  uint32_t thread_number;
+  PathId path;
+  const char* function;
+  int64_t start_ns;
+  int64_t end_ns;
+};
+
+struct ShapeHash {
+  size_t operator()(const LaunchShape& shape) const {
+    uint64_t hash = 0;
+    for (const auto& part : {shape.grid, shape.block}) {
+      for (const int32_t number : part) hash = mix_bits(hash ^ static_cast<uint32_t>(number)) + 1;
+    }
+    return mix_bits(hash ^ static_cast<uint32_t>(shape.registers) ^
+                    uint64_t{static_cast<uint32_t>(shape.dynamic_shared_bytes)} << 16);
+  }
 };
 
 struct Phase {
@@ -69,11 +119,14 @@ struct Phase {
   std::vector<HostSpan> spans;
   std::vector<SpanMetric> span_metrics;
   // device
-  KeyIndex kernel_index;  // (path, kernel) -> row
+  KeyIndex kernel_index;  // (place, kernel) -> row
   std::vector<KernelRow> kernels;
   MetricTable kernel_metrics;  // rows are indices into `kernels`
   std::vector<KernelSpan> kernel_spans;
   std::vector<SpanMetric> kernel_span_metrics;
+  std::vector<LaunchSpan> launch_spans;
+  std::vector<LaunchShape> shapes = std::vector<LaunchShape>(1);
+  std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
 
   bool is_empty() const {
     return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty();

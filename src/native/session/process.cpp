@@ -71,7 +71,8 @@ void Process::remove_session(Session& session) {
   names.clear();
   invalid_names.clear();
   hooks.clear_names();
-  for (ThreadState* thread : threads.live()) thread->published.store(kRootPath);
+  contexts.clear();
+  for (ThreadState* thread : threads.live()) thread->forget_published();
 }
 
 void Process::update_active() {
@@ -107,8 +108,7 @@ void Process::reset_after_fork() {
   }
   new (&stack) ContextStack;  // not destroyed: that could run host code
   this_thread->task_top = nullptr;
-  this_thread->published.store(kRootPath);
-  this_thread->has_own.store(false);
+  this_thread->forget_published();
 }
 
 }  // namespace proton

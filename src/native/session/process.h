@@ -2,6 +2,7 @@
 /// Host path only (GIL), except where a member says otherwise.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/string_table.h"
 #include "model/ids.h"
 #include "session/context_stack.h"
+#include "session/launch_contexts.h"
 #include "session/metric_names.h"
 #include "session/path_table.h"
 #include "session/thread_state.h"
@@ -36,7 +38,8 @@ struct Process {
   MetricNames metric_names;
   ThreadTable threads;
   HostHooks hooks;
-  uint32_t epoch = 1;       // grows when the tables are cleared; older path ids are void
+  LaunchContexts contexts;
+  std::atomic<uint32_t> epoch{1};  // grows when the tables are cleared; older path ids are void
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
   bool needs_clock = false;             // a trace session is active

@@ -84,16 +84,30 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
 }
 
 void publish(ThreadState& thread, const ContextStack& stack) {
-  const PathId path = path_of(stack.top);
-  thread.published.store(stack.state == nullptr ? path : with_state(path, stack),
-                         std::memory_order_release);
-  thread.has_own.store(stack.top != nullptr || stack.state != nullptr, std::memory_order_relaxed);
+  PathId path = path_of(stack.top);
+  if (stack.state != nullptr) path = with_state(path, stack);
+  thread.published.store(path, std::memory_order_release);
+  if (stack.state == nullptr && stack.op == nullptr) [[likely]] {
+    thread.context.store(path, std::memory_order_relaxed);
+    thread.suffix.store(0, std::memory_order_relaxed);
+    thread.has_own.store(stack.top != nullptr, std::memory_order_relaxed);
+    return;
+  }
+  const ThreadState* lead = process.threads.lead();
+  if (stack.top == nullptr && stack.state == nullptr && lead != nullptr) {
+    path = lead->published.load(std::memory_order_relaxed);
+  }
+  thread.context.store(process.contexts.intern(path, stack.op.get()), std::memory_order_relaxed);
+  thread.suffix.store(process.contexts.intern_suffix(stack), std::memory_order_relaxed);
+  thread.has_own.store(true, std::memory_order_relaxed);
 }
 
 void publish_all() {
   for (ThreadState* thread : process.threads.live()) {
     if (thread->task_top != nullptr) {
-      thread->published.store(path_of(thread->task_top), std::memory_order_release);
+      const PathId path = path_of(thread->task_top);
+      thread->published.store(path, std::memory_order_release);
+      thread->context.store(path, std::memory_order_relaxed);
       thread->has_own.store(true, std::memory_order_relaxed);
     } else {
       publish(*thread, thread->stack);

@@ -31,6 +31,7 @@ void Session::activate() {
   is_active_.store(true, std::memory_order_relaxed);
   process.update_active();
   publish_all();
+  if (activity_listener_) activity_listener_(true);
 }
 
 void Session::deactivate() {
@@ -38,6 +39,7 @@ void Session::deactivate() {
   if (data_ == DataKind::kTrace) cut_open_spans();
   is_active_.store(false, std::memory_order_relaxed);
   process.update_active();
+  if (activity_listener_) activity_listener_(false);
 }
 
 void Session::close() {
@@ -47,6 +49,7 @@ void Session::close() {
 }
 
 void Session::abandon() noexcept {
+  activity_listener_ = nullptr;
   is_active_.store(false, std::memory_order_relaxed);
   is_closed_ = true;
 }

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,7 +21,7 @@
 #include "model/event_sink.h"
 #include "model/trace_log.h"
 #include "session/context_stack.h"
-#include "session/correlation_map.h"
+#include "session/launch_contexts.h"
 #include "session/phase.h"
 
 namespace proton {
@@ -39,6 +41,14 @@ class Session : public EventSink {
   DataKind data() const { return data_; }
   bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
   bool is_closed() const { return is_closed_; }
+  /// Whether launch metadata renames kernels and adds metrics.
+  bool uses_launch_metadata() const { return uses_metadata_.load(std::memory_order_relaxed); }
+  void use_launch_metadata(bool is_used) { uses_metadata_.store(is_used); }
+
+  /// Told, on the host path, when the session becomes active or stops being so; null: nobody.
+  void set_activity_listener(std::function<void(bool)> listener) {
+    activity_listener_ = std::move(listener);
+  }
 
   void activate();
   void deactivate();
@@ -80,19 +90,18 @@ class Session : public EventSink {
   CallTree snapshot_tree(int phase, Value::Map header) const;
   TraceLog snapshot_trace(int phase, Value::Map header) const;
 
-  /// Makes room for launches: called by backends that use on_launch, before they start.
-  void expect_launches();
-
   // Device path
-  void on_launch(CorrelationId correlation) noexcept override;
-  void on_kernel(const KernelEvent& event) noexcept override;
+  void on_events(std::span<const KernelEvent> events) noexcept override;
+  void on_launches(std::span<const LaunchEvent> launches) noexcept override;
   void on_dropped(uint64_t count) noexcept override;
+  void on_loss(const char* kind, uint64_t count) noexcept override { count_loss(kind, count); }
   void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
 
  private:
   struct Kernel {
     NameId name;  // of kernel_names_
     uint32_t device;
+    EventKind kind;
   };
   struct DeviceSeen {
     std::string type;
@@ -108,9 +117,26 @@ class Session : public EventSink {
   void expect_phase(int phase, DataKind data) const;
 
   // With mutex_ held
-  uint32_t intern_kernel(const KernelEvent& event);
-  void place_kernel(PathId path, const KernelEvent& event, bool has_thread, uint32_t thread_number,
-                    const SampleList* launch_metrics, const SampleList* metrics);
+  /// A kernel on its way to its row or span.
+  struct Booked {
+    PlaceId place;
+    uint32_t kernel;
+    const Op* op = nullptr;
+    const SampleList* launch_metrics = nullptr;
+    const SampleList* metrics = nullptr;
+    bool has_thread = false;
+    uint32_t thread_number = 0;
+  };
+
+  void place_event(const KernelEvent& event);
+  PlaceId place_of(const KernelEvent& event);
+  PathId path_of_context(ContextId context);
+  uint32_t device_of(const KernelEvent& event);
+  uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
+  uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
+  void book(const KernelEvent& event, const Booked& booked);
+  void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked);
+  void count_booking(Booking booking);
   void book_kernel_metrics(uint32_t row, const SampleList* metrics);
   void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
   Summary summary_locked(Value::Map header) const;
@@ -135,16 +161,20 @@ class Session : public EventSink {
   std::unordered_map<uint64_t, SampleList> pending_metrics_;  // by scope id: given at entry
   std::vector<DeviceEntry> devices_;
   Value::List autotune_;
-  std::unique_ptr<CorrelationMap> correlations_;
+  std::atomic<bool> uses_metadata_{false};
+  std::function<void(bool)> activity_listener_;
 
   mutable std::mutex mutex_;  // guards what follows, and the device part of phases
   std::map<std::string, uint64_t> losses_;
   std::vector<std::pair<std::string, uint64_t>> warnings_;
   StringTable kernel_names_;
-  KeyIndex kernel_ids_;  // (name, device) -> kernels_
+  KeyIndex kernel_ids_;       // (name, device, kind) -> kernels_
+  KeyIndex backend_kernels_;  // the same by the backend's number for the name
+  KeyIndex op_kernels_;       // and by the op that gives the name
   std::vector<Kernel> kernels_;
   std::vector<DeviceSeen> devices_seen_;
-  uint64_t next_flow_id_ = 0;
+  KeyIndex captured_index_;  // (replay, capture) -> captured_places_
+  std::vector<CapturedPlace> captured_places_;
 };
 
 }  // namespace proton

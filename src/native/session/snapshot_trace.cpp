@@ -1,8 +1,10 @@
 // A phase of a trace session as a TraceLog.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/clock.h"
+#include "session/kernel_details.h"
 #include "session/recording.h"
 #include "session/snapshot.h"
 
@@ -20,6 +22,10 @@ class TraceBuilder {
     log_.paths.push_back({0, strings_.at(strings_.intern("ROOT"))});
     for (const HostSpan& span : phase_.spans) add_host_span(span);
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
+    for (const LaunchShape& shape : phase_.shapes) {
+      if (shape.grid[0] != 0) log_.attributes.push_back(to_attributes(shape));
+    }
+    for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
     return std::move(log_);
   }
@@ -32,16 +38,35 @@ class TraceBuilder {
     return found->second;
   }
 
-  uint32_t device_lane(uint32_t device, uint64_t stream) {
-    auto [found, is_new] = device_lanes_.try_emplace({device, stream}, log_.lanes.size());
+  uint32_t device_lane(LaneKind kind, uint32_t device, uint64_t stream) {
+    auto [found, is_new] = device_lanes_.try_emplace({kind, device, stream}, log_.lanes.size());
     if (is_new) {
-      const auto id = static_cast<uint32_t>(std::stoul(session_.devices_seen_[device].id));
-      log_.lanes.push_back({LaneKind::kDevice, stream, id});
+      const auto& [type, number] = session_.devices_seen_[device];
+      const auto id = static_cast<uint32_t>(std::stoul(number));
+      log_.lanes.push_back({kind, stream, id, type});
     }
     return found->second;
   }
 
+  /// The path that kernels of a place stand below.
+  uint32_t path_of_place(PlaceId place) {
+    if ((place & kLaunchBit) == 0) return path_of_row(place);
+    const auto [replay, capture] = session_.captured_places_[place & ~kLaunchBit];
+    uint32_t at = child(path_of_row(replay), strings_.intern(kCapturedAt));
+    if (capture == kUnknownContext) return child(at, strings_.intern(kUnknownCapture));
+    std::vector<PathId> below;
+    for (PathId path = capture < process.paths.size() ? capture : kRootPath; path != kRootPath;
+         path = process.paths.parent(path)) {
+      below.push_back(path);
+    }
+    for (auto it = below.rbegin(); it != below.rend(); ++it) {
+      at = child(at, strings_.intern_frame(process.paths.frame(*it)));
+    }
+    return at;
+  }
+
   uint32_t path_of_row(PathId path) {
+    if (path >= process.paths.size()) path = kRootPath;  // of a time before tables were cleared
     std::vector<PathId> missing;
     while (path != kRootPath && !paths_.contains(path)) {
       missing.push_back(path);
@@ -101,21 +126,51 @@ class TraceBuilder {
     });
   }
 
+  void add_launch(const LaunchSpan& from) {
+    const uint32_t path = child(path_of_row(from.path), strings_.intern(from.function));
+    TraceSpan span{SpanKind::kLaunch, host_lane(from.thread_number), path, from.start_ns,
+                   from.end_ns};
+    launches_.emplace(from.correlation, log_.spans.size());
+    log_.spans.push_back(span);
+  }
+
+  static SpanKind kind_of(EventKind kind) {
+    switch (kind) {
+      case EventKind::kCopy:
+        return SpanKind::kCopy;
+      case EventKind::kGraph:
+        return SpanKind::kGraph;
+      default:
+        return SpanKind::kKernel;
+    }
+  }
+
   void add_kernel_span(const KernelSpan& from) {
-    const auto& [name, device] = session_.kernels_[from.kernel];
+    const auto& [name, device, kind] = session_.kernels_[from.kernel];
     const uint32_t text = strings_.intern(session_.kernel_names_.text(name));
-    const uint32_t path = child(path_of_row(from.path), text);
+    const uint32_t path = child(path_of_place(from.place), text);
+    const LaneKind lane = kind == EventKind::kGraph ? LaneKind::kGraph : LaneKind::kDevice;
+    TraceSpan span{kind_of(kind), device_lane(lane, device, from.lane), path, from.start_ns,
+                   from.end_ns};
     if (from.has_thread) {
       TraceSpan launch{SpanKind::kScope, host_lane(from.thread_number), path, from.start_ns,
                        from.end_ns};
-      launch.flow_id = from.flow_id;
+      launch.flow_id = span.flow_id = ++last_flow_id_;
       launch.is_flow_source = true;
       log_.spans.push_back(launch);
+    } else if (auto launch = launches_.find(from.correlation); launch != launches_.end()) {
+      // One arrow a launch: a graph's goes to its first kernel.
+      TraceSpan& source = log_.spans[launch->second];
+      source.flow_id = span.flow_id = ++last_flow_id_;
+      source.is_flow_source = true;
+      launches_.erase(launch);
     }
-    TraceSpan span{SpanKind::kKernel, device_lane(device, from.lane), path, from.start_ns,
-                   from.end_ns};
-    span.flow_id = from.flow_id;
+    span.attributes = from.shape;
     add_metrics(span, phase_.kernel_span_metrics, from.first_metric, from.metric_count);
+    if (kind == EventKind::kCopy) {
+      log_.metrics.push_back({strings_.at(strings_.intern("bytes")), from.bytes});
+      ++span.metric_count;
+    }
     log_.spans.push_back(span);
   }
 
@@ -124,7 +179,9 @@ class TraceBuilder {
   TraceLog log_;
   SnapshotStrings strings_;
   std::map<uint32_t, uint32_t> host_lanes_;  // thread number -> lane
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> device_lanes_;
+  std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
+  std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
+  uint64_t last_flow_id_ = 0;
   std::unordered_map<PathId, uint32_t> paths_;
   KeyIndex children_;
 };

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/losses.h"
+#include "session/kernel_details.h"
 #include "session/snapshot.h"
 
 namespace proton {
@@ -44,6 +45,7 @@ class TreeBuilder {
       add_sample(kernel_rows_[cell.row], cell.metric, cell.value);
     }
     place_metrics();
+    tree_.details = details_.take();
     return std::move(tree_);
   }
 
@@ -96,18 +98,56 @@ class TreeBuilder {
       for (; next_path < seen.size() && seen[next_path].stamp < kernel.stamp; ++next_path) {
         row_of(seen[next_path].path);
       }
-      const uint32_t row = child(row_of(kernel.path), label_of_kernel(kernel.kernel));
+      const uint32_t row = child(row_of_place(kernel.place), label_of_kernel(kernel.kernel));
       const auto& device = session_.devices_seen_[session_.kernels_[kernel.kernel].device];
       kernel_rows_.push_back(row);
       add_metric(row, time_key, MetricKind::kInclusive, kernel.time_ns);
       add_metric(row, count_key, MetricKind::kInclusive, kernel.count);
       add_metric(row, id_key, MetricKind::kProperty, device.id);
       add_metric(row, type_key, MetricKind::kProperty, device.type);
+      if (session_.kernels_[kernel.kernel].kind == EventKind::kCopy) {
+        add_metric(row, add_key("bytes"), MetricKind::kInclusive, kernel.bytes);
+      }
+      details_.add(row, kernel);
     }
     for (; next_path < seen.size(); ++next_path) row_of(seen[next_path].path);
   }
 
+  /// The row that kernels of a place stand below.
+  uint32_t row_of_place(PlaceId place) {
+    if ((place & kLaunchBit) == 0) return row_of(place);
+    const auto [replay, capture] = session_.captured_places_[place & ~kLaunchBit];
+    bool is_new;
+    uint32_t* known = captured_rows_.find_or_add(uint64_t{place} + 1, is_new);
+    if (!is_new) return *known;
+    std::vector<FrameId> frames;
+    if (capture != kUnknownContext) frames = frames_of(capture);
+    uint32_t row = child(row_of(replay), label_of_text(kCapturedAt));
+    if (capture == kUnknownContext) row = child(row, label_of_text(kUnknownCapture));
+    for (auto it = frames.rbegin(); it != frames.rend(); ++it)
+      row = child(row, label_of_frame(*it));
+    *known = row;
+    return row;
+  }
+
+  /// Innermost first.
+  static std::vector<FrameId> frames_of(PathId path) {
+    std::vector<FrameId> frames;
+    if (path >= process.paths.size()) path = kRootPath;
+    for (; path != kRootPath; path = process.paths.parent(path)) {
+      frames.push_back(process.paths.frame(path));
+    }
+    return frames;
+  }
+
+  uint32_t label_of_text(const char* text) {
+    auto [found, is_new] = text_labels_.try_emplace(text, 0);
+    if (is_new) found->second = add_label(text, FrameKind::kScope);
+    return found->second;
+  }
+
   uint32_t row_of(PathId path) {
+    if (path >= row_of_path_.size()) path = kRootPath;  // of a time before the tables were cleared
     missing_.clear();
     while (row_of_path_[path] == kUnknown) {
       missing_.push_back(path);
@@ -140,8 +180,10 @@ class TreeBuilder {
   uint32_t label_of_kernel(uint32_t kernel) {
     uint32_t& label = label_of_kernel_[kernel];
     if (label == kUnknown) {
-      const NameId name = session_.kernels_[kernel].name;
-      label = add_label(session_.kernel_names_.text(name), FrameKind::kKernel);
+      const auto& [name, device, kind] = session_.kernels_[kernel];
+      const bool is_copy = kind == EventKind::kCopy;
+      label = add_label(session_.kernel_names_.text(name),
+                        is_copy ? FrameKind::kCopy : FrameKind::kKernel);
     }
     return label;
   }
@@ -240,6 +282,9 @@ class TreeBuilder {
   std::vector<uint32_t> kernel_rows_;
   std::vector<PathId> missing_;  // reused by row_of
   std::vector<Label> labels_;
+  KernelDetails details_;
+  KeyIndex captured_rows_;  // captured place -> row
+  std::unordered_map<std::string, uint32_t> text_labels_;
   KeyIndex frame_labels_;  // FrameId -> label
   std::unordered_map<std::string_view, uint32_t> python_labels_;
   std::vector<uint32_t> label_of_kernel_;

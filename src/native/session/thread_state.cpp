@@ -80,8 +80,7 @@ void ThreadTable::reap() {
 }
 
 void ThreadTable::release(ThreadState& thread) {
-  thread.published.store(kRootPath, std::memory_order_relaxed);
-  thread.has_own.store(false, std::memory_order_relaxed);
+  thread.forget_published();
   ContextStack stack = std::move(thread.stack);
   ScopeEntry* task_top = thread.task_top;
   thread.stack = ContextStack();
@@ -112,12 +111,21 @@ void ThreadTable::forget_others() {
   }
 }
 
-PathId current_path_unlocked() noexcept {
+ContextId current_context_unlocked() noexcept {
   const ThreadState* thread = this_thread;
-  if (thread == nullptr || !thread->has_own.load(std::memory_order_relaxed)) {
-    thread = process.threads.lead();
+  if (thread != nullptr && thread->has_own.load(std::memory_order_relaxed)) {
+    return thread->context.load(std::memory_order_relaxed);
   }
-  return thread == nullptr ? kRootPath : thread->published.load(std::memory_order_acquire);
+  const ThreadState* lead = process.threads.lead();
+  return lead == nullptr ? kRootPath : lead->published.load(std::memory_order_acquire);
+}
+
+uint32_t current_thread_number() noexcept {
+  constexpr uint32_t kUnseen = 1u << 31;  // apart from the numbers of threads with a state
+  if (this_thread != nullptr) return this_thread->number;
+  static std::atomic<uint32_t> next{0};
+  thread_local const uint32_t number = kUnseen | next.fetch_add(1, std::memory_order_relaxed);
+  return number;
 }
 
 }  // namespace proton

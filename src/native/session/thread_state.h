@@ -19,11 +19,21 @@ struct ThreadState {
   bool is_in_task = false;             // whether host_context has a stack of its own
   bool is_foreign = false;             // started behind Python's back: scopes hang below the lead's
   bool is_dead = false;
-  uint32_t number = 0;                       // in order of appearance
-  uint32_t forgiven_exits = 0;               // scopes and states that a fork took away
-  void* host_part = nullptr;                 // owned by the bindings
-  std::atomic<PathId> published{kRootPath};  // shadow path and state, while a session is active
-  std::atomic<bool> has_own{false};          // whether `published` is this thread's own
+  uint32_t number = 0;          // in order of appearance
+  uint32_t forgiven_exits = 0;  // scopes and states that a fork took away
+  void* host_part = nullptr;    // owned by the bindings
+  // Kept while a session is active, read without a lock:
+  std::atomic<PathId> published{kRootPath};   // shadow path and state, for threads that follow
+  std::atomic<ContextId> context{kRootPath};  // the same with launch metadata, for this thread
+  std::atomic<uint32_t> suffix{0};            // state and launch metadata, of LaunchContexts
+  std::atomic<bool> has_own{false};           // whether this thread has anything open
+
+  void forget_published() {
+    published.store(kRootPath, std::memory_order_relaxed);
+    context.store(kRootPath, std::memory_order_relaxed);
+    suffix.store(0, std::memory_order_relaxed);
+    has_own.store(false, std::memory_order_relaxed);
+  }
 };
 
 /// The calling thread's state, or null when it has none yet.
@@ -64,7 +74,11 @@ class ThreadTable {
   uint32_t next_number_ = 0;
 };
 
-/// The calling thread's shadow path and state without any lock: its own, or else the lead's.
-PathId current_path_unlocked() noexcept;
+/// Where the calling thread's launches belong, without any lock: its own shadow path, state and
+/// launch metadata, or else the path and state of the lead.
+ContextId current_context_unlocked() noexcept;
+
+/// The calling thread's number, also for one that Python has never seen.
+uint32_t current_thread_number() noexcept;
 
 }  // namespace proton

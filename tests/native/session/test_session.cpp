@@ -9,9 +9,9 @@ using namespace proton;
 
 namespace {
 
-KernelEvent kernel(const char* name, CorrelationId correlation = 0) {
+KernelEvent kernel(const char* name, ContextId context = kRootPath) {
   KernelEvent event;
-  event.correlation = correlation;
+  event.context = context;
   event.name = name;
   event.start_ns = 10;
   event.end_ns = 15;
@@ -53,15 +53,13 @@ TEST(a_timed_scope_books_its_time) {
 
 TEST(a_kernel_is_booked_where_it_was_launched) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.expect_launches();
   session.activate();
   host::enter("first");
-  session.on_launch(1);
+  const ContextId first = current_context_unlocked();
   host::leave();
   host::enter("second");
-  session.on_launch(2);
-  session.on_kernel(kernel("k", 1));
-  session.on_kernel(kernel("k", 2));
+  const KernelEvent events[] = {kernel("k", first), kernel("k", current_context_unlocked())};
+  session.on_events(events);
   host::leave();
   const CallTree tree = session.snapshot_tree(0, {});
   CHECK(host::row_of(tree, "first/k") != 0);
@@ -71,9 +69,9 @@ TEST(a_kernel_is_booked_where_it_was_launched) {
 
 TEST(a_kernel_of_an_unknown_launch_is_counted_and_kept_at_the_root) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.expect_launches();
   session.activate();
-  session.on_kernel(kernel("k", 77));
+  const KernelEvent event = kernel("k", kUnknownContext);
+  session.on_events({&event, 1});
   session.on_dropped(5);
   CHECK_EQ(session.losses().at(losses::kUnknownLaunch), 1);
   CHECK_EQ(session.losses().at(losses::kDropped), 5);

@@ -10,9 +10,9 @@ using namespace proton;
 
 namespace {
 
-KernelEvent kernel(CorrelationId correlation) {
+KernelEvent kernel(ContextId context) {
   KernelEvent event;
-  event.correlation = correlation;
+  event.context = context;
   event.name = "k";
   event.end_ns = 1;
   event.device_type = "FAKE";
@@ -25,7 +25,6 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   std::unique_lock gil(host::gil());
   host::thread();
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
-  session->expect_launches();
   session->activate();
   gil.unlock();
   constexpr uint32_t kLaunches = 2000;
@@ -38,8 +37,8 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
           std::lock_guard lock(host::gil());
           host::enter("step");
         }
-        session->on_launch(id);
-        session->on_kernel(kernel(id));
+        const KernelEvent event = kernel(current_context_unlocked());
+        session->on_events({&event, 1});
         std::lock_guard lock(host::gil());
         host::leave();
       }
@@ -48,7 +47,8 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   std::thread driver([&] {
     for (int i = 0; i < 500; ++i) {
       session->on_dropped(1);
-      session->on_kernel(kernel(0));
+      const KernelEvent event = kernel(kUnknownContext);
+      session->on_events({&event, 1});
     }
   });
   std::thread reader([&] {
@@ -85,7 +85,7 @@ TEST(a_thread_without_scopes_reads_the_lead_threads_path_with_no_lock) {
   std::atomic<int> seen{0};
   std::thread follower([&] {
     while (!is_done.load()) {
-      if (current_path_unlocked() != kRootPath) ++seen;
+      if (current_context_unlocked() != kRootPath) ++seen;
     }
   });
   while (seen.load() == 0) {

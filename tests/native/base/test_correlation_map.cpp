@@ -1,4 +1,4 @@
-#include "session/correlation_map.h"
+#include "base/correlation_map.h"
 
 #include <atomic>
 #include <thread>

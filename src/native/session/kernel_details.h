@@ -1,0 +1,39 @@
+/// The spreads and launch attributes of a tree's rows. Rows of a phase that meet in one row of the
+/// tree, because their frames have equal text, are put together. Private to session/.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "session/phase.h"
+
+namespace proton {
+
+/// What stands between a replay's path and the path where its kernels were captured.
+inline constexpr const char* kCapturedAt = "<captured_at>";
+/// Stands for that path when the graph was captured before anyone recorded.
+inline constexpr const char* kUnknownCapture = "<unknown>";
+
+/// The attributes of a launch as they stand in files.
+Value::Map to_attributes(const LaunchShape& shape);
+
+class KernelDetails {
+ public:
+  void add(uint32_t row, const KernelRow& kernel);
+  std::vector<KernelDetail> take();
+
+ private:
+  /// All phase rows of one tree row.
+  struct Part {
+    uint32_t row;
+    std::vector<const KernelRow*> kernels;
+  };
+
+  static KernelDetail detail_of(const Part& part);
+
+  std::vector<Part> parts_;
+  std::unordered_map<uint32_t, size_t> by_row_;
+};
+
+}  // namespace proton
