@@ -55,6 +55,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    proton.start("asyncio_requests")
+    proton.start("asyncio_requests", backend="interpreter")
     asyncio.run(main())
     proton.finalize()

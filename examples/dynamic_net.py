@@ -74,6 +74,6 @@ def train(steps: int) -> None:
 
 
 if __name__ == "__main__":
-    proton.start("dynamic_net", context="python")
+    proton.start("dynamic_net", backend="interpreter", context="python")
     train(steps=3)
     proton.finalize()

@@ -1,11 +1,10 @@
 """Profiles an autotuned Triton matmul: scopes named by shape, kernels renamed by launch metadata.
 
-Run it alone (`python examples/matmul.py`) or under the command (`proton --hook triton
-examples/matmul.py`), then look: `proton-viewer -m time/ms,gflop/s matmul.hatchet`. Numpy arrays go
-through Triton's interpreter; with `--cuda`, CUDA tensors go to the GPU.
+Run it (`python examples/matmul.py` or `proton --hook triton examples/matmul.py`), then look at it:
+`proton-viewer -m time/ms,gflop/s matmul.hatchet`. Without a GPU, Triton's interpreter runs it.
 """
 
-import sys
+import os
 from types import ModuleType
 from typing import Any
 
@@ -74,6 +73,7 @@ def main(torch: ModuleType | None) -> None:
 
 
 if __name__ == "__main__":
-    proton.start("matmul", hook="triton")
-    main(__import__("torch") if "--cuda" in sys.argv else None)
+    torch = __import__("torch") if os.path.exists("/dev/nvidia0") else None
+    proton.start("matmul", backend="cupti" if torch else "interpreter", hook="triton")
+    main(torch)
     proton.finalize()

@@ -55,6 +55,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    proton.start("threads")
+    proton.start("threads", backend="interpreter")
     main()
     proton.finalize()

@@ -1,4 +1,4 @@
-"""On a GPU machine: the package imports, records host scopes and interprets the example."""
+"""On a GPU machine: the package imports, records host scopes and profiles the example."""
 
 import json
 import subprocess
@@ -32,10 +32,24 @@ def test_host_scopes_are_recorded(tmp_path: Path) -> None:
 
 
 def test_the_matmul_example_is_profiled_by_the_command(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "proton", "--name", "matmul", str(EXAMPLES / "matmul.py")]
+    pytest.importorskip("torch")
+    run = [sys.executable, "-m", "proton", "--hook", "triton", "--name", "matmul"]
+    command = [*run, str(EXAMPLES / "matmul.py")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stderr
     show = [sys.executable, "-m", "proton.viewer", "-m", "time/ms", "matmul.hatchet"]
     shown = subprocess.run(show, cwd=tmp_path, capture_output=True, text=True)
     assert shown.returncode == 0, shown.stderr
     assert "<autotune>" in shown.stdout
+    assert "matmul_<grid:" in shown.stdout
+    root, devices = json.loads((tmp_path / "matmul.hatchet").read_text())
+    assert list(devices) == ["CUDA"]
+    assert len(root["proton"]["autotune"]) == 3
+
+
+def test_doctor_finds_the_gpu_and_takes_cupti() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "proton", "doctor"], capture_output=True, text=True
+    )
+    assert "default backend        cupti: " in shown.stdout
+    assert shown.stdout.count("): chosen: ") == 1

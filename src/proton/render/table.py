@@ -115,11 +115,18 @@ def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
         note = " <- winner" if is_winner else ""
         if error := config.get("error"):
             note = f" failed: {error}"
-        text = printable(f"{config.get('config', '?')}{note}")
+        text = printable(f"{config.get('config', '?')}{_resources(config)}{note}")
         if style.width is not None:
             text = cut_middle(text, max(style.width - width - 4, _LEAST_NAME_ROOM))
         lines.append(style.paint(f"  {cell:>{width}}  {text}", BOLD if is_winner else DIM))
     return lines
+
+
+def _resources(config: Mapping[str, Any]) -> str:
+    """What a configuration's kernel needs, where the recording knows."""
+    named = {"registers": "registers", "spills": "spills", "shared_bytes": "bytes shared"}
+    known = [f"{config[key]} {text}" for key, text in named.items() if key in config]
+    return f" ({', '.join(known)})" if known else ""
 
 
 def _listed(record: Mapping[str, Any], key: str) -> Sequence[Any]:

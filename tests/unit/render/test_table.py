@@ -96,3 +96,11 @@ def test_the_winner_stands_out() -> None:
 )
 def test_a_record_that_is_not_as_it_should_be_does_not_fail(record: dict[str, Any]) -> None:
     assert autotune_lines([record], Style(width=40))[1].startswith("autotune ?")
+
+
+def test_what_a_tuned_kernel_needs_stands_beside_its_configuration() -> None:
+    config = {"config": "BLOCK: 64", "time_ns": 1000, "registers": 32, "shared_bytes": 512}
+    record = {"kernel": "k", "configs": [config], "winner": 0}
+    assert autotune_lines([record], Style())[-1].endswith(
+        "BLOCK: 64 (32 registers, 512 bytes shared) <- winner"
+    )

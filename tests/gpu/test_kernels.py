@@ -1,0 +1,126 @@
+"""Kernels and copies on a real GPU: counted right, timed, and booked where they were launched."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+import proton
+
+pytestmark = [pytest.mark.gpu, pytest.mark.torch]
+
+
+def test_kernels_of_torch_are_counted_where_they_were_launched(torch: Any, record: Any) -> None:
+    x = torch.ones(1 << 16, device="cuda")
+
+    def work() -> None:
+        with proton.scope("outer"):
+            for _ in range(7):
+                x.add_(1)
+            with proton.scope("inner"):
+                x.mul_(2)
+
+    recorded = record(work)
+    assert recorded.count_under("outer") == 8
+    assert recorded.count_under("outer", "inner") == 1
+    assert sum(recorded.counts().values()) == 8
+
+
+def test_times_and_devices_are_those_of_the_gpu(torch: Any, record: Any) -> None:
+    a = torch.randn(2048, 2048, device="cuda")
+    a @ a
+    recorded = record(lambda: a @ a)
+    assert 10_000 < recorded.time_ns() < 50_000_000
+    (attributes,) = recorded.file.devices["CUDA"].values()
+    major, minor = torch.cuda.get_device_capability()
+    assert attributes["arch"] == f"{major}{minor}"
+    assert attributes["num_sms"] == torch.cuda.get_device_properties(0).multi_processor_count
+    assert attributes["clock_rate"] > 100_000
+    assert attributes["bus_width"] > 0
+    assert recorded.file.losses == {}
+
+
+def test_the_python_context_names_the_lines_of_the_program(torch: Any, record: Any) -> None:
+    x = torch.ones(16, device="cuda")
+
+    def launch_here() -> None:
+        x.add_(1)
+
+    recorded = record(launch_here, context="python")
+    ((path, metrics),) = recorded.kernels
+    assert metrics["count"] == 1
+    assert path[-2].startswith(__file__)
+    assert path[-2].endswith("@launch_here")
+
+
+def test_the_backward_pass_belongs_to_the_step_that_called_it(torch: Any, record: Any) -> None:
+    model = torch.nn.Linear(64, 64, device="cuda")
+    x = torch.ones(8, 64, device="cuda")
+    model(x).sum().backward()
+
+    def work() -> None:
+        for step in range(3):
+            with proton.scope(f"step_{step}"):
+                model(x).sum().backward()
+
+    recorded = record(work)
+    counts = [recorded.count_under(f"step_{step}") for step in range(3)]
+    assert counts[0] == counts[1] == counts[2] > 5
+    assert sum(counts) == sum(recorded.counts().values())
+
+
+def test_threads_keep_their_own_scopes(torch: Any, record: Any) -> None:
+    x = [torch.ones(16, device="cuda") for _ in range(4)]
+
+    def worker(index: int) -> None:
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream), proton.scope(f"thread_{index}"):
+            for _ in range(50):
+                x[index].add_(1)
+
+    def work() -> None:
+        threads = [threading.Thread(target=worker, args=(index,)) for index in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    recorded = record(work)
+    assert [recorded.count_under(f"thread_{index}") for index in range(4)] == [50] * 4
+
+
+def test_copies_and_sets_are_seen(torch: Any, record: Any) -> None:
+    host = torch.ones(1 << 18).pin_memory()
+    device = torch.empty(1 << 18, device="cuda")
+    other = torch.empty_like(device)
+
+    def work() -> None:
+        with proton.scope("copies"):
+            device.copy_(host)
+            other.copy_(device)
+            host.copy_(device)
+            torch.cuda.synchronize()
+
+    recorded = record(work)
+    names = {path[-1].lower().replace(" ", "") for path, _ in recorded.copies}
+    assert {path[0] for path, _ in recorded.copies} == {"copies"}
+    assert sum(metrics["count"] for _, metrics in recorded.copies) == 3, recorded.copies
+    for direction in ("htod", "dtod", "dtoh"):
+        assert any(direction in name for name in names), names
+
+
+def test_a_program_that_uses_no_gpu_gets_no_context(run_python: Any) -> None:
+    done = run_python(
+        """
+        import proton, torch
+        session = proton.start("run", backend="cupti")
+        with proton.scope("host"):
+            pass
+        proton.finalize(session)
+        print(torch._C._cuda_hasPrimaryContext(0))
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "False"
