@@ -1,14 +1,14 @@
 """Real models: counts equal torch.profiler's for every kernel, total GPU times agree within 2 %.
 
-Sessions of both alternate in one process after warm-up, one holder of CUPTI at a time; times are
-compared by the median of five pairs.
+Sessions of both alternate in one process after warm-up, one holder of CUPTI at a time (where torch
+lets go of it); times are compared by the median of five pairs.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
+import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ STEPS = 2
 @pytest.fixture(autouse=True)
 def _torch_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """torch's profiler gives CUPTI back after each session only if told to."""
-    monkeypatch.setenv("TEARDOWN_CUPTI", os.environ.get("PROTON_TEST_TEARDOWN", "1"))
+    monkeypatch.setenv("TEARDOWN_CUPTI", "1")
 
 
 def by_torch(torch: Any, work: Callable[[], object], folder: Path) -> tuple[Counter[str], float]:
@@ -35,6 +35,9 @@ def by_torch(torch: Any, work: Callable[[], object], folder: Path) -> tuple[Coun
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         work()
         torch.cuda.synchronize()
+    for _ in range(20):  # it lets go on a thread of its own, during a later call of CUDA
+        torch.cuda.synchronize()
+        time.sleep(0.01)
     profiler.export_chrome_trace(str(folder / "torch.json"))
     events = json.loads((folder / "torch.json").read_text())["traceEvents"]
     kernels = [event for event in events if event.get("cat") == "kernel"]
@@ -42,25 +45,40 @@ def by_torch(torch: Any, work: Callable[[], object], folder: Path) -> tuple[Coun
     return counts, sum(float(event["dur"]) for event in kernels) * 1e3
 
 
-def compare(torch: Any, record: Any, step: Callable[[], object], folder: Path) -> None:
-    """Hold both against each other."""
+def compare(
+    torch: Any,
+    record: Any,
+    step: Callable[[], object],
+    folder: Path,
+    *,
+    alternates: bool = True,
+) -> None:
+    """Hold both against each other; `alternates` False: first all of ours, then all of torch's."""
 
     def work() -> None:
         for _ in range(STEPS):
             step()
 
+    def by_us() -> tuple[Counter[str], float]:
+        recorded = record(work)
+        assert recorded.file.losses == {}
+        counts = Counter[str]()
+        for path, metrics in recorded.kernels:
+            counts[torch._C._demangle(path[-1])] += metrics["count"]
+        return counts, recorded.time_ns()
+
     for _ in range(3):
         step()
-    ratios = []
+    ours, theirs = [], []
     for _ in range(ROUNDS):
-        recorded = record(work)
-        ours = Counter[str]()
-        for path, metrics in recorded.kernels:
-            ours[torch._C._demangle(path[-1])] += metrics["count"]
-        theirs, time_ns = by_torch(torch, work, folder)
-        assert ours == theirs
-        assert recorded.file.losses == {}
-        ratios.append(recorded.time_ns() / time_ns)
+        ours.append(by_us())
+        if alternates:
+            theirs.append(by_torch(torch, work, folder))
+    while len(theirs) < ROUNDS:
+        theirs.append(by_torch(torch, work, folder))
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine[0] == other[0]
+    ratios = [mine[1] / other[1] for mine, other in zip(ours, theirs, strict=True)]
     assert abs(statistics.median(ratios) - 1) < 0.02, ratios
 
 
@@ -118,4 +136,5 @@ def test_compiled(torch: Any, record: Any, tmp_path: Path, mode: str) -> None:
         with torch.no_grad():
             model(x)
 
-    compare(torch, record, step, tmp_path)
+    # with CUDA graphs torch keeps CUPTI once its profiler has run
+    compare(torch, record, step, tmp_path, alternates=mode == "default")
