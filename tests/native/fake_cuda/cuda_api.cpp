@@ -1,5 +1,6 @@
 /// libcuda's names that a profiler or a small program calls: devices, contexts, streams, names.
 #include <cstring>
+#include <utility>
 
 #include "driver.h"
 #include "fake_cuda.h"
@@ -208,5 +209,17 @@ FAKE_EXPORT(cuFuncGetAttribute, int* value, int attribute, void* function) {
            : attribute == 3 ? one.local_bytes
            : attribute == 4 ? one.registers
                             : 0;
+  return 0;
+}
+
+FAKE_EXPORT(cuDevicePrimaryCtxRelease_v2, int device) {
+  FAKE_ENTER(cuDevicePrimaryCtxRelease_v2);
+  return is_device(device) ? 0 : int{kCudaInvalidDevice};
+}
+
+FAKE_EXPORT(cuThreadExchangeStreamCaptureMode, int* mode) {
+  FAKE_ENTER(cuThreadExchangeStreamCaptureMode);
+  static thread_local int current = 0;
+  std::swap(*mode, current);
   return 0;
 }

@@ -95,8 +95,9 @@ FAKE_EXPORT(cuptiUnsubscribe, void* subscriber) {
 FAKE_EXPORT(cuptiEnableCallback, uint32_t enable, void* subscriber, int domain, uint32_t cbid) {
   FAKE_ENTER(cuptiEnableCallback);
   State& all = state();
+  const uint32_t count = domain == kDriverDomain ? driver_call_count(kCuptiVersion) : 1024;
   if (subscriber != &all.callback || domain <= 0 || domain >= kDomainCount || cbid == 0 ||
-      cbid >= 1024) {
+      cbid >= count) {
     return kInvalidParameter;
   }
   all.enabled[domain][cbid].store(enable != 0 ? 1 : 0);

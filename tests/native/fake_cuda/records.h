@@ -243,7 +243,40 @@ using TimestampFunction = uint64_t (*)();
 /// What cuptiGetVersion says, and so the length of records. One per library (version.cpp).
 extern const uint32_t kCuptiVersion;
 
-/// Bytes of a record of this kind in this version of CUPTI; 0 for a kind the fake never writes.
-size_t record_size(uint32_t kind);
+/// Bytes of a record of this kind in a version of CUPTI; 0 for a kind the fake never writes.
+constexpr size_t record_size(uint32_t kind, uint32_t version) {
+  const bool is_13_4 = version >= 130400;
+  const bool is_12_8 = version >= 26;
+  switch (kind) {
+    case kKernel:
+    case kConcurrentKernel:
+      return is_13_4 ? 248 : version >= 130000 ? 216 : 208;
+    case kMemcpy:
+      return is_13_4 ? 112 : is_12_8 ? 96 : 88;
+    case kMemset:
+      return is_13_4 ? 104 : 88;
+    case kMemcpyPeer:
+      return sizeof(MemcpyPeerRecord);
+    case kUnifiedMemory:
+      return is_12_8 ? 104 : 64;
+    case kGraphTrace:
+      return sizeof(GraphRecord);
+    case kExternalCorrelation:
+      return sizeof(ExternalRecord);
+    case kDriverApi:
+      return sizeof(ApiRecord);
+    default:
+      return 0;
+  }
+}
+/// Numbers of driver functions that a version knows: the first that it does not.
+constexpr uint32_t driver_call_count(uint32_t version) {
+  return version >= 130400   ? 868
+         : version >= 130000 ? 807
+         : version >= 28     ? 784
+         : version >= 26     ? 782
+                             : 763;
+}
+inline size_t record_size(uint32_t kind) { return record_size(kind, kCuptiVersion); }
 
 }  // namespace fake
