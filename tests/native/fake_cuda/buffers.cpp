@@ -108,6 +108,7 @@ bool take(Buffer& buffer, bool is_forced) {
       if (!is_forced && all.queue[i].first_incomplete != SIZE_MAX) continue;
       buffer = all.queue[i];
       all.queue.erase(all.queue.begin() + static_cast<std::ptrdiff_t>(i));
+      all.queue_length.store(all.queue.size());
       return true;
     }
     return false;
@@ -118,6 +119,7 @@ bool take(Buffer& buffer, bool is_forced) {
   if (found == all.queue.end()) return false;
   buffer = *found;
   all.queue.erase(found);
+  all.queue_length.store(all.queue.size());
   return true;
 }
 
@@ -172,6 +174,17 @@ void run_worker() {
   }
 }
 
+/// Waits while too many full buffers do. No lock is held, and never longer than a second.
+void wait_for_worker() {
+  State& all = state();
+  const auto limit = static_cast<size_t>(all.options.queue_limit.load(std::memory_order_relaxed));
+  if (all.queue_length.load(std::memory_order_relaxed) <= limit) return;
+  if (all.options.hold.load() != 0 || all.options.manual_worker.load() != 0) return;
+  std::unique_lock lock(all.queue_mutex);
+  all.queue_changed.wait_for(lock, std::chrono::seconds(1),
+                             [&] { return all.queue.size() <= limit; });
+}
+
 /// Queue held.
 void ensure_worker() {
   State& all = state();
@@ -192,6 +205,7 @@ void write_record(const void* record) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
   const size_t size = record_size(kind);
+  wait_for_worker();
   Slot& slot = my_slot();
   const std::lock_guard lock(slot.mutex);
   Buffer& buffer = slot.current;
@@ -200,6 +214,7 @@ void write_record(const void* record) {
   if (buffer.bytes != nullptr && is_full) {
     const std::lock_guard queue_lock(all.queue_mutex);
     all.queue.push_back(buffer);
+    all.queue_length.store(all.queue.size());
     buffer = Buffer();
     ensure_worker();
     all.queue_changed.notify_all();
@@ -238,6 +253,7 @@ int flush_all(uint32_t flag) {
   std::unique_lock lock(all.queue_mutex);
   Buffer buffer;
   while (take(buffer, is_forced)) {
+    all.queue_changed.notify_all();
     lock.unlock();
     deliver(buffer, all.counters.flush_completions);
     lock.lock();

@@ -93,6 +93,7 @@ void Options::reset() {
   device_count.store(1);
   driver_version.store(13000);
   compute_capability.store(90);
+  queue_limit.store(8);
   per_thread_buffers.store(kCuptiVersion >= 130000 ? 1 : 0);
 }
 
@@ -111,6 +112,7 @@ Option* Options::find(const std::string& name) {
       {"reverse_buffers", &reverse_buffers},
       {"manual_worker", &manual_worker},
       {"scribble", &scribble},
+      {"queue_limit", &queue_limit},
       {"flush_delay_ns", &flush_delay_ns},
       {"completion_delay_ns", &completion_delay_ns},
       {"launch_delay_ns", &launch_delay_ns},
@@ -237,14 +239,27 @@ FAKE_VISIBLE void fake_set_holder(const char* name) {
   all.callback.store(nullptr);
 }
 
-FAKE_VISIBLE void fake_reset(void) {
-  stop_worker();
+FAKE_VISIBLE void fake_clear(void) {
   State& all = state();
   for (Call* call : Call::all()) call->reset();
+  Local& here = local();
+  if (here.context != nullptr && here.context->is_destroyed.load()) here.context = nullptr;
   const std::lock_guard lock(all.mutex);
-  all.epoch.fetch_add(1);
   all.options.reset();
   all.counters.reset();
+  all.taken_drops.store(0);
+  all.violations.clear();
+  if (all.callback.load() != nullptr) return;
+  all.is_subscribed.store(false);
+  all.subscriber_name.clear();
+}
+
+FAKE_VISIBLE void fake_reset(void) {
+  stop_worker();
+  fake_clear();
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  all.epoch.fetch_add(1);
   all.callback.store(nullptr);
   all.is_subscribed.store(false);
   for (auto& domain : all.enabled) {
@@ -262,6 +277,7 @@ FAKE_VISIBLE void fake_reset(void) {
   all.shared_slot.current = Buffer();
   all.held.clear();
   all.queue.clear();
+  all.queue_length.store(0);
   all.streams.clear();
   all.primaries.clear();
   all.contexts.clear();

@@ -124,7 +124,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_work": (None, []),
     "fake_counter": (_I64, [_NAME]),
     "fake_violations": (_NAME, []),
-    "fake_reset": (None, []),
+    "fake_clear": (None, []),
 }
 
 
@@ -187,6 +187,10 @@ class FakeDriver:
     def hold(self, tool: str | None) -> None:
         """Let another tool hold CUPTI, or let go."""
         self.calls.fake_set_holder(None if tool is None else tool.encode())
+
+    def clear(self) -> None:
+        """Forget what the last test set and counted."""
+        self.calls.fake_clear()
 
     def counter(self, name: str) -> int:
         """One of fake_cuda.h's counters, or how often a function was called."""

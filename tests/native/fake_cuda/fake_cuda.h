@@ -72,6 +72,8 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   reverse_records       records of a buffer are delivered last first
 ///   reverse_buffers       full buffers are delivered last first (at a flush or fake_work)
 ///   manual_worker         full buffers wait for fake_work or a flush
+///   queue_limit (8)       full buffers that may wait for the worker before launches do: a fake
+///                         launch takes no time, and would outrun what no real one can
 ///   scribble              buffers are filled with rubbish when they are handed over
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns
 /// 0, or -1 for an option there is not.
@@ -94,7 +96,10 @@ int64_t fake_counter(const char* name);
 /// deadlock or wrong records.
 const char* fake_violations(void);
 uint32_t fake_cupti_version(void);
-/// As if freshly loaded; functions, graphs and streams of before are void.
+/// Forgets what the last test set and counted: options, failures, the holder, counters, broken
+/// rules. What a profiler did once for the process (callbacks, its subscription) stays.
+void fake_clear(void);
+/// As if freshly loaded; graphs, streams and contexts of before are void.
 void fake_reset(void);
 
 #if defined(__cplusplus)
