@@ -85,7 +85,6 @@ class Recording:
             self._activated_ns = time.monotonic_ns()
         HookManager.activate(self.id)
         self.native.activate()
-        self._tell_backends(is_active=True)
 
     def deactivate(self, *, flushing: bool = False) -> None:
         """Stop recording for now; `flushing` waits for the events of work that has ended."""
@@ -94,7 +93,6 @@ class Recording:
         self._active_ns = self._active_time_ns()
         self._activated_ns = None
         self.native.deactivate()
-        self._tell_backends(is_active=False)
         HookManager.deactivate(self.id)
 
     def flush(self) -> None:
@@ -239,13 +237,6 @@ class Recording:
                 if error.rescued_to is None:
                     return
             self.clear(phase, up_to=True)
-
-    def _tell_backends(self, *, is_active: bool) -> None:
-        """Pause backends with the session, or wake them: those that have something to switch."""
-        for backend in self.backends.values():
-            set_active = getattr(backend, "set_active", None)
-            if set_active is not None:
-                set_active(is_active)
 
     def _stop_backends(self) -> None:
         """Stop all of them, even when one fails."""

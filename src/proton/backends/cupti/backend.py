@@ -48,11 +48,6 @@ class CuptiBackend:
         self._sink = sink
         self._stop_waiting = _triton.when_imported(self._watch_autotuning)
 
-    def set_active(self, is_active: bool) -> None:
-        """Pause or go on: with no active session CUPTI collects nothing."""
-        if self._sink is not None and self._timer is None:
-            _native.Cupti.set_active(self._sink, is_active)
-
     def flush(self) -> None:
         """Wait for the work under way and book it; at most 30 seconds, and then say so."""
         if self._sink is None or self._timer is not None:
@@ -99,6 +94,8 @@ class CuptiBackend:
             sink.warn(text)
 
     def _describe_devices(self) -> None:
+        if self._sink.event_count == 0:
+            return  # looking at devices would initialise the driver
         for index, attributes in enumerate(_native.Cupti.devices()):
             self._sink.add_device(DEVICE_TYPE, index, attributes)
 

@@ -32,10 +32,6 @@ class FakeHub:
         cls.calls.append(("start", options))
 
     @classmethod
-    def set_active(cls, session: Any, is_active: bool) -> None:
-        cls.calls.append(("set_active", is_active))
-
-    @classmethod
     def flush(cls, timeout_s: float) -> bool:
         cls.calls.append(("flush", timeout_s))
         return cls.flushes_in_time
@@ -53,6 +49,7 @@ class Sink:
     """A session that keeps what it is told."""
 
     is_active = True
+    event_count = 1
 
     def __init__(self) -> None:
         self.devices: dict[int, Any] = {}
@@ -94,10 +91,9 @@ def started(sink: Any, mode: str = "", **knobs: Any) -> CuptiBackend:
 
 def test_a_session_is_started_flushed_and_stopped(hub: Any, sink: Any) -> None:
     backend = started(sink)
-    backend.set_active(True)
     backend.flush()
     backend.stop()
-    assert [name for name, _ in hub.calls] == ["start", "set_active", "flush", "stop"]
+    assert [name for name, _ in hub.calls] == ["start", "flush", "stop"]
 
 
 def test_stopping_twice_is_harmless(hub: Any, sink: Any) -> None:
@@ -132,6 +128,14 @@ def test_devices_are_described_when_flushed(hub: Any, sink: Any) -> None:
     assert sink.devices == {0: {"arch": "90", "num_sms": 132}}
 
 
+def test_devices_nobody_used_are_not_looked_at(hub: Any, sink: Any) -> None:
+    sink.event_count = 0
+    backend = started(sink)
+    backend.flush()
+    backend.stop()
+    assert sink.devices == {}
+
+
 def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any) -> None:
     hub.flushes_in_time = False
     backend = started(sink)
@@ -154,7 +158,6 @@ def test_where_another_tool_holds_cupti_kernels_are_timed_with_events(
     monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: True))
     backend = started(sink)
     backend.flush()
-    backend.set_active(False)
     backend.stop()
     assert hub.calls == []
     assert "'kineto' holds CUPTI" in sink.warnings[0]
