@@ -121,7 +121,7 @@ class Session:
     def count_loss(self, kind: str, count: int = 1) -> None: ...
     def warn(self, text: str) -> None: ...
     def serialize(self, format: str, phase: int, header: Mapping[str, object]) -> bytes:
-        """One phase as `hatchet`, `hatchet_msgpack` or `chrome_trace` bytes.
+        """One phase as `hatchet`, `hatchet_msgpack`, `chrome_trace` or `perfetto` bytes.
 
         `header` is the JSON-able start of the file's `proton` key; losses, warnings, autotune
         records, metric kinds and frame kinds are added here.
@@ -129,3 +129,57 @@ class Session:
 
     def write(self, path: str, format: str, phase: int, header: Mapping[str, object]) -> None:
         """Like `serialize`, streamed to a temporary name beside `path` and renamed. OSError."""
+
+class Cupti:
+    """NVIDIA's CUPTI, opened at run time: one hub that serves every session of the process.
+
+    All methods are static, are called with the GIL held and release it while they wait. What the
+    libraries refuse raises BackendUnavailable, with the number of the error as its `code` (CUPTI's
+    39: another tool holds CUPTI).
+    """
+
+    @staticmethod
+    def load(cupti_path: str, cuda_path: str = "libcuda.so.1") -> int:
+        """Open both libraries; the API version of CUPTI. Once loaded, the first choice stands."""
+
+    @staticmethod
+    def is_loaded() -> bool: ...
+    @staticmethod
+    def start(
+        session: Session,
+        *,
+        graphs: str = "node",
+        copies: bool = True,
+        unified_memory: bool = False,
+        buffer_bytes: int = 0,
+    ) -> None:
+        """Report to `session` from now on, whenever it is active; its `activate`, `deactivate` and
+        `close` are enough to pause, go on and end. With no active session nothing is collected.
+
+        `graphs` is `node` (every kernel of a replay) or `graph` (one event a replay);
+        `buffer_bytes` 0 is the default size (4 MiB).
+        """
+
+    @staticmethod
+    def flush(timeout_s: float = 10.0, *, synchronize: bool = True) -> bool:
+        """Bring every event of finished work to its session.
+
+        `synchronize` first waits for the work that is under way. False: the time was not enough;
+        what came until then is booked.
+        """
+
+    @staticmethod
+    def stop(session: Session) -> None:
+        """Report no more to `session`; flush first. The last one out lets go of CUPTI."""
+
+    @staticmethod
+    def devices() -> list[dict[str, str | int]]:
+        """Every device's name, arch, num_sms, clock_rate, memory_clock_rate (kHz), bus_width, ..."""
+
+    @staticmethod
+    def driver_version() -> int: ...
+    @staticmethod
+    def stats() -> dict[str, int]:
+        """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
+        buffer_bytes, buffer_count, launches, graph_nodes, names, clock_offset_ns,
+        clock_residual_ns, is_subscribed."""

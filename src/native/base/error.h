@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace proton {
 
@@ -14,6 +15,7 @@ enum class ErrorKind {
   kScopeMismatch,
   kMetricType,
   kDataKind,
+  kBackendUnavailable,
 };
 
 class Error : public std::runtime_error {
@@ -23,6 +25,24 @@ class Error : public std::runtime_error {
 
  private:
   ErrorKind kind_;
+};
+
+/// Something on the machine refuses to work: what, and what to do about it.
+class BackendError : public Error {
+ public:
+  BackendError(std::string backend, const std::string& reason, std::string remedy, int code = 0)
+      : Error(ErrorKind::kBackendUnavailable, reason),
+        backend_(std::move(backend)),
+        remedy_(std::move(remedy)),
+        code_(code) {}
+  const std::string& backend() const { return backend_; }
+  const std::string& remedy() const { return remedy_; }
+  int code() const { return code_; }  // the driver's number for it; 0: none
+
+ private:
+  std::string backend_;
+  std::string remedy_;
+  int code_;
 };
 
 }  // namespace proton

@@ -25,6 +25,15 @@ class KeyIndex {
     return &slot.value;
   }
 
+  /// The number of `key`, or null.
+  const uint32_t* find(uint64_t key) const {
+    if (slots_.empty()) return nullptr;
+    const size_t mask = slots_.size() - 1;
+    size_t at = mix_bits(key) & mask;
+    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
+    return slots_[at].key == 0 ? nullptr : &slots_[at].value;
+  }
+
   size_t size() const { return used_; }
   void clear() {
     slots_.clear();

@@ -13,6 +13,9 @@ namespace proton::bindings {
 PyObject* raise(ErrorKind kind, const std::string& text);
 inline PyObject* raise(const Error& error) { return raise(error.kind(), error.what()); }
 
+/// BackendUnavailable, with the driver's number for the error as `code`.
+PyObject* raise_unavailable(const BackendError& error);
+
 /// The text of `repr(object)`, for messages.
 std::string repr(PyObject* object);
 

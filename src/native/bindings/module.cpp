@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "backends/cupti/hub.h"
+#include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
@@ -32,6 +34,8 @@ std::string package_folder() {
 void translate(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
+  } catch (const BackendError& error) {
+    raise_unavailable(error);
   } catch (const Error& error) {
     raise(error);
   }
@@ -53,10 +57,14 @@ NB_MODULE(_native, module) {
   require(add_scope_functions(module.ptr()));
   nb::register_exception_translator(translate);
   add_session(module);
+  add_cupti(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session
-  pthread_atfork(nullptr, nullptr, [] { process.reset_after_fork(); });
+  pthread_atfork(nullptr, nullptr, [] {
+    process.reset_after_fork();
+    cupti::Hub::get().abandon();
+  });
 }
 
 }  // namespace proton::bindings

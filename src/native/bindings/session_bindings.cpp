@@ -10,6 +10,7 @@
 #include "bindings/errors.h"
 #include "bindings/metric_values.h"
 #include "bindings/names.h"
+#include "bindings/session_object.h"
 #include "bindings/values.h"
 #include "files/trace_writer.h"
 #include "files/tree_writer.h"
@@ -24,22 +25,7 @@ using namespace nb::literals;
 namespace proton::bindings {
 namespace {
 
-/// A core session and what only Python asks about it.
-struct PySession {
-  PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
-
-  Session core;
-};
-
 [[noreturn]] void fail(ErrorKind kind, const std::string& text) { throw Error(kind, text); }
-
-Session& opened(PySession& session) {
-  if (session.core.is_closed()) {
-    fail(ErrorKind::kSessionNotFound,
-         concat("session ", session.core.id(), " is not open; it was finalized"));
-  }
-  return session.core;
-}
 
 ContextKind context_kind(const std::string& name) {
   if (name == "shadow") return ContextKind::kShadow;
@@ -169,6 +155,14 @@ nb::list warnings_of(PySession& self) {
 
 }  // namespace
 
+Session& opened(PySession& session) {
+  if (session.core.is_closed()) {
+    fail(ErrorKind::kSessionNotFound,
+         concat("session ", session.core.id(), " is not open; it was finalized"));
+  }
+  return session.core;
+}
+
 void add_session(nb::module_& module) {
   nb::class_<PySession>(module, "Session")
       .def(
@@ -196,7 +190,12 @@ void add_session(nb::module_& module) {
       .def_prop_ro("is_empty", [](PySession& self) { return opened(self).is_empty(); })
       .def("activate", [](PySession& self) { opened(self).activate(); })
       .def("deactivate", [](PySession& self) { opened(self).deactivate(); })
-      .def("close", [](PySession& self) { opened(self).close(); })
+      .def("close",
+           [](PySession& self) {
+             opened(self);
+             self.detach();
+             self.core.close();
+           })
       .def("depth", depth)
       .def("advance_phase", [](PySession& self) { return opened(self).advance_phase(); })
       .def(

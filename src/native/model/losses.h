@@ -12,6 +12,7 @@ inline constexpr const char* kMetricConflict = "metric_conflict";  // another ty
 inline constexpr const char* kMetricOverflow = "metric_overflow";  // a sum left int64
 inline constexpr const char* kBadMetric = "bad_metric";            // refused while failing anyway
 inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
+inline constexpr const char* kIncomplete = "incomplete_event";     // read before its work had ended
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
 }  // namespace proton::losses

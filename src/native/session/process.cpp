@@ -14,6 +14,7 @@ HostHooks null_hooks() {
       [](void*) {},
       [](uint32_t) -> std::string { return "?"; },
       [](ThreadState&) -> PathId { return kRootPath; },
+      [] { return current_context_unlocked(); },
       [] { return true; },
       [] {},
       [](void*) {},

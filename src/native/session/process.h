@@ -19,15 +19,16 @@ namespace proton {
 
 class Session;
 
-/// What the core asks of its host (Python, or a test). All but `holds_lock` and
+/// What the core asks of its host (Python, or a test). All but `capture_launch`, `holds_lock` and
 /// `schedule_reap` are called under the GIL.
 struct HostHooks {
   NameId (*intern)(void* name);                   // of a host string, in Process::names
   void (*release)(void* object);                  // end a counted reference
   std::string (*frame_text)(uint32_t position);   // `file:line@function`
   PathId (*capture_frames)(ThreadState& thread);  // path of the calling thread's Python frames
-  bool (*holds_lock)();                           // any thread: whether it holds the GIL
-  void (*schedule_reap)();                        // any thread: have ThreadTable::reap called soon
+  ContextId (*capture_launch)();  // any thread: frames, state and launch metadata of the caller
+  bool (*holds_lock)();           // any thread: whether it holds the GIL
+  void (*schedule_reap)();        // any thread: have ThreadTable::reap called soon
   void (*release_thread)(void* host_part);
   void (*clear_names)();  // forget what is cached about names and frames: their tables are cleared
 };

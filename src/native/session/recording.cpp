@@ -83,6 +83,15 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
   return with_state(path, stack);
 }
 
+ContextSource context_source() {
+  return {
+      current_context_unlocked,
+      []() noexcept { return process.hooks.capture_launch(); },
+      current_thread_number,
+      []() noexcept { return process.epoch.load(std::memory_order_relaxed); },
+  };
+}
+
 void publish(ThreadState& thread, const ContextStack& stack) {
   PathId path = path_of(stack.top);
   if (stack.state != nullptr) path = with_state(path, stack);

@@ -2,6 +2,7 @@
 /// Host path only (GIL).
 #pragma once
 
+#include "model/event_sink.h"
 #include "session/context_stack.h"
 #include "session/process.h"
 
@@ -30,6 +31,9 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
 
 /// Books metrics on an entry that stays open.
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
+
+/// For backends: asks this process where a launch belongs.
+ContextSource context_source();
 
 /// Calls `visit` with every scope that is open now, in threads and tasks.
 template <typename Visit>

@@ -1,0 +1,74 @@
+#include "backends/cupti/devices.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace proton::cupti {
+namespace {
+
+void check(const Library& library, CudaResult result, const char* function) {
+  if (result == 0) return;
+  throw BackendError(
+      "cupti", concat(function, " failed with ", library.describe_cuda(result)),
+      "see whether `nvidia-smi` shows a GPU and CUDA_VISIBLE_DEVICES does not hide it", result);
+}
+
+struct Named {
+  const char* name;
+  DeviceAttribute attribute;
+};
+constexpr Named kAttributes[] = {
+    {"num_sms", kMultiprocessorCount},
+    {"clock_rate", kClockRate},
+    {"memory_clock_rate", kMemoryClockRate},
+    {"bus_width", kMemoryBusWidth},
+    {"l2_bytes", kL2CacheBytes},
+    {"max_threads_per_sm", kMaxThreadsPerMultiprocessor},
+    {"max_blocks_per_sm", kMaxBlocksPerMultiprocessor},
+    {"registers_per_sm", kRegistersPerMultiprocessor},
+    {"shared_bytes_per_sm", kSharedBytesPerMultiprocessor},
+    {"reserved_shared_bytes_per_block", kReservedSharedBytesPerBlock},
+};
+
+Value::Map describe(const Library& library, int device) {
+  Value::Map map;
+  char name[256] = "";
+  check(library, library.device_name(name, sizeof(name) - 1, device), "cuDeviceGetName");
+  map.emplace_back("name", Value{std::string(name)});
+  int major = 0, minor = 0;
+  check(library, library.device_attribute(&major, kComputeCapabilityMajor, device),
+        "cuDeviceGetAttribute");
+  check(library, library.device_attribute(&minor, kComputeCapabilityMinor, device),
+        "cuDeviceGetAttribute");
+  map.emplace_back("arch", Value{concat(major * 10 + minor)});
+  for (const auto [key, attribute] : kAttributes) {
+    int value = 0;
+    // Newer drivers may leave an old attribute out (clocks, on some devices).
+    if (library.device_attribute(&value, attribute, device) != 0) continue;
+    map.emplace_back(key, Value{int64_t{value}});
+  }
+  return map;
+}
+
+}  // namespace
+
+std::vector<Value::Map> list_devices(const Library& library) {
+  check(library, library.init(0), "cuInit");
+  int count = 0;
+  check(library, library.device_count(&count), "cuDeviceGetCount");
+  std::vector<Value::Map> devices;
+  for (int index = 0; index < count; ++index) {
+    int device = 0;
+    check(library, library.device(&device, index), "cuDeviceGet");
+    devices.push_back(describe(library, device));
+  }
+  return devices;
+}
+
+int driver_version(const Library& library) {
+  int version = 0;
+  check(library, library.driver_version(&version), "cuDriverGetVersion");
+  return version;
+}
+
+}  // namespace proton::cupti

@@ -1,0 +1,240 @@
+#include "backends/cupti/hub.h"
+
+#include <algorithm>
+#include <new>
+
+#include "backends/cupti/thread_cells.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace proton::cupti {
+namespace {
+
+constexpr size_t kIntervalLimit = 64;
+
+void on_callback(void*, int domain, uint32_t cbid, const void* data) {
+  if (domain == kDriverDomain) [[likely]] {
+    Hub::get().on_launch(*static_cast<const CallbackData*>(data));
+  } else if (domain == kResourceDomain) {
+    Hub::get().on_resource(cbid, *static_cast<const ResourceData*>(data));
+  }
+}
+
+void on_requested(uint8_t** buffer, size_t* size, size_t* max_record_count) {
+  *buffer = Hub::get().buffers().take(*size);
+  *max_record_count = 0;  // as many as fit
+}
+
+void on_buffer(Context context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) {
+  if (buffer != nullptr) Hub::get().on_completed(context, stream, buffer, size, valid);
+}
+
+uint64_t read_host_clock() { return static_cast<uint64_t>(now_ns()); }
+
+void expect_size(size_t bytes) {
+  if (bytes >= kSmallestBufferBytes && bytes <= kLargestBufferBytes) return;
+  throw Error(ErrorKind::kUsage,
+              concat("a buffer of ", bytes, " bytes is no good for CUPTI; give from ",
+                     kSmallestBufferBytes, " (64 KiB) to ", kLargestBufferBytes, " (1 GiB)"));
+}
+
+}  // namespace
+
+Hub& Hub::get() {
+  static Hub& hub = *new Hub;
+  return hub;
+}
+
+uint32_t Hub::load(const std::string& cupti_path, const std::string& cuda_path) {
+  std::lock_guard lock(control_);
+  if (!is_loaded()) {
+    library_ = Library::open(cupti_path, cuda_path);
+    is_loaded_.store(true, std::memory_order_release);
+  }
+  return library_.version;
+}
+
+void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes) {
+  if (buffer_bytes == 0) buffer_bytes = kDefaultBufferBytes;
+  expect_size(buffer_bytes);
+  std::lock_guard lock(control_);
+  if (!is_loaded()) {
+    throw BackendError("cupti", "CUPTI is not loaded", "load it before a session is started");
+  }
+  if (is_forked_) {
+    throw BackendError("cupti", "this process was forked from one that had loaded CUPTI",
+                       "start processes that use the GPU with the 'spawn' method");
+  }
+  auto& map = options.with_frames ? python_map_ : shadow_map_;
+  if (map == nullptr) map = std::make_unique<CorrelationMap>();
+  if (!is_subscribed_) {
+    buffers_.set_size(buffer_bytes);
+    subscribe();
+  }
+  std::lock_guard decoding(decode_);
+  sinks_.push_back({&sink, options, false, {}});
+}
+
+std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
+  std::lock_guard lock(control_);
+  {
+    std::lock_guard decoding(decode_);
+    SinkEntry* entry = find(sink);
+    if (entry == nullptr || entry->is_active == is_active) return {};
+    entry->is_active = is_active;
+    if (is_active) {
+      if (entry->intervals.size() >= kIntervalLimit) {
+        entry->intervals.erase(entry->intervals.begin());
+      }
+      entry->intervals.push_back({newest_correlation()});
+    } else {
+      entry->intervals.back().until = newest_correlation();
+      entry->intervals.back().is_open = false;
+    }
+  }
+  return is_forked_ ? std::vector<std::string>() : update_needs();
+}
+
+void Hub::stop(EventSink& sink) {
+  std::lock_guard lock(control_);
+  bool is_last = false;
+  {
+    std::lock_guard decoding(decode_);
+    SinkEntry* entry = find(sink);
+    if (entry == nullptr) return;
+    entry->is_active = false;
+    is_last = sinks_.size() == 1;
+  }
+  if (!is_forked_) {
+    update_needs();
+    // Buffers that CUPTI still holds must come back to us, not to its next user.
+    if (is_last) library_.flush_all(kFlushForced);
+  }
+  {
+    std::lock_guard decoding(decode_);
+    std::erase_if(sinks_, [&](const SinkEntry& entry) { return entry.sink == &sink; });
+  }
+  if (is_last && !is_forked_) unsubscribe();
+}
+
+bool Hub::has(const EventSink& sink) {
+  std::lock_guard lock(control_);
+  std::lock_guard decoding(decode_);
+  return find(sink) != nullptr;
+}
+
+Hub::SinkEntry* Hub::find(const EventSink& sink) {
+  auto found = std::find_if(sinks_.begin(), sinks_.end(),
+                            [&](const SinkEntry& entry) { return entry.sink == &sink; });
+  return found == sinks_.end() ? nullptr : &*found;
+}
+
+void Hub::subscribe() {
+  const Result result = library_.subscribe(&subscriber_, on_callback, nullptr);
+  if (result == kMultipleSubscribers) {
+    const std::string who = holder();
+    throw BackendError(
+        "cupti",
+        concat("another tool holds CUPTI", who.empty() ? "" : ": ", who, " (error ", result, ")"),
+        remedy_for(result), result);
+  }
+  library_.check(result, "cuptiSubscribe");
+  is_subscribed_ = true;
+  try {
+    library_.check(library_.register_callbacks(on_requested, on_buffer),
+                   "cuptiActivityRegisterCallbacks");
+    // Once a process: registering again corrupts the first records of later sessions.
+    if (!has_timestamp_ && library_.register_timestamp != nullptr) {
+      has_timestamp_ = library_.register_timestamp(read_host_clock) == kSuccess;
+    }
+    const ClockPair now = read_clocks();
+    for (const uint32_t cbid : {kContextCreated, kContextDestroyStarting}) {
+      library_.check(library_.enable_callback(1, subscriber_, kResourceDomain, cbid),
+                     "cuptiEnableCallback");
+    }
+    std::lock_guard decoding(decode_);
+    clock_.start(now);
+  } catch (...) {
+    unsubscribe();
+    throw;
+  }
+  // The ids of launches may start anew.
+  forget_correlations();
+  if (shadow_map_ != nullptr) shadow_map_->clear();
+  if (python_map_ != nullptr) python_map_->clear();
+}
+
+void Hub::unsubscribe() {
+  library_.unsubscribe(subscriber_);
+  is_subscribed_ = false;
+  subscriber_ = nullptr;
+  sees_launches_ = sees_copies_ = false;
+  enabled_kinds_.clear();
+  captures_.store(0, std::memory_order_relaxed);
+  std::lock_guard lock(contexts_mutex_);
+  contexts_.clear();
+}
+
+/// The name of the tool that holds CUPTI, where the library can tell.
+std::string Hub::holder() {
+  if (library_.subscribe_v2 == nullptr) return "";
+  char name[kOldSubscriberNameSize] = "";
+  SubscriberParams params{sizeof(SubscriberParams), "proton", name, sizeof(name)};
+  Subscriber subscriber = nullptr;
+  if (library_.subscribe_v2(&subscriber, on_callback, nullptr, &params) == kSuccess) {
+    library_.unsubscribe(subscriber);
+    return "";
+  }
+  name[sizeof(name) - 1] = '\0';
+  return name;
+}
+
+ClockPair Hub::read_clocks() const {
+  ClockPair best;
+  int64_t best_gap = INT64_MAX;
+  for (int i = 0; i < 5; ++i) {
+    uint64_t cupti_ns = 0;
+    const int64_t before = now_ns();
+    library_.check(library_.get_timestamp(&cupti_ns), "cuptiGetTimestamp");
+    const int64_t after = now_ns();
+    if (after - before >= best_gap) continue;
+    best_gap = after - before;
+    best = {static_cast<int64_t>(cupti_ns), before + best_gap / 2};
+  }
+  return best;
+}
+
+HubStats Hub::stats() {
+  std::lock_guard lock(control_);
+  HubStats stats;
+  {
+    std::lock_guard decoding(decode_);
+    stats = stats_;
+    stats.names = names_.size();
+    stats.clock_offset_ns = clock_.offset_ns();
+    stats.clock_residual_ns = clock_.residual_ns();
+  }
+  {
+    std::lock_guard nodes(nodes_.mutex());
+    stats.graph_nodes = nodes_.size();
+  }
+  stats.buffer_count = buffers_.count();
+  stats.launches = count_launches();
+  stats.is_subscribed = is_subscribed_;
+  return stats;
+}
+
+void Hub::abandon() noexcept {
+  // Other threads may have held the locks at the fork; they do not exist here.
+  for (std::mutex* mutex : {&control_, &decode_, &contexts_mutex_, &nodes_.mutex()}) {
+    new (mutex) std::mutex;
+  }
+  buffers_.reset_after_fork();
+  captures_.store(0);
+  sinks_.clear();
+  is_forked_ = is_loaded();
+  is_subscribed_ = false;
+}
+
+}  // namespace proton::cupti

@@ -1,0 +1,168 @@
+/// CUPTI serves one subscriber a process: the hub is that one, and shares what it sees among
+/// sessions. It asks for no more than its active sinks need, and for nothing when there are none.
+///
+/// Locks, in this order: control (start, stop, flush), decode (one buffer at a time), graph nodes,
+/// a thread's cell. Callbacks take the last two at most, and the decode lock is never held while
+/// CUPTI is told to flush: buffers come back on the flushing thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/cupti/buffers.h"
+#include "backends/cupti/clock.h"
+#include "backends/cupti/graph_nodes.h"
+#include "backends/cupti/library.h"
+#include "backends/cupti/names.h"
+#include "base/correlation_map.h"
+#include "model/event_sink.h"
+
+namespace proton::cupti {
+
+/// What a sink asks for.
+struct SinkOptions {
+  bool with_frames = false;      // contexts are Python frames, not scopes
+  bool with_launches = false;    // also wants the launching calls, for a timeline
+  bool with_copies = true;       // copies and memsets
+  bool with_migrations = false;  // of unified memory
+  bool per_graph = false;        // one event a replay is enough
+};
+
+struct HubStats {
+  uint64_t kernels = 0;
+  uint64_t copies = 0;
+  uint64_t graphs = 0;
+  uint64_t incomplete = 0;
+  uint64_t unknown = 0;  // launches that nobody saw
+  uint64_t dropped = 0;
+  uint64_t buffers = 0;  // completed
+  uint64_t buffer_bytes = 0;
+  uint64_t buffer_count = 0;  // existing
+  uint64_t launches = 0;
+  uint64_t graph_nodes = 0;
+  uint64_t names = 0;
+  int64_t clock_offset_ns = 0;
+  int64_t clock_residual_ns = 0;
+  bool is_subscribed = false;
+};
+
+class Hub {
+ public:
+  /// Never destroyed: CUPTI may call back while the process ends.
+  static Hub& get();
+
+  /// Opens the libraries, once; the version of CUPTI. Throws BackendError.
+  uint32_t load(const std::string& cupti_path, const std::string& cuda_path);
+  bool is_loaded() const { return is_loaded_.load(std::memory_order_acquire); }
+  const Library& library() const { return library_; }
+
+  void set_source(const ContextSource& source) { source_ = source; }
+
+  /// Reports to `sink` until `stop`, whenever it is active; at first it is not. Throws Error.
+  void start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes);
+  /// Returns warnings for the user; throws BackendError when kernels cannot be timed.
+  std::vector<std::string> set_active(EventSink& sink, bool is_active);
+  /// Afterwards nothing refers to the sink any more.
+  void stop(EventSink& sink);
+  bool has(const EventSink& sink);
+
+  /// Brings every event of finished work to its sinks; `synchronize` first waits for work under
+  /// way. False: that took longer than the limit.
+  bool flush(int64_t limit_ns, bool synchronize);
+
+  HubStats stats();
+
+  /// In a forked child, safe in a pthread_atfork handler: CUPTI is the parent's.
+  void abandon() noexcept;
+
+  // Called by CUPTI, on any thread.
+  void on_launch(const CallbackData& data) noexcept;
+  void on_resource(uint32_t cbid, const ResourceData& data) noexcept;
+  void on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
+                    size_t valid) noexcept;
+  BufferPool& buffers() { return buffers_; }
+
+ private:
+  /// Launches between two correlation ids: those made while a sink was active.
+  struct Interval {
+    uint32_t after;  // 0: from the first one on
+    uint32_t until = 0;
+    bool is_open = true;
+    bool has(uint32_t correlation) const;
+  };
+  struct SinkEntry {
+    EventSink* sink;
+    SinkOptions options;
+    bool is_active = false;
+    std::vector<Interval> intervals;
+    bool wants(uint32_t correlation) const;
+  };
+  /// An event with the contexts for both kinds of sinks.
+  struct Pending {
+    KernelEvent event;
+    ContextId shadow;
+    ContextId python;
+    ContextId shadow_capture;
+    ContextId python_capture;
+    bool is_asked;
+  };
+
+  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4 };
+
+  // With control_ held
+  void subscribe();
+  void unsubscribe();
+  std::string holder();
+  std::vector<std::string> update_needs();
+  void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
+  void enable_copies(bool is_wanted);
+  void enable_launches(bool is_wanted);
+  void configure_migrations();
+  ClockPair read_clocks() const;
+  SinkEntry* find(const EventSink& sink);
+
+  // With decode_ held
+  void read_records(uint8_t* buffer, size_t valid);
+  void add_pending(const KernelEvent& event, bool is_asked);
+  void dispatch();
+  void dispatch_launches();
+
+  ContextId context_of(const std::unique_ptr<CorrelationMap>& map, uint32_t correlation) const;
+  void wait_for_gpu() noexcept;
+
+  Library library_;
+  std::atomic<bool> is_loaded_{false};
+  bool is_forked_ = false;
+  ContextSource source_{};
+
+  std::mutex control_;
+  Subscriber subscriber_ = nullptr;
+  bool is_subscribed_ = false;
+  bool has_timestamp_ = false;  // registered, once a process
+  bool sees_launches_ = false;
+  bool sees_copies_ = false;
+  std::vector<uint32_t> enabled_kinds_;
+  std::vector<Context> contexts_;  // made since we subscribed; guarded by contexts_mutex_
+  std::mutex contexts_mutex_;
+
+  std::atomic<uint32_t> captures_{0};  // bits of Capture: what launching threads must note
+  std::unique_ptr<CorrelationMap> shadow_map_;
+  std::unique_ptr<CorrelationMap> python_map_;
+  GraphNodes nodes_;
+  BufferPool buffers_;
+
+  std::mutex decode_;
+  std::vector<SinkEntry> sinks_;
+  NamePool names_;
+  ClockMap clock_;
+  HubStats stats_;
+  std::vector<Pending> pending_;
+  std::vector<KernelEvent> batch_;
+  std::vector<LaunchEvent> launches_;
+  std::vector<LaunchEvent> launch_batch_;
+};
+
+}  // namespace proton::cupti

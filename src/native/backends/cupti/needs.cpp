@@ -1,0 +1,170 @@
+// What the hub asks of CUPTI: as much as its active sinks need, switched on and off as they come
+// and go. And the flush, which waits for what was asked for.
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <thread>
+
+#include "backends/cupti/hub.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace proton::cupti {
+namespace {
+
+constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+
+/// How a flush on another thread went.
+struct FlushState {
+  std::mutex mutex;
+  std::condition_variable done;
+  bool is_done = false;
+};
+
+}  // namespace
+
+std::vector<std::string> Hub::update_needs() {
+  std::vector<std::string> warnings;
+  bool is_any = false, copies = false, migrations = false, per_graph = true;
+  uint32_t captures = 0;
+  {
+    std::lock_guard decoding(decode_);
+    for (const SinkEntry& entry : sinks_) {
+      if (!entry.is_active) continue;
+      is_any = true;
+      copies |= entry.options.with_copies;
+      migrations |= entry.options.with_migrations;
+      per_graph &= entry.options.per_graph;
+      captures |= entry.options.with_frames ? kPython : kShadow;
+      if (entry.options.with_launches) captures |= kTimes;
+    }
+  }
+  if (is_any) captures_.store(captures, std::memory_order_relaxed);
+  enable_launches(is_any);
+  enable_copies(is_any && copies);
+  enable_kind(kConcurrentKernelActivity, is_any, warnings);
+  enable_kind(kGraphTraceActivity, is_any && per_graph, warnings);
+  for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
+    enable_kind(kind, is_any && copies, warnings);
+  }
+  if (migrations) configure_migrations();
+  enable_kind(kUnifiedMemoryActivity, is_any && migrations, warnings);
+  if (!is_any) captures_.store(0, std::memory_order_relaxed);
+  return warnings;
+}
+
+/// A session is of no use without kernels; the other kinds are worth a warning.
+void Hub::enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings) {
+  auto found = std::find(enabled_kinds_.begin(), enabled_kinds_.end(), kind);
+  if (is_wanted == (found != enabled_kinds_.end())) return;
+  if (!is_wanted) {
+    library_.disable_activity(kind);
+    enabled_kinds_.erase(found);
+    return;
+  }
+  const Result result = library_.enable_activity(kind);
+  if (result == kSuccess) {
+    enabled_kinds_.push_back(kind);
+  } else if (kind == kConcurrentKernelActivity) {
+    library_.check(result, "cuptiActivityEnable");
+  } else {
+    warnings.push_back(
+        concat("CUPTI does not report activities of kind ", kind, ": ", library_.describe(result)));
+  }
+}
+
+void Hub::enable_launches(bool is_wanted) {
+  if (is_wanted == sees_launches_) return;
+  for (const uint32_t cbid : kLaunchCallbacks) {
+    library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);
+  }
+  for (const uint32_t cbid : {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeDestroyStarting}) {
+    library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kResourceDomain, cbid);
+  }
+  sees_launches_ = is_wanted;
+}
+
+void Hub::enable_copies(bool is_wanted) {
+  if (is_wanted == sees_copies_) return;
+  for (const auto [first, last] : kCopyCallbacks) {
+    for (uint32_t cbid = first; cbid <= last; ++cbid) {
+      // Refused where the library is older than the function: then nobody can call it either.
+      library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);
+    }
+  }
+  sees_copies_ = is_wanted;
+}
+
+void Hub::configure_migrations() {
+  if (library_.configure_unified_memory == nullptr) return;
+  int count = 0;
+  if (library_.device_count(&count) != 0) return;
+  std::vector<UnifiedMemoryConfig> configs;
+  for (int device = 0; device < count; ++device) {
+    for (const uint32_t kind : {kBytesHtoD, kBytesDtoH, kBytesDtoD}) {
+      configs.push_back({1, kind, static_cast<uint32_t>(device), 1});
+    }
+  }
+  library_.configure_unified_memory(configs.data(), static_cast<uint32_t>(configs.size()));
+}
+
+bool Hub::flush(int64_t limit_ns, bool synchronize) {
+  std::lock_guard lock(control_);
+  if (!is_subscribed_ || is_forked_) return true;
+  try {
+    const ClockPair now = read_clocks();
+    std::lock_guard decoding(decode_);
+    clock_.update(now);
+  } catch (const Error&) {  // the clocks stay as they were
+  }
+  // On a thread of its own: neither the driver nor CUPTI takes a time limit.
+  auto state = std::make_shared<FlushState>();
+  std::thread([this, state, synchronize] {
+    if (synchronize) wait_for_gpu();
+    library_.flush_all(0);
+    if (synchronize) library_.flush_all(kFlushForced);
+    std::lock_guard done(state->mutex);
+    state->is_done = true;
+    state->done.notify_all();
+  }).detach();
+  bool is_done;
+  {
+    std::unique_lock waiting(state->mutex);
+    is_done = state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
+                                   [&] { return state->is_done; });
+  }
+  std::lock_guard decoding(decode_);
+  dispatch_launches();
+  return is_done;
+}
+
+/// Until the work of every context has ended.
+void Hub::wait_for_gpu() noexcept {
+  int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
+  if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
+  int count = 0;
+  if (library_.device_count(&count) != 0) count = 0;
+  for (int index = 0; index < count; ++index) {
+    int device = 0, is_active = 0;
+    unsigned flags = 0;
+    if (library_.device(&device, index) != 0) continue;
+    if (library_.primary_context_state(device, &flags, &is_active) != 0 || is_active == 0) continue;
+    Context context = nullptr;
+    if (library_.retain_primary_context(&context, device) != 0) continue;
+    if (library_.set_context(context) == 0) library_.synchronize_context();
+    if (library_.release_primary_context != nullptr) library_.release_primary_context(device);
+  }
+  std::vector<Context> contexts;
+  {
+    std::lock_guard lock(contexts_mutex_);
+    contexts = contexts_;
+  }
+  for (Context context : contexts) {
+    if (library_.set_context(context) == 0) library_.synchronize_context();
+  }
+  library_.set_context(nullptr);
+}
+
+}  // namespace proton::cupti

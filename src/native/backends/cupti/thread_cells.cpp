@@ -1,0 +1,82 @@
+#include "backends/cupti/thread_cells.h"
+
+#include <new>
+
+namespace proton::cupti {
+
+constinit thread_local ThreadCell* this_cell = nullptr;
+
+namespace {
+
+std::atomic<ThreadCell*> newest_cell{nullptr};
+
+/// Runs at thread exit.
+struct CellExit {
+  ThreadCell* cell = nullptr;
+  ~CellExit() {
+    if (cell == nullptr) return;
+    this_cell = nullptr;
+    cell->is_used.store(false, std::memory_order_release);
+  }
+};
+thread_local CellExit cell_exit;
+
+ThreadCell* reuse_cell() noexcept {
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    bool is_used = false;
+    if (cell->is_used.compare_exchange_strong(is_used, true)) return cell;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ThreadCell* first_cell() noexcept { return newest_cell.load(std::memory_order_acquire); }
+
+ThreadCell* make_cell() noexcept {
+  ThreadCell* cell = reuse_cell();
+  if (cell == nullptr) {
+    cell = new (std::nothrow) ThreadCell;
+    if (cell == nullptr) return nullptr;
+    cell->next = newest_cell.load(std::memory_order_relaxed);
+    while (!newest_cell.compare_exchange_weak(cell->next, cell, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+    }
+  }
+  this_cell = cell;
+  cell_exit.cell = cell;
+  return cell;
+}
+
+uint32_t newest_correlation() noexcept {
+  uint32_t newest = 0;
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    const uint32_t last = cell->last_correlation.load(std::memory_order_relaxed);
+    if (last != 0 && (newest == 0 || is_after(last, newest))) newest = last;
+  }
+  return newest;
+}
+
+void forget_correlations() noexcept {
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    cell->last_correlation.store(0, std::memory_order_relaxed);
+  }
+}
+
+uint64_t count_launches() noexcept {
+  uint64_t count = 0;
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    count += cell->launch_count.load(std::memory_order_relaxed);
+  }
+  return count;
+}
+
+void take_launches(std::vector<LaunchEvent>& out) {
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    std::lock_guard lock(cell->mutex);
+    out.insert(out.end(), cell->launches.begin(), cell->launches.end());
+    cell->launches.clear();
+  }
+}
+
+}  // namespace proton::cupti

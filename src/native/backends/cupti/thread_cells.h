@@ -1,0 +1,47 @@
+/// What the hub keeps for each thread that launches work: the newest correlation id, and for
+/// timelines the calls themselves. Cells are made at a thread's first launch, used again after the
+/// thread has ended, and never freed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "model/event.h"
+
+namespace proton::cupti {
+
+struct ThreadCell {
+  std::atomic<uint32_t> last_correlation{0};
+  std::atomic<uint64_t> launch_count{0};
+  int64_t start_ns = 0;  // of the call under way
+  std::mutex mutex;      // guards `launches`
+  std::vector<LaunchEvent> launches;
+  std::atomic<bool> is_used{true};
+  ThreadCell* next = nullptr;
+};
+
+/// The calling thread's cell; null: no memory.
+extern constinit thread_local ThreadCell* this_cell __attribute__((tls_model("initial-exec")));
+ThreadCell* make_cell() noexcept;
+inline ThreadCell* find_cell() noexcept { return this_cell != nullptr ? this_cell : make_cell(); }
+
+/// All cells, newest first.
+ThreadCell* first_cell() noexcept;
+
+/// The newest correlation id that any thread has seen: later launches have later ids.
+uint32_t newest_correlation() noexcept;
+
+/// Ids start anew; nobody may be launching under callbacks.
+void forget_correlations() noexcept;
+
+uint64_t count_launches() noexcept;
+
+/// Appends the calls noted so far to `out` and forgets them.
+void take_launches(std::vector<LaunchEvent>& out);
+
+/// Whether `id` comes after `other`; ids wrap around.
+inline bool is_after(uint32_t id, uint32_t other) { return static_cast<int32_t>(id - other) > 0; }
+
+}  // namespace proton::cupti

@@ -1,0 +1,148 @@
+#include "bindings/cupti_bindings.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+
+#include "backends/cupti/devices.h"
+#include "backends/cupti/hub.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "bindings/session_object.h"
+#include "session/recording.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace proton::bindings {
+namespace {
+
+using cupti::Hub;
+
+/// Hub calls wait for locks and for the driver, whose callbacks may want the GIL.
+template <typename Call>
+auto unlocked(Call call) {
+  nb::gil_scoped_release released;
+  return call();
+}
+
+uint32_t load(const std::string& cupti_path, const std::string& cuda_path) {
+  return unlocked([&] { return Hub::get().load(cupti_path, cuda_path); });
+}
+
+bool per_graph(const std::string& graphs) {
+  if (graphs == "graph") return true;
+  if (graphs == "node") return false;
+  throw Error(ErrorKind::kUsage, concat("unknown value of option 'graphs' ", quoted(graphs),
+                                        "; choose one of 'graph', 'node'"));
+}
+
+void set_active(Session& session, bool is_active) {
+  const auto warnings = unlocked([&] { return Hub::get().set_active(session, is_active); });
+  for (const std::string& warning : warnings) session.warn(warning);
+}
+
+void start(PySession& self, const std::string& graphs, bool copies, bool unified_memory,
+           size_t buffer_bytes) {
+  Session& session = opened(self);
+  cupti::SinkOptions options;
+  options.with_frames = session.context() == ContextKind::kPython;
+  options.with_launches = session.data() == DataKind::kTrace;
+  options.with_copies = copies;
+  options.with_migrations = unified_memory;
+  options.per_graph = per_graph(graphs);
+  if (unlocked([&] { return Hub::get().has(session); })) {
+    throw Error(ErrorKind::kUsage,
+                concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
+  }
+  unlocked([&] { Hub::get().start(session, options, buffer_bytes); });
+  self.on_detach = [&session] {
+    session.set_activity_listener(nullptr);
+    unlocked([&] { Hub::get().stop(session); });
+  };
+  session.set_activity_listener([&session](bool is_active) { set_active(session, is_active); });
+  try {
+    if (session.is_active()) set_active(session, true);
+  } catch (...) {
+    self.detach();
+    throw;
+  }
+}
+
+bool flush(double timeout_s, bool synchronize) {
+  if (!(timeout_s > 0) || timeout_s > 1e9) {
+    throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
+  }
+  const auto limit_ns = static_cast<int64_t>(timeout_s * 1e9);
+  return unlocked([&] { return Hub::get().flush(limit_ns, synchronize); });
+}
+
+void stop(PySession& self) { self.detach(); }
+
+void expect_loaded() {
+  if (Hub::get().is_loaded()) return;
+  throw BackendError("cupti", "CUPTI is not loaded", "call Cupti.load first");
+}
+
+nb::list devices() {
+  expect_loaded();
+  nb::list list;
+  for (const Value::Map& device : unlocked([] { return list_devices(Hub::get().library()); })) {
+    nb::dict entry;
+    for (const auto& [key, value] : device) {
+      if (const auto* text = std::get_if<std::string>(&value.data)) {
+        entry[key.c_str()] = *text;
+      } else {
+        entry[key.c_str()] = std::get<int64_t>(value.data);
+      }
+    }
+    list.append(entry);
+  }
+  return list;
+}
+
+int driver_version() {
+  expect_loaded();
+  return unlocked([] { return cupti::driver_version(Hub::get().library()); });
+}
+
+nb::dict stats() {
+  const cupti::HubStats stats = unlocked([] { return Hub::get().stats(); });
+  nb::dict entries;
+  entries["kernels"] = stats.kernels;
+  entries["copies"] = stats.copies;
+  entries["graphs"] = stats.graphs;
+  entries["incomplete"] = stats.incomplete;
+  entries["unknown"] = stats.unknown;
+  entries["dropped"] = stats.dropped;
+  entries["buffers"] = stats.buffers;
+  entries["buffer_bytes"] = stats.buffer_bytes;
+  entries["buffer_count"] = stats.buffer_count;
+  entries["launches"] = stats.launches;
+  entries["graph_nodes"] = stats.graph_nodes;
+  entries["names"] = stats.names;
+  entries["clock_offset_ns"] = stats.clock_offset_ns;
+  entries["clock_residual_ns"] = stats.clock_residual_ns;
+  entries["is_subscribed"] = stats.is_subscribed ? 1 : 0;
+  return entries;
+}
+
+struct Cupti {};
+
+}  // namespace
+
+void add_cupti(nb::module_& module) {
+  Hub::get().set_source(context_source());
+  nb::class_<Cupti>(module, "Cupti")
+      .def_static("load", load, "cupti_path"_a, "cuda_path"_a = "libcuda.so.1")
+      .def_static("is_loaded", [] { return Hub::get().is_loaded(); })
+      .def_static("start", start, "session"_a, nb::kw_only(), "graphs"_a = "node",
+                  "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0)
+      .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
+      .def_static("stop", stop, "session"_a)
+      .def_static("devices", devices)
+      .def_static("driver_version", driver_version)
+      .def_static("stats", stats);
+}
+
+}  // namespace proton::bindings

@@ -1,0 +1,30 @@
+/// The object behind Python's `Session`, for the bindings of backends. GIL held.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "session/session.h"
+
+namespace proton::bindings {
+
+/// A core session and what only Python asks about it.
+struct PySession {
+  PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
+  ~PySession() { detach(); }
+
+  /// Has the backend that reports to the session let go of it.
+  void detach() {
+    auto leave = std::move(on_detach);
+    on_detach = nullptr;
+    if (leave) leave();
+  }
+
+  Session core;
+  std::function<void()> on_detach;  // set by a native backend
+};
+
+/// The core session, or Error: it was finalized.
+Session& opened(PySession& session);
+
+}  // namespace proton::bindings
