@@ -10,6 +10,7 @@
 #include "bindings/errors.h"
 #include "bindings/names.h"
 #include "bindings/python_context.h"
+#include "bindings/python_launch.h"
 #include "bindings/scope.h"
 #include "bindings/session_bindings.h"
 #include "session/process.h"
@@ -52,6 +53,7 @@ NB_MODULE(_native, module) {
     clear_frame_tables();
   };
   init_python_context(package_folder());
+  init_python_launch();
   require(init_current());
   require(add_scope_type(module.ptr()));
   require(add_scope_functions(module.ptr()));

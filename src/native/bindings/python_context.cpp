@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "bindings/current.h"
 #include "bindings/names.h"
+#include "bindings/python_frames.h"
 #include "session/process.h"
 
 namespace proton::bindings {
@@ -17,8 +18,6 @@ struct Position {
   int offset;
 };
 constexpr uint32_t kUser = ~0u;
-constexpr uint32_t kInternal = 0;  // left out of the path
-constexpr uint32_t kLauncher = 1;  // runs the target of the `proton` command: paths start above it
 
 std::string package_folder;
 std::vector<Position> positions;
@@ -42,16 +41,11 @@ uint32_t origin_of(PyCodeObject* code) {
   return found->second;
 }
 
-/// Code objects are 16-byte aligned and kept alive, so that (code, offset) fits one exact key as
-/// long as offsets stay below 2^20; longer functions share their last position.
-uint64_t key_of(PyCodeObject* code, int offset) {
-  const auto limited = static_cast<uint64_t>(offset < 0 ? 0 : std::min(offset, (1 << 20) - 1));
-  return (reinterpret_cast<uint64_t>(code) >> 4) << 20 | limited;
-}
+}  // namespace
 
 uint32_t intern_position(PyCodeObject* code, int offset) {
   if (positions.empty()) positions.resize(2, {nullptr, 0});
-  auto [found, is_new] = position_index.try_emplace(key_of(code, offset), kInternal);
+  auto [found, is_new] = position_index.try_emplace(position_key(code, offset), kInternal);
   if (is_new) {
     found->second = origin_of(code);
     if (found->second == kUser) {
@@ -62,9 +56,25 @@ uint32_t intern_position(PyCodeObject* code, int offset) {
   return found->second;
 }
 
+PathId path_below(PathId parent, uint32_t position) {
+  if (position == kLauncher) return kRootPath;
+  if (position == kInternal) return parent;
+  return process.paths.child(parent, FrameId::python(position));
+}
+
+namespace {
+
 /// The stack of now, innermost frame first.
-void read_stack(std::vector<Position>& stack) {
-  stack.clear();
+void read_stack(std::vector<proton_frame>& stack) {
+  if (stack.size() < 64) stack.resize(64);
+  PyThreadState* state = PyThreadState_Get();
+  int count = proton_read_frames(state, stack.data(), static_cast<int>(stack.size()));
+  if (count > static_cast<int>(stack.size())) {
+    stack.resize(static_cast<size_t>(count));
+    proton_read_frames(state, stack.data(), count);
+  }
+  if (count >= 0) return stack.resize(static_cast<size_t>(count));
+  stack.clear();  // the slow way
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame != nullptr) {
     PyCodeObject* code = PyFrame_GetCode(frame);
@@ -79,8 +89,8 @@ void read_stack(std::vector<Position>& stack) {
 PathId capture_frames(ThreadState& thread) {
   // Kept for its memory, but taken out while in use: making frame objects can start a garbage
   // collection, and that can come back here.
-  static std::vector<Position> spare;
-  std::vector<Position> stack = std::move(spare);
+  static std::vector<proton_frame> spare;
+  std::vector<proton_frame> stack = std::move(spare);
   read_stack(stack);
   auto& cache = *static_cast<FrameCache*>(frame_cache(thread));
   if (cache.epoch != process.epoch) {
@@ -91,20 +101,15 @@ PathId capture_frames(ThreadState& thread) {
   const size_t depth = stack.size();
   size_t common = 0;
   while (common < known.size() && common < depth) {
-    const Position& frame = stack[depth - 1 - common];
+    const proton_frame& frame = stack[depth - 1 - common];
     if (known[common].code != frame.code || known[common].offset != frame.offset) break;
     ++common;
   }
   known.resize(common);
   PathId path = common == 0 ? kRootPath : known.back().path;
   for (size_t i = common; i < depth; ++i) {
-    const Position& frame = stack[depth - 1 - i];
-    const uint32_t position = intern_position(frame.code, frame.offset);
-    if (position == kLauncher) {
-      path = kRootPath;
-    } else if (position != kInternal) {
-      path = process.paths.child(path, FrameId::python(position));
-    }
+    const proton_frame& frame = stack[depth - 1 - i];
+    path = path_below(path, intern_position(frame.code, frame.offset));
     known.push_back({frame.code, frame.offset, path});
   }
   spare = std::move(stack);

@@ -5,6 +5,7 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,24 @@ struct FrameCache {
   std::vector<SeenFrame> frames;
   uint32_t epoch = 0;
 };
+
+/// Positions that are no frames of the user's.
+inline constexpr uint32_t kInternal = 0;  // proton itself: left out of the path
+inline constexpr uint32_t kLauncher = 1;  // runs the target of the `proton` command: paths start
+                                          // above it
+
+/// Code objects are 16-byte aligned and kept alive, so that (code, offset) fits one exact key as
+/// long as offsets stay below 2^20; longer functions share their last position.
+inline uint64_t position_key(const PyCodeObject* code, int offset) {
+  const auto limited = static_cast<uint64_t>(offset < 0 ? 0 : std::min(offset, (1 << 20) - 1));
+  return (reinterpret_cast<uint64_t>(code) >> 4) << 20 | limited;
+}
+
+/// The number of a place in a code object, valid within the epoch; keeps the code alive.
+uint32_t intern_position(PyCodeObject* code, int offset);
+
+/// The path one position below `parent`.
+PathId path_below(PathId parent, uint32_t position);
 
 /// Sets the hooks of the core that concern frames. `package` is the folder of the proton package.
 void init_python_context(const std::string& package);

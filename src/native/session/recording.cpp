@@ -35,7 +35,9 @@ PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
                                                    : path_of(&entry);
 }
 
-PathId with_state(PathId path, const ContextStack& stack) {
+}  // namespace
+
+PathId path_with_state(PathId path, const ContextStack& stack) {
   if (stack.state == nullptr) return path;
   std::string_view name = stack.state->name;
   if (name.starts_with(kMetadataPrefix)) {  // a frame that viewers drop, then the kernel's
@@ -45,8 +47,6 @@ PathId with_state(PathId path, const ContextStack& stack) {
   }
   return process.paths.child(path, FrameId::state(process.names.intern(name)));
 }
-
-}  // namespace
 
 PathId path_of(ScopeEntry* entry) {
   if (entry == nullptr) return kRootPath;
@@ -78,9 +78,9 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
       with_frames ? process.hooks.capture_frames(thread) : path_of(effective_top(thread, stack));
   if (stack.state == nullptr && stack.top == nullptr) {
     const ThreadState* lead = process.threads.lead();
-    if (lead != nullptr && lead != &thread) return with_state(path, lead->stack);
+    if (lead != nullptr && lead != &thread) return path_with_state(path, lead->stack);
   }
-  return with_state(path, stack);
+  return path_with_state(path, stack);
 }
 
 ContextSource context_source() {
@@ -94,7 +94,7 @@ ContextSource context_source() {
 
 void publish(ThreadState& thread, const ContextStack& stack) {
   PathId path = path_of(stack.top);
-  if (stack.state != nullptr) path = with_state(path, stack);
+  if (stack.state != nullptr) path = path_with_state(path, stack);
   thread.published.store(path, std::memory_order_release);
   if (stack.state == nullptr && stack.op == nullptr) [[likely]] {
     thread.context.store(path, std::memory_order_relaxed);

@@ -17,6 +17,9 @@ ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
 /// The path of the thread's work: scopes (or Python frames), then the state.
 PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames);
 
+/// `path`, with a frame for the innermost state of the stack.
+PathId path_with_state(PathId path, const ContextStack& stack);
+
 /// Makes the thread's path known to readers without a lock.
 void publish(ThreadState& thread, const ContextStack& stack);
 

@@ -1,0 +1,169 @@
+// Launching code gives up the GIL before it calls the driver, and taking it back there would cost
+// more than the launch. So frames are read without it, and every thread has tables of its own for
+// what it has seen: only a place, a path or launch metadata seen for the first time takes the GIL.
+#include "bindings/python_launch.h"
+
+#include <Python.h>
+
+#include <vector>
+
+#include "base/key_index.h"
+#include "bindings/current.h"
+#include "bindings/python_context.h"
+#include "bindings/python_frames.h"
+#include "session/process.h"
+#include "session/recording.h"
+
+namespace proton::bindings {
+namespace {
+
+/// What one thread has seen within an epoch.
+struct LaunchCache {
+  uint32_t epoch = 0;
+  std::vector<proton_frame> raw = std::vector<proton_frame>(64);  // innermost first
+  size_t depth = 0;                                               // how many of them count
+  std::vector<SeenFrame> frames;  // of the launch before, outermost first
+  KeyIndex positions;             // (code, offset) -> position
+  KeyIndex paths;                 // (path, position) -> path
+  KeyIndex contexts;              // (path, suffix) -> context
+
+  void restart(uint32_t now) {
+    epoch = now;
+    frames.clear();
+    positions.clear();
+    paths.clear();
+    contexts.clear();
+  }
+};
+
+thread_local LaunchCache* this_cache = nullptr;
+
+struct CacheExit {
+  ~CacheExit() {
+    delete this_cache;
+    this_cache = nullptr;
+  }
+};
+
+LaunchCache& find_cache() {
+  if (this_cache == nullptr) {
+    static thread_local CacheExit at_exit;
+    (void)at_exit;
+    this_cache = new LaunchCache;
+  }
+  return *this_cache;
+}
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
+class WithGil {
+ public:
+  WithGil() : state_(PyGILState_Ensure()) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// False: the thread has no Python frames, or they cannot be read.
+bool read_raw(PyThreadState* state, LaunchCache& cache) {
+  auto& raw = cache.raw;
+  int count = proton_read_frames(state, raw.data(), static_cast<int>(raw.size()));
+  if (count > static_cast<int>(raw.size())) {
+    raw.resize(static_cast<size_t>(count) * 2);
+    count = proton_read_frames(state, raw.data(), static_cast<int>(raw.size()));
+  }
+  cache.depth = static_cast<size_t>(std::max(count, 0));
+  return count > 0;
+}
+
+/// The path of one more frame; false: it is new to this thread.
+bool step(LaunchCache& cache, const proton_frame& frame, PathId& path) {
+  const uint32_t* position = cache.positions.find(position_key(frame.code, frame.offset));
+  if (position == nullptr) return false;
+  if (*position == kInternal) return true;
+  if (*position == kLauncher) {
+    path = kRootPath;
+    return true;
+  }
+  const uint32_t* below = cache.paths.find((uint64_t{path} << 32 | *position) + 1);
+  if (below == nullptr) return false;
+  path = *below;
+  return true;
+}
+
+/// The same for a frame that is new. GIL held.
+void learn(LaunchCache& cache, const proton_frame& frame, PathId& path) {
+  bool is_new;
+  const uint32_t position = intern_position(frame.code, frame.offset);
+  *cache.positions.find_or_add(position_key(frame.code, frame.offset), is_new) = position;
+  const PathId above = path;
+  path = path_below(path, position);
+  *cache.paths.find_or_add((uint64_t{above} << 32 | position) + 1, is_new) = path;
+}
+
+PathId path_of_frames(LaunchCache& cache) {
+  const size_t depth = cache.depth;
+  auto& known = cache.frames;
+  size_t common = 0;
+  while (common < known.size() && common < depth) {
+    const proton_frame& frame = cache.raw[depth - 1 - common];
+    if (known[common].code != frame.code || known[common].offset != frame.offset) break;
+    ++common;
+  }
+  known.resize(common);
+  PathId path = common == 0 ? kRootPath : known.back().path;
+  for (size_t i = common; i < depth; ++i) {
+    const proton_frame& frame = cache.raw[depth - 1 - i];
+    if (!step(cache, frame, path)) {
+      const WithGil held;
+      learn(cache, frame, path);
+    }
+    known.push_back({frame.code, frame.offset, path});
+  }
+  return path;
+}
+
+/// Adds the state and the launch metadata of the thread.
+ContextId with_suffix(LaunchCache& cache, PathId path) {
+  const ThreadState* thread = this_thread;
+  const uint32_t suffix = thread == nullptr ? 0 : thread->suffix.load(std::memory_order_relaxed);
+  if (suffix == 0) return path;
+  const uint64_t key = (uint64_t{path} << 32 | suffix) + 1;
+  if (const uint32_t* known = cache.contexts.find(key)) return *known;
+  const WithGil held;
+  Current current;
+  const ContextStack& stack = current.stack();
+  const ContextId context = process.contexts.intern(path_with_state(path, stack), stack.op.get());
+  bool is_new;
+  *cache.contexts.find_or_add(key, is_new) = context;
+  return context;
+}
+
+ContextId capture_launch() {
+  PyThreadState* state = PyGILState_GetThisThreadState();
+  if (state == nullptr || is_finalizing()) return current_context_unlocked();
+  try {
+    LaunchCache& cache = find_cache();
+    const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
+    if (cache.epoch != epoch) cache.restart(epoch);
+    if (!read_raw(state, cache)) return current_context_unlocked();
+    return with_suffix(cache, path_of_frames(cache));
+  } catch (...) {  // out of memory
+    return current_context_unlocked();
+  }
+}
+
+}  // namespace
+
+void init_python_launch() { process.hooks.capture_launch = capture_launch; }
+
+}  // namespace proton::bindings
