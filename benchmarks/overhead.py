@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/overhead.py [--quick] [--budget SECONDS] [--json PATH]
 Each sample comes from a process of its own, forked from one that has imported everything and never
-touched CUDA; tools take turns. A process times the work bare and profiled, one after the other; its
-sample is the ratio of the two medians. What is reported is the median of the samples, with its 95 %
-interval. Rounds go on until the budget is spent.
+touched CUDA; tools take turns. A process times the work bare and profiled, again and again; the
+ratio of two such times that follow one another is a sample. What is reported is the median of the
+samples, with its 95 % interval. Rounds go on until the budget is spent.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ BARS: dict[str, tuple[tuple[float | None, float | None], tuple[float | None, flo
     "inference": ((None, 1.03), (None, 1.08)),
     "training": ((None, 1.03), (None, 1.08)),
 }
-SAMPLES = 5  # of each kind in a process
+PAIRS = 3  # of a row in a process: bare, then profiled in a session of its own
+REPEATS = 3  # of which a time is the median
 FINALIZE_STEPS = 40
 EVERY_ROUND = ("none", "floor", "proton", "proton python")
 SOME_ROUNDS = ("triton", "triton python", "torch")  # every third: they only stand beside
@@ -59,7 +60,8 @@ IMPORTS = (
 
 
 def measure(tool_name: str, rows: list[str], library: str) -> dict[str, Any]:
-    """In a process of its own: row -> seconds bare and profiled."""
+    """In a process of its own: row -> pairs of seconds, bare and profiled."""
+    started = time.perf_counter()
     tool = make_tools(library)[tool_name]()
     work = make_work(rows)
     import torch
@@ -71,23 +73,28 @@ def measure(tool_name: str, rows: list[str], library: str) -> dict[str, Any]:
         torch.cuda.synchronize()
         return time.perf_counter() - start
 
-    result: dict[str, Any] = {}
+    def timed(run: Any, calls: int) -> float:
+        sample(run, 1)
+        return statistics.median(sample(run, calls) for _ in range(REPEATS))
+
+    prepared = time.perf_counter()
+    result: dict[str, Any] = {"prepare_s": prepared - started}
     # graphs first: some versions of CUPTI mistake graph launches in a process's later sessions
     for row in sorted(rows, key=lambda name: not name.startswith("graph")):
         if row == "graph_level" and tool_name not in ("none", "floor", "proton"):
             continue
         piece = work[row]
         bare = piece.prepare(None)
-        sample(bare, 1)
-        without = [sample(bare, piece.calls) for _ in range(SAMPLES)]
-        tool.start(is_graph_level=row == "graph_level")
-        try:
-            profiled = piece.prepare(tool.scope)
-            sample(profiled, 1)
-            with_tool = [sample(profiled, piece.calls) for _ in range(SAMPLES)]
-        finally:
-            tool.stop()
-        result[row] = {"none": without, "on": with_tool}
+        pairs = []
+        for _ in range(PAIRS):
+            without = timed(bare, piece.calls)
+            tool.start(is_graph_level=row == "graph_level")
+            try:
+                pairs.append((without, timed(piece.prepare(tool.scope), piece.calls)))
+            finally:
+                tool.stop()
+        result[row] = pairs
+    result["run_s"] = time.perf_counter() - prepared
     return result
 
 
@@ -157,9 +164,11 @@ def collect(rows: list[str], tools: list[str], budget_s: float, library: str) ->
             if "error" in found:
                 print(f"{name}: {found['error']}", flush=True)
                 continue
-            for row, times in found.items():
-                on, off = statistics.median(times["on"]), statistics.median(times["none"])
-                ratios[name].setdefault(row, []).append(on / off)
+            took = [f"{found.pop(key):.1f}" for key in ("prepare_s", "run_s")]
+            for row, pairs in found.items():
+                ratios[name].setdefault(row, []).extend(on / off for off, on in pairs)
+            bare = {row: f"{pairs[0][0] * 1e3:.2f}" for row, pairs in found.items()}
+            print(f"{name}: prepared in {took[0]} s, ran {took[1]} s, bare ms {bare}", flush=True)
         print(f"round {round_number + 1} done, {end - time.monotonic():.0f} s left", flush=True)
     return ratios
 

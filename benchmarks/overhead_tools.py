@@ -30,13 +30,13 @@ class Tool:
 
 
 class FloorTool(Tool):
-    """The least: our own program on CUPTI, and nothing above it."""
+    """The least: our own program on CUPTI, and nothing above it; `extras` as in `Floor`."""
 
-    def __init__(self, library: str) -> None:
+    def __init__(self, library: str, **extras: Any) -> None:
         from floor.floor import Floor
 
         super().__init__()
-        self._floor = Floor(library, libcupti())
+        self._floor = Floor(library, libcupti(), **extras)
 
     def start(self, *, is_graph_level: bool = False) -> None:
         self._floor.start(is_graph_level=is_graph_level)
@@ -120,6 +120,9 @@ def make_tools(floor_library: str) -> dict[str, Callable[[], Tool]]:
     return {
         "none": Tool,
         "floor": lambda: FloorTool(floor_library),
+        "floor copies": lambda: FloorTool(floor_library, copies=True),
+        "floor clock": lambda: FloorTool(floor_library, host_clock=True),
+        "floor 4M": lambda: FloorTool(floor_library, buffer_bytes=4 << 20),
         "proton": ProtonTool,
         "proton python": lambda: ProtonTool(context="python"),
         "proton trace": lambda: ProtonTool("perfetto", data="trace"),

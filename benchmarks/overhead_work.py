@@ -116,16 +116,16 @@ def _graph(torch: Any) -> Work:
     return Work(prepare, GRAPH_KERNELS, 20)
 
 
-def gpt2(torch: Any, **options: Any) -> Any:
+def gpt2(torch: Any, dtype: Any) -> Any:
     """GPT-2 as the documents define it: random weights, eager attention."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     with torch.device("cuda"):
-        return GPT2LMHeadModel(GPT2Config(attn_implementation="eager", **options))
+        return GPT2LMHeadModel(GPT2Config(attn_implementation="eager")).to(dtype)
 
 
 def _inference(torch: Any) -> Work:
-    model = gpt2(torch).half().eval()
+    model = gpt2(torch, torch.float16).eval()
     ids = torch.randint(0, 50257, (1, 128), device="cuda")
 
     def prepare(scope: Any) -> Runner:
@@ -139,7 +139,7 @@ def _inference(torch: Any) -> Work:
 
 
 def _training(torch: Any) -> Work:
-    model = gpt2(torch).train()
+    model = gpt2(torch, torch.float32).train()
     ids = torch.randint(0, 50257, (1, 128), device="cuda")
     optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
 

@@ -3,6 +3,7 @@
 // builds it and holds it against the profilers; it shares CUPTI's binary interface with Proton.
 #include <dlfcn.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -15,7 +16,6 @@ using namespace proton::cupti;
 
 namespace {
 
-constexpr size_t kBufferBytes = 1 << 20;
 constexpr size_t kTableSize = 1 << 20;
 
 struct Library {
@@ -27,13 +27,17 @@ struct Library {
   Result (*flush)(uint32_t);
   Result (*next_record)(uint8_t*, size_t, void**);
   Result (*node_id)(void*, uint64_t*);
+  Result (*register_clock)(TimestampFunction);
 } cupti;
+
+enum Extra : int { kGraphLevel = 1, kCopies = 2, kHostClock = 4 };
 
 struct Sum {
   uint64_t key = 0, count = 0, time_ns = 0;
 };
 
 Subscriber subscriber;
+size_t buffer_bytes;
 uint64_t* contexts;  // [correlation & mask] = correlation << 32 | context
 thread_local uint32_t context = 1;
 
@@ -93,12 +97,12 @@ uint32_t context_of(uint32_t correlation) {
 void on_requested(uint8_t** buffer, size_t* size, size_t* max_record_count) {
   std::lock_guard lock(free_mutex);
   if (free_buffers.empty()) {
-    *buffer = static_cast<uint8_t*>(std::aligned_alloc(4096, kBufferBytes));
+    *buffer = static_cast<uint8_t*>(std::aligned_alloc(4096, buffer_bytes));
   } else {
     *buffer = free_buffers.back();
     free_buffers.pop_back();
   }
-  *size = kBufferBytes;
+  *size = buffer_bytes;
   *max_record_count = 0;
 }
 
@@ -130,6 +134,12 @@ void on_completed(Context, uint32_t, uint8_t* buffer, size_t, size_t valid_size)
   free_buffers.push_back(buffer);
 }
 
+uint64_t read_clock() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
 template <typename Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
@@ -153,29 +163,38 @@ int set_callbacks(uint32_t is_on) {
 extern "C" {
 
 /// Opens a libcupti and subscribes; 0, or what failed.
-int floor_open(const char* path) {
+int floor_open(const char* path, uint64_t buffer_size) {
+  buffer_bytes = buffer_size;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return -1;
-  const bool has_all = find(library, "cuptiSubscribe", cupti.subscribe) &&
-                       find(library, "cuptiEnableCallback", cupti.enable_callback) &&
-                       find(library, "cuptiActivityRegisterCallbacks", cupti.register_buffers) &&
-                       find(library, "cuptiActivityEnable", cupti.enable) &&
-                       find(library, "cuptiActivityDisable", cupti.disable) &&
-                       find(library, "cuptiActivityFlushAll", cupti.flush) &&
-                       find(library, "cuptiActivityGetNextRecord", cupti.next_record) &&
-                       find(library, "cuptiGetGraphNodeId", cupti.node_id);
+  const bool has_all =
+      find(library, "cuptiSubscribe", cupti.subscribe) &&
+      find(library, "cuptiEnableCallback", cupti.enable_callback) &&
+      find(library, "cuptiActivityRegisterCallbacks", cupti.register_buffers) &&
+      find(library, "cuptiActivityEnable", cupti.enable) &&
+      find(library, "cuptiActivityDisable", cupti.disable) &&
+      find(library, "cuptiActivityFlushAll", cupti.flush) &&
+      find(library, "cuptiActivityGetNextRecord", cupti.next_record) &&
+      find(library, "cuptiGetGraphNodeId", cupti.node_id) &&
+      find(library, "cuptiActivityRegisterTimestampCallback", cupti.register_clock);
   if (!has_all) return -2;
   contexts = static_cast<uint64_t*>(std::calloc(kTableSize, sizeof(uint64_t)));
   if (const Result result = cupti.subscribe(&subscriber, on_callback, nullptr)) return result;
   return cupti.register_buffers(on_requested, on_completed);
 }
 
-int floor_start(int is_graph_level) {
+/// `extras`: what profilers ask for besides kernels, to see what it costs.
+int floor_start(int extras) {
   record_count = graph_count = unmatched_count = 0;
   if (const Result result = cupti.enable(kConcurrentKernelActivity)) return result;
-  if (is_graph_level != 0) {
+  if ((extras & kGraphLevel) != 0) {
     if (const Result result = cupti.enable(kGraphTraceActivity)) return result;
   }
+  if ((extras & kCopies) != 0) {
+    cupti.enable(kMemcpyActivity);
+    cupti.enable(kMemsetActivity);
+  }
+  if ((extras & kHostClock) != 0) cupti.register_clock(read_clock);
   return set_callbacks(1);
 }
 
@@ -184,6 +203,8 @@ int floor_stop(uint64_t counts[3]) {
   cupti.flush(kFlushForced);
   cupti.disable(kConcurrentKernelActivity);
   cupti.disable(kGraphTraceActivity);
+  cupti.disable(kMemcpyActivity);
+  cupti.disable(kMemsetActivity);
   const int result = set_callbacks(0);
   counts[0] = record_count;
   counts[1] = graph_count;

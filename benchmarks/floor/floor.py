@@ -21,15 +21,28 @@ def build() -> str:
 
 
 class Floor:
-    """One process's use of the library; `stop` tells what was seen."""
+    """One process's use of the library; `stop` tells what was seen.
 
-    def __init__(self, library: str, cupti: str) -> None:
+    `copies` and `host_clock` ask CUPTI for more than the floor needs, as profilers do.
+    """
+
+    def __init__(
+        self,
+        library: str,
+        cupti: str,
+        *,
+        buffer_bytes: int = 1 << 20,
+        copies: bool = False,
+        host_clock: bool = False,
+    ) -> None:
         self._library = ctypes.CDLL(library)
-        self._check("floor_open", self._library.floor_open(cupti.encode()))
+        self._extras = 2 * copies + 4 * host_clock
+        size = ctypes.c_uint64(buffer_bytes)
+        self._check("floor_open", self._library.floor_open(cupti.encode(), size))
 
     def start(self, *, is_graph_level: bool = False) -> None:
         """Trace from now on."""
-        self._check("floor_start", self._library.floor_start(int(is_graph_level)))
+        self._check("floor_start", self._library.floor_start(self._extras + is_graph_level))
 
     def stop(self) -> dict[str, int]:
         """Trace no more."""

@@ -51,6 +51,11 @@ class Recorded:
             below = [((*path, child["frame"]["name"]), child) for child in node["children"]]
             pending += reversed(below)
 
+    def without(self, part: str) -> Recorded:
+        """The same, less the kernels whose names have this part."""
+        self.kernels = [each for each in self.kernels if part not in each[0][-1]]
+        return self
+
     def counts(self, kind: str = "") -> Counter[str]:
         """Name of a kernel -> how often it ran, anywhere."""
         found: Counter[str] = Counter()

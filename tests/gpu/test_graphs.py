@@ -12,6 +12,9 @@ import proton
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
 
+SEEDS = "FillFunctor"  # torch sets its seeds when it captures a graph
+
+
 @pytest.fixture
 def capture(torch: Any) -> Callable[[], Any]:
     """Captures a graph of four kernels, in two scopes."""
@@ -44,7 +47,7 @@ def test_replays_stand_under_the_replaying_and_the_capturing_scope(
             with proton.scope("replay"):
                 graph.replay()
 
-    recorded = record(work)
+    recorded = record(work).without(SEEDS)
     kernels = "<captured_at>", "capture", "captured_a"
     assert recorded.count_under("replay", *kernels) == 20, recorded.file.paths()
     assert recorded.count_under("replay") == 40
@@ -88,6 +91,6 @@ def test_two_sessions_over_one_graph_count_the_same(record: Any, capture: Any) -
         graphs.append(capture())
         graphs[0].replay()
 
-    assert sum(record(first).counts().values()) == 4
+    assert sum(record(first).without(SEEDS).counts().values()) == 4
     again = record(lambda: graphs[0].replay())
     assert sum(again.counts().values()) == 4

@@ -128,9 +128,9 @@ def test_resnet(torch: Any, record: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
 def test_compiled(torch: Any, record: Any, tmp_path: Path, mode: str) -> None:
-    layers = [torch.nn.Linear(256, 256), torch.nn.GELU(), torch.nn.LayerNorm(256)]
+    layers = [torch.nn.Linear(2048, 2048), torch.nn.GELU(), torch.nn.LayerNorm(2048)]
     model = torch.compile(torch.nn.Sequential(*layers, *layers).cuda().eval(), mode=mode)
-    x = torch.randn(64, 256, device="cuda")
+    x = torch.randn(2048, 2048, device="cuda")
 
     def step() -> None:
         with torch.no_grad():
