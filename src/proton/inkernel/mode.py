@@ -94,7 +94,8 @@ class ModeText:
     options: Mapping[str, str]
 
     def __str__(self) -> str:
-        return ":".join([self.name, *(f"{key}={value}" for key, value in self.options.items())])
+        options = (f"{key}={value}" for key, value in self.options.items())
+        return ":".join(filter(None, (self.name, *options)))
 
 
 def split_modes(text: str) -> tuple[ModeText, ...]:

@@ -141,3 +141,8 @@ def test_the_lookups_have_the_known_words() -> None:
         "warp_group_4",
         "warp_group_8",
     }
+
+
+def test_options_without_a_mode_are_written_as_they_were_given() -> None:
+    (mode,) = split_modes("graphs=graph")
+    assert str(mode) == "graphs=graph"
