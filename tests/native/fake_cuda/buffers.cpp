@@ -205,6 +205,11 @@ void write_record(const void* record) {
   uint32_t kind = 0;
   std::memcpy(&kind, record, sizeof kind);
   const size_t size = record_size(kind);
+  if (all.options.drop_next.load(std::memory_order_relaxed) > 0 &&
+      all.options.drop_next.fetch_sub(1) > 0) {
+    all.counters.dropped.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   wait_for_worker();
   Slot& slot = my_slot();
   const std::lock_guard lock(slot.mutex);

@@ -74,6 +74,7 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   manual_worker         full buffers wait for fake_work or a flush
 ///   queue_limit (8)       full buffers that may wait for the worker before launches do: a fake
 ///                         launch takes no time, and would outrun what no real one can
+///   drop_next             so many records are dropped, as for want of memory on the device
 ///   scribble              buffers are filled with rubbish when they are handed over
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns
 /// 0, or -1 for an option there is not.

@@ -13,6 +13,7 @@ void Hub::on_launch(const CallbackData& data) noexcept {
     const uint32_t correlation = data.correlation_id;
     if ((captures & kShadow) != 0) shadow_map_->put(correlation, source_.shadow());
     if ((captures & kPython) != 0) python_map_->put(correlation, source_.python());
+    sweeper_.on_launch(correlation);
     ThreadCell* cell = find_cell();
     if (cell == nullptr) return;
     cell->last_correlation.store(correlation, std::memory_order_relaxed);

@@ -12,6 +12,7 @@ namespace proton::cupti {
 namespace {
 
 constexpr size_t kIntervalLimit = 64;
+constexpr int64_t kStopLimitNs = 2'000'000'000;
 
 void on_callback(void*, int domain, uint32_t cbid, const void* data) {
   if (domain == kDriverDomain) [[likely]] {
@@ -109,7 +110,7 @@ void Hub::stop(EventSink& sink) {
   if (!is_forked_) {
     update_needs();
     // Buffers that CUPTI still holds must come back to us, not to its next user.
-    if (is_last) library_.flush_all(kFlushForced);
+    if (is_last) flush_within(kStopLimitNs, false, kFlushForced);
   }
   {
     std::lock_guard decoding(decode_);
@@ -159,6 +160,7 @@ void Hub::subscribe() {
     unsubscribe();
     throw;
   }
+  sweeper_.start([] { Hub::get().sweep(); });
   // The ids of launches may start anew.
   forget_correlations();
   if (shadow_map_ != nullptr) shadow_map_->clear();

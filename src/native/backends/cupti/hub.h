@@ -17,6 +17,7 @@
 #include "backends/cupti/graph_nodes.h"
 #include "backends/cupti/library.h"
 #include "backends/cupti/names.h"
+#include "backends/cupti/sweeper.h"
 #include "base/correlation_map.h"
 #include "model/event_sink.h"
 
@@ -130,8 +131,13 @@ class Hub {
   void dispatch();
   void dispatch_launches();
 
+  void count_dropped(Context context, uint32_t stream);
+
   ContextId context_of(const std::unique_ptr<CorrelationMap>& map, uint32_t correlation) const;
   void wait_for_gpu() noexcept;
+  /// Control held. False: it goes on, on a thread of its own.
+  bool flush_within(int64_t limit_ns, bool synchronize, uint32_t flag);
+  void sweep() noexcept;
 
   Library library_;
   std::atomic<bool> is_loaded_{false};
@@ -153,6 +159,7 @@ class Hub {
   std::unique_ptr<CorrelationMap> python_map_;
   GraphNodes nodes_;
   BufferPool buffers_;
+  Sweeper sweeper_;
 
   std::mutex decode_;
   std::vector<SinkEntry> sinks_;

@@ -119,25 +119,35 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
     clock_.update(now);
   } catch (const Error&) {  // the clocks stay as they were
   }
+  const bool is_done = flush_within(limit_ns, synchronize, synchronize ? kFlushForced : 0);
+  std::lock_guard decoding(decode_);
+  count_dropped(nullptr, 0);  // also where no buffer came back
+  dispatch_launches();
+  return is_done;
+}
+
+bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
   // On a thread of its own: neither the driver nor CUPTI takes a time limit.
   auto state = std::make_shared<FlushState>();
-  std::thread([this, state, synchronize] {
+  std::thread([this, state, synchronize, flag] {
     if (synchronize) wait_for_gpu();
     library_.flush_all(0);
-    if (synchronize) library_.flush_all(kFlushForced);
+    if (flag != 0) library_.flush_all(flag);
     std::lock_guard done(state->mutex);
     state->is_done = true;
     state->done.notify_all();
   }).detach();
-  bool is_done;
+  std::unique_lock waiting(state->mutex);
+  return state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
+                              [&] { return state->is_done; });
+}
+
+void Hub::sweep() noexcept {
   {
-    std::unique_lock waiting(state->mutex);
-    is_done = state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
-                                   [&] { return state->is_done; });
+    std::unique_lock lock(control_, std::try_to_lock);  // else somebody flushes, or is about to
+    if (!lock.owns_lock() || !is_subscribed_) return;
   }
-  std::lock_guard decoding(decode_);
-  dispatch_launches();
-  return is_done;
+  library_.flush_all(0);
 }
 
 /// Until the work of every context has ended.

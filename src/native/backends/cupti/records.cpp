@@ -27,17 +27,10 @@ bool Hub::SinkEntry::wants(uint32_t correlation) const {
 void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                        size_t valid) noexcept {
   try {
-    size_t dropped = 0;
-    if (library_.dropped_records(context, stream, &dropped) != kSuccess) dropped = 0;
     std::lock_guard lock(decode_);
+    count_dropped(context, stream);
     ++stats_.buffers;
     stats_.buffer_bytes += valid;
-    stats_.dropped += dropped;
-    if (dropped != 0) {
-      for (const SinkEntry& entry : sinks_) {
-        if (entry.is_active) entry.sink->on_dropped(dropped);
-      }
-    }
     if (valid != 0) read_records(buffer, valid);
     dispatch();
     dispatch_launches();
@@ -47,6 +40,15 @@ void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t
     for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kInternal, 1);
   }
   buffers_.give_back(buffer, size);
+}
+
+void Hub::count_dropped(Context context, uint32_t stream) {
+  size_t dropped = 0;
+  if (library_.dropped_records(context, stream, &dropped) != kSuccess || dropped == 0) return;
+  stats_.dropped += dropped;
+  for (const SinkEntry& entry : sinks_) {
+    if (entry.is_active) entry.sink->on_dropped(dropped);
+  }
 }
 
 void Hub::read_records(uint8_t* buffer, size_t valid) {
