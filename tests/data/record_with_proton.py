@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ import triton
 import triton.language as tl
 
 import proton
+from proton.files.detect import open_profile
+from proton.files.schema import SUFFIXES
+from proton.files.write import write_profile
 
 
 def metadata(grid: Any, kernel: Any, args: Any) -> dict[str, Any]:
@@ -45,6 +49,9 @@ def work() -> None:
 
 def scrub(path: Path) -> None:
     """Take out what tells of the machine."""
+    if path.suffix == ".pftrace":
+        scrub_trace(path)
+        return
     is_text = path.suffix != ".hatchet_msgpack"
     file = json.loads(path.read_bytes()) if is_text else msgpack.unpackb(path.read_bytes())
     summary = file["proton"] if isinstance(file, dict) else file[0]["proton"]
@@ -56,6 +63,15 @@ def scrub(path: Path) -> None:
     path.write_bytes(text.encode() if is_text else msgpack.packb(json.loads(text)))
 
 
+def scrub_trace(path: Path) -> None:
+    """The same for a Perfetto trace. What Proton writes again is as the core wrote it but there."""
+    profile = open_profile(path)
+    header = replace(
+        profile.header, host="host", command=("python", "record_with_proton.py"), pid=1
+    )
+    write_profile(replace(profile, header=replace(header, session=path.stem)), path)
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     for name, options, output_format in [
@@ -63,11 +79,12 @@ def main() -> None:
         ("proton_tree", {}, "hatchet_msgpack"),
         ("proton_python", {"context": "python"}, "hatchet"),
         ("proton_trace", {"data": "trace"}, "chrome_trace"),
+        ("proton_trace", {"data": "trace"}, "perfetto"),
     ]:
         session = proton.start(str(folder / name), hook="triton", **options)
         work()
         proton.finalize(session, output_format)
-        scrub(folder / f"{name}.{output_format}")
+        scrub(folder / f"{name}.{SUFFIXES[output_format]}")
 
 
 if __name__ == "__main__":

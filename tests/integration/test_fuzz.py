@@ -10,6 +10,7 @@ import copy
 import json
 import random
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,13 @@ from typing import Any
 import msgpack
 import pytest
 
-from proton.errors import FormatError
+from proton.errors import FormatError, WriteError
+from proton.files.perfetto import is_perfetto
+from proton.files.perfetto_fields import TRACE_PACKET, Packet
+from proton.files.protobuf import bytes_field, parse
 from proton.files.read import read_profile
 from proton.files.write import formats_of, to_bytes
+from tests.support.traces import as_held
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDINGS = [
@@ -58,6 +63,8 @@ def splice(data: bytes, chance: random.Random) -> bytes:
 
 def edit(data: bytes, chance: random.Random) -> bytes:
     """The same structure with some of its values or keys replaced."""
+    if is_perfetto(data):
+        return edit_packets(data, chance)
     is_json = data.lstrip()[:1] in (b"[", b"{")
     value = json.loads(data) if is_json else msgpack.unpackb(data)
     for _ in range(chance.randint(1, 3)):
@@ -68,6 +75,17 @@ def edit(data: bytes, chance: random.Random) -> bytes:
         return bytes(msgpack.packb(value, unicode_errors="surrogatepass"))
     except (OverflowError, ValueError):  # msgpack has no such integers
         return data
+
+
+def edit_packets(data: bytes, chance: random.Random) -> bytes:
+    """The packets of a trace, unpacked and damaged before they are packed again."""
+    blocks = [dict(parse(packet))[Packet.COMPRESSED_PACKETS] for _, packet in parse(data)]
+    unpacked = b"".join(zlib.decompress(block) for block in blocks if isinstance(block, bytes))
+    damaged = chance.choice([flip_bytes, cut, splice])(unpacked, chance)
+    if chance.random() < 0.5:
+        return damaged
+    packed = bytes_field(Packet.COMPRESSED_PACKETS, zlib.compress(damaged))
+    return bytes_field(TRACE_PACKET, packed)
 
 
 def replace_somewhere(value: Any, chance: random.Random) -> None:
@@ -108,7 +126,12 @@ def check(data: bytes) -> bool:
     finally:
         assert time.perf_counter() - begun < MAX_SECONDS
     for output_format in formats_of(profile):  # what was taken in is sound all through
-        assert read_profile(to_bytes(profile, output_format), profile.source) == profile
+        try:
+            written = to_bytes(profile, output_format)
+        except WriteError:
+            assert output_format == "perfetto"  # which has times of 64 bits
+            continue
+        assert read_profile(written, profile.source) == as_held(profile, output_format)
     return True
 
 

@@ -11,10 +11,12 @@ from proton.files.detect import open_profile
 from proton.files.read import read_profile
 from proton.files.write import formats_of, to_bytes, write_profile
 from proton.model.profile import Profile
+from tests.support.traces import as_held
 
 DATA = Path(__file__).parents[1] / "data"
 RECORDINGS = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".py", ".md"))
-FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace")
+SUFFIXES = {"hatchet", "hatchet_msgpack", "chrome_trace", "pftrace"}
+FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace", "perfetto")
 
 
 def read(name: str) -> Profile:
@@ -22,7 +24,7 @@ def read(name: str) -> Profile:
 
 
 def test_there_are_recordings_of_every_format() -> None:
-    assert {Path(name).suffix.removeprefix(".") for name in RECORDINGS} >= set(FORMATS)
+    assert {Path(name).suffix.removeprefix(".") for name in RECORDINGS} >= SUFFIXES
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
@@ -39,7 +41,7 @@ def test_a_recording_reads_back_equal(name: str, output_format: str) -> None:
         with pytest.raises(ValueError, match="cannot hold this profile"):
             to_bytes(profile, output_format)
         return
-    assert read_profile(to_bytes(profile, output_format), name) == profile
+    assert read_profile(to_bytes(profile, output_format), name) == as_held(profile, output_format)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

@@ -12,6 +12,7 @@
 #include "bindings/names.h"
 #include "bindings/session_object.h"
 #include "bindings/values.h"
+#include "files/perfetto_writer.h"
 #include "files/trace_writer.h"
 #include "files/tree_writer.h"
 #include "model/losses.h"
@@ -88,14 +89,15 @@ void write_phase(PySession& self, const std::string& format, int phase, nb::hand
                  ByteSink& out) {
   const Session& session = opened(self);
   Value::Map facts = to_map(header);
-  if (format == "chrome_trace") {
+  if (format == "chrome_trace" || format == "perfetto") {
     const TraceLog log = session.snapshot_trace(phase, std::move(facts));
     nb::gil_scoped_release unlocked;
-    return write_chrome_trace(log, out);
+    return format == "perfetto" ? write_perfetto(log, out) : write_chrome_trace(log, out);
   }
   if (format != "hatchet" && format != "hatchet_msgpack") {
     fail(ErrorKind::kUsage, concat("unknown output format ", quoted(format),
-                                   "; choose one of 'chrome_trace', 'hatchet', 'hatchet_msgpack'"));
+                                   "; choose one of 'chrome_trace', 'hatchet', "
+                                   "'hatchet_msgpack', 'perfetto'"));
   }
   const CallTree tree = session.snapshot_tree(phase, std::move(facts));
   nb::gil_scoped_release unlocked;

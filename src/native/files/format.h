@@ -27,12 +27,17 @@ inline constexpr std::string_view kWarnings = "warnings";
 inline constexpr std::string_view kAutotune = "autotune";
 inline constexpr std::string_view kMetricKinds = "metric_kinds";
 inline constexpr std::string_view kKinds = "kinds";      // trees: one FrameKind letter a node
+inline constexpr std::string_view kKernels = "kernels";  // trees: spread and launch of rows
 inline constexpr std::string_view kDevices = "devices";  // traces: the device map
 
 // Losses that are found while writing.
 inline constexpr std::string_view kNonFiniteMetric = "non_finite_metric";
 inline constexpr std::string_view kInvalidText = "invalid_text";
 inline constexpr std::string_view kNegativeDuration = "negative_duration";
+inline constexpr std::string_view kClippedSpan = "clipped_span";  // too many overlapped
+
+// Perfetto: what our reader needs besides, an annotation beside `proton`'s.
+inline constexpr std::string_view kProtonTables = "proton_tables";
 
 // Chrome trace.
 inline constexpr std::string_view kDisplayTimeUnit = "displayTimeUnit";

@@ -142,14 +142,14 @@ using WriteLosses = std::map<std::string_view, uint64_t>;
 inline bool is_own_key(std::string_view key) {
   using namespace format;
   constexpr std::array kOwn = {kFormat,      kLosses, kWarnings, kAutotune,
-                               kMetricKinds, kKinds,  kDevices};
+                               kMetricKinds, kKinds,  kKernels,  kDevices};
   return std::ranges::find(kOwn, key) != kOwn.end();
 }
 
-/// Writes the pairs of the `proton` map but the last, `extra_key`, whose value the caller writes
-/// next, followed by end_map.
+/// Writes the pairs of the `proton` map but the last ones, `extra_count` of them, which the caller
+/// writes next, followed by end_map.
 template <typename Encoder>
-void begin_summary(const Summary& summary, const WriteLosses& found, std::string_view extra_key,
+void begin_summary(const Summary& summary, const WriteLosses& found, size_t extra_count,
                    Encoder& out) {
   const auto is_carried = [](const auto& pair) { return !is_own_key(pair.first); };
   std::map<std::string, uint64_t> losses = summary.losses;
@@ -157,8 +157,8 @@ void begin_summary(const Summary& summary, const WriteLosses& found, std::string
     if (count > 0) losses[std::string(kind)] += count;
   }
 
-  constexpr size_t kOwnKeyCount = 6;
-  out.begin_map(std::ranges::count_if(summary.header, is_carried) + kOwnKeyCount);
+  constexpr size_t kOwnKeyCount = 5;
+  out.begin_map(std::ranges::count_if(summary.header, is_carried) + kOwnKeyCount + extra_count);
   out.plain_key(format::kFormat);
   out.integer(format::kFormatVersion);
   for (const auto& [name, value] : summary.header) {
@@ -188,7 +188,6 @@ void begin_summary(const Summary& summary, const WriteLosses& found, std::string
     out.plain_string(metric_kind_name(kind));
   }
   out.end_map();
-  out.plain_key(extra_key);
 }
 
 }  // namespace proton

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "files/format.h"
@@ -11,10 +12,25 @@ namespace proton {
 
 namespace {
 
-/// Host threads first, then device by device and stream by stream, graphs above their stream.
-auto place_of(const TraceLane& lane) {
-  const bool is_host = lane.kind == LaneKind::kHost;
-  return std::tuple(!is_host, is_host ? 0 : lane.device_id, lane.number, lane.kind);
+/// A device as it is ordered: GPUs by number, before the host that interprets kernels.
+using DeviceKey = std::tuple<bool, uint32_t, std::string_view>;
+
+/// True for lanes of interpreted kernels. Where a lane does not say what its device is, the devices
+/// of the log tell.
+bool is_interpreted(const TraceLog& log, const TraceLane& lane) {
+  if (!lane.device_type.empty()) return lane.device_type == "CPU";
+  const std::string id = std::to_string(lane.device_id);
+  bool is_cpu = false;
+  for (const DeviceEntry& device : log.summary.devices) {
+    if (device.id != id) continue;
+    if (device.type != "CPU") return false;
+    is_cpu = true;
+  }
+  return is_cpu;
+}
+
+DeviceKey device_of(const TraceLog& log, const TraceLane& lane) {
+  return {is_interpreted(log, lane), lane.device_id, lane.device_type};
 }
 
 uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
@@ -27,18 +43,6 @@ uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
   return base + lane.number + device_rank * format::kDeviceLaneStride;
 }
 
-/// True where all that is known of the device is that it is the host: interpreted kernels.
-bool is_interpreted(const TraceLog& log, uint32_t device_id) {
-  const std::string id = std::to_string(device_id);
-  bool is_cpu = false;
-  for (const DeviceEntry& device : log.summary.devices) {
-    if (device.id != id) continue;
-    if (device.type != "CPU") return false;
-    is_cpu = true;
-  }
-  return is_cpu;
-}
-
 std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_rank) {
   const std::string number = std::to_string(lane.number);
   if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
@@ -47,7 +51,7 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
   if (lane.kind == LaneKind::kGraph) {
     return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
   }
-  const char* processor = is_interpreted(log, lane.device_id) ? "Interpreter " : "GPU ";
+  const char* processor = is_interpreted(log, lane) ? "Interpreter " : "GPU ";
   return processor + device + "Stream " + number;
 }
 
@@ -56,10 +60,16 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
   std::vector<size_t> order(log.lanes.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](size_t index) { return place_of(log.lanes[index]); });
-  std::set<uint32_t> devices;
+  // Host threads first, then device by device and stream by stream, graphs above their stream.
+  std::ranges::stable_sort(order, {}, [&](size_t index) {
+    const TraceLane& lane = log.lanes[index];
+    const bool is_host = lane.kind == LaneKind::kHost;
+    return std::tuple(!is_host, is_host ? DeviceKey() : device_of(log, lane), lane.number,
+                      lane.kind);
+  });
+  std::set<DeviceKey> devices;
   for (const TraceLane& lane : log.lanes) {
-    if (lane.kind != LaneKind::kHost) devices.insert(lane.device_id);
+    if (lane.kind != LaneKind::kHost) devices.insert(device_of(log, lane));
   }
 
   std::vector<LaneRow> rows(log.lanes.size());
@@ -67,7 +77,7 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
   uint64_t sort_index = 0;
   for (const size_t index : order) {
     const TraceLane& lane = log.lanes[index];
-    const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(lane.device_id));
+    const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(log, lane)));
     uint64_t thread_id = preferred_thread_id(lane, rank);
     if (taken.contains(thread_id)) thread_id = format::kSpareLaneBase;
     while (!taken.insert(thread_id).second) ++thread_id;

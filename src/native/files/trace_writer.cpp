@@ -11,28 +11,14 @@
 #include "files/format.h"
 #include "files/json_encoder.h"
 #include "files/summary_writer.h"
+#include "files/trace_counters.h"
 #include "files/trace_lanes.h"
+#include "files/trace_tracks.h"
+#include "files/trace_words.h"
 
 namespace proton {
 
 namespace {
-
-std::string_view category_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::kKernel:
-      return "kernel";
-    case SpanKind::kMetric:
-      return "metric";
-    case SpanKind::kCopy:
-      return "copy";
-    case SpanKind::kGraph:
-      return "graph";
-    case SpanKind::kLaunch:
-    case SpanKind::kScope:
-      break;
-  }
-  return "scope";
-}
 
 /// A number as it stands in the name of a metric span: "1.000000", "3".
 std::string show_number(int64_t number) { return std::to_string(number); }
@@ -68,10 +54,15 @@ std::string show_exact(const MetricValue& value) {
   return text.take();
 }
 
+/// True for spans of the host: the others have their metrics as numbers.
+bool has_scope_id(SpanKind kind) {
+  return kind == SpanKind::kScope || kind == SpanKind::kMetric || kind == SpanKind::kLaunch;
+}
+
 class TraceWriter {
  public:
   TraceWriter(const TraceLog& log, ByteSink& sink)
-      : log_(log), out_(sink), rows_(assign_lane_rows(log)) {}
+      : log_(log), out_(sink), rows_(assign_lane_rows(log)), flows_(log) {}
 
   void write() {
     out_.begin_map(0);
@@ -84,12 +75,12 @@ class TraceWriter {
     out_.plain_key(format::kTraceEvents);
     out_.begin_list(0);
     if (has_device_lane()) write_lane_names();
-    find_flows();
     for (const uint32_t index : ordered_spans()) {
       const TraceSpan& span = log_.spans[index];
       write_span(span);
-      if (is_paired_flow(span)) write_flow(span);
+      if (flows_.contains(span)) write_flow(span);
     }
+    for (const Counter& counter : count_metrics(log_)) write_counter(counter);
     out_.end_list();
     write_summary();
     out_.end_map();
@@ -108,12 +99,8 @@ class TraceWriter {
   std::vector<uint32_t> ordered_spans() const {
     std::vector<uint32_t> order(log_.spans.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [this](uint32_t a, uint32_t b) {
-      const TraceSpan& left = log_.spans[a];
-      const TraceSpan& right = log_.spans[b];
-      if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
-      return left.end_ns > right.end_ns;
-    });
+    std::ranges::stable_sort(
+        order, [this](uint32_t a, uint32_t b) { return is_before(log_.spans[a], log_.spans[b]); });
     return order;
   }
 
@@ -192,11 +179,15 @@ class TraceWriter {
     out_.plain_key("args");
     out_.begin_map(0);
     write_call_stack(span.path);
-    if (span.kind != SpanKind::kKernel) {
+    if (has_scope_id(span.kind)) {
       out_.plain_key("scope_id");
       out_.integer(span.scope_id);
     }
     write_span_metrics(span);
+    for (const auto& [key, value] : log_.attributes[span.attributes]) {
+      out_.key(key);
+      write_value(value, out_);
+    }
     out_.end_map();
     out_.end_map();
   }
@@ -230,7 +221,7 @@ class TraceWriter {
     const std::span metrics = metrics_of(span);
     if (metrics.empty()) return;
     out_.plain_key(format::kMetrics);
-    if (span.kind == SpanKind::kKernel) {
+    if (!has_scope_id(span.kind)) {
       non_finite_count_ += write_metrics(metrics, out_);
       return;
     }
@@ -244,22 +235,6 @@ class TraceWriter {
       out_.string(show_exact(metric.value));
     }
     out_.end_map();
-  }
-
-  void find_flows() {
-    for (const TraceSpan& span : log_.spans) {
-      if (span.flow_id == 0) continue;
-      (span.is_flow_source ? flow_sources_ : flow_targets_).push_back(span.flow_id);
-    }
-    std::ranges::sort(flow_sources_);
-    std::ranges::sort(flow_targets_);
-  }
-
-  /// An arrow needs both ends: one may be missing where events were dropped or phases cut.
-  bool is_paired_flow(const TraceSpan& span) const {
-    return span.flow_id != 0 &&
-           std::ranges::binary_search(span.is_flow_source ? flow_targets_ : flow_sources_,
-                                      span.flow_id);
   }
 
   void write_flow(const TraceSpan& span) {
@@ -279,12 +254,31 @@ class TraceWriter {
     out_.end_map();
   }
 
+  void write_counter(const Counter& counter) {
+    for (const CounterSample& sample : counter.samples) {
+      out_.begin_map(0);
+      out_.plain_key("ph");
+      out_.plain_string("C");
+      out_.plain_key("name");
+      out_.string(*counter.name);
+      write_place(0);
+      write_time("ts", sample.time_ns - log_.base_host_ns);
+      out_.plain_key("args");
+      out_.begin_map(0);
+      out_.plain_key("value");
+      write_metric_value(sample.total, out_);
+      out_.end_map();
+      out_.end_map();
+    }
+  }
+
   void write_summary() {
     const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
                                {format::kNegativeDuration, negative_count_},
                                {format::kInvalidText, out_.invalid_text_count()}};
     out_.plain_key(format::kProton);
-    begin_summary(log_.summary, found, format::kDevices, out_);
+    begin_summary(log_.summary, found, 1, out_);
+    out_.plain_key(format::kDevices);
     write_device_map(log_.summary.devices, out_);
     out_.end_map();
   }
@@ -292,10 +286,9 @@ class TraceWriter {
   const TraceLog& log_;
   JsonEncoder out_;
   std::vector<LaneRow> rows_;
-  std::vector<uint64_t> flow_sources_;  // sorted
-  std::vector<uint64_t> flow_targets_;  // sorted
-  std::vector<uint32_t> stack_;         // reused for every call stack
-  std::string title_;                   // reused for every metric span
+  PairedFlows flows_;
+  std::vector<uint32_t> stack_;  // reused for every call stack
+  std::string title_;            // reused for every metric span
   uint64_t non_finite_count_ = 0;
   uint64_t negative_count_ = 0;
 };

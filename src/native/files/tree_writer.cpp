@@ -1,5 +1,6 @@
 #include "files/tree_writer.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ class TreeWriter {
  public:
   TreeWriter(const CallTree& tree, ByteSink& sink) : tree_(tree), out_(sink) {
     kinds_.reserve(tree.nodes.size());
+    if (!tree.details.empty()) places_.resize(tree.nodes.size());
   }
 
   void write() {
@@ -62,6 +64,7 @@ class TreeWriter {
   /// Everything of a node up to the start of its list of children.
   void begin_node(uint32_t row, size_t key_count) {
     const TreeNode& node = tree_.nodes[row];
+    if (!tree_.details.empty()) places_[row] = static_cast<uint32_t>(kinds_.size());
     kinds_.push_back(static_cast<char>(node.kind));
     out_.begin_map(key_count);
     write_frame(*node.name);
@@ -100,15 +103,40 @@ class TreeWriter {
     const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
                                {format::kInvalidText, out_.invalid_text_count()}};
     out_.plain_key(format::kProton);
-    begin_summary(tree_.summary, found, format::kKinds, out_);
+    const bool has_kernels = !tree_.details.empty() && !tree_.nodes.empty();
+    begin_summary(tree_.summary, found, has_kernels ? 2 : 1, out_);
+    out_.plain_key(format::kKinds);
     out_.plain_string(kinds_);
+    if (has_kernels) write_kernels();
     out_.end_map();
     out_.end_map();
+  }
+
+  /// [[row, min_ns, max_ns, p50_ns, p99_ns, {attributes}], ...], rows counted as they are written.
+  void write_kernels() {
+    std::vector<const KernelDetail*> details;
+    for (const KernelDetail& detail : tree_.details) details.push_back(&detail);
+    const auto place = [this](const KernelDetail* detail) { return places_[detail->row]; };
+    std::ranges::sort(details, {}, place);
+    out_.plain_key(format::kKernels);
+    out_.begin_list(details.size());
+    for (const KernelDetail* detail : details) {
+      out_.begin_list(6);
+      out_.integer(place(detail));
+      for (const int64_t time_ns :
+           {detail->min_ns, detail->max_ns, detail->p50_ns, detail->p99_ns}) {
+        out_.integer(time_ns);
+      }
+      write_value(Value{detail->attributes}, out_);
+      out_.end_list();
+    }
+    out_.end_list();
   }
 
   const CallTree& tree_;
   Encoder out_;
   std::string kinds_;
+  std::vector<uint32_t> places_;  // row -> which node of the file it is; filled for details only
   uint64_t non_finite_count_ = 0;
 };
 

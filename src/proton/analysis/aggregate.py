@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from proton.analysis.select import Mask
+from proton.model.detail import KernelDetail, detail_of, merge_details
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
@@ -19,6 +20,7 @@ _SPENT = {
     LaneKind.DEVICE: "device_time (ns)",
     LaneKind.WARP: "warp_time (ns)",
 }
+_DEVICE_WORK = {SpanKind.KERNEL: FrameKind.KERNEL, SpanKind.COPY: FrameKind.COPY}
 KindOf = Callable[[str], MetricKind]
 
 
@@ -37,6 +39,7 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
     assert tree is not None
     frames: dict[str, Frame] = {}
     sums: dict[str, dict[str, MetricValue]] = {}
+    details: dict[str, KernelDetail] = {}
     rest: dict[str, MetricValue] = dict.fromkeys(tree.own[0], 0)
     for row in range(1, len(tree)):
         own = tree.own[row]
@@ -44,12 +47,16 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
             frame = tree.frames[row]
             frames.setdefault(frame.name, frame)
             add_metrics(sums.setdefault(frame.name, {}), own, kind_of)
+            if (detail := tree.details.get(row)) is not None:
+                known = details.get(frame.name)
+                details[frame.name] = detail if known is None else merge_details(known, detail)
         else:
             add_metrics(rest, own, kind_of)
     flat = Tree(
         frames=[ROOT_FRAME, *frames.values()],
         parents=[-1, *([0] * len(frames))],
         own=[rest, *sums.values()],
+        details={at: details[name] for at, name in enumerate(frames, 1) if name in details},
     )
     return replace(profile, tree=flat)
 
@@ -57,16 +64,18 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
 def tree_of_trace(profile: Profile) -> Profile:
     """The profile of a trace as a tree: spans of one path become one context.
 
-    Kernels give `time (ns)` and `count`. Other spans give their duration by where they ran:
-    `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel, `graph_time (ns)` for graphs.
+    Kernels and copies give `time (ns)`, `count` and their spread. Other spans give their
+    duration by where they ran: `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel,
+    `graph_time (ns)` for graphs.
     """
     trace = profile.trace
     assert trace is not None
     nodes = _Paths()
     for span in trace.spans:
         node = nodes.find(span.path or (span.name,))
-        if span.kind is SpanKind.KERNEL:
-            nodes.frames[node] = nodes.frames[node]._replace(kind=FrameKind.KERNEL)
+        if (kind := _DEVICE_WORK.get(span.kind)) is not None:
+            nodes.frames[node] = nodes.frames[node]._replace(kind=kind)
+            nodes.runs.setdefault(node, []).append(span)
         measured = _measured(span, trace.lanes[span.lane].kind)
         add_metrics(nodes.own[node], measured, lambda _: MetricKind.INCLUSIVE)
     kinds = {**profile.metric_kinds, **dict.fromkeys(_SPENT.values(), MetricKind.EXCLUSIVE)}
@@ -90,7 +99,7 @@ def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> 
 def _measured(span: Span, lane: LaneKind) -> dict[str, MetricValue]:
     measured: dict[str, MetricValue] = dict(span.metrics)
     duration_ns = round(span.duration_ns)
-    if span.kind is SpanKind.KERNEL:
+    if span.kind in _DEVICE_WORK:
         measured |= {TIME_NS: duration_ns, COUNT: 1}
     else:
         measured[_SPENT[lane]] = duration_ns
@@ -103,6 +112,7 @@ class _Paths:
     def __init__(self) -> None:
         self.frames: list[Frame] = [ROOT_FRAME]
         self.own: list[dict[str, MetricValue]] = [{}]
+        self.runs: dict[int, list[Span]] = {}  # node -> what ran on a device there
         self._children: list[list[int]] = [[]]
         self._nodes: dict[tuple[int, str], int] = {}
         self._known: dict[tuple[str, ...], int] = {}
@@ -128,6 +138,7 @@ class _Paths:
         frames: list[Frame] = []
         parents: list[int] = []
         own: list[Metrics] = []
+        details: dict[int, KernelDetail] = {}
         pending = [(0, -1)]
         while pending:
             node, parent = pending.pop()
@@ -135,5 +146,19 @@ class _Paths:
             frames.append(self.frames[node])
             parents.append(parent)
             own.append(self.own[node])
+            if node in self.runs:
+                details[row] = _detail(self.runs[node])
             pending.extend((child, row) for child in reversed(self._children[node]))
-        return Tree(frames, parents, own)
+        return Tree(frames, parents, own, details)
+
+
+def _detail(runs: list[Span]) -> KernelDetail:
+    """The spread of `runs`, and the launch attributes that all of them have."""
+    attributes = runs[0].attributes
+    if any(span.attributes != attributes for span in runs):
+        attributes = {
+            name: value
+            for name, value in attributes.items()
+            if all(span.attributes.get(name) == value for span in runs)
+        }
+    return detail_of([round(span.duration_ns) for span in runs], attributes)

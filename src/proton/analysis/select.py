@@ -104,6 +104,7 @@ def subtree(tree: Tree, mask: Mask) -> Tree:
         frames=[tree.frames[row] for row in rows],
         parents=[moved[tree.parents[row]] for row in rows],
         own=[tree.own[row] for row in rows],
+        details={moved[row]: kept for row, kept in tree.details.items() if mask[row]},
     )
 
 

@@ -91,7 +91,7 @@ OPTIONS = (
     Option("hook", "take names and metrics from launch metadata", "k", "HOOK", ("triton",)),
     Option(
         "output-format",
-        "hatchet or hatchet_msgpack for a tree, chrome_trace for a trace",
+        "hatchet, hatchet_msgpack (trees), chrome_trace or perfetto (traces)",
         metavar="FORMAT",
     ),
     Option("module", "run a module, as python -m does", metavar="MODULE"),

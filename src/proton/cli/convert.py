@@ -12,7 +12,8 @@ USAGE = """\
 usage: proton convert INPUT OUTPUT
 
 Reads a profile of any format and writes it in the one that OUTPUT's suffix names: .hatchet (JSON)
-or .hatchet_msgpack for a tree, .chrome_trace for a trace. A set of .part_N files is read as one.
+or .hatchet_msgpack for a tree, .chrome_trace or .pftrace (Perfetto's own, a fraction of the size)
+for a trace. A set of .part_N files is read as one.
 example: proton convert run.hatchet_msgpack run.hatchet"""
 
 
@@ -27,14 +28,14 @@ def run(words: Sequence[str]) -> int:
         return 0
     source, destination = _paths(words)
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
-    from proton.files.schema import FORMATS
+    from proton.files.schema import FORMAT_OF_SUFFIX
     from proton.files.write import write_profile
 
-    output_format = os.path.splitext(destination)[1].removeprefix(".")
-    if output_format not in FORMATS:
+    output_format = FORMAT_OF_SUFFIX.get(os.path.splitext(destination)[1].removeprefix("."))
+    if output_format is None:
         raise UsageError(
             f"{destination}: the suffix names no format; end it in "
-            + " or ".join(f".{name}" for name in FORMATS)
+            + " or ".join(f".{suffix}" for suffix in FORMAT_OF_SUFFIX)
         )
     profile = open_profile(source)
     write_profile(profile, destination, output_format)

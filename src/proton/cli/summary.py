@@ -64,6 +64,6 @@ def _listed(losses: Mapping[str, int]) -> str:
 
 
 def _next(path: str) -> str:
-    if path.endswith(".chrome_trace"):
+    if path.endswith((".chrome_trace", ".pftrace")):
         return "open it in https://ui.perfetto.dev"
     return f"see it with: proton-viewer {shlex.quote(path)}"

@@ -13,7 +13,16 @@ from typing import Any, NamedTuple
 
 from proton.errors import FormatError
 from proton.files.checks import is_integer, is_text, short
-from proton.files.event_fields import EventError, metrics_of, pair_key, plain_of, row_of, time_of
+from proton.files.counters import count_metrics
+from proton.files.event_fields import (
+    EventError,
+    attributes_of,
+    metrics_of,
+    pair_key,
+    plain_of,
+    row_of,
+    time_of,
+)
 from proton.files.flows import FlowEnds
 from proton.files.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
 from proton.files.schema import PROTON_KEY, ROOT_NAME
@@ -37,6 +46,7 @@ class _Event(NamedTuple):
     duration_us: float
     path: tuple[str, ...]
     metrics: Metrics
+    attributes: Metrics
 
 
 def is_trace(value: Any) -> bool:
@@ -58,7 +68,7 @@ def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
         raise FormatError(f"{source}: {EVENTS} must be a list, not {short(events)}")
     if base is not None and not is_integer(base):
         raise FormatError(f"{source}: {BASE_TIME} must be an integer, not {short(base)}")
-    reader = _Reader()
+    reader = _Reader(is_ours=type(value) is dict and PROTON_KEY in value)
     for number, event in enumerate(events):
         try:
             reader.add(event)
@@ -73,7 +83,8 @@ def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
 class _Reader:
     """Takes events one by one and puts the trace together."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_ours: bool) -> None:
+        self._is_ours = is_ours
         self._names = LaneNames()
         self._events: list[_Event] = []
         self._flows = FlowEnds()
@@ -99,6 +110,8 @@ class _Reader:
             self._flows.add(identity, phase == "s", row_of(event), time_of(event, "ts"))
         elif phase == "M":
             self._name(event)
+        elif phase == "C" and self._is_ours:
+            pass  # counters repeat what the spans carry
         elif type(phase) is str:
             self._skipped[f"phase {short(phase)}"] += 1
         else:
@@ -115,13 +128,15 @@ class _Reader:
             kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
         args = event.get("args")
         if type(args) is not dict:
-            return _Event(name, kind, row, time_of(event, "ts"), duration_us, (), EMPTY)
+            return _Event(name, kind, row, time_of(event, "ts"), duration_us, (), EMPTY, EMPTY)
         path = self._path(args.get("call_stack"))
         if kind is SpanKind.METRIC and path:
             name = path[-1]  # the event's own tells the values as well
         elif path and path[-1] != name:
             path = (*path, name)
-        return _Event(name, kind, row, time_of(event, "ts"), duration_us, path, metrics_of(args))
+        metrics = metrics_of(args)
+        attributes = attributes_of(args) if self._is_ours else EMPTY
+        return _Event(name, kind, row, time_of(event, "ts"), duration_us, path, metrics, attributes)
 
     def _path(self, stack: Any) -> tuple[str, ...]:
         if stack is None:
@@ -180,6 +195,7 @@ class _Reader:
                 _to_ns(event.duration_us),
                 event.path,
                 event.metrics,
+                event.attributes,
             )
             for event in self._events
         ]
@@ -221,6 +237,12 @@ def to_chrome(profile: Profile, trace: Trace) -> bytes:
             arrow |= {"cat": "flow", "name": "launch->kernel", "pid": row.pid, "tid": row.tid}
             arrow |= {"ts": span.start_ns / 1000, "bp": "e"}
             events.append(arrow)
+    for counter in count_metrics(trace, profile.metric_kinds):
+        events += (
+            {"ph": "C", "name": counter.name, "pid": 0, "tid": 0, "ts": time_ns / 1000}
+            | {"args": {"value": total}}
+            for time_ns, total in counter.samples
+        )
     file: dict[str, Any] = {"displayTimeUnit": "us"}
     if trace.base_time_ns is not None:
         file[BASE_TIME] = trace.base_time_ns
@@ -253,8 +275,9 @@ def _span_event(span: Span, row: Row) -> dict[str, Any]:
     if span.path:
         args["call_stack"] = [ROOT_NAME, *span.path]
     if span.metrics:
-        is_kernel = span.kind is SpanKind.KERNEL
-        args["metrics"] = dict(span.metrics) if is_kernel else _metric_texts(span.metrics)
+        is_text = span.kind in (SpanKind.SCOPE, SpanKind.METRIC)
+        args["metrics"] = _metric_texts(span.metrics) if is_text else dict(span.metrics)
+    args |= span.attributes
     name = span.name
     if span.kind is SpanKind.METRIC and span.path:
         values = ", ".join(f"<{key}, {_shown(value)}>" for key, value in span.metrics.items())

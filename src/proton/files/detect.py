@@ -13,7 +13,7 @@ from pathlib import Path
 from proton.errors import FormatError
 from proton.files.parts import find_parts, gap_warnings, is_part
 from proton.files.read import read_profile
-from proton.files.schema import FORMATS
+from proton.files.schema import SUFFIXES
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 
@@ -51,7 +51,7 @@ def _parts(path: Path) -> dict[int, Path]:
 
 def _with_suffix(path: Path) -> Path:
     """`path`, or the file that has it as its name without suffix."""
-    candidates = [path, *(Path(f"{path}.{suffix}") for suffix in FORMATS)]
+    candidates = [path, *(Path(f"{path}.{suffix}") for suffix in SUFFIXES.values())]
     return next(filter(os.path.exists, candidates), path)
 
 

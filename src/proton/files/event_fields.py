@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 from proton.files.checks import is_integer, is_number, is_text, short
+from proton.files.details import read_attributes
 from proton.files.lanes import Row
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
 
 _MAX_TIME_US = 1e16  # 300 years
+_KNOWN_ARGUMENTS = {"call_stack", "scope_id", "metrics"}
 
 
 class EventError(ValueError):
@@ -57,6 +59,14 @@ def metrics_of(args: dict[str, Any]) -> Metrics:
     if type(found) is not dict:
         raise EventError(f"has metrics that are not an object but {short(found)}")
     return {name: _metric(name, value) for name, value in found.items()}
+
+
+def attributes_of(args: dict[str, Any]) -> Metrics:
+    """The launch attributes among the arguments of an event that we wrote."""
+    if args.keys() <= _KNOWN_ARGUMENTS:
+        return EMPTY
+    found = {name: value for name, value in args.items() if name not in _KNOWN_ARGUMENTS}
+    return read_attributes(found)
 
 
 def _metric(name: object, value: object) -> MetricValue:

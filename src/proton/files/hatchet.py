@@ -16,6 +16,7 @@ import msgpack
 
 from proton.errors import FormatError
 from proton.files.checks import is_number, is_text, short
+from proton.files.details import details_object
 from proton.files.frames import CYCLES, frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.summary import device_map, summary_object
@@ -224,7 +225,8 @@ def to_msgpack(profile: Profile, tree: Tree) -> bytes:
 
 def _summary(profile: Profile, tree: Tree) -> dict[str, Any]:
     kinds = "".join([frame.kind.value for frame in tree.frames])
-    return summary_object(profile) | {"kinds": kinds}
+    summary = summary_object(profile) | {"kinds": kinds}
+    return summary | ({"kernels": details_object(tree)} if tree.details else {})
 
 
 def _child_counts(parents: Iterable[int]) -> list[int]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from itertools import islice
 from pathlib import Path
 
-from proton.files.schema import FORMATS
+from proton.files.schema import FORMAT_OF_SUFFIX, SUFFIXES
 
 _PART = re.compile(
     r"(?P<stem>.+)\.part_(?P<phase>\d{1,18})(?P<suffix>\.[^.]+)?", re.DOTALL
@@ -28,7 +28,7 @@ def find_parts(path: Path) -> dict[int, Path]:
     match = _PART(path.name)
     stem = match["stem"] if match else path.stem if path.suffix else path.name
     wanted = (match["suffix"] or "") if match else path.suffix
-    if not match and path.suffix.removeprefix(".") not in FORMATS:
+    if not match and path.suffix.removeprefix(".") not in FORMAT_OF_SUFFIX:
         stem, wanted = path.name, ""
     found: dict[str, dict[int, Path]] = {}
     for entry in _entries(path.parent):
@@ -49,9 +49,10 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _rank(suffix: str) -> int:
-    """Which of several sets of one name is read: in the order of FORMATS."""
+    """Which of several sets of one name is read: in the order of SUFFIXES."""
+    known = list(SUFFIXES.values())
     name = suffix.removeprefix(".")
-    return FORMATS.index(name) if name in FORMATS else len(FORMATS)
+    return known.index(name) if name in known else len(known)
 
 
 def gap_warnings(phases: Collection[int]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -10,8 +11,10 @@ from proton.files.checks import short
 from proton.files.chrome import is_trace, read_trace
 from proton.files.decode_json import count_keys, decode_json
 from proton.files.decode_msgpack import decode_msgpack
+from proton.files.details import read_details
 from proton.files.frames import is_kinds
 from proton.files.hatchet import read_tree
+from proton.files.perfetto import is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import Summary, read_devices, read_summary
 from proton.model.metric import CPU_TIME_NS, MetricKind
@@ -38,8 +41,10 @@ def read_profile(data: bytes, source: str) -> Profile:
     head = data[:64].lstrip(b" \t\r\n\xef\xbb\xbf")[:1]
     if not data.strip():
         raise FormatError(f"{source}: not a profile: the file is empty")
-    if head in (b"[", b"{"):
+    if head in (b"[", b"{") and not is_perfetto(data):
         return _read_json(data, source)
+    if is_perfetto(data):
+        return _read_perfetto(data, source)
     if data[0] in _MSGPACK_LISTS:
         root, devices = _split(decode_msgpack(data, source), source)
         return _read_hatchet(root, devices, source, doubt=False)[0]
@@ -48,7 +53,7 @@ def read_profile(data: bytes, source: str) -> Profile:
             raise FormatError(f"{source}: compressed with {name}; unpack it first")
     raise FormatError(
         f"{source}: not a profile: starts with {data[:8]!r}, which is none of hatchet JSON, "
-        "hatchet msgpack and chrome trace"
+        "hatchet msgpack, chrome trace and Perfetto trace"
     )
 
 
@@ -97,10 +102,13 @@ def _read_hatchet(
 ) -> tuple[Profile, int]:
     summary = read_summary(root.get(PROTON_KEY), source)
     tree, key_count, metric_names = read_tree(root, summary.kinds, source, doubt=doubt)
+    if summary.kernels is not None:
+        tree = replace(tree, details=read_details(summary.kernels, len(tree), source))
     if PROTON_KEY not in root and CPU_TIME_NS in metric_names:
         summary = summary._replace(metric_kinds={CPU_TIME_NS: MetricKind.EXCLUSIVE})
     warnings = summary.warnings
     if summary.kinds is not None and not is_kinds(summary.kinds, len(tree)):
+        tree = replace(tree, details={})  # somebody changed the nodes: rows mean others now
         warnings += (
             f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes",
         )
@@ -114,6 +122,13 @@ def _read_chrome(value: Any, source: str) -> Profile:
     trace, warnings = read_trace(value, source)
     summary = summary._replace(warnings=summary.warnings + warnings)
     return _profile(source, summary, trace=trace)
+
+
+def _read_perfetto(data: bytes, source: str) -> Profile:
+    file = read_perfetto(data, source)
+    summary = read_summary(file.summary, source)
+    summary = summary._replace(warnings=summary.warnings + file.warnings)
+    return _profile(source, summary, trace=file.trace)
 
 
 def _profile(

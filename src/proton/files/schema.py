@@ -15,9 +15,13 @@ PROTON_KEY = "proton"
 HATCHET = "hatchet"
 HATCHET_MSGPACK = "hatchet_msgpack"
 CHROME_TRACE = "chrome_trace"
+PERFETTO = "perfetto"
 TREE_FORMATS = (HATCHET, HATCHET_MSGPACK)
-TRACE_FORMATS = (CHROME_TRACE,)
-FORMATS = TREE_FORMATS + TRACE_FORMATS  # each is also the suffix of its files
+TRACE_FORMATS = (CHROME_TRACE, PERFETTO)
+FORMATS = TREE_FORMATS + TRACE_FORMATS
+# How the files of a format end; all but one are named like it.
+SUFFIXES = {name: name for name in FORMATS} | {PERFETTO: "pftrace"}
+FORMAT_OF_SUFFIX = {suffix: name for name, suffix in SUFFIXES.items()}
 
 # Integers of a file fit into 64 bits, signed or not: what msgpack and native readers can hold.
 MIN_INT = -(2**63)
@@ -77,6 +81,7 @@ class ProtonObject(TypedDict, total=False):
     autotune: list[dict[str, Any]]
     metric_kinds: dict[str, str]
     kinds: str  # one FrameKind letter a node, depth first
+    kernels: list[list[Any]]  # [row, min, max, p50, p99 (ns), launch attributes]
     devices: DeviceMap  # traces only, which have no device map of their own
 
 

@@ -23,6 +23,7 @@ class Summary(NamedTuple):
     autotune: tuple[dict[str, Any], ...]
     phases: tuple[int, ...]
     kinds: str | None
+    kernels: object  # not checked yet: the tree says how many rows there are
     devices: tuple[Device, ...]
 
 
@@ -112,6 +113,7 @@ def read_summary(found: object, source: str) -> Summary:
         autotune=fields.records("autotune"),
         phases=(phase,) if phase is not None else phases or (0,),
         kinds=fields.text("kinds") or None,
+        kernels=found.get("kernels"),
         devices=read_devices(found.get("devices", {}), source),
     )
 

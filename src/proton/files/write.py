@@ -13,6 +13,7 @@ from proton.errors import DataKindError, UsageError, WriteError
 from proton.files import schema
 from proton.files.chrome import to_chrome
 from proton.files.hatchet import to_json, to_msgpack
+from proton.files.perfetto_write import to_perfetto
 from proton.model.profile import Profile
 
 
@@ -28,7 +29,8 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
 
     Args:
         profile: What to write.
-        output_format: `hatchet`, `hatchet_msgpack` (trees) or `chrome_trace` (traces).
+        output_format: `hatchet`, `hatchet_msgpack` (trees), `chrome_trace` or `perfetto`
+            (traces).
 
     Raises:
         UsageError: There is no such format.
@@ -39,7 +41,8 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
     if output_format in schema.TRACE_FORMATS:
         if profile.trace is None:
             raise _wrong_kind(profile, output_format)
-        return to_chrome(profile, profile.trace)
+        write = to_chrome if output_format == schema.CHROME_TRACE else to_perfetto
+        return write(profile, profile.trace)
     if profile.tree is None:
         raise _wrong_kind(profile, output_format)
     encode = to_json if output_format == schema.HATCHET else to_msgpack
@@ -70,7 +73,7 @@ def write_profile(profile: Profile, path: str | os.PathLike[str], output_format:
     target = Path(path)
     if not output_format:
         suffix = target.suffix.removeprefix(".")
-        output_format = suffix if suffix in schema.FORMATS else _default_format(profile)
+        output_format = schema.FORMAT_OF_SUFFIX.get(suffix) or _default_format(profile)
     content = to_bytes(profile, output_format)
     try:
         _replace(target, content)

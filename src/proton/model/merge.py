@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from proton.model.detail import KernelDetail, merge_details
 from proton.model.frame import Frame
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
@@ -19,7 +20,8 @@ NO_KINDS: Mapping[str, MetricKind] = MappingProxyType({})
 def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
     """One profile of all `profiles`, in their order.
 
-    Metrics are summed by path, properties and labels take the last value, losses are summed,
+    Metrics are summed by path, properties and labels take the last value, details of kernels keep
+    the least and the largest time but no quantiles, losses are summed,
     warnings, devices and phases are listed once each. The header is the first one's, with the
     last end time.
     """
@@ -52,6 +54,7 @@ def merge_trees(trees: Sequence[Tree], kinds: Mapping[str, MetricKind] = NO_KIND
     frames: list[Frame] = []
     parents: list[int] = []
     own: list[dict[str, MetricValue]] = []
+    details: dict[int, KernelDetail] = {}
     rows: dict[tuple[int, Frame], int] = {}
     for tree in trees:
         here: list[int] = []  # row of `tree` -> merged row
@@ -65,7 +68,10 @@ def merge_trees(trees: Sequence[Tree], kinds: Mapping[str, MetricKind] = NO_KIND
             else:
                 _add(own[row], metrics, kinds)
             here.append(row)
-    return _depth_first(frames, parents, own)
+        for at, detail in tree.details.items():
+            row = here[at]
+            details[row] = merge_details(details[row], detail) if row in details else detail
+    return _depth_first(Tree(frames, parents, own, details))
 
 
 def _add(target: dict[str, MetricValue], metrics: Metrics, kinds: Mapping[str, MetricKind]) -> None:
@@ -85,10 +91,10 @@ def add_values(old: MetricValue | None, new: MetricValue) -> MetricValue:
     return new
 
 
-def _depth_first(frames: Sequence[Frame], parents: Sequence[int], own: Sequence[Metrics]) -> Tree:
+def _depth_first(tree: Tree) -> Tree:
     """The same tree with its rows in depth-first order, children in the order of their rows."""
-    children: list[list[int]] = [[] for _ in frames]
-    for row, parent in enumerate(parents):
+    children: list[list[int]] = [[] for _ in tree.frames]
+    for row, parent in enumerate(tree.parents):
         if parent >= 0:
             children[parent].append(row)
     order: list[int] = []
@@ -101,9 +107,10 @@ def _depth_first(frames: Sequence[Frame], parents: Sequence[int], own: Sequence[
     for new, old in enumerate(order):
         place[old] = new
     return Tree(
-        [frames[row] for row in order],
-        [place[parents[row]] if row else -1 for row in order],
-        [own[row] or EMPTY for row in order],
+        [tree.frames[row] for row in order],
+        [place[tree.parents[row]] if row else -1 for row in order],
+        [tree.own[row] or EMPTY for row in order],
+        {place[row]: detail for row, detail in sorted(tree.details.items())},
     )
 
 

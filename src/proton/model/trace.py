@@ -34,6 +34,8 @@ class SpanKind(Enum):
     SCOPE = "scope"
     KERNEL = "kernel"
     METRIC = "metric"  # a scope that carried metrics
+    COPY = "copy"  # a copy or memset of a device
+    GRAPH = "graph"  # one replay of a graph
     OTHER = "other"
 
 
@@ -47,6 +49,7 @@ class Span(NamedTuple):
     duration_ns: float
     path: tuple[str, ...] = ()  # names from the root (left out) down to the span's own
     metrics: Metrics = EMPTY
+    attributes: Metrics = EMPTY  # of the launch: grid, block, registers, ...
 
 
 class Flow(NamedTuple):

@@ -6,11 +6,17 @@ never a recursion, and totals are one backward pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from proton.model.detail import KernelDetail
 from proton.model.frame import Frame
 from proton.model.metric import Metrics, MetricValue
+
+
+def _none() -> Mapping[int, KernelDetail]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,7 @@ class Tree:
     frames: Sequence[Frame]
     parents: Sequence[int]  # parents[0] is -1
     own: Sequence[Metrics]  # what was measured in this context alone
+    details: Mapping[int, KernelDetail] = field(default_factory=_none)  # row -> its kernel's
 
     def __len__(self) -> int:
         return len(self.frames)

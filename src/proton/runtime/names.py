@@ -9,9 +9,11 @@ from proton.errors import UsageError
 DEFAULT_PROFILE_NAME = "proton"
 STDOUT_NAMES = ("", "-")
 
-# data kind -> the formats that can hold it, the default first; a format is also the file's suffix
-FORMATS = {"tree": ("hatchet", "hatchet_msgpack"), "trace": ("chrome_trace",)}
+# data kind -> the formats that can hold it, the default first
+FORMATS = {"tree": ("hatchet", "hatchet_msgpack"), "trace": ("chrome_trace", "perfetto")}
 ALL_FORMATS = tuple(name for names in FORMATS.values() for name in names)
+TEXT_FORMATS = ("hatchet", "chrome_trace")  # the others are bytes
+_SUFFIXES = {"perfetto": "pftrace"}  # of the formats whose files do not end in their name
 
 
 def fill(name: str, values: Mapping[str, object]) -> str:
@@ -42,4 +44,4 @@ def pick_format(output_format: str, data: str) -> str:
 def file_name(stem: str, output_format: str, part: int | None = None) -> str:
     """`run.hatchet`, or `run.part_3.hatchet` for a phase of a session that has several."""
     middle = "" if part is None else f".part_{part}"
-    return f"{stem}{middle}.{output_format}"
+    return f"{stem}{middle}.{_SUFFIXES.get(output_format, output_format)}"

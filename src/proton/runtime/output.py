@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from proton import _native
 from proton.errors import WriteError
-from proton.runtime.names import file_name
+from proton.runtime.names import TEXT_FORMATS, file_name
 
 Header = Mapping[str, object]
 
@@ -50,7 +50,7 @@ def print_phase(native: _native.Session, output_format: str, phase: int, header:
         stream = sys.stdout
         if stream is None:
             raise OSError("there is no standard output")
-        if output_format == "hatchet_msgpack":
+        if output_format not in TEXT_FORMATS:
             if not hasattr(stream, "buffer"):
                 raise OSError("standard output takes text only")
             stream.flush()

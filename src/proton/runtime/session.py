@@ -106,8 +106,9 @@ def finalize(session: int | None = None, output_format: str = "") -> None:
 
     Args:
         session: its id; None for all.
-        output_format: `"hatchet"` or `"hatchet_msgpack"` for a tree, `"chrome_trace"` for a
-            trace; `""` is the first that suits.
+        output_format: `"hatchet"` or `"hatchet_msgpack"` for a tree, `"chrome_trace"` or
+            `"perfetto"` (a tenth of the size, `.pftrace`) for a trace; `""` is the first that
+            suits.
 
     Raises:
         UsageError: the format is unknown or does not suit; nothing is written or closed.

@@ -95,6 +95,20 @@ TEST(streams_of_equal_number_on_devices_of_two_types_keep_apart) {
   CHECK(contains(json, R"("tid":2000000000,"ts":2.000)"));
 }
 
+TEST(lanes_of_a_gpu_and_of_the_interpreter_are_named_by_their_own_type) {
+  TraceLog log = empty_log();
+  log.summary.devices = {{"CPU", "0", {}}, {"CUDA", "0", {}}};
+  const uint32_t path = add_path(log, 0, "k");
+  for (const char* type : {"CPU", "CUDA"}) {
+    const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);
+    log.lanes[lane].device_type = type;
+    add_span(log, SpanKind::kKernel, lane, path, 1'000, 2'000);
+  }
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"("tid":200000,"args":{"name":"GPU Stream 0"})"));
+  CHECK(contains(json, R"("tid":1200000,"args":{"name":"Interpreter 0 Stream 0"})"));
+}
+
 TEST(interpreted_kernels_do_not_claim_a_gpu) {
   TraceLog log = empty_log();
   log.summary.devices = {{"CPU", "0", {}}};
@@ -117,6 +131,28 @@ TEST(metrics_are_texts_on_metric_spans_and_numbers_on_kernels) {
   CHECK(contains(json, R"("scope_id":0,"metrics":{"m":"1.0","n":"2","v":"[0.1]"})"));
   CHECK(contains(json, R"("call_stack":["ROOT","s"],"metrics":{"flops":2.5})"));
   CHECK(contains(json, R"("losses":{"non_finite_metric":1})"));
+}
+
+TEST(launch_attributes_are_arguments_of_the_kernel) {
+  TraceLog log = empty_log();
+  using proton::Value;
+  const Value::List grid = {{int64_t{4}}, {int64_t{2}}, {int64_t{1}}};
+  log.attributes.push_back({{"grid", {grid}}, {"registers", {int64_t{32}}}});
+  const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);
+  add_span(log, SpanKind::kKernel, lane, add_path(log, 0, "k"), 1'000, 2'000).attributes = 1;
+  CHECK(contains(to_chrome(log),
+                 R"("args":{"call_stack":["ROOT","k"],"grid":[4,2,1],"registers":32})"));
+}
+
+TEST(metrics_are_counters_too) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
+  const uint32_t path = add_path(log, 0, "s");
+  add_span(log, SpanKind::kMetric, lane, path, 1'000, 2'000, {{"n", int64_t{2}}});
+  add_span(log, SpanKind::kMetric, lane, path, 3'000, 4'000, {{"n", int64_t{3}}});
+  const std::string json = to_chrome(log);
+  CHECK(contains(json, R"({"ph":"C","name":"n","pid":0,"tid":0,"ts":1.000,"args":{"value":2}},)"
+                       R"({"ph":"C","name":"n","pid":0,"tid":0,"ts":3.000,"args":{"value":5}})"));
 }
 
 TEST(a_flow_joins_a_launch_to_its_kernel) {

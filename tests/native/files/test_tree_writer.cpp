@@ -54,6 +54,19 @@ TEST(kinds_stand_in_depth_first_order_not_in_the_order_of_rows) {
   CHECK(contains(to_json(tree), R"("kinds":"rskt")"));
 }
 
+TEST(details_of_kernels_name_nodes_as_the_file_counts_them) {
+  CallTree tree;
+  add_node(tree, 0, "ROOT");
+  const uint32_t late = add_node(tree, 0, "late");
+  add_node(tree, 0, "first kernel", {}, FrameKind::kKernel);
+  add_node(tree, late, "second kernel", {}, FrameKind::kKernel);
+  tree.details.push_back({2, 1, 9, 4, 8, {{"registers", {int64_t{32}}}}});
+  tree.details.push_back({3, 2, 3, 2, 3, {}});
+  CHECK(contains(to_json(tree),
+                 R"("kinds":"rskk","kernels":[[2,2,3,2,3,{}],[3,1,9,4,8,{"registers":32}]]})"));
+  CHECK(contains(to_msgpack(tree), "kernels"));
+}
+
 TEST(metric_values_of_every_kind_are_written) {
   CallTree tree;
   add_node(tree, 0, "ROOT",

@@ -24,7 +24,7 @@ def profile() -> Profile:
 
 def test_trees_and_traces_have_formats_of_their_own(profile: Profile) -> None:
     assert formats_of(profile) == ("hatchet", "hatchet_msgpack")
-    assert formats_of(Profile("t", trace=Trace())) == ("chrome_trace",)
+    assert formats_of(Profile("t", trace=Trace())) == ("chrome_trace", "perfetto")
 
 
 def test_an_unknown_format_lists_the_choices(profile: Profile) -> None:

@@ -1,0 +1,143 @@
+#include "files/perfetto_interning.h"
+
+#include <variant>
+
+#include "files/perfetto_fields.h"
+#include "files/trace_words.h"
+#include "files/utf8.h"
+
+namespace proton {
+
+namespace {
+
+constexpr std::string_view kStackSeparator = " > ";
+
+/// "4x4x1" of a list of integers; empty for anything else.
+std::string show_extent(const Value::List& list) {
+  std::string text;
+  for (const Value& part : list) {
+    const auto* number = std::get_if<int64_t>(&part.data);
+    if (number == nullptr) return {};
+    if (!text.empty()) text += 'x';
+    text += std::to_string(*number);
+  }
+  return text;
+}
+
+}  // namespace
+
+PerfettoInterning::PerfettoInterning(const TraceLog& log)
+    : log_(log),
+      name_marks_(log.paths.size()),
+      stack_marks_(log.paths.size()),
+      category_marks_(static_cast<size_t>(SpanKind::kLaunch) + 1),
+      attributes_(log.attributes.size()),
+      next_text_iid_(log.paths.size() + 1) {}
+
+std::string_view PerfettoInterning::valid(std::string_view text) {
+  if (is_valid_utf8(text)) return text;
+  ++invalid_text_count_;
+  replaced_ = replace_invalid_utf8(text);
+  return replaced_;
+}
+
+bool PerfettoInterning::is_new_here(std::vector<uint32_t>& marks, size_t index) {
+  if (index >= marks.size()) marks.resize(index + 1);
+  if (marks[index] == sequence_) return false;
+  marks[index] = sequence_;
+  return true;
+}
+
+void PerfettoInterning::say(uint32_t field, uint64_t iid, std::string_view text) {
+  entry_.clear();
+  entry_.varint_field(perfetto::interned::kIid, iid);
+  entry_.bytes_field(perfetto::interned::kText, text);
+  new_.bytes_field(field, entry_.view());
+}
+
+uint64_t PerfettoInterning::name(uint32_t path) {
+  const uint64_t iid = uint64_t{path} + 1;
+  if (is_new_here(name_marks_, path)) {
+    say(perfetto::interned::kNames, iid, valid(*log_.paths[path].name));
+  }
+  return iid;
+}
+
+uint64_t PerfettoInterning::call_stack(uint32_t path) {
+  const uint64_t iid = uint64_t{path} + 1;
+  if (!is_new_here(stack_marks_, path)) return iid;
+  rows_.clear();
+  for (uint32_t row = path; row != 0; row = log_.paths[row].parent) rows_.push_back(row);
+  text_.clear();
+  for (size_t i = rows_.size(); i-- > 0;) {
+    text_ += *log_.paths[rows_[i]].name;
+    if (i > 0) text_ += kStackSeparator;
+  }
+  // Not counted: the names themselves are said too.
+  say(perfetto::interned::kAnnotationStrings, iid,
+      is_valid_utf8(text_) ? text_ : replace_invalid_utf8(text_));
+  return iid;
+}
+
+uint64_t PerfettoInterning::category(SpanKind kind) {
+  const auto number = static_cast<uint64_t>(kind);
+  if (is_new_here(category_marks_, number)) {
+    say(perfetto::interned::kCategories, number + 1, category_of(kind));
+  }
+  return number + 1;
+}
+
+uint64_t PerfettoInterning::annotation_name(const std::string& key) {
+  const auto found = keys_.try_emplace(key, static_cast<uint32_t>(keys_.size())).first;
+  if (is_new_here(key_marks_, found->second)) {
+    say(perfetto::interned::kAnnotationNames, found->second + 1, valid(key));
+  }
+  return found->second + 1;
+}
+
+std::string_view PerfettoInterning::attributes(uint32_t index) {
+  Attributes& known = attributes_[index];
+  if (known.annotations.empty()) encode_attributes(index);
+  if (known.sequence != sequence_) {
+    known.sequence = sequence_;
+    for (const std::string& key : known.keys) annotation_name(key);
+    for (const auto& [iid, text] : known.texts) {
+      say(perfetto::interned::kAnnotationStrings, iid, text);
+    }
+  }
+  return known.annotations;
+}
+
+void PerfettoInterning::encode_attributes(uint32_t index) {
+  using namespace perfetto;
+  Attributes& known = attributes_[index];
+  ProtoEncoder all;
+  ProtoEncoder one;
+  for (const auto& [key, value] : log_.attributes[index]) {
+    one.clear();
+    one.varint_field(annotation::kNameIid, annotation_name(key));
+    if (const auto* number = std::get_if<int64_t>(&value.data)) {
+      one.varint_field(annotation::kInt, static_cast<uint64_t>(*number));
+    } else if (const auto* real = std::get_if<double>(&value.data)) {
+      one.double_field(annotation::kDouble, *real);
+    } else {
+      const auto* list = std::get_if<Value::List>(&value.data);
+      const auto* label = std::get_if<std::string>(&value.data);
+      std::string text = list != nullptr ? show_extent(*list) : label != nullptr ? *label : "";
+      if (text.empty()) continue;
+      one.varint_field(annotation::kStringIid, next_text_iid_);
+      known.texts.emplace_back(next_text_iid_++, valid(text));
+    }
+    known.keys.push_back(key);
+    all.bytes_field(event::kAnnotation, one.view());
+  }
+  known.annotations = all.view();
+}
+
+std::string_view PerfettoInterning::take_new() {
+  std::swap(new_, taken_);
+  new_.clear();
+  return taken_.view();
+}
+
+}  // namespace proton

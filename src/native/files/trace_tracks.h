@@ -1,0 +1,35 @@
+/// The spans of a log as tracks on which they nest, for formats that write begins and ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/trace_log.h"
+
+namespace proton {
+
+/// Spans of one lane, by start and the longer first. No span outlasts one it started in; but on the
+/// last of a lane's kMaxTracksOfLane tracks, which takes what fits nowhere.
+struct Track {
+  uint32_t lane;
+  bool is_first_of_lane;
+  std::vector<uint32_t> spans;  // indices into TraceLog::spans
+};
+
+inline constexpr size_t kMaxTracksOfLane = 64;
+
+/// Tracks lane by lane. Most lanes need one: kernels that overlap and interleaved tasks need more.
+std::vector<Track> nest_spans(const TraceLog& log);
+
+/// Where the span ends: never before its start.
+inline int64_t end_of(const TraceSpan& span) {
+  return span.end_ns < span.start_ns ? span.start_ns : span.end_ns;
+}
+
+/// The order of nesting: by start, and of spans that start together the longer first.
+inline bool is_before(const TraceSpan& left, const TraceSpan& right) {
+  if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
+  return left.end_ns > right.end_ns;
+}
+
+}  // namespace proton

@@ -1,0 +1,64 @@
+"""The `kernels` of a `proton` key: how kernels spread and how they were launched, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from proton.errors import FormatError
+from proton.files.checks import is_integer, is_number, is_text, short
+from proton.model.detail import KernelDetail
+from proton.model.metric import EMPTY, Metrics, MetricValue
+from proton.model.tree import Tree
+
+_SIZE = 6  # row, min, max, p50, p99, attributes
+
+
+def read_details(found: object, row_count: int, source: str) -> dict[int, KernelDetail]:
+    """The details in `found`, for the rows of a tree.
+
+    Raises:
+        FormatError: It is no such list, or it names a row that the tree does not have.
+    """
+    if type(found) is not list:
+        raise FormatError(f"{source}: proton.kernels must be a list, not {short(found)}")
+    details: dict[int, KernelDetail] = {}
+    for number, entry in enumerate(found):
+        place = f"{source}: proton.kernels[{number}]"
+        if type(entry) is not list or len(entry) != _SIZE or type(entry[5]) is not dict:
+            raise FormatError(f"{place} must be a list of a row, four times and an object")
+        row, *times, attributes = entry
+        if not is_integer(row) or not 0 <= row < row_count:
+            raise FormatError(f"{place} must name one of {row_count} nodes, not {short(row)}")
+        if not all(map(is_integer, times[:2])):
+            raise FormatError(f"{place} must have a least and a largest time in nanoseconds")
+        if not all(time is None or is_integer(time) for time in times[2:]):
+            raise FormatError(f"{place} must have quantiles in nanoseconds or null")
+        least, largest, p50, p99 = times
+        details[row] = KernelDetail(least, largest, p50, p99, read_attributes(attributes))
+    return details
+
+
+def read_attributes(found: Mapping[Any, Any]) -> Metrics:
+    """Launch attributes from a file: numbers, texts and lists of numbers; the rest is left out."""
+    attributes: dict[str, MetricValue] = {}
+    for name, value in found.items():
+        if not is_text(name) or not name:
+            continue
+        if type(value) is list and all(map(is_number, value)):
+            attributes[name] = tuple(value)
+        elif is_number(value) or is_text(value):
+            attributes[name] = value
+    return attributes or EMPTY
+
+
+def details_object(tree: Tree) -> list[list[Any]]:
+    """The details of `tree` as they stand in a file."""
+    return [
+        [row, *detail[:4], {key: _plain(value) for key, value in detail.attributes.items()}]
+        for row, detail in sorted(tree.details.items())
+    ]
+
+
+def _plain(value: MetricValue) -> object:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,207 @@
+"""Events of a Perfetto trace -> lanes, spans and flows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from proton.files.checks import is_number, is_text
+from proton.files.details import read_attributes
+from proton.files.lanes import LaneNames, Row
+from proton.files.ordering import in_order
+from proton.files.perfetto_events import EventFields
+from proton.files.perfetto_tables import Tables
+from proton.model.metric import EMPTY, Metrics, MetricValue
+from proton.model.trace import Flow, Lane, Span, SpanKind, Trace
+
+_KINDS = {kind.value: kind for kind in SpanKind}
+_TRACK_BITS = 32  # the lower half of a track's uuid counts the tracks of a file
+_NOT_ATTRIBUTES = {"call_stack", "metrics"}
+
+
+class TrackInfo(NamedTuple):
+    """A track as its descriptor says."""
+
+    parent: int | None = None
+    name: str = ""
+    pid: int | None = None
+    tid: int | None = None
+    process_name: str = ""
+
+
+@dataclass(slots=True)
+class Begun:
+    """A slice that began, or an instant; `end_ns` is None while nobody ended it."""
+
+    track: int
+    start_ns: int
+    event: EventFields
+    end_ns: int | None = None
+
+
+def assemble(
+    begun: list[Begun],
+    tracks: Mapping[int, TrackInfo],
+    tables: Mapping[int, Tables],
+    unix_offset_ns: int | None,
+) -> Trace:
+    """The trace of all events.
+
+    Args:
+        begun: The events, in the order of the file.
+        tracks: The tracks by their uuid.
+        tables: Our own tables by the uuid of their process; none in files that are not ours.
+        unix_offset_ns: From times of the trace to Unix time, where known.
+    """
+    zero_ns, base_ns = _zero(begun, tables, unix_offset_ns)
+    lanes = _Lanes(tracks, tables)
+    spans = [_span(one, lanes, tables, zero_ns) for one in begun]
+    return in_order(lanes.found, spans, _flows(begun), base_ns)
+
+
+def _zero(
+    begun: list[Begun], tables: Mapping[int, Tables], unix_offset_ns: int | None
+) -> tuple[int, int | None]:
+    """The time of the trace that is start_ns 0, and the Unix time of it."""
+    bases = [table.base_time_ns for table in tables.values() if table.base_time_ns is not None]
+    if bases:
+        return min(bases), min(bases)
+    if tables:
+        return min(table.zero_ns for table in tables.values()), None
+    first = min((one.start_ns for one in begun), default=0)
+    return first, None if unix_offset_ns is None or not begun else first + unix_offset_ns
+
+
+def _home(track: int) -> int:
+    """The process that a track of ours belongs to."""
+    return track >> _TRACK_BITS << _TRACK_BITS
+
+
+class _Lanes:
+    """The lanes of a trace, in the order in which they are asked for."""
+
+    def __init__(self, tracks: Mapping[int, TrackInfo], tables: Mapping[int, Tables]) -> None:
+        self.found: list[Lane] = []
+        self._tracks = tracks
+        self._tables = tables
+        self._processes = {
+            info.pid: info.process_name for info in tracks.values() if info.process_name
+        }
+        self._first_home = next(iter(tables), None)
+        self._by_track: dict[int, int] = {}
+        self._by_key: dict[str, int] = {}
+
+    def of(self, track: int) -> int:
+        """The index of the lane that shows `track`."""
+        if (known := self._by_track.get(track)) is None:
+            lane = self._our_lane(track) or self._other_lane(track)
+            known = self._by_key.setdefault(lane.key, len(self.found))
+            if known == len(self.found):
+                self.found.append(lane)
+            self._by_track[track] = known
+        return known
+
+    def _our_lane(self, track: int) -> Lane | None:
+        home = _home(track)
+        tables = self._tables.get(home)
+        number = track - home - 1
+        if tables is None or not 0 <= number < len(tables.tracks):
+            return None
+        lane = tables.lanes[tables.tracks[number]]
+        if home == self._first_home:
+            return lane
+        pid = self._tracks.get(home, TrackInfo()).pid  # a file joined to another
+        return lane._replace(key=f"{pid} {lane.key}", name=f"{pid} {lane.name}")
+
+    def _other_lane(self, track: int) -> Lane:
+        info = self._tracks.get(track, TrackInfo(name=f"track {track}"))
+        owner = info
+        for _ in range(len(self._tracks)):  # not longer: parents may go in circles
+            above = None if owner.parent is None else self._tracks.get(owner.parent)
+            if owner.pid is not None or above is None:
+                break
+            owner = above
+        names = LaneNames()
+        row = Row(owner.pid or 0, str(track) if info.tid is None else info.tid)
+        names.threads[row] = info.name or owner.name or f"track {track}"
+        if owner.pid in self._processes:
+            names.processes[row.pid] = self._processes[owner.pid]
+        return names.lane(row, has_kernels=False)
+
+
+def _span(one: Begun, lanes: _Lanes, tables: Mapping[int, Tables], zero_ns: int) -> Span:
+    event = one.event
+    path: tuple[str, ...] = ()
+    metrics, attributes = EMPTY, EMPTY
+    ours = tables.get(_home(one.track))
+    if ours is not None:
+        if event.name_iid is not None and 0 < event.name_iid <= len(ours.paths):
+            path = ours.paths[event.name_iid - 1]
+        metrics = _metrics(event.annotations.get("metrics"))
+        if event.annotations.keys() - _NOT_ATTRIBUTES:
+            attributes = _attributes(event.annotations)
+    end_ns = one.start_ns if one.end_ns is None else max(one.end_ns, one.start_ns)
+    return Span(
+        path[-1] if path else event.name,
+        _KINDS.get(event.category, SpanKind.OTHER),
+        lanes.of(one.track),
+        float(one.start_ns - zero_ns),
+        float(end_ns - one.start_ns),
+        path,
+        metrics,
+        attributes,
+    )
+
+
+def _metrics(found: Any) -> Metrics:
+    """A metric without any value is a list of none."""
+    if type(found) is not dict:
+        return EMPTY
+    metrics: dict[str, MetricValue] = {}
+    for name, value in found.items():
+        if value is None:
+            metrics[name] = ()
+        elif is_number(value) or is_text(value) or _is_list(value):
+            metrics[name] = value
+    return metrics or EMPTY
+
+
+def _is_list(value: object) -> bool:
+    return type(value) is tuple and all(map(is_number, value))
+
+
+def _attributes(annotations: dict[str, Any]) -> Metrics:
+    found = {}
+    for name, value in annotations.items():
+        if name not in _NOT_ATTRIBUTES:
+            found[name] = list(value) if type(value) is tuple else _extent(value)
+    return read_attributes(found)
+
+
+def _extent(value: Any) -> Any:
+    """`4x4x1` -> [4, 4, 1]; anything else stays."""
+    parts = value.split("x") if type(value) is str else []
+    return (
+        [int(part) for part in parts] if len(parts) == 3 and all(map(_is_whole, parts)) else value
+    )
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _flows(begun: list[Begun]) -> list[Flow]:
+    """An arrow from each event of a flow to the next; the one that ends it is the last."""
+    ends: dict[int, list[tuple[bool, int]]] = {}
+    for index, one in enumerate(begun):
+        for flow in one.event.flows:
+            ends.setdefault(flow, []).append((False, index))
+        for flow in one.event.ending_flows:
+            ends.setdefault(flow, []).append((True, index))
+    flows = []
+    for found in ends.values():
+        found.sort(key=lambda end: (end[0], begun[end[1]].start_ns))
+        flows += [Flow(a, b) for (_, a), (_, b) in pairwise(found)]
+    return flows

@@ -1,0 +1,132 @@
+"""Track events of a Perfetto trace: names, categories, flows and annotations, as plain values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from proton.files.perfetto_fields import Annotation, Event, Interned
+from proton.files.protobuf import integer, parse, signed, to_double
+
+
+class InternedTexts:
+    """Texts that events of a sequence name by number."""
+
+    __slots__ = ("annotation_names", "categories", "names", "strings")
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+        self.categories: dict[int, str] = {}
+        self.annotation_names: dict[int, str] = {}
+        self.strings: dict[int, str] = {}
+
+    def take(self, message: int | bytes) -> None:
+        """Take an InternedData message."""
+        homes = {
+            Interned.NAMES: self.names,
+            Interned.CATEGORIES: self.categories,
+            Interned.ANNOTATION_NAMES: self.annotation_names,
+            Interned.ANNOTATION_STRINGS: self.strings,
+        }
+        for number, value in parse(message):
+            home = homes.get(number)
+            if home is None or type(value) is not bytes:
+                continue
+            fields = dict(parse(value))
+            home[integer(fields.get(Interned.IID, 0))] = _text(fields.get(Interned.TEXT))
+
+
+class EventFields(NamedTuple):
+    """One track event. `name_iid` is the number that stood for the name, where one did."""
+
+    type: int
+    name: str
+    name_iid: int | None
+    category: str
+    track: int | None
+    annotations: dict[str, Any]
+    flows: tuple[int, ...]
+    ending_flows: tuple[int, ...]
+
+
+class EventReader:
+    """Reads events; annotations that were seen before are not read again."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[InternedTexts, int | bytes], tuple[str, Any]] = {}
+
+    def read(self, message: int | bytes, texts: InternedTexts) -> EventFields:
+        """The event in a TrackEvent message."""
+        event_type = 0
+        name, category = "", ""
+        name_iid: int | None = None
+        track: int | None = None
+        annotations: dict[str, Any] = {}
+        flows: tuple[int, ...] = ()
+        ending: tuple[int, ...] = ()
+        for number, value in parse(message):
+            if number == Event.TYPE:
+                event_type = integer(value)
+            elif number == Event.NAME_IID:
+                name_iid = integer(value)
+                name = texts.names.get(name_iid, "")
+            elif number == Event.CATEGORY_IID:
+                category = category or texts.categories.get(integer(value), "")
+            elif number == Event.ANNOTATION:
+                key, found = self._annotation(value, texts)
+                annotations[key] = found
+            elif number == Event.FLOW_ID:
+                flows += (integer(value),)
+            elif number == Event.TERMINATING_FLOW_ID:
+                ending += (integer(value),)
+            elif number == Event.NAME:
+                name = _text(value)
+            elif number == Event.TRACK_UUID:
+                track = integer(value)
+        return EventFields(event_type, name, name_iid, category, track, annotations, flows, ending)
+
+    def _annotation(self, message: int | bytes, texts: InternedTexts) -> tuple[str, Any]:
+        # Equal bytes mean the same only where numbers mean the same: within a sequence.
+        place = (texts, message)
+        if (known := self._values.get(place)) is None:
+            known = read_annotation(message, texts)
+            self._values[place] = known
+        return known
+
+
+def read_annotation(message: int | bytes, texts: InternedTexts) -> tuple[str, Any]:
+    """The name and value of a DebugAnnotation message. Lists are tuples, what is unknown None."""
+    name = ""
+    value: Any = None
+    entries: dict[str, Any] | None = None
+    parts: list[Any] | None = None
+    for number, part in parse(message):
+        if number == Annotation.NAME_IID:
+            name = texts.annotation_names.get(integer(part), "")
+        elif number == Annotation.NAME:
+            name = _text(part)
+        elif number == Annotation.INT:
+            value = signed(part)
+        elif number == Annotation.UINT:
+            value = integer(part)
+        elif number == Annotation.DOUBLE:
+            value = to_double(part)
+        elif number == Annotation.BOOL:
+            value = bool(part)
+        elif number in (Annotation.STRING, Annotation.JSON):
+            value = _text(part)
+        elif number == Annotation.STRING_IID:
+            value = texts.strings.get(integer(part), "")
+        elif number == Annotation.DICT_ENTRY:
+            key, found = read_annotation(part, texts)
+            entries = entries or {}
+            entries[key] = found
+        elif number == Annotation.ARRAY_VALUE:
+            parts = parts or []
+            parts.append(read_annotation(part, texts)[1])
+    if parts is not None:
+        return name, tuple(parts)
+    return name, value if entries is None else entries
+
+
+def _text(value: object) -> str:
+    return value.decode(errors="replace") if type(value) is bytes else ""

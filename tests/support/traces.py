@@ -1,0 +1,25 @@
+"""Traces as the formats can hold them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proton.files.ordering import in_order
+from proton.model.profile import Profile
+
+
+def as_held(profile: Profile, output_format: str) -> Profile:
+    """`profile` as it reads back from `output_format`.
+
+    Perfetto's times are whole nanoseconds, and its spans have no order but theirs.
+    """
+    trace = profile.trace
+    if output_format != "perfetto" or trace is None:
+        return profile
+    spans = [
+        span._replace(
+            start_ns=float(round(span.start_ns)), duration_ns=float(round(span.duration_ns))
+        )
+        for span in trace.spans
+    ]
+    return replace(profile, trace=in_order(trace.lanes, spans, trace.flows, trace.base_time_ns))

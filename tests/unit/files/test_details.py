@@ -1,0 +1,61 @@
+"""The `kernels` of a `proton` key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proton.errors import FormatError
+from proton.files.details import details_object, read_attributes, read_details
+from proton.files.read import read_profile
+from proton.files.write import to_bytes
+from proton.model.detail import KernelDetail
+from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+
+ENTRY = [1, 10, 90, 40, None, {"grid": [4, 2, 1], "registers": 32}]
+DETAIL = KernelDetail(10, 90, 40, None, {"grid": (4, 2, 1), "registers": 32})
+TREE = Tree([ROOT_FRAME, Frame("k", FrameKind.KERNEL)], [-1, 0], [{}, {"count": 2}], {1: DETAIL})
+
+
+def test_details_read_back() -> None:
+    assert read_details([ENTRY], 2, "run") == {1: DETAIL}
+    assert read_details(details_object(TREE), 2, "run") == {1: DETAIL}
+
+
+@pytest.mark.parametrize("output_format", ["hatchet", "hatchet_msgpack"])
+def test_a_profile_keeps_them(output_format: str) -> None:
+    profile = Profile("run", tree=TREE)
+    found = read_profile(to_bytes(profile, output_format), "run").tree
+    assert found is not None
+    assert found.details == {1: DETAIL}
+
+
+def test_rows_are_not_trusted_once_somebody_changed_the_nodes() -> None:
+    text = to_bytes(Profile("run", tree=TREE), "hatchet").replace(b'"kinds":"rk"', b'"kinds":"rkk"')
+    profile = read_profile(text, "run")
+    assert profile.tree is not None
+    assert profile.tree.details == {}
+    assert profile.warnings
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (3, "proton.kernels must be a list, not 3"),
+        ([3], r"proton.kernels\[0\] must be a list of a row, four times and an object"),
+        ([ENTRY[:5]], "must be a list of a row"),
+        ([[2, *ENTRY[1:]]], r"proton.kernels\[0\] must name one of 2 nodes, not 2"),
+        ([[1, None, *ENTRY[2:]]], "must have a least and a largest time"),
+        ([[1, 1, 2, "x", None, {}]], "must have quantiles in nanoseconds or null"),
+    ],
+)
+def test_damage_is_named(found: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read_details(found, 2, "run")
+
+
+def test_attributes_of_no_known_kind_are_left_out() -> None:
+    assert read_attributes({"a": {}, "b": None, "": 1, "c": [1, "x"], "d": "text"}) == {"d": "text"}

@@ -1,0 +1,19 @@
+"""How kernels spread."""
+
+from __future__ import annotations
+
+from proton.model.detail import KernelDetail, detail_of, merge_details
+
+
+def test_the_detail_of_some_runs() -> None:
+    assert detail_of([30, 10, 20], {"registers": 8}) == KernelDetail(
+        10, 30, 20, 30, {"registers": 8}
+    )
+    assert detail_of([7]) == KernelDetail(7, 7, 7, 7)
+    assert detail_of(range(1, 201))[:4] == (1, 200, 100, 198)
+
+
+def test_a_union_has_the_extremes_of_both_and_no_quantiles() -> None:
+    first = KernelDetail(10, 30, 20, 30, {"grid": (1, 1, 1), "registers": 8})
+    second = KernelDetail(5, 20, 10, 19, {"grid": (2, 1, 1), "registers": 8})
+    assert merge_details(first, second) == KernelDetail(5, 30, None, None, {"registers": 8})
