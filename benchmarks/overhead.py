@@ -231,6 +231,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--quick", action="store_true", help="a minute and a half, few samples")
     arguments.add_argument("--budget", type=float, help="seconds for the ratios (default 270)")
+    arguments.add_argument("--no-finalize", action="store_true", help="leave the writing out")
     arguments.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS))
     arguments.add_argument("--tools", nargs="+", default=[*EVERY_ROUND, *SOME_ROUNDS])
     chosen = arguments.parse_args()
@@ -246,8 +247,12 @@ def main() -> None:
     writers = ["proton", "proton python", "proton trace"]
     if not chosen.quick:
         writers += ["triton", "triton python", "triton trace"]
-    results += finalize_results(library, writers)
+    if not chosen.no_finalize:
+        results += finalize_results(library, writers)
     report(results, chosen.json)
+    for name in ratios.keys() - {"none", *EVERY_ROUND, *SOME_ROUNDS}:
+        for row, samples in ratios[name].items():
+            print(f"{row}, {name}: {estimate(samples)} x none")
 
 
 if __name__ == "__main__":
