@@ -61,6 +61,13 @@ inline std::ostream& operator<<(std::ostream& out, const Rows& rows) {
   return out;
 }
 
+/// What was lost, as text; "" is nothing.
+inline std::string describe(const std::map<std::string, uint64_t>& losses) {
+  std::string text;
+  for (const auto& [kind, count] : losses) text += kind + ": " + std::to_string(count) + " ";
+  return text;
+}
+
 /// A session on the hub, from its start to its end.
 class Recording {
  public:

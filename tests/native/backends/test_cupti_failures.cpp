@@ -63,6 +63,14 @@ TEST(refused_permission_says_how_to_get_it) {
   CHECK(has(text, "NVreg_RestrictProfilingToAdminUsers=0"));
 }
 
+TEST(remedies_fit_their_errors) {
+  using proton::cupti::remedy_for;
+  CHECK(has(remedy_for(26), "the other profiler"));
+  CHECK(has(remedy_for(33), "virtual GPU"));
+  CHECK(has(remedy_for(40), "NVreg_RestrictProfilingToAdminUsers=0"));
+  CHECK(has(remedy_for(999), "proton doctor"));
+}
+
 TEST(every_refusal_of_the_start_is_an_error_and_leaves_cupti_free) {
   for (const char* function :
        {"cuptiSubscribe", "cuptiActivityRegisterCallbacks", "cuptiGetTimestamp"}) {
@@ -119,7 +127,7 @@ TEST(a_flush_waits_for_work_under_way) {
   gpu::Recording recording;
   gpu::launch("k", 30);
   CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1, 30}}}));
-  CHECK(recording.losses().empty());
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
 TEST(a_flush_without_waiting_brings_what_is_done) {
@@ -173,7 +181,7 @@ TEST(flushing_while_others_launch_loses_nothing) {
   for (int i = 0; i < 20; ++i) gpu::hub().flush(10 * gpu::kSecond, i % 2 == 0);
   for (auto& thread : threads) thread.join();
   CHECK_EQ(recording.rows(), (gpu::Rows{{"s/k", {80'000, 80'000}}}));
-  CHECK(recording.losses().empty());
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
 TEST(a_refused_launch_is_no_event) {

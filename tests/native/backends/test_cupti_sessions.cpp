@@ -27,7 +27,7 @@ TEST(a_session_books_kernels_copies_and_memsets) {
                            {"step/<memcpy DtoD>", {1, 6}},
                            {"step/<memset>", {1, 3}}};
   CHECK_EQ(recording.rows(), expected);
-  CHECK(recording.losses().empty());
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
 TEST(a_paused_session_books_nothing) {
@@ -40,7 +40,7 @@ TEST(a_paused_session_books_nothing) {
   gpu::launch("second");
   const gpu::Rows expected{{"first", {1, 10}}, {"second", {1, 10}}};
   CHECK_EQ(recording.rows(), expected);
-  CHECK(recording.losses().empty());
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
 TEST(with_no_active_session_nothing_is_asked_of_cupti) {
@@ -155,7 +155,7 @@ TEST(migrations_of_unified_memory_are_booked_where_asked_for) {
   FAKE(fake_unified_memory)(1, 65536, 20, 0, 0);
   FAKE(fake_unified_memory)(4, 1, 1, 0, 0);  // a page fault is no copy
   CHECK_EQ(recording.rows(), (gpu::Rows{{"<unified memory HtoD>", {1, 20}}}));
-  CHECK(recording.losses().empty());
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
 TEST(contexts_that_end_before_the_session_take_nothing_with_them) {

@@ -92,12 +92,15 @@ void deliver(Buffer buffer, Counter& by) {
   all.counters.buffers_completed.fetch_add(1);
   all.counters.delivered.fetch_add(static_cast<int64_t>(buffer.records));
   by.fetch_add(1);
-  const BufferDone done = all.done.load(std::memory_order_acquire);
-  if (done == nullptr) return;
-  Local& here = local();
-  here.is_in_buffer_callback = true;
-  done(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
-  here.is_in_buffer_callback = false;
+  if (const BufferDone done = all.done.load(std::memory_order_acquire)) {
+    Local& here = local();
+    here.is_in_buffer_callback = true;
+    done(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
+    here.is_in_buffer_callback = false;
+  }
+  const std::lock_guard lock(all.queue_mutex);
+  all.waiting_buffers.fetch_sub(1);
+  all.queue_changed.notify_all();
 }
 
 /// Takes the next deliverable full buffer. Queue held.
@@ -108,7 +111,6 @@ bool take(Buffer& buffer, bool is_forced) {
       if (!is_forced && all.queue[i].first_incomplete != SIZE_MAX) continue;
       buffer = all.queue[i];
       all.queue.erase(all.queue.begin() + static_cast<std::ptrdiff_t>(i));
-      all.queue_length.store(all.queue.size());
       return true;
     }
     return false;
@@ -119,7 +121,6 @@ bool take(Buffer& buffer, bool is_forced) {
   if (found == all.queue.end()) return false;
   buffer = *found;
   all.queue.erase(found);
-  all.queue_length.store(all.queue.size());
   return true;
 }
 
@@ -135,6 +136,7 @@ void drain_slots(bool is_forced, std::vector<Buffer>& taken) {
     if (slot->current.bytes == nullptr) continue;
     if (!is_forced && slot->current.first_incomplete != SIZE_MAX) continue;
     taken.push_back(slot->current);
+    all.waiting_buffers.fetch_add(1);
     slot->current = Buffer();
   }
 }
@@ -151,6 +153,7 @@ void run_worker() {
       deliver(buffer, all.counters.worker_completions);
       lock.lock();
       all.is_delivering = false;
+      ++all.worker_turn;
       all.queue_changed.notify_all();
       continue;
     }
@@ -174,17 +177,6 @@ void run_worker() {
   }
 }
 
-/// Waits while too many full buffers do. No lock is held, and never longer than a second.
-void wait_for_worker() {
-  State& all = state();
-  const auto limit = static_cast<size_t>(all.options.queue_limit.load(std::memory_order_relaxed));
-  if (all.queue_length.load(std::memory_order_relaxed) <= limit) return;
-  if (all.options.hold.load() != 0 || all.options.manual_worker.load() != 0) return;
-  std::unique_lock lock(all.queue_mutex);
-  all.queue_changed.wait_for(lock, std::chrono::seconds(1),
-                             [&] { return all.queue.size() <= limit; });
-}
-
 /// Queue held.
 void ensure_worker() {
   State& all = state();
@@ -200,6 +192,16 @@ const StopAtExit stop_at_exit;
 
 }  // namespace
 
+void wait_for_worker() {
+  State& all = state();
+  const auto limit = static_cast<size_t>(all.options.queue_limit.load(std::memory_order_relaxed));
+  if (all.waiting_buffers.load(std::memory_order_relaxed) <= limit) return;
+  if (all.options.hold.load() != 0 || all.options.manual_worker.load() != 0) return;
+  std::unique_lock lock(all.queue_mutex);
+  all.queue_changed.wait_for(lock, std::chrono::seconds(1),
+                             [&] { return all.waiting_buffers.load() <= limit; });
+}
+
 void write_record(const void* record) {
   State& all = state();
   uint32_t kind = 0;
@@ -210,7 +212,6 @@ void write_record(const void* record) {
     all.counters.dropped.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  wait_for_worker();
   Slot& slot = my_slot();
   const std::lock_guard lock(slot.mutex);
   Buffer& buffer = slot.current;
@@ -219,7 +220,7 @@ void write_record(const void* record) {
   if (buffer.bytes != nullptr && is_full) {
     const std::lock_guard queue_lock(all.queue_mutex);
     all.queue.push_back(buffer);
-    all.queue_length.store(all.queue.size());
+    all.waiting_buffers.fetch_add(1);
     buffer = Buffer();
     ensure_worker();
     all.queue_changed.notify_all();
@@ -257,13 +258,14 @@ int flush_all(uint32_t flag) {
   const bool is_forced = (flag & 1) != 0;
   std::unique_lock lock(all.queue_mutex);
   Buffer buffer;
-  while (take(buffer, is_forced)) {
-    all.queue_changed.notify_all();
+  // Those of now: others may be filled as fast as they are emptied.
+  for (size_t left = all.queue.size(); left > 0 && take(buffer, is_forced); --left) {
     lock.unlock();
     deliver(buffer, all.counters.flush_completions);
     lock.lock();
   }
-  all.queue_changed.wait(lock, [&] { return !all.is_delivering; });
+  const uint64_t turn = all.worker_turn;  // the worker may begin the next before we wake
+  all.queue_changed.wait(lock, [&] { return !all.is_delivering || all.worker_turn != turn; });
   lock.unlock();
   std::vector<Buffer> taken;
   drain_slots(is_forced, taken);

@@ -25,7 +25,8 @@ void call_resource(uint32_t cbid, const GraphData& data) {
 ApiCall::ApiCall(uint32_t cbid, const char* name, const void* params, const char* symbol)
     : cbid_(cbid), start_ns_(is_kind_on(kDriverApi) ? cupti_now() : 0) {
   State& all = state();
-  uint32_t correlation = all.correlation.fetch_add(1, std::memory_order_relaxed) + 1;
+  wait_for_worker();
+  const uint32_t correlation = all.correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   data_.correlation_id = correlation;
   if (!is_enabled(kDriverDomain, cbid)) return;
   Context& context = current_context();

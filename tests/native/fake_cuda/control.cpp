@@ -278,7 +278,7 @@ FAKE_VISIBLE void fake_reset(void) {
   all.shared_slot.current = Buffer();
   all.held.clear();
   all.queue.clear();
-  all.queue_length.store(0);
+  all.waiting_buffers.store(0);
   all.streams.clear();
   all.primaries.clear();
   all.contexts.clear();

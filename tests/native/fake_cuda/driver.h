@@ -180,8 +180,9 @@ struct State {
   std::mutex queue_mutex;  // full buffers
   std::condition_variable queue_changed;
   std::deque<Buffer> queue;
-  std::atomic<size_t> queue_length{0};
+  std::atomic<size_t> waiting_buffers{0};  // full or flushed, and not yet handed back
   bool is_delivering = false;
+  uint64_t worker_turn = 0;
   bool is_stopping = false;
   bool is_asked = false;  // fake_work
   std::thread worker;
@@ -227,6 +228,9 @@ inline bool is_kind_on(uint32_t kind) {
 }
 /// Stores a record (its first record_size(kind) bytes) or counts it as dropped.
 void write_record(const void* record);
+/// Waits while too many buffers do, a second at most: before a launch has its correlation id, or
+/// others would overtake it by millions.
+void wait_for_worker();
 int flush_all(uint32_t flag);
 void complete_all();
 void stop_worker();

@@ -72,8 +72,8 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   reverse_records       records of a buffer are delivered last first
 ///   reverse_buffers       full buffers are delivered last first (at a flush or fake_work)
 ///   manual_worker         full buffers wait for fake_work or a flush
-///   queue_limit (8)       full buffers that may wait for the worker before launches do: a fake
-///                         launch takes no time, and would outrun what no real one can
+///   queue_limit (8)       buffers that may wait to be handed back before launches wait for
+///                         them: a fake launch takes no time, and would outrun any reader
 ///   drop_next             so many records are dropped, as for want of memory on the device
 ///   scribble              buffers are filled with rubbish when they are handed over
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns

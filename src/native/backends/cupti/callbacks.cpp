@@ -11,8 +11,9 @@ void Hub::on_launch(const CallbackData& data) noexcept {
   if (captures == 0) return;
   if (data.site == kEnterSite) [[likely]] {
     const uint32_t correlation = data.correlation_id;
-    if ((captures & kShadow) != 0) shadow_map_->put(correlation, source_.shadow());
-    if ((captures & kPython) != 0) python_map_->put(correlation, source_.python());
+    const uint32_t generation = captures >> kGenerationShift;
+    if ((captures & kShadow) != 0) shadow_map_->put(correlation, source_.shadow(), generation);
+    if ((captures & kPython) != 0) python_map_->put(correlation, source_.python(), generation);
     sweeper_.on_launch(correlation);
     ThreadCell* cell = find_cell();
     if (cell == nullptr) return;

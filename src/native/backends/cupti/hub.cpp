@@ -163,8 +163,10 @@ void Hub::subscribe() {
   sweeper_.start([] { Hub::get().sweep(); });
   // The ids of launches may start anew.
   forget_correlations();
-  if (shadow_map_ != nullptr) shadow_map_->clear();
-  if (python_map_ != nullptr) python_map_->clear();
+  generation_ = generation_ % (CorrelationMap::kGenerations - 1) + 1;
+  for (const MapPointer* map : {&shadow_map_, &python_map_}) {
+    if (*map != nullptr) (*map)->forget_aside();
+  }
 }
 
 void Hub::unsubscribe() {
@@ -229,7 +231,7 @@ HubStats Hub::stats() {
 
 void Hub::abandon() noexcept {
   // Other threads may have held the locks at the fork; they do not exist here.
-  for (std::mutex* mutex : {&control_, &decode_, &contexts_mutex_, &nodes_.mutex()}) {
+  for (std::mutex* mutex : {&control_, &flush_, &decode_, &contexts_mutex_, &nodes_.mutex()}) {
     new (mutex) std::mutex;
   }
   buffers_.reset_after_fork();

@@ -112,6 +112,7 @@ class Hub {
   };
 
   enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4 };
+  using MapPointer = std::unique_ptr<CorrelationMap>;
 
   // With control_ held
   void subscribe();
@@ -133,7 +134,8 @@ class Hub {
 
   void count_dropped(Context context, uint32_t stream);
 
-  ContextId context_of(const std::unique_ptr<CorrelationMap>& map, uint32_t correlation) const;
+  /// False: the launch was made before the hub subscribed.
+  bool find_context(CorrelationMap* map, uint32_t correlation, ContextId& context);
   void wait_for_gpu() noexcept;
   /// Control held. False: it goes on, on a thread of its own.
   bool flush_within(int64_t limit_ns, bool synchronize, uint32_t flag);
@@ -154,12 +156,17 @@ class Hub {
   std::vector<Context> contexts_;  // made since we subscribed; guarded by contexts_mutex_
   std::mutex contexts_mutex_;
 
-  std::atomic<uint32_t> captures_{0};  // bits of Capture: what launching threads must note
-  std::unique_ptr<CorrelationMap> shadow_map_;
-  std::unique_ptr<CorrelationMap> python_map_;
+  /// What launching threads must note: bits of Capture, and above them the generation, which tells
+  /// launches of this subscription from those that began before. 0: nothing.
+  std::atomic<uint32_t> captures_{0};
+  static constexpr int kGenerationShift = 8;
+  uint32_t generation_ = 0;
+  MapPointer shadow_map_;
+  MapPointer python_map_;
   GraphNodes nodes_;
   BufferPool buffers_;
   Sweeper sweeper_;
+  std::mutex flush_;  // held while CUPTI flushes, by a thread that does nothing else
 
   std::mutex decode_;
   std::vector<SinkEntry> sinks_;

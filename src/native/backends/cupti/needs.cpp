@@ -131,8 +131,11 @@ bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
   auto state = std::make_shared<FlushState>();
   std::thread([this, state, synchronize, flag] {
     if (synchronize) wait_for_gpu();
-    library_.flush_all(0);
-    if (flag != 0) library_.flush_all(flag);
+    {
+      std::lock_guard flushing(flush_);  // buffers that a sweep took are back when ours are
+      library_.flush_all(0);
+      if (flag != 0) library_.flush_all(flag);
+    }
     std::lock_guard done(state->mutex);
     state->is_done = true;
     state->done.notify_all();
@@ -147,6 +150,7 @@ void Hub::sweep() noexcept {
     std::unique_lock lock(control_, std::try_to_lock);  // else somebody flushes, or is about to
     if (!lock.owns_lock() || !is_subscribed_) return;
   }
+  std::lock_guard flushing(flush_);
   library_.flush_all(0);
 }
 

@@ -9,6 +9,7 @@
 namespace proton::cupti {
 
 void Sweeper::start(void (*sweep)()) noexcept {
+  last_.store(0, std::memory_order_relaxed);  // ids may begin anew
   if (is_started_.load(std::memory_order_relaxed)) return;
   if (sem_init(&asked_, 0, 0) != 0) return;
   // The program's signals are not for this thread.

@@ -13,13 +13,15 @@ namespace proton::cupti {
 class Sweeper {
  public:
   /// A quarter of what the table of launches holds.
-  static constexpr uint32_t kEvery = 1u << 18;
+  static constexpr int32_t kEvery = 1 << 18;
 
   /// Any launching thread. One load, but for one launch in kEvery.
   void on_launch(uint32_t correlation) noexcept {
     const uint32_t last = last_.load(std::memory_order_relaxed);
-    if (correlation - last < kEvery) [[likely]]
+    // Signed: a thread that was interrupted may come with an older id than `last`.
+    if (static_cast<int32_t>(correlation - last) < kEvery) [[likely]] {
       return;
+    }
     ask(correlation, last);
   }
 
