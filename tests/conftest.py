@@ -219,3 +219,31 @@ def run_python(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def fake_driver_folder() -> Path:
+    """Where the fake libcuda and libcupti are, built once."""
+    from tests.native.fake_cuda.driver import build_driver, find_compiler
+
+    if find_compiler() is None:
+        pytest.skip("no C++ compiler to build the fake CUDA driver with")
+    return build_driver()
+
+
+@pytest.fixture
+def fake_driver(fake_driver_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The fake CUDA driver (tests/native/fake_cuda), which backend `"cupti"` then opens.
+
+    A process opens one driver for good: tests of other versions run in processes of their own.
+    """
+    from tests.native.fake_cuda.driver import FakeDriver
+
+    driver = FakeDriver(fake_driver_folder)
+    for name, value in driver.environment.items():
+        monkeypatch.setenv(name, value)
+    driver.clear()
+    yield driver
+    broken = driver.violations
+    driver.clear()
+    assert not broken, f"rules of CUPTI were broken: {broken}"
