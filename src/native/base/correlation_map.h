@@ -1,57 +1,125 @@
 /// From a driver's correlation id to the context of the launch: a table that is written on the
-/// launching thread and read on driver threads, with no lock. An entry that was overwritten in the
-/// meantime is noticed on read: a miss is counted, never guessed.
+/// launching thread and read on driver threads, with no lock in the usual case. A launch that is
+/// still unread when another one needs its slot moves aside, so that records may come as late as
+/// they like; a miss is counted by the reader, never guessed.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
+#include <unordered_map>
 
 namespace proton {
 
 class CorrelationMap {
  public:
-  /// `capacity` (a power of two) is how many launches may be under way at once. Pages that are
-  /// never used cost no memory.
-  explicit CorrelationMap(uint32_t capacity = 1u << 20)
-      : mask_(capacity - 1), slots_(static_cast<Slot*>(std::calloc(capacity, sizeof(Slot)))) {
+  static constexpr uint32_t kCapacity = 1u << 20;     // launches under way that need no lock
+  static constexpr uint32_t kAsideLimit = 1u << 20;   // launches that moved aside
+  static constexpr uint32_t kGenerations = 1u << 19;  // generations are from 1 to below this
+
+  struct Launch {
+    uint32_t context;
+    uint32_t generation;  // of the writer
+  };
+
+  /// Pages that are never used cost no memory.
+  CorrelationMap() : slots_(static_cast<Slot*>(std::calloc(kCapacity, sizeof(Slot)))) {
     if (slots_ == nullptr) throw std::bad_alloc();
   }
 
-  /// Any thread. One store.
-  void put(uint32_t correlation, uint32_t context) noexcept {
-    slots_.get()[correlation & mask_].store(uint64_t{correlation} << 32 | context,
-                                            std::memory_order_release);
-  }
-
-  /// Any thread. The context of a launch, or nothing when its slot holds another one. The entry
-  /// stays: one launch may run many kernels.
-  std::optional<uint32_t> find(uint32_t correlation) const noexcept {
-    const uint64_t slot = slots_.get()[correlation & mask_].load(std::memory_order_acquire);
-    if (slot >> 32 != correlation || correlation == 0) return std::nullopt;
-    return static_cast<uint32_t>(slot);
-  }
-
-  /// Forgets every launch: ids start anew.
-  void clear() noexcept {
-    for (uint32_t i = 0; i <= mask_; ++i) {
-      if (slots_.get()[i].load(std::memory_order_relaxed) != 0) {
-        slots_.get()[i].store(0, std::memory_order_relaxed);
-      }
+  /// Any thread. One load and one store to the same place. Launches of another generation than
+  /// the one they overwrite are forgotten.
+  void put(uint32_t correlation, uint32_t context, uint32_t generation) noexcept {
+    Slot& slot = slots_.get()[correlation & (kCapacity - 1)];
+    const uint64_t old = slot.load(std::memory_order_relaxed);
+    const uint64_t fresh = pack(correlation, context, generation);
+    if ((old & kUnread) != 0 && ((old ^ fresh) & kGenerationMask) == 0) [[unlikely]] {
+      move_aside(correlation, old);
     }
+    slot.store(fresh, std::memory_order_release);
   }
+
+  /// Any thread. The entry stays: one launch may run many kernels.
+  std::optional<Launch> find(uint32_t correlation) noexcept {
+    if (correlation == 0) return std::nullopt;
+    Slot& slot = slots_.get()[correlation & (kCapacity - 1)];
+    const uint64_t entry = slot.load(std::memory_order_acquire);
+    if (entry == 0 || entry >> kHighShift != correlation >> kIndexBits)
+      return find_aside(correlation);
+    if ((entry & kUnread) != 0) {
+      // Lost against a launch that takes the slot: then that one has moved this one aside.
+      uint64_t expected = entry;
+      slot.compare_exchange_strong(expected, entry & ~kUnread, std::memory_order_acq_rel);
+    }
+    return unpack(entry);
+  }
+
+  /// Those of earlier generations are of no use any more.
+  void forget_aside() noexcept {
+    std::lock_guard lock(mutex_);
+    aside_.clear();
+    order_.clear();
+    aside_count_.store(0, std::memory_order_relaxed);
+  }
+
+  /// How many launches stand aside.
+  uint32_t aside_count() const noexcept { return aside_count_.load(std::memory_order_relaxed); }
 
  private:
+  // From the top: the id's bits above the index, the generation, whether it is unread, the context.
+  static constexpr int kIndexBits = 20;
+  static constexpr int kHighShift = 52;
+  static constexpr int kGenerationShift = 33;
+  static constexpr uint64_t kUnread = uint64_t{1} << 32;
+  static constexpr uint64_t kGenerationMask = uint64_t{kGenerations - 1} << kGenerationShift;
   using Slot = std::atomic<uint64_t>;
   struct Free {
     void operator()(Slot* slots) const { std::free(slots); }
   };
 
-  uint32_t mask_;
+  static uint64_t pack(uint32_t correlation, uint32_t context, uint32_t generation) {
+    return uint64_t{correlation >> kIndexBits} << kHighShift |
+           uint64_t{generation & (kGenerations - 1)} << kGenerationShift | kUnread | context;
+  }
+  static Launch unpack(uint64_t entry) {
+    return {static_cast<uint32_t>(entry),
+            static_cast<uint32_t>((entry & kGenerationMask) >> kGenerationShift)};
+  }
+
+  void move_aside(uint32_t correlation, uint64_t entry) noexcept {
+    const auto high = static_cast<uint32_t>(entry >> kHighShift);
+    const uint32_t id = high << kIndexBits | (correlation & (kCapacity - 1));
+    try {
+      std::lock_guard lock(mutex_);
+      aside_[id] = entry;
+      order_.push_back(id);
+      if (order_.size() > kAsideLimit) {
+        aside_.erase(order_.front());
+        order_.pop_front();
+      }
+      aside_count_.store(static_cast<uint32_t>(aside_.size()), std::memory_order_relaxed);
+    } catch (const std::bad_alloc&) {  // the reader will count a miss
+    }
+  }
+
+  std::optional<Launch> find_aside(uint32_t correlation) noexcept {
+    if (aside_count() == 0) return std::nullopt;
+    std::lock_guard lock(mutex_);
+    auto found = aside_.find(correlation);
+    if (found == aside_.end()) return std::nullopt;
+    return unpack(found->second);
+  }
+
   std::unique_ptr<Slot, Free> slots_;
+  std::mutex mutex_;
+  std::unordered_map<uint32_t, uint64_t> aside_;
+  std::deque<uint32_t> order_;
+  std::atomic<uint32_t> aside_count_{0};
 };
 
 }  // namespace proton

@@ -120,6 +120,7 @@ nb::dict stats() {
   entries["buffer_count"] = stats.buffer_count;
   entries["launches"] = stats.launches;
   entries["graph_nodes"] = stats.graph_nodes;
+  entries["graph_refusals"] = stats.graph_refusals;
   entries["names"] = stats.names;
   entries["clock_offset_ns"] = stats.clock_offset_ns;
   entries["clock_residual_ns"] = stats.clock_residual_ns;

@@ -8,36 +8,81 @@
 
 using proton::CorrelationMap;
 
-TEST(a_launch_is_found_again_and_may_run_many_kernels) {
-  CorrelationMap map(16);
-  map.put(5, 42);
-  CHECK_EQ(map.find(5).value_or(0), 42);
-  CHECK_EQ(map.find(5).value_or(0), 42);
+namespace {
+
+constexpr uint32_t kLap = CorrelationMap::kCapacity;  // ids so far apart share a slot
+
+uint32_t context_of(CorrelationMap& map, uint32_t correlation) {
+  const auto launch = map.find(correlation);
+  return launch.has_value() ? launch->context : 0;
 }
 
-TEST(an_overwritten_launch_is_missed_not_guessed) {
-  CorrelationMap map(16);
-  map.put(5, 42);
-  map.put(21, 43);
-  CHECK(!map.find(5).has_value());
-  CHECK_EQ(map.find(21).value_or(0), 43);
+}  // namespace
+
+TEST(a_launch_is_found_again_and_may_run_many_kernels) {
+  CorrelationMap map;
+  map.put(5, 42, 1);
+  CHECK_EQ(context_of(map, 5), 42);
+  CHECK_EQ(context_of(map, 5), 42);
+  CHECK_EQ(map.find(5)->generation, 1);
+}
+
+TEST(a_launch_that_was_never_made_is_missed_not_guessed) {
+  CorrelationMap map;
+  map.put(5, 42, 1);
+  CHECK(!map.find(6).has_value());
+  CHECK(!map.find(5 + kLap).has_value());
   CHECK(!map.find(0).has_value());
 }
 
+TEST(a_launch_at_the_root_is_found_after_it_was_read) {
+  CorrelationMap map;
+  map.put(5, 0, 1);
+  CHECK(map.find(5).has_value());
+  CHECK(map.find(5).has_value());
+}
+
+TEST(an_unread_launch_moves_aside_and_a_read_one_is_forgotten) {
+  CorrelationMap map;
+  map.put(5, 42, 1);
+  map.put(5 + kLap, 43, 1);
+  CHECK_EQ(context_of(map, 5), 42);
+  CHECK_EQ(context_of(map, 5 + kLap), 43);
+  map.put(5 + 2 * kLap, 44, 1);
+  CHECK_EQ(map.aside_count(), 1);
+  CHECK(!map.find(5 + kLap).has_value());
+}
+
+TEST(launches_of_an_earlier_generation_are_not_kept) {
+  CorrelationMap map;
+  map.put(5, 42, 1);
+  map.put(5 + kLap, 43, 2);
+  CHECK_EQ(map.aside_count(), 0);
+  CHECK_EQ(map.find(5 + kLap)->generation, 2);
+}
+
+TEST(launches_that_nobody_reads_do_not_pile_up) {
+  CorrelationMap map;
+  for (uint32_t id = 1; id < 3 * kLap; ++id) map.put(id, 1, 1);
+  CHECK(map.aside_count() <= CorrelationMap::kAsideLimit);
+}
+
 TEST(writers_and_readers_need_no_lock) {
-  CorrelationMap map(1 << 12);
+  CorrelationMap map;
   std::atomic<uint32_t> launched{0};
   std::atomic<int> wrong{0};
+  constexpr uint32_t kStep = 1 << 16;  // sixteen slots, so that all meet again
+  constexpr uint32_t kLaunches = 50000;
   std::thread reader([&] {
-    for (uint32_t seen = 0; seen < 50000;) {
+    for (uint32_t seen = 0; seen < kLaunches;) {
       seen = launched.load();
       if (seen == 0) continue;
-      const auto context = map.find(seen);
-      if (context.has_value() && *context != seen * 2) ++wrong;
+      const auto launch = map.find(seen * kStep);
+      if (launch.has_value() && launch->context != seen * 2) ++wrong;
     }
   });
-  for (uint32_t i = 1; i <= 50000; ++i) {
-    map.put(i, i * 2);
+  for (uint32_t i = 1; i <= kLaunches; ++i) {
+    map.put(i * kStep, i * 2, 1);
     launched.store(i);
   }
   reader.join();

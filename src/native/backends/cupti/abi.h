@@ -40,6 +40,8 @@ enum ResourceCallback : uint32_t {
   kContextDestroyStarting = 2,
   kGraphNodeCreated = 13,
   kGraphNodeDestroyStarting = 14,
+  kGraphExecCreated = 18,
+  kGraphExecDestroyStarting = 19,
   kGraphNodeCloned = 20,
 };
 
@@ -59,6 +61,13 @@ inline constexpr uint32_t kLaunchCallbacks[] = {
     515,  // cuGraphLaunch_ptsz
     652,  // cuLaunchKernelEx
     653,  // cuLaunchKernelEx_ptsz
+};
+
+inline constexpr uint32_t kGraphLaunch = 514;
+inline constexpr uint32_t kGraphLaunchPerThread = 515;
+/// The start of cuGraphLaunch_params.
+struct GraphLaunchParams {
+  void* graph_exec;
 };
 
 /// Driver functions that copy or set memory: from the first to the last number of each range.

@@ -17,6 +17,10 @@ void Hub::on_launch(const CallbackData& data) noexcept {
     sweeper_.on_launch(correlation);
     ThreadCell* cell = find_cell();
     if (cell == nullptr) return;
+    if (cell->generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
+      cell->first_correlation.store(correlation, std::memory_order_relaxed);
+      cell->generation.store(generation, std::memory_order_release);
+    }
     cell->last_correlation.store(correlation, std::memory_order_relaxed);
     cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
                              std::memory_order_relaxed);
@@ -36,6 +40,15 @@ void Hub::on_launch(const CallbackData& data) noexcept {
   cell->start_ns = 0;
 }
 
+void Hub::on_graph_launch(const CallbackData& data) noexcept {
+  if (!execs_.is_traced() || data.site != kEnterSite || data.params == nullptr) return;
+  if (execs_.allows(static_cast<const GraphLaunchParams*>(data.params)->graph_exec)) return;
+  // An older graph: from here on all graphs are recorded by their nodes.
+  execs_.set_traced(false);
+  execs_.count_refusal();
+  library_.disable_activity(kGraphTraceActivity);
+}
+
 void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
   try {
     if (cbid == kContextCreated || cbid == kContextDestroyStarting) {
@@ -45,6 +58,10 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       return;
     }
     const auto* graph = static_cast<const GraphData*>(data.descriptor);
+    if (graph != nullptr && cbid == kGraphExecCreated) return execs_.add(graph->graph_exec);
+    if (graph != nullptr && cbid == kGraphExecDestroyStarting) {
+      return execs_.remove(graph->graph_exec);
+    }
     if (graph == nullptr || library_.graph_node_id == nullptr) return;
     if (graph->node_type > kMemsetNode) return;  // only kernels, copies and memsets have records
     uint64_t node = 0;

@@ -16,6 +16,9 @@ constexpr int64_t kStopLimitNs = 2'000'000'000;
 
 void on_callback(void*, int domain, uint32_t cbid, const void* data) {
   if (domain == kDriverDomain) [[likely]] {
+    if (cbid == kGraphLaunch || cbid == kGraphLaunchPerThread) {
+      Hub::get().on_graph_launch(*static_cast<const CallbackData*>(data));
+    }
     Hub::get().on_launch(*static_cast<const CallbackData*>(data));
   } else if (domain == kResourceDomain) {
     Hub::get().on_resource(cbid, *static_cast<const ResourceData*>(data));
@@ -223,6 +226,7 @@ HubStats Hub::stats() {
     std::lock_guard nodes(nodes_.mutex());
     stats.graph_nodes = nodes_.size();
   }
+  stats.graph_refusals = execs_.refusal_count();
   stats.buffer_count = buffers_.count();
   stats.launches = count_launches();
   stats.is_subscribed = is_subscribed_;
@@ -235,6 +239,7 @@ void Hub::abandon() noexcept {
     new (mutex) std::mutex;
   }
   buffers_.reset_after_fork();
+  execs_.reset_after_fork();
   captures_.store(0);
   sinks_.clear();
   is_forked_ = is_loaded();

@@ -14,6 +14,7 @@
 
 #include "backends/cupti/buffers.h"
 #include "backends/cupti/clock.h"
+#include "backends/cupti/graph_execs.h"
 #include "backends/cupti/graph_nodes.h"
 #include "backends/cupti/library.h"
 #include "backends/cupti/names.h"
@@ -44,6 +45,7 @@ struct HubStats {
   uint64_t buffer_count = 0;  // existing
   uint64_t launches = 0;
   uint64_t graph_nodes = 0;
+  uint64_t graph_refusals = 0;  // tracing of whole graphs given up for an older graph
   uint64_t names = 0;
   int64_t clock_offset_ns = 0;
   int64_t clock_residual_ns = 0;
@@ -81,6 +83,7 @@ class Hub {
 
   // Called by CUPTI, on any thread.
   void on_launch(const CallbackData& data) noexcept;
+  void on_graph_launch(const CallbackData& data) noexcept;
   void on_resource(uint32_t cbid, const ResourceData& data) noexcept;
   void on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                     size_t valid) noexcept;
@@ -164,6 +167,7 @@ class Hub {
   MapPointer shadow_map_;
   MapPointer python_map_;
   GraphNodes nodes_;
+  GraphExecs execs_;
   BufferPool buffers_;
   Sweeper sweeper_;
   std::mutex flush_;  // held while CUPTI flushes, by a thread that does nothing else

@@ -41,10 +41,13 @@ std::vector<std::string> Hub::update_needs() {
       if (entry.options.with_launches) captures |= kTimes;
     }
   }
-  if (is_any) captures_.store(captures, std::memory_order_relaxed);
+  if (is_any) {
+    captures_.store(generation_ << kGenerationShift | captures, std::memory_order_relaxed);
+  }
   enable_launches(is_any);
   enable_copies(is_any && copies);
   enable_kind(kConcurrentKernelActivity, is_any, warnings);
+  execs_.set_traced(is_any && per_graph);
   enable_kind(kGraphTraceActivity, is_any && per_graph, warnings);
   for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
     enable_kind(kind, is_any && copies, warnings);
@@ -80,7 +83,8 @@ void Hub::enable_launches(bool is_wanted) {
   for (const uint32_t cbid : kLaunchCallbacks) {
     library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);
   }
-  for (const uint32_t cbid : {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeDestroyStarting}) {
+  for (const uint32_t cbid : {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeDestroyStarting,
+                              kGraphExecCreated, kGraphExecDestroyStarting}) {
     library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kResourceDomain, cbid);
   }
   sees_launches_ = is_wanted;
@@ -129,7 +133,7 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
 bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
   // On a thread of its own: neither the driver nor CUPTI takes a time limit.
   auto state = std::make_shared<FlushState>();
-  std::thread([this, state, synchronize, flag] {
+  std::thread worker([this, state, synchronize, flag] {
     if (synchronize) wait_for_gpu();
     {
       std::lock_guard flushing(flush_);  // buffers that a sweep took are back when ours are
@@ -139,10 +143,19 @@ bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
     std::lock_guard done(state->mutex);
     state->is_done = true;
     state->done.notify_all();
-  }).detach();
-  std::unique_lock waiting(state->mutex);
-  return state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
-                              [&] { return state->is_done; });
+  });
+  bool is_done;
+  {
+    std::unique_lock waiting(state->mutex);
+    is_done = state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
+                                   [&] { return state->is_done; });
+  }
+  if (is_done) {
+    worker.join();
+  } else {
+    worker.detach();  // it ends when the driver lets it
+  }
+  return is_done;
 }
 
 void Hub::sweep() noexcept {

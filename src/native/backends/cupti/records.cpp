@@ -73,21 +73,32 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
   }
 }
 
-ContextId Hub::context_of(const std::unique_ptr<CorrelationMap>& map, uint32_t correlation) const {
-  return map == nullptr ? kUnknownContext : map->find(correlation).value_or(kUnknownContext);
+bool Hub::find_context(CorrelationMap* map, uint32_t correlation, ContextId& context) {
+  context = kUnknownContext;
+  if (map == nullptr) return true;
+  const auto launch = map->find(correlation);
+  if (!launch.has_value()) return true;
+  context = launch->context;
+  return launch->generation == generation_;
 }
 
 void Hub::add_pending(const KernelEvent& event, bool is_asked) {
+  Pending pending{event, kRootPath, kRootPath, kNoContext, kNoContext, is_asked};
+  if (is_asked) {
+    const bool has_shadow = find_context(shadow_map_.get(), event.correlation, pending.shadow);
+    const bool has_python = find_context(python_map_.get(), event.correlation, pending.python);
+    if (!has_shadow || !has_python) return;  // launched before anyone here asked
+    if (pending.shadow == kUnknownContext && pending.python == kUnknownContext) {
+      // A call that was under way when we subscribed: its start was not for us to see.
+      const uint32_t oldest = oldest_correlation(generation_);
+      if (oldest != 0 && is_after(oldest, event.correlation)) return;
+      ++stats_.unknown;
+    }
+  }
   uint64_t& counter = event.kind == EventKind::kKernel ? stats_.kernels
                       : event.kind == EventKind::kCopy ? stats_.copies
                                                        : stats_.graphs;
   ++counter;
-  Pending pending{event, kRootPath, kRootPath, kNoContext, kNoContext, is_asked};
-  if (is_asked) {
-    pending.shadow = context_of(shadow_map_, event.correlation);
-    pending.python = context_of(python_map_, event.correlation);
-    if (pending.shadow == kUnknownContext && pending.python == kUnknownContext) ++stats_.unknown;
-  }
   pending_.push_back(pending);
 }
 
@@ -133,8 +144,8 @@ void Hub::dispatch_launches() {
     launch_batch_.clear();
     for (const LaunchEvent& launch : launches_) {
       if (!entry.wants(launch.correlation)) continue;
-      launch_batch_.push_back(launch);
-      launch_batch_.back().context = context_of(map, launch.correlation);
+      LaunchEvent& sent = launch_batch_.emplace_back(launch);
+      find_context(map.get(), launch.correlation, sent.context);
     }
     if (!launch_batch_.empty()) entry.sink->on_launches(launch_batch_);
   }

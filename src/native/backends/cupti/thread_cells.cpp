@@ -57,6 +57,16 @@ uint32_t newest_correlation() noexcept {
   return newest;
 }
 
+uint32_t oldest_correlation(uint32_t generation) noexcept {
+  uint32_t oldest = 0;
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    if (cell->generation.load(std::memory_order_acquire) != generation) continue;
+    const uint32_t first = cell->first_correlation.load(std::memory_order_relaxed);
+    if (oldest == 0 || is_after(oldest, first)) oldest = first;
+  }
+  return oldest;
+}
+
 void forget_correlations() noexcept {
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
     cell->last_correlation.store(0, std::memory_order_relaxed);

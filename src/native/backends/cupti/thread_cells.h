@@ -14,6 +14,8 @@ namespace proton::cupti {
 
 struct ThreadCell {
   std::atomic<uint32_t> last_correlation{0};
+  std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
+  std::atomic<uint32_t> first_correlation{0};
   std::atomic<uint64_t> launch_count{0};
   int64_t start_ns = 0;  // of the call under way
   std::mutex mutex;      // guards `launches`
@@ -32,6 +34,9 @@ ThreadCell* first_cell() noexcept;
 
 /// The newest correlation id that any thread has seen: later launches have later ids.
 uint32_t newest_correlation() noexcept;
+
+/// The oldest correlation id that any thread has seen in this generation; 0: none.
+uint32_t oldest_correlation(uint32_t generation) noexcept;
 
 /// Ids start anew; nobody may be launching under callbacks.
 void forget_correlations() noexcept;

@@ -1,0 +1,141 @@
+// Launch metadata, spreads and captured paths in the tree.
+#include "check.h"
+#include "host.h"
+
+using namespace proton;
+
+namespace {
+
+std::shared_ptr<const OpEntry> op(const char* name, double flops) {
+  OpEntry entry;
+  entry.name = name;
+  entry.metrics.add(process.metric_names.intern("flops"), flops);
+  entry.home = nullptr;
+  return std::make_shared<const OpEntry>(std::move(entry));
+}
+
+/// What a launch inside `op` would carry.
+ContextId launch_with(std::shared_ptr<const OpEntry> op) {
+  ThreadState& here = host::thread();
+  here.stack.op = std::move(op);
+  publish(here, here.stack);
+  const ContextId context = current_context_unlocked();
+  here.stack.op = nullptr;
+  publish(here, here.stack);
+  return context;
+}
+
+KernelEvent kernel(ContextId context, int64_t duration_ns = 10) {
+  KernelEvent event;
+  event.context = context;
+  event.name = "k";
+  event.name_id = 1;
+  event.start_ns = 100;
+  event.end_ns = 100 + duration_ns;
+  event.device_type = "FAKE";
+  return event;
+}
+
+void send(Session& session, const KernelEvent& event) { session.on_events({&event, 1}); }
+
+}  // namespace
+
+TEST(equal_launch_metadata_share_one_context) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  host::enter("a");
+  CHECK_EQ(launch_with(op("x", 1)), launch_with(op("x", 1)));
+  CHECK(launch_with(op("x", 1)) != launch_with(op("x", 2)));
+  CHECK(launch_with(op("x", 1)) != launch_with(op("y", 1)));
+  CHECK_EQ(process.contexts.path(launch_with(op("x", 1))), current_context_unlocked());
+  host::leave();
+}
+
+TEST(launch_metadata_renames_the_kernel_and_books_its_metrics_once_a_launch) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.use_launch_metadata(true);
+  session.activate();
+  host::enter("a");
+  send(session, kernel(launch_with(op("renamed", 3))));
+  send(session, kernel(launch_with(op("renamed", 4))));
+  host::leave();
+  const CallTree tree = session.snapshot_tree(0, {});
+  const uint32_t row = host::row_of(tree, "a/renamed");
+  CHECK(row != 0);
+  CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 7.0);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "count")), 2);
+}
+
+TEST(a_session_without_the_hook_keeps_the_kernels_name) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  host::enter("a");
+  send(session, kernel(launch_with(op("renamed", 3))));
+  host::leave();
+  CHECK(host::row_of(session.snapshot_tree(0, {}), "a/k") != 0);
+}
+
+TEST(a_replayed_kernel_stands_below_its_capture) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.use_launch_metadata(true);
+  session.activate();
+  host::enter("capture");
+  const ContextId captured = launch_with(op("renamed", 3));
+  host::leave();
+  host::enter("replay");
+  KernelEvent event = kernel(current_context_unlocked());
+  event.capture = captured;
+  event.graph_node = 7;
+  for (int i = 0; i < 5; ++i) send(session, event);
+  event.capture = kUnknownContext;
+  send(session, event);
+  host::leave();
+  const CallTree tree = session.snapshot_tree(0, {});
+  const uint32_t row = host::row_of(tree, "replay/<captured_at>/capture/renamed");
+  CHECK(row != 0);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "count")), 5);
+  CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 15.0);
+  CHECK(host::row_of(tree, "replay/<captured_at>/<unknown>/k") != 0);
+  CHECK(session.losses().empty());
+}
+
+TEST(rows_keep_their_spread_and_the_launch_attributes_that_never_changed) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  for (int i = 1; i <= 100; ++i) {
+    KernelEvent event = kernel(kRootPath, i * 100);
+    event.shape = {{i, 1, 1}, {128, 1, 1}, 40, 1024, 0};
+    event.lane = 7;
+    send(session, event);
+  }
+  const CallTree tree = session.snapshot_tree(0, {});
+  CHECK_EQ(tree.details.size(), 1);
+  const KernelDetail& detail = tree.details[0];
+  CHECK_EQ(*tree.nodes[detail.row].name, "k");
+  CHECK_EQ(detail.min_ns, 100);
+  CHECK_EQ(detail.max_ns, 10'000);
+  CHECK(detail.p50_ns > 4500 && detail.p50_ns < 5500);
+  CHECK(detail.p99_ns > 9000 && detail.p99_ns <= 10'000);
+  std::string keys;
+  for (const auto& [key, value] : detail.attributes) keys += key + " ";
+  CHECK_EQ(keys, "block registers static_shared_bytes dynamic_shared_bytes stream ");
+}
+
+TEST(copies_are_a_kind_of_their_own_and_sum_their_bytes) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  KernelEvent event = kernel(kRootPath);
+  event.kind = EventKind::kCopy;
+  event.bytes = 4096;
+  send(session, event);
+  send(session, event);
+  const CallTree tree = session.snapshot_tree(0, {});
+  CHECK(tree.nodes[1].kind == FrameKind::kCopy);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, 1, "bytes")), 8192);
+}
