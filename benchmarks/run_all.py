@@ -22,6 +22,7 @@ BENCHMARKS = (
     "scope_cost",
     "memory_flat",
     "write_cost",
+    "trace_cost",
     "viewer_load",
     "interpreter_cost",
 )

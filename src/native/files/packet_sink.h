@@ -1,6 +1,10 @@
 /// Packets of a Perfetto trace on their way to a file: grouped, and compressed where zlib is.
+/// Blocks are compressed on threads of their own while the caller goes on; the file has them in
+/// order.
 #pragma once
 
+#include <deque>
+#include <future>
 #include <string>
 #include <string_view>
 
@@ -20,11 +24,14 @@ class PacketSink {
 
  private:
   static constexpr size_t kBlockBytes = 512 * 1024;
+  static constexpr size_t kMaxInFlight = 4;
+
+  void end_block();
+  void write_oldest();
 
   ByteSink& out_;
-  ProtoEncoder block_;  // a TracePackets message
-  ProtoEncoder outer_;
-  std::string deflated_;
+  ProtoEncoder block_;                           // a TracePackets message
+  std::deque<std::future<std::string>> blocks_;  // on their way, the oldest first
 };
 
 }  // namespace proton

@@ -41,13 +41,6 @@ std::string_view PerfettoInterning::valid(std::string_view text) {
   return replaced_;
 }
 
-bool PerfettoInterning::is_new_here(std::vector<uint32_t>& marks, size_t index) {
-  if (index >= marks.size()) marks.resize(index + 1);
-  if (marks[index] == sequence_) return false;
-  marks[index] = sequence_;
-  return true;
-}
-
 void PerfettoInterning::say(uint32_t field, uint64_t iid, std::string_view text) {
   entry_.clear();
   entry_.varint_field(perfetto::interned::kIid, iid);
@@ -88,11 +81,18 @@ uint64_t PerfettoInterning::category(SpanKind kind) {
 }
 
 uint64_t PerfettoInterning::annotation_name(const std::string& key) {
-  const auto found = keys_.try_emplace(key, static_cast<uint32_t>(keys_.size())).first;
+  const auto [found, is_added] = keys_.try_emplace(key, static_cast<uint32_t>(keys_.size()));
+  if (is_added) key_marks_.push_back(0);
   if (is_new_here(key_marks_, found->second)) {
     say(perfetto::interned::kAnnotationNames, found->second + 1, valid(key));
   }
   return found->second + 1;
+}
+
+uint64_t PerfettoInterning::call_stack_name() {
+  if (call_stack_sequence_ == sequence_) return call_stack_name_;
+  call_stack_sequence_ = sequence_;
+  return call_stack_name_ = annotation_name("call_stack");
 }
 
 std::string_view PerfettoInterning::attributes(uint32_t index) {

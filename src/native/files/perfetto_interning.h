@@ -24,6 +24,7 @@ class PerfettoInterning {
   uint64_t call_stack(uint32_t path);  // the names down to it, as one text
   uint64_t category(SpanKind kind);
   uint64_t annotation_name(const std::string& key);
+  uint64_t call_stack_name();  // of the annotation that most events have
 
   /// The launch attributes as encoded annotations.
   std::string_view attributes(uint32_t index);
@@ -45,7 +46,11 @@ class PerfettoInterning {
     uint32_t sequence = 0;
   };
 
-  bool is_new_here(std::vector<uint32_t>& marks, size_t index);
+  bool is_new_here(std::vector<uint32_t>& marks, size_t index) {
+    if (marks[index] == sequence_) return false;
+    marks[index] = sequence_;
+    return true;
+  }
   void say(uint32_t field, uint64_t iid, std::string_view text);
   void encode_attributes(uint32_t index);
 
@@ -57,6 +62,8 @@ class PerfettoInterning {
   std::vector<uint32_t> key_marks_;
   std::unordered_map<std::string, uint32_t> keys_;
   std::vector<Attributes> attributes_;
+  uint64_t call_stack_name_ = 0;
+  uint32_t call_stack_sequence_ = 0;
   uint64_t next_text_iid_;  // behind those of call stacks
   ProtoEncoder new_;
   ProtoEncoder taken_;

@@ -27,7 +27,6 @@ namespace {
 
 using namespace perfetto;
 
-const std::string kCallStackKey = "call_stack";
 const std::string kMetricsKey(format::kMetrics);
 
 /// The process that the header names; 1 where it names none, as 0 is the kernel's.
@@ -230,7 +229,7 @@ class PerfettoWriter {
     event_.varint_field(event::kCategoryIid, interning_.category(span.kind));
     if (log_.lanes[span.lane].kind != LaneKind::kHost) {  // host lanes show it by nesting
       part_.clear();
-      part_.varint_field(annotation::kNameIid, interning_.annotation_name(kCallStackKey));
+      part_.varint_field(annotation::kNameIid, interning_.call_stack_name());
       part_.varint_field(annotation::kStringIid, interning_.call_stack(span.path));
       event_.bytes_field(event::kAnnotation, part_.view());
     }

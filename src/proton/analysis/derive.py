@@ -1,4 +1,4 @@
-"""Metrics as people ask for them: `time/ms`, `avg_time/us`, `tflop16/s`, `util`, `time/%`, `count`.
+"""Metrics as people ask for them: `time/ms`, `p99_time/us`, `tflop16/s`, `util`, `time/%`, `count`.
 
 `derive` turns such words into columns, one value a row of the tree. A value that was not measured
 is None, never zero; one that needs a peak we do not know is the label `n/a`.
@@ -14,6 +14,7 @@ from itertools import islice
 
 from proton.analysis import catalog
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
+from proton.analysis.spread import LAUNCH, SPREAD, known_words, launch_values, spread_ns
 from proton.analysis.totals import shown_values, total_of
 from proton.errors import MetricNotFound, UsageError
 from proton.model.metric import COUNT, MetricKind, MetricValue
@@ -89,6 +90,11 @@ def derivable_families(profile: Profile) -> dict[str, list[str]]:
     families = {"times": [f"{name}/{unit}" for name in timed for unit in TIME_UNITS]}
     if COUNT in available:
         families["averages"] = [f"avg_{name}/{unit}" for name in timed for unit in TIME_UNITS]
+    known = known_words(profile.tree)
+    families["spread"] = [
+        f"{name}/{unit}" for name in SPREAD if name in known for unit in TIME_UNITS
+    ]
+    families["launch"] = [name for name in LAUNCH if name in known]
     if "time" in timed:
         families["rates"] = [f"{scale}{what}/s" for what in amounts for scale in _SCALES]
         if widths or BYTES in available:
@@ -152,6 +158,8 @@ def _column(source: _Source, word: str) -> Column:
         return _rate(source, lower, match)
     exact = catalog.find_metric(word, source.available)
     name, slash, unit = lower.rpartition("/")
+    if exact is None and (lower in LAUNCH or (name in SPREAD and unit in TIME_UNITS)):
+        return _detail(source, lower, name, unit)
     if exact is not None or not slash:
         metric = exact or source.find(word, word)
         return Column(
@@ -205,6 +213,20 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
         total = None if total is None else total * factor
     additive = source.is_additive(metric)
     return Column(word, name, unit, values, base=metric, is_additive=additive, total=total)
+
+
+def _detail(source: _Source, word: str, name: str, unit: str) -> Column:
+    if (name if word not in LAUNCH else word) not in known_words(source.tree):
+        what = "launch" if word in LAUNCH else "spread"
+        raise source.missing(word, f"the {what} of kernels")
+    base = catalog.find_metric("time", source.available)
+    if word in LAUNCH:
+        launches = launch_values(source.tree, word)
+        return Column(word, word, "B" if word == "shared" else "", launches, base=base)
+    times = spread_ns(source.tree, name)
+    length = TIME_UNITS[unit]
+    values: list[Cell] = [time if time is None or length == 1 else time / length for time in times]
+    return Column(word, name, unit, values, base=base)
 
 
 def _length_ns(metric: str, word: str) -> float:

@@ -27,6 +27,10 @@ metrics:
   NAME                  as measured: what -l lists, in any case, without unit
   time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
   avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
+  min_time/UNIT         shortest run of a kernel; likewise max_time; p50_time
+                        and p99_time: half and 99 % of the runs took no longer
+  grid, block           blocks of a launch, threads of a block
+  regs, shared          registers of a thread, shared memory of a block
   flop/s, byte/s        rates; gflop/s and tflop/s are larger units, tflop16/s
                         counts operations of 16 bits only (8, 16, 32, 64)
   NAME/%                share of the total

@@ -9,6 +9,7 @@ from functools import partial
 from proton.analysis import catalog, diff, select
 from proton.analysis.aggregate import merge_by_name, tree_of_trace
 from proton.analysis.derive import NOT_KNOWN, Column, default_word, derive
+from proton.analysis.spread import SPREAD
 from proton.analysis.totals import whole_of
 from proton.errors import FormatError, UsageError
 from proton.model.metric import TIME_NS
@@ -170,7 +171,7 @@ def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
         return columns
     return [
         replace(column, title=f"{column.title} (interpreted)")
-        if column.title in ("time", "avg_time") and column.unit != "%"
+        if column.title in ("time", "avg_time", *SPREAD) and column.unit != "%"
         else column
         for column in columns
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proton.model.detail import KernelDetail
 from proton.model.device import Device
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import add_values, merge_profiles, merge_traces, merge_trees
@@ -98,3 +99,12 @@ def test_profiles_add_losses_and_list_everything_else_once() -> None:
         header=Header(session="train", start_time_ns=1, end_time_ns=9), warnings=("w", "v"),
         phases=(0, 1), metric_kinds={"x": MetricKind.EXCLUSIVE}, autotune=({"kernel": "k"},),
     )  # fmt: skip
+
+
+def test_details_of_one_kernel_in_two_trees_are_one() -> None:
+    frames = [ROOT_FRAME, Frame("k", FrameKind.KERNEL)]
+    first = Tree(frames, [-1, 0], [{}, {"x": 1}], {1: KernelDetail(3, 9, 5, 9)})
+    second = Tree(frames, [-1, 0], [{}, {"x": 1}], {1: KernelDetail(2, 4, 3, 4)})
+    other = Tree([ROOT_FRAME, Frame("a")], [-1, 0], [{}, {}])
+    assert merge_trees([other, first]).details == {2: KernelDetail(3, 9, 5, 9)}
+    assert merge_trees([first, other, second]).details == {1: KernelDetail(2, 9)}

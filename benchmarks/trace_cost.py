@@ -1,0 +1,98 @@
+"""What a trace of a million kernels costs: memory while recording and writing, time and size.
+
+Usage: python benchmarks/trace_cost.py [--rounds N] [--json PATH] [--kernels N]
+Kernels with launches from 12 scopes of 26 kernels each, as in a model step, through
+`Session.on_kernel`; durations and gaps are drawn at random (seeded). Time is that of
+`Session.write`: taking the log, formatting, compressing, sync and rename.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from memory_flat import resident_kib
+from proton import _native
+from proton.files.schema import SUFFIXES
+from stats import Result, estimate, interleave, parser, report, time_ns
+
+FORMATS = ("perfetto", "chrome_trace")
+BAR_S, BAR_MB, BAR_SHARE, BAR_RECORD_MIB, BAR_PEAK_MIB = 2.0, 40.0, 0.1, 300.0, 1000.0
+
+
+def record(session: _native.Session, kernel_count: int) -> None:
+    """Give `session` that many kernels, and as many launches."""
+    chance = random.Random(1)
+    names = [f"kernel_{number}_sm90_128x128x64_bf16" for number in range(60)]
+    layers = {f"layer{number}": chance.choices(names, k=26) for number in range(12)}
+    time, done = 0, 0
+    while done < kernel_count:
+        with _native.Scope("step"):
+            for layer, kernels in layers.items():
+                with _native.Scope(layer):
+                    for name in kernels:
+                        start = time + chance.randrange(300, 2000)
+                        time = start + chance.randrange(1500, 60000)
+                        session.on_kernel(
+                            name, start, time, device_type="CUDA", device_id=0, lane=7
+                        )
+                    done += len(kernels)
+
+
+def writing(session: _native.Session, output_format: str, folder: Path) -> Callable[[], float]:
+    """A function that writes the session once and returns the seconds it took."""
+    path = str(folder / f"trace_cost.{SUFFIXES[output_format]}")
+    header: dict[str, object] = {"session": "trace_cost", "pid": 1}
+    return lambda: time_ns(lambda: session.write(path, output_format, 0, header)) / 1e9
+
+
+def peak_mib() -> float:
+    """The most memory that this process ever had resident."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Measure, print, and write the results where `--json` says."""
+    options = parser(__doc__)
+    options.add_argument("--kernels", type=int, default=1_000_000)
+    arguments = options.parse_args()
+    session = _native.Session(0, context="shadow", data="trace")
+    session.activate()
+    before_mib = resident_kib() / 1024
+    record(session, arguments.kernels)
+    session.deactivate()
+    recorded_mib = resident_kib() / 1024 - before_mib
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        runs = {name: writing(session, name, Path(folder)) for name in FORMATS}
+        peak_of: dict[str, float] = {}
+        for name, run in runs.items():  # the compact one first: peaks only ever grow
+            run()
+            peak_of[name] = peak_mib()
+        samples = interleave(runs, rounds=min(arguments.rounds, 5))
+        sizes = {
+            name: (Path(folder) / f"trace_cost.{SUFFIXES[name]}").stat().st_size for name in FORMATS
+        }
+    session.close()
+    kernels = f"{arguments.kernels} kernels"
+    share = sizes["perfetto"] / sizes["chrome_trace"]
+    report(
+        [
+            Result(f"memory of {kernels}", "MiB", estimate([recorded_mib]), BAR_RECORD_MIB),
+            Result(
+                "most memory while writing", "MiB", estimate([peak_of["perfetto"]]), BAR_PEAK_MIB
+            ),
+            Result(f"write {kernels} as perfetto", "s", estimate(samples["perfetto"]), BAR_S),
+            Result("size of it", "MB", estimate([sizes["perfetto"] / 1e6]), BAR_MB),
+            Result(f"write {kernels} as chrome_trace", "s", estimate(samples["chrome_trace"])),
+            Result("size of it, chrome_trace", "MB", estimate([sizes["chrome_trace"] / 1e6])),
+            Result("perfetto's share of that size", "", estimate([share]), BAR_SHARE),
+        ],
+        arguments.json,
+    )
+
+
+if __name__ == "__main__":
+    main()
