@@ -44,8 +44,7 @@ BARS: dict[str, tuple[tuple[float | None, float | None], tuple[float | None, flo
     "inference": ((None, 1.03), (None, 1.08)),
     "training": ((None, 1.03), (None, 1.08)),
 }
-PAIRS = 3  # of a row in a process: bare, then profiled in a session of its own
-REPEATS = 3  # of which a time is the median
+PAIRS = 5  # of a row in a process: bare, then profiled in a session of its own
 FINALIZE_STEPS = 40
 EVERY_ROUND = ("none", "floor", "proton", "proton python")
 SOME_ROUNDS = ("triton", "triton python", "torch")  # every third: they only stand beside
@@ -75,7 +74,7 @@ def measure(tool_name: str, rows: list[str], library: str) -> dict[str, Any]:
 
     def timed(run: Any, calls: int) -> float:
         sample(run, 1)
-        return statistics.median(sample(run, calls) for _ in range(REPEATS))
+        return sample(run, calls)
 
     prepared = time.perf_counter()
     result: dict[str, Any] = {"prepare_s": prepared - started}

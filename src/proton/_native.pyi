@@ -181,5 +181,5 @@ class Cupti:
     @staticmethod
     def stats() -> dict[str, int]:
         """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
-        buffer_bytes, buffer_count, launches, graph_nodes, names, clock_offset_ns,
+        buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, clock_offset_ns,
         clock_residual_ns, is_subscribed."""

@@ -77,12 +77,12 @@ def test_a_stopped_session_leaves_launches_as_fast_as_before(torch: Any, tmp_pat
         return time.perf_counter() - start
 
     launches_s()
-    before = min(launches_s() for _ in range(7))
+    before = min(launches_s() for _ in range(25))
     session = proton.start(str(tmp_path / "run"), backend="cupti")
     launches_s()
     proton.finalize(session)
-    after = min(launches_s() for _ in range(7))
-    assert after < 1.15 * before
+    after = min(launches_s() for _ in range(25))
+    assert after < 1.2 * before
 
 
 def test_phases_divide_the_kernels(torch: Any, tmp_path: Path) -> None:

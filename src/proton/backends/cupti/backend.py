@@ -37,6 +37,7 @@ class CuptiBackend:
         self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
         self._stop_waiting: Callable[[], None] = lambda: None
         self._pid = os.getpid()
+        self._refusals = 0  # of whole graphs, before the session
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -59,6 +60,15 @@ class CuptiBackend:
                 "its events; those that came later are missing"
             )
         self._describe_devices()
+        if (
+            self._mode.graphs == "graph"
+            and _native.Cupti.stats()["graph_refusals"] > self._refusals
+        ):
+            self._sink.warn(
+                "graphs are recorded by their nodes from the first replay of a graph on that was "
+                "captured before the session: CUPTI cannot trace such a one as a whole; capture "
+                "graphs after start()"
+            )
 
     def stop(self) -> None:
         """Report no more; what was booked stays."""
@@ -77,6 +87,7 @@ class CuptiBackend:
         knob = self._knobs.profile_buffer_size
         try:
             open_hub(self._knobs)
+            self._refusals = _native.Cupti.stats()["graph_refusals"]
             _native.Cupti.start(
                 sink,
                 graphs=self._mode.graphs,

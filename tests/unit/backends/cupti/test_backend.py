@@ -20,6 +20,7 @@ class FakeHub:
     calls: list[Any]
     refusal: BackendUnavailable | None = None
     flushes_in_time = True
+    refusals = 3
 
     @classmethod
     def is_loaded(cls) -> bool:
@@ -39,6 +40,10 @@ class FakeHub:
     @classmethod
     def stop(cls, session: Any) -> None:
         cls.calls.append(("stop", session))
+
+    @classmethod
+    def stats(cls) -> dict[str, int]:
+        return {"graph_refusals": cls.refusals}
 
     @classmethod
     def devices(cls) -> list[dict[str, Any]]:
@@ -134,6 +139,16 @@ def test_devices_nobody_used_are_not_looked_at(hub: Any, sink: Any) -> None:
     backend.flush()
     backend.stop()
     assert sink.devices == {}
+
+
+def test_an_older_graph_that_ended_tracing_as_a_whole_is_said(hub: Any, sink: Any) -> None:
+    backend = started(sink, "graphs=graph")
+    backend.flush()
+    assert sink.warnings == []
+    hub.refusals += 1
+    backend.flush()
+    backend.stop()
+    assert "captured before the session" in sink.warnings[0]
 
 
 def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any) -> None:
