@@ -161,6 +161,8 @@ def _metrics(found: Any) -> Metrics:
         return EMPTY
     metrics: dict[str, MetricValue] = {}
     for name, value in found.items():
+        if not name:
+            continue
         if value is None:
             metrics[name] = ()
         elif is_number(value) or is_text(value) or _is_list(value):

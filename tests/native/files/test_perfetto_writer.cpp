@@ -74,6 +74,22 @@ TEST(a_name_is_written_once_however_often_it_ran) {
                  R"("tracks":[0],"paths":[0,0,0,1,1,2],"names":["ROOT","outer","kernel_name"])"));
 }
 
+TEST(blocks_that_are_compressed_at_once_stand_in_order) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kDevice, 7);
+  const uint32_t path = add_path(log, 0, "k");
+  for (int64_t i = 0; i < 100'000; ++i) {
+    add_span(log, SpanKind::kKernel, lane, path, 1'000 + 10 * i, 1'005 + 10 * i + i % 5);
+  }
+  proton::MemorySink first;
+  proton::MemorySink second;
+  write_perfetto(log, first);
+  write_perfetto(log, second);
+  const std::string bytes = first.take();
+  CHECK(bytes == second.take());
+  CHECK(bytes.size() < size_t{2'000'000});
+}
+
 TEST(launch_attributes_are_annotations) {
   TraceLog log = empty_log();
   const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);

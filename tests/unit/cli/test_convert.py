@@ -18,12 +18,14 @@ KERNEL = {
 }
 ROOT = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": [KERNEL]}
 
+SPAN = {"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": 200000, "ts": 1.5, "dur": 2.0}
+
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a tree and a trace in it."""
     (tmp_path / "tree.hatchet").write_text(json.dumps([ROOT, {}]))
-    (tmp_path / "trace.chrome_trace").write_text('{"displayTimeUnit": "us", "traceEvents": []}')
+    (tmp_path / "trace.chrome_trace").write_text(json.dumps({"traceEvents": [SPAN]}))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -36,6 +38,13 @@ def test_there_and_back_gives_the_same_profile(capsys: pytest.CaptureFixture[str
         "proton: wrote back.hatchet",
     ]
     assert open_profile("back.hatchet").tree == open_profile("tree.hatchet").tree
+
+
+def test_traces_go_to_perfettos_format_and_back() -> None:
+    assert run(["trace.chrome_trace", "there.pftrace"]) == 0
+    assert run(["there.pftrace", "back.chrome_trace"]) == 0
+    assert Path("there.pftrace").read_bytes().startswith(b"\n")
+    assert open_profile("back.chrome_trace").trace == open_profile("trace.chrome_trace").trace
 
 
 @pytest.mark.parametrize(

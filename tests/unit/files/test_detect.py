@@ -24,11 +24,14 @@ def refusal(path: str | Path) -> str:
     return message
 
 
-@pytest.mark.parametrize("name", ["gpt.hatchet", "gpt.hatchet_msgpack", "activity.chrome_trace"])
+@pytest.mark.parametrize(
+    "name",
+    ["gpt.hatchet", "gpt.hatchet_msgpack", "activity.chrome_trace", "proton_trace.pftrace"],
+)
 def test_the_content_says_the_format_not_the_name(name: str, tmp_path: Path) -> None:
     shutil.copy(DATA / name, tmp_path / "renamed.txt")
     profile = open_profile(tmp_path / "renamed.txt")
-    assert (profile.trace is not None) is (name == "activity.chrome_trace")
+    assert (profile.trace is not None) is name.endswith("trace")
 
 
 def test_a_profile_knows_where_it_came_from(monkeypatch: pytest.MonkeyPatch) -> None:

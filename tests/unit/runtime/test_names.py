@@ -20,6 +20,7 @@ def test_other_braces_stay() -> None:
 def test_the_default_format_follows_the_data_kind() -> None:
     assert pick_format("", "tree") == "hatchet"
     assert pick_format("", "trace") == "chrome_trace"
+    assert pick_format("perfetto", "trace") == "perfetto"
 
 
 def test_an_unknown_format_is_refused_with_the_choices() -> None:
@@ -37,6 +38,7 @@ def test_a_format_that_cannot_hold_the_data_is_refused(output_format: str, data:
 
 def test_a_file_is_named_by_stem_and_format() -> None:
     assert file_name("a/run", "hatchet") == "a/run.hatchet"
+    assert file_name("run", "perfetto") == "run.pftrace"
 
 
 def test_a_part_is_named_by_its_phase() -> None:

@@ -386,3 +386,11 @@ def test_python_frames_of_proton_itself_are_left_out(gpu: Any, profile_of: Any) 
     assert path.endswith("/state/kernel")
     assert "@work/" in path
     assert "proton/runtime" not in path.replace("unit/runtime", "")
+
+
+def test_a_trace_can_be_written_in_perfettos_own_format(gpu: Any, tmp_cwd: Path) -> None:
+    start("timeline", data="trace")
+    gpu.launch("kernel")
+    proton.finalize(output_format="perfetto")
+    assert [path.name for path in tmp_cwd.iterdir()] == ["timeline.pftrace"]
+    assert Path("timeline.pftrace").read_bytes().startswith(b"\n")
