@@ -116,7 +116,7 @@ def difference(larger: Sequence[float], smaller: Sequence[float]) -> Estimate:
 
 
 def machine() -> str:
-    """The machine in one line: processor, cores, operating system, Python."""
+    """The machine in one line: processor, cores, GPUs, operating system, Python."""
     processor = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -124,10 +124,23 @@ def machine() -> str:
             if line.startswith("model name"):
                 processor = line.partition(":")[2].strip()
                 break
-    return (
-        f"{processor}, {os.cpu_count()} cores, {platform.system()}, "
-        f"Python {platform.python_version()}"
+    return ", ".join(
+        [
+            processor,
+            f"{os.cpu_count()} cores",
+            *gpus(),
+            platform.system(),
+            f"Python {platform.python_version()}",
+        ]
     )
+
+
+def gpus() -> list[str]:
+    """The models of the NVIDIA GPUs, as the driver shows them."""
+    lines = []
+    for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        lines += path.read_text(errors="replace").splitlines()
+    return [line.partition(":")[2].strip() for line in lines if line.startswith("Model:")]
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -1,7 +1,10 @@
 """Real models: counts equal torch.profiler's for every kernel, total GPU times agree within 2 %.
 
 Sessions of both alternate in one process after warm-up, one holder of CUPTI at a time (where torch
-lets go of it); times are compared by the median of five pairs.
+lets go of it); times are compared by the median of five pairs. The models are large enough for
+kernels of tens of microseconds: with a compiled layer of 256 features, whose kernels take a few
+microseconds, counts were equal too, but our total was 2.1 % above torch's (1.018 to 1.023 in five
+pairs, on an H200); why is not known.
 """
 
 from __future__ import annotations
