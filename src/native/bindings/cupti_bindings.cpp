@@ -6,6 +6,7 @@
 
 #include "backends/cupti/devices.h"
 #include "backends/cupti/hub.h"
+#include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/session_object.h"
@@ -56,8 +57,12 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
                 concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
   }
   unlocked([&] { Hub::get().start(session, options, buffer_bytes); });
+  session.set_launch_counter(cupti::newest_correlation);
+  process.captured_nodes = cupti::captured_nodes;
+  process.last_captured_node = cupti::last_captured_node;
   self.on_detach = [&session] {
     session.set_activity_listener(nullptr);
+    session.set_launch_counter(nullptr);
     unlocked([&] { Hub::get().stop(session); });
   };
   session.set_activity_listener([&session](bool is_active) { set_active(session, is_active); });

@@ -40,6 +40,7 @@ struct KernelEvent {
   uint32_t device_id = 0;
   uint64_t lane = 0;        // the stream
   uint64_t graph_node = 0;  // 0: no graph
+  uint64_t graph_root = 0;  // the captured node that graph_node is a clone of, or itself
   int64_t bytes = 0;        // copies
   LaunchShape shape;        // kernels
 };

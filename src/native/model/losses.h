@@ -13,6 +13,7 @@ inline constexpr const char* kMetricOverflow = "metric_overflow";  // a sum left
 inline constexpr const char* kBadMetric = "bad_metric";            // refused while failing anyway
 inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
 inline constexpr const char* kIncomplete = "incomplete_event";     // read before its work had ended
+inline constexpr const char* kLate = "late_event";                 // after its phase was cleared
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
 }  // namespace proton::losses

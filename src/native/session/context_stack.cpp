@@ -40,6 +40,7 @@ ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   entry->owner = owner;
   entry->start_ns = 0;
   entry->scope_id = 0;
+  entry->captured_nodes = kUnknownCount;
   top = entry;
   return *entry;
 }

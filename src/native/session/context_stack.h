@@ -13,6 +13,8 @@
 
 namespace proton {
 
+inline constexpr uint64_t kUnknownCount = UINT64_MAX;
+
 /// One open scope.
 struct ScopeEntry {
   ScopeEntry* parent = nullptr;  // counted
@@ -23,12 +25,13 @@ struct ScopeEntry {
   bool has_frames_path = false;    // within `epoch`
   bool is_closed = false;          // left, but another entry still stands above it
   bool is_timed = false;
-  bool is_listed = false;      // in the process's list of scopes open in tasks
-  const void* home = nullptr;  // the thread or task that opened it
-  void* name = nullptr;        // counted host object
-  void* owner = nullptr;       // counted host object; null: opened by enter_scope
-  int64_t start_ns = 0;        // 0: no clock was read at entry
-  uint64_t scope_id = 0;       // 0: entered while nothing was recording
+  bool is_listed = false;                   // in the process's list of scopes open in tasks
+  const void* home = nullptr;               // the thread or task that opened it
+  void* name = nullptr;                     // counted host object
+  void* owner = nullptr;                    // counted host object; null: opened by enter_scope
+  int64_t start_ns = 0;                     // 0: no clock was read at entry
+  uint64_t scope_id = 0;                    // 0: entered while nothing was recording
+  uint64_t captured_nodes = kUnknownCount;  // graph nodes the thread had made at entry
   uint32_t thread_number = 0;
   ScopeEntry* next_listed = nullptr;
   ScopeEntry* previous_listed = nullptr;

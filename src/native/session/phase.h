@@ -122,6 +122,7 @@ struct Phase {
   KeyIndex kernel_index;  // (place, kernel) -> row
   std::vector<KernelRow> kernels;
   MetricTable kernel_metrics;  // rows are indices into `kernels`
+  MetricTable replay_metrics;  // rows are captured places
   std::vector<KernelSpan> kernel_spans;
   std::vector<SpanMetric> kernel_span_metrics;
   std::vector<LaunchSpan> launch_spans;

@@ -41,6 +41,10 @@ struct Process {
   HostHooks hooks;
   LaunchContexts contexts;
   std::atomic<uint32_t> epoch{1};  // grows when the tables are cleared; older path ids are void
+  /// Set by a backend that sees graphs being captured: how many nodes the calling thread has made,
+  /// and the id of the last one.
+  uint64_t (*captured_nodes)() noexcept = nullptr;
+  uint64_t (*last_captured_node)() noexcept = nullptr;
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
   bool needs_clock = false;             // a trace session is active

@@ -128,6 +128,7 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
   const PathId path = path_of(&entry);
   entry.scope_id = ++process.next_scope_id;
   entry.thread_number = thread.number;
+  if (process.captured_nodes != nullptr) entry.captured_nodes = process.captured_nodes();
   publish(thread, stack);
   for (Session* session : process.active_sessions) {
     session->see(session->context() == ContextKind::kPython ? frames_path_of(thread, entry) : path);
@@ -137,11 +138,19 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
 
 void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
+  const bool is_captured = !metrics.empty() && process.captured_nodes != nullptr &&
+                           entry.captured_nodes != kUnknownCount &&
+                           process.captured_nodes() != entry.captured_nodes;
   std::exception_ptr first_error;
   for (Session* session : process.active_sessions) {
     if (session->data() == DataKind::kTree && metrics.empty() && !entry.is_timed) continue;
     const PathId path = path_in(*session, thread, entry);
     try {
+      if (is_captured && session->counts_replays()) {
+        session->book_captured(path, process.last_captured_node(), metrics);
+        if (entry.is_timed) session->book_scope(path, entry, end_ns, SampleList());
+        continue;
+      }
       session->book_scope(path, entry, end_ns, metrics);
     } catch (const Error&) {
       if (!first_error) first_error = std::current_exception();

@@ -10,6 +10,11 @@
 #include "session/recording.h"
 
 namespace proton {
+namespace {
+
+constexpr size_t kBoundaryLimit = 64;  // phases whose events may still be under way
+
+}  // namespace
 
 Session::Session(int64_t id, ContextKind context, DataKind data)
     : id_(id),
@@ -57,7 +62,12 @@ void Session::abandon() noexcept {
 int Session::advance_phase() {
   const int next = current_->number + 1;
   auto phase = std::make_unique<Phase>(next);
+  const CorrelationId newest = newest_launch_ == nullptr ? 0 : newest_launch_();
   std::lock_guard lock(mutex_);
+  if (newest != 0) {
+    if (boundaries_.size() >= kBoundaryLimit) boundaries_.erase(boundaries_.begin());
+    boundaries_.push_back({newest, next});
+  }
   current_ = phases_.emplace(next, std::move(phase)).first->second.get();
   mark_ = static_cast<uint32_t>(next) + 1;
   return next;

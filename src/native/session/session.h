@@ -45,6 +45,12 @@ class Session : public EventSink {
   bool uses_launch_metadata() const { return uses_metadata_.load(std::memory_order_relaxed); }
   void use_launch_metadata(bool is_used) { uses_metadata_.store(is_used); }
 
+  /// Whether metrics of scopes that were captured into a graph count for every replay of it.
+  bool counts_replays() const { return data_ == DataKind::kTree && newest_launch_ != nullptr; }
+
+  /// A backend with correlation ids tells the newest one: phases begin after it.
+  void set_launch_counter(CorrelationId (*newest)() noexcept) { newest_launch_ = newest; }
+
   /// Told, on the host path, when the session becomes active or stops being so; null: nobody.
   void set_activity_listener(std::function<void(bool)> listener) {
     activity_listener_ = std::move(listener);
@@ -71,6 +77,9 @@ class Session : public EventSink {
   /// A scope was left: its metrics, its time and its span. Throws Error on a metric that changed
   /// its type, after booking the others.
   void book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
+  /// A scope was left in which a graph was captured: its metrics are booked whenever `node`, the
+  /// last one made in it, runs.
+  void book_captured(PathId path, uint64_t node, const SampleList& metrics);
   /// Metrics of a scope that stays open.
   void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
 
@@ -128,6 +137,15 @@ class Session : public EventSink {
     uint32_t thread_number = 0;
   };
 
+  /// Metrics that ride on a graph node.
+  struct Rider {
+    PathId path;
+    std::vector<OpMetric> metrics;
+  };
+
+  Phase& phase_of(CorrelationId correlation);
+  PlaceId captured_place(PathId replay, PathId capture);
+  void book_riders(const KernelEvent& event, Phase& phase);
   void place_event(const KernelEvent& event);
   PlaceId place_of(const KernelEvent& event);
   PathId path_of_context(ContextId context);
@@ -135,9 +153,9 @@ class Session : public EventSink {
   uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
   uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
   void book(const KernelEvent& event, const Booked& booked);
-  void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked);
+  void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked, Phase& phase);
   void count_booking(Booking booking);
-  void book_kernel_metrics(uint32_t row, const SampleList* metrics);
+  void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList* metrics);
   void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
   Summary summary_locked(Value::Map header) const;
   friend class TreeBuilder;
@@ -163,6 +181,7 @@ class Session : public EventSink {
   Value::List autotune_;
   std::atomic<bool> uses_metadata_{false};
   std::function<void(bool)> activity_listener_;
+  CorrelationId (*newest_launch_)() noexcept = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows, and the device part of phases
   std::map<std::string, uint64_t> losses_;
@@ -175,6 +194,12 @@ class Session : public EventSink {
   std::vector<DeviceSeen> devices_seen_;
   KeyIndex captured_index_;  // (replay, capture) -> captured_places_
   std::vector<CapturedPlace> captured_places_;
+  std::unordered_map<uint64_t, std::vector<Rider>> riders_;  // by captured node
+  struct Boundary {
+    CorrelationId after;
+    int phase;
+  };
+  std::vector<Boundary> boundaries_;  // of the latest phases, oldest first
 };
 
 }  // namespace proton

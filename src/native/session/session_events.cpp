@@ -55,9 +55,10 @@ void Session::on_launches(std::span<const LaunchEvent> launches) noexcept {
   try {
     std::lock_guard lock(mutex_);
     for (const LaunchEvent& launch : launches) {
-      current_->launch_spans.push_back({launch.correlation, launch.thread_number,
-                                        path_of_context(launch.context), launch.function,
-                                        launch.start_ns, launch.end_ns});
+      phase_of(launch.correlation)
+          .launch_spans.push_back({launch.correlation, launch.thread_number,
+                                   path_of_context(launch.context), launch.function,
+                                   launch.start_ns, launch.end_ns});
     }
   } catch (...) {
     count_loss(losses::kInternal);
@@ -104,13 +105,58 @@ PlaceId Session::place_of(const KernelEvent& event) {
   if (event.capture == kNoContext) return path;
   const PathId capture =
       event.capture == kUnknownContext ? kUnknownContext : process.contexts.path(event.capture);
+  return captured_place(path, capture);
+}
+
+PlaceId Session::captured_place(PathId replay, PathId capture) {
   bool is_new;
-  uint32_t* at = captured_index_.find_or_add((uint64_t{path} << 32 | capture) + 1, is_new);
+  uint32_t* at = captured_index_.find_or_add((uint64_t{replay} << 32 | capture) + 1, is_new);
   if (is_new) {
     *at = static_cast<uint32_t>(captured_places_.size()) | kLaunchBit;
-    captured_places_.push_back({path, capture});
+    captured_places_.push_back({replay, capture});
   }
   return *at;
+}
+
+/// The phase in which a launch was made.
+Phase& Session::phase_of(CorrelationId correlation) {
+  if (correlation == 0 || boundaries_.empty()) return *current_;
+  for (size_t i = boundaries_.size(); i-- > 0;) {
+    if (static_cast<int32_t>(correlation - boundaries_[i].after) <= 0) continue;
+    if (boundaries_[i].phase == current_->number) return *current_;
+    if (auto found = phases_.find(boundaries_[i].phase); found != phases_.end()) {
+      return *found->second;
+    }
+    count_loss_locked(losses::kLate, 1);
+    return *current_;
+  }
+  if (auto found = phases_.find(boundaries_.front().phase - 1); found != phases_.end()) {
+    return *found->second;
+  }
+  count_loss_locked(losses::kLate, 1);
+  return *current_;
+}
+
+void Session::book_captured(PathId path, uint64_t node, const SampleList& metrics) {
+  Rider rider{path, {}};
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricId metric = metrics[i].metric;
+    rider.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
+  }
+  std::lock_guard lock(mutex_);
+  riders_[node].push_back(std::move(rider));
+}
+
+void Session::book_riders(const KernelEvent& event, Phase& phase) {
+  const auto found = riders_.find(event.graph_root);
+  if (found == riders_.end()) return;
+  const PathId replay = path_of_context(event.context);
+  for (const Rider& rider : found->second) {
+    const PlaceId place = captured_place(replay, rider.path);
+    for (const OpMetric& metric : rider.metrics) {
+      count_booking(phase.replay_metrics.add(place, metric.metric, metric.kind, metric.value));
+    }
+  }
 }
 
 uint32_t Session::device_of(const KernelEvent& event) {
@@ -159,8 +205,9 @@ void Session::book(const KernelEvent& event, const Booked& booked) {
     count_loss_locked(losses::kBadTime, 1);
     end_ns = event.start_ns;
   }
-  if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked);
-  Phase& phase = *current_;
+  Phase& phase = phase_of(event.correlation);
+  if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
+  if (event.graph_root != 0 && !riders_.empty()) book_riders(event, phase);
   bool is_new;
   const uint64_t key = (uint64_t{booked.place} << 32 | booked.kernel) + 1;
   uint32_t* found = phase.kernel_index.find_or_add(key, is_new);
@@ -176,12 +223,12 @@ void Session::book(const KernelEvent& event, const Booked& booked) {
       count_booking(phase.kernel_metrics.add(row, metric.metric, metric.kind, metric.value));
     }
   }
-  book_kernel_metrics(row, booked.launch_metrics);
-  book_kernel_metrics(row, booked.metrics);
+  book_kernel_metrics(phase, row, booked.launch_metrics);
+  book_kernel_metrics(phase, row, booked.metrics);
 }
 
-void Session::book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked) {
-  Phase& phase = *current_;
+void Session::book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked,
+                        Phase& phase) {
   auto& stored = phase.kernel_span_metrics;
   const auto first = static_cast<uint32_t>(stored.size());
   if (booked.op != nullptr) {
@@ -212,10 +259,10 @@ void Session::count_booking(Booking booking) {
       booking == Booking::kOverflow ? losses::kMetricOverflow : losses::kMetricConflict, 1);
 }
 
-void Session::book_kernel_metrics(uint32_t row, const SampleList* metrics) {
+void Session::book_kernel_metrics(Phase& phase, uint32_t row, const SampleList* metrics) {
   for (size_t i = 0; metrics != nullptr && i < metrics->size(); ++i) {
     const MetricKind kind = process.metric_names.name((*metrics)[i].metric).kind;
-    count_booking(current_->kernel_metrics.add(row, kind, *metrics, i));
+    count_booking(phase.kernel_metrics.add(row, kind, *metrics, i));
   }
 }
 

@@ -44,6 +44,9 @@ class TreeBuilder {
     for (const MetricCell& cell : phase_.kernel_metrics.cells()) {
       add_sample(kernel_rows_[cell.row], cell.metric, cell.value);
     }
+    for (const MetricCell& cell : phase_.replay_metrics.cells()) {
+      add_sample(row_of_place(cell.row), cell.metric, cell.value);
+    }
     place_metrics();
     tree_.details = details_.take();
     return std::move(tree_);

@@ -40,6 +40,7 @@ bool read_times(const Record& record, const ClockMap& clock, KernelEvent& event)
   event.end_ns = clock.to_host(record.end);
   event.lane = record.stream_id;
   event.device_type = kDeviceType;
+  event.graph_root = 0;
   return true;
 }
 

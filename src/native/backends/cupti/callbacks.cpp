@@ -72,6 +72,11 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       if ((captures & kShadow) != 0) contexts.shadow = source_.shadow();
       if ((captures & kPython) != 0) contexts.python = source_.python();
       contexts.epoch = source_.epoch();
+      contexts.root = node;
+      if (ThreadCell* cell = find_cell(); cell != nullptr) {
+        ++cell->node_count;
+        cell->last_node = node;
+      }
       std::lock_guard lock(nodes_.mutex());
       nodes_.add(node, contexts);
     } else if (cbid == kGraphNodeCloned) {

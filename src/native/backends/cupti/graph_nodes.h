@@ -18,6 +18,7 @@ struct NodeContexts {
   ContextId shadow = kUnknownContext;
   ContextId python = kUnknownContext;
   uint32_t epoch = 0;  // in which the contexts are valid
+  uint64_t root = 0;   // the captured node that this one is a clone of, or itself
 };
 
 class GraphNodes {

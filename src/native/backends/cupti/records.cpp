@@ -115,6 +115,7 @@ void Hub::dispatch() {
       if (node == nullptr || node->epoch != epoch) continue;
       pending.shadow_capture = node->shadow;
       pending.python_capture = node->python;
+      pending.event.graph_root = node->root;
     }
   }
   for (const SinkEntry& entry : sinks_) {

@@ -17,8 +17,10 @@ struct ThreadCell {
   std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
   std::atomic<uint32_t> first_correlation{0};
   std::atomic<uint64_t> launch_count{0};
-  int64_t start_ns = 0;  // of the call under way
-  std::mutex mutex;      // guards `launches`
+  int64_t start_ns = 0;     // of the call under way
+  uint64_t node_count = 0;  // graph nodes that this thread has made
+  uint64_t last_node = 0;
+  std::mutex mutex;  // guards `launches`
   std::vector<LaunchEvent> launches;
   std::atomic<bool> is_used{true};
   ThreadCell* next = nullptr;
@@ -37,6 +39,14 @@ uint32_t newest_correlation() noexcept;
 
 /// The oldest correlation id that any thread has seen in this generation; 0: none.
 uint32_t oldest_correlation(uint32_t generation) noexcept;
+
+/// How many graph nodes the calling thread has made, and the id of the last one.
+inline uint64_t captured_nodes() noexcept {
+  return this_cell == nullptr ? 0 : this_cell->node_count;
+}
+inline uint64_t last_captured_node() noexcept {
+  return this_cell == nullptr ? 0 : this_cell->last_node;
+}
 
 /// Ids start anew; nobody may be launching under callbacks.
 void forget_correlations() noexcept;
