@@ -26,10 +26,8 @@ inline int64_t end_of(const TraceSpan& span) {
   return span.end_ns < span.start_ns ? span.start_ns : span.end_ns;
 }
 
-/// The order of nesting: by start, and of spans that start together the longer first.
-inline bool is_before(const TraceSpan& left, const TraceSpan& right) {
-  if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
-  return left.end_ns > right.end_ns;
-}
+/// Puts indices of spans into the order of nesting: by start, of spans that start together the
+/// longer first, and of equal ones the first.
+void sort_for_nesting(const TraceLog& log, std::vector<uint32_t>& indices);
 
 }  // namespace proton

@@ -95,12 +95,10 @@ class TraceWriter {
     });
   }
 
-  /// By start, and of spans that start together the longer first: the order of nesting.
   std::vector<uint32_t> ordered_spans() const {
     std::vector<uint32_t> order(log_.spans.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(
-        order, [this](uint32_t a, uint32_t b) { return is_before(log_.spans[a], log_.spans[b]); });
+    sort_for_nesting(log_, order);
     return order;
   }
 
