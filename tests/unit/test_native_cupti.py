@@ -108,9 +108,12 @@ def test_threads_belong_to_what_they_do(fake_driver: FakeDriver, start: Start) -
         with _native.Scope("worker"):
             fake_driver.launch("own")
 
+    def follow() -> None:
+        fake_driver.launch("followed")
+
     with _native.Scope("main"):
         run_thread(work)
-        run_thread(lambda: fake_driver.launch("followed") and None)
+        run_thread(follow)
         fake_driver.launch("mine")
     kernels = [path for path, metrics in flushed(session).items() if "count" in metrics]
     assert sorted(kernels) == ["main/followed", "main/mine", "worker/own"]

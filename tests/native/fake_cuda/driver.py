@@ -74,7 +74,16 @@ def _build(compiler: str, version: str, folder: Path) -> None:
     partial.rename(folder)
 
 
-_COMMON = ("buffers", "callbacks", "control", "cuda_api", "cupti_api", "graphs", "work")
+_COMMON = (
+    "buffers",
+    "callbacks",
+    "control",
+    "cuda_api",
+    "cupti_api",
+    "graphs",
+    "null_profiler",
+    "work",
+)
 
 
 def _compile(compiler: str, source: Path, folder: Path, more: Sequence[str] = ()) -> Path:
@@ -120,6 +129,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_set_option": (_INT, [_NAME, _I64]),
     "fake_set_failure": (_INT, [_NAME, _INT, _I64, _I64]),
     "fake_set_holder": (None, [_NAME]),
+    "fake_null_profiler": (_INT, [_INT]),
     "fake_complete": (None, []),
     "fake_work": (None, []),
     "fake_counter": (_I64, [_NAME]),
