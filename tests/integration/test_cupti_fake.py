@@ -190,6 +190,27 @@ def test_kernels_belong_to_the_phase_of_their_launch(fake_driver: FakeDriver) ->
     assert names == [["first"], ["second"]]
 
 
+def test_a_launch_in_a_trace_is_named_after_its_kernel(fake_driver: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti", data="trace")
+    stream = fake_driver.stream()
+    fake_driver.launch("gemm", 100)
+    fake_driver.memcpy(1, 64)
+    fake_driver.calls.fake_capture_begin(stream)
+    fake_driver.launch("captured", 3, stream)
+    fake_driver.replay(fake_driver.instantiate(fake_driver.calls.fake_capture_end(stream)))
+    proton.finalize(session)
+    events = json.loads(Path("run.chrome_trace").read_bytes())["traceEvents"]
+    launches = {e["name"]: e["args"] for e in events if "function" in e.get("args", {})}
+    assert launches.pop("cuLaunchKernel")["function"] == "cuLaunchKernel"  # captured, not run
+    assert {name: args["function"] for name, args in launches.items()} == {
+        "launch gemm": "cuLaunchKernel",
+        "launch <memcpy HtoD>": "cuMemcpyHtoDAsync_v2",
+        "launch <graph>": "cuGraphLaunch",
+    }
+    (kernel,) = (e for e in events if e["name"] == "gemm" and e["cat"] == "kernel")
+    assert kernel["args"]["occupancy"] == 0.5  # 32 blocks of one warp: half of 64
+
+
 def test_a_trace_has_lanes_of_streams_and_arrows_from_launches(fake_driver: FakeDriver) -> None:
     session = proton.start("run", backend="cupti", data="trace")
     streams = [fake_driver.stream(), fake_driver.stream()]

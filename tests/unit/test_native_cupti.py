@@ -137,6 +137,48 @@ def test_python_context_names_the_frames_of_the_launch(
         assert path.endswith("@launch/k")
 
 
+def test_a_thread_without_scopes_runs_in_the_state_of_the_lead_in_python_context_too(
+    fake_driver: FakeDriver, start: Start
+) -> None:
+    session = start(context="python")
+    session.uses_launch_metadata = True
+
+    def bare() -> None:
+        fake_driver.launch("bare")
+
+    def with_metadata() -> None:
+        _native.enter_op("renamed", {})
+        fake_driver.launch("k")
+        _native.exit_op()
+
+    def own() -> None:
+        with _native.Scope("own"):
+            fake_driver.launch("own")
+
+    for state in ("warmup", "steady"):
+        _native.enter_state(state)
+        run_thread(bare)
+        run_thread(with_metadata)
+        run_thread(own)
+        _native.exit_state()
+    run_thread(bare)
+    ends = [
+        "/".join(path.split("/")[-2:]).rpartition("@")[2]
+        for path, metrics in flushed(session).items()
+        if "count" in metrics
+    ]
+    assert sorted(ends) == sorted(
+        [
+            "warmup/bare",
+            "warmup/renamed",
+            "launch/own",
+            "steady/bare",
+            "steady/renamed",
+            "launch/bare",
+        ]
+    )
+
+
 def test_launch_metadata_renames_and_measures(fake_driver: FakeDriver, start: Start) -> None:
     session = start()
     session.uses_launch_metadata = True

@@ -19,6 +19,8 @@ class StableArray {
   StableArray(const StableArray&) = delete;
   StableArray& operator=(const StableArray&) = delete;
 
+  bool has_room() const { return size_ < kChunk * kChunks; }
+
   /// The index of the new element; throws std::bad_alloc when there is no room left.
   size_t push_back(T value) {
     const size_t chunk = size_ / kChunk;

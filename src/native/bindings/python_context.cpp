@@ -7,6 +7,7 @@
 #include "bindings/current.h"
 #include "bindings/names.h"
 #include "bindings/python_frames.h"
+#include "bindings/reference.h"
 #include "session/process.h"
 
 namespace proton::bindings {
@@ -117,7 +118,10 @@ PathId capture_frames(ThreadState& thread) {
 }
 
 std::string frame_text(uint32_t position) {
-  const auto& [code, offset] = positions[position];
+  if (position >= positions.size() || positions[position].code == nullptr) return "?";
+  const auto [code, offset] = positions[position];
+  // Making texts can start a garbage collection, which can clear these tables.
+  const Reference held(Py_NewRef(reinterpret_cast<PyObject*>(code)));
   return concat(text_of(code->co_filename), ":", PyCode_Addr2Line(code, offset), "@",
                 text_of(code->co_name));
 }

@@ -26,6 +26,7 @@ struct LaunchCache {
   KeyIndex positions;             // (code, offset) -> position
   KeyIndex paths;                 // (path, position) -> path
   KeyIndex contexts;              // (path, suffix) -> context
+  KeyIndex lead_paths;            // (path, the lead's suffix) -> path with its state
 
   void restart(uint32_t now) {
     epoch = now;
@@ -33,6 +34,7 @@ struct LaunchCache {
     positions.clear();
     paths.clear();
     contexts.clear();
+    lead_paths.clear();
   }
 };
 
@@ -132,11 +134,32 @@ PathId path_of_frames(LaunchCache& cache) {
   return path;
 }
 
+/// Adds the state of the lead, for a thread that has no scope, state or launch metadata open.
+PathId with_lead_state(LaunchCache& cache, PathId path) {
+  const ThreadState* lead = process.threads.lead();
+  uint32_t suffix = lead == nullptr ? 0 : lead->suffix.load(std::memory_order_relaxed);
+  if (suffix == 0) return path;
+  const auto key = [&] { return (uint64_t{path} << 32 | suffix) + 1; };
+  if (const uint32_t* known = cache.lead_paths.find(key())) return *known;
+  const WithGil held;
+  suffix = lead->suffix.load(std::memory_order_relaxed);  // stands still while we have the GIL
+  if (suffix == 0) return path;
+  const std::string& state = process.contexts.state_of(suffix);
+  bool is_new;
+  uint32_t* context = cache.lead_paths.find_or_add(key(), is_new);
+  *context = state.empty() ? path : path_with_state(path, std::string_view(state));
+  return *context;
+}
+
 /// Adds the state and the launch metadata of the thread.
 ContextId with_suffix(LaunchCache& cache, PathId path) {
   const ThreadState* thread = this_thread;
-  const uint32_t suffix = thread == nullptr ? 0 : thread->suffix.load(std::memory_order_relaxed);
+  if (thread == nullptr || !thread->has_own.load(std::memory_order_relaxed)) {
+    return with_lead_state(cache, path);
+  }
+  const uint32_t suffix = thread->suffix.load(std::memory_order_relaxed);
   if (suffix == 0) return path;
+  if (thread->is_led.load(std::memory_order_relaxed)) path = with_lead_state(cache, path);
   const uint64_t key = (uint64_t{path} << 32 | suffix) + 1;
   if (const uint32_t* known = cache.contexts.find(key)) return *known;
   const WithGil held;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "files/format.h"
@@ -13,6 +14,14 @@
 namespace proton {
 
 namespace {
+
+std::string to_text(const Value& value) {
+  MemorySink text;
+  JsonEncoder encoder(text);
+  write_value(value, encoder);
+  encoder.flush();
+  return text.take();
+}
 
 /// One file. The walk keeps its own stack: calling contexts may be tens of thousands deep.
 template <typename Encoder>
@@ -113,21 +122,30 @@ class TreeWriter {
   }
 
   /// [[row, min_ns, max_ns, p50_ns, p99_ns, {attributes}], ...], rows counted as they are written.
+  /// Attributes that an earlier entry has stand as the number of that entry.
   void write_kernels() {
     std::vector<const KernelDetail*> details;
     for (const KernelDetail& detail : tree_.details) details.push_back(&detail);
     const auto place = [this](const KernelDetail* detail) { return places_[detail->row]; };
     std::ranges::sort(details, {}, place);
+    std::unordered_map<std::string, size_t> written;  // attributes -> entry
     out_.plain_key(format::kKernels);
     out_.begin_list(details.size());
-    for (const KernelDetail* detail : details) {
+    for (size_t entry = 0; entry < details.size(); ++entry) {
+      const KernelDetail* detail = details[entry];
       out_.begin_list(6);
       out_.integer(place(detail));
       for (const int64_t time_ns :
            {detail->min_ns, detail->max_ns, detail->p50_ns, detail->p99_ns}) {
         out_.integer(time_ns);
       }
-      write_value(Value{detail->attributes}, out_);
+      const Value attributes{detail->attributes};
+      const auto [first, is_new] = written.try_emplace(to_text(attributes), entry);
+      if (is_new || detail->attributes.empty()) {
+        write_value(attributes, out_);
+      } else {
+        out_.integer(first->second);
+      }
       out_.end_list();
     }
     out_.end_list();

@@ -43,10 +43,10 @@ struct KernelDetail {
   uint32_t row;  // of CallTree::nodes
   int64_t min_ns;
   int64_t max_ns;
-  int64_t p50_ns;  // of a histogram: within a tenth
+  int64_t p50_ns;  // exact for a few runs, then of a histogram: within a tenth
   int64_t p99_ns;
   /// Launch attributes that were the same in every run: grid and block (lists of three), registers,
-  /// static_shared_bytes, dynamic_shared_bytes, stream.
+  /// static_shared_bytes, dynamic_shared_bytes, occupancy (a share of 1), stream.
   Value::Map attributes;
 };
 

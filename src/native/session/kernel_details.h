@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/call_tree.h"
+#include "session/occupancy.h"
 #include "session/phase.h"
 
 namespace proton {
@@ -15,18 +16,20 @@ inline constexpr const char* kCapturedAt = "<captured_at>";
 /// Stands for that path when the graph was captured before anyone recorded.
 inline constexpr const char* kUnknownCapture = "<unknown>";
 
-/// The attributes of a launch as they stand in files.
-Value::Map to_attributes(const LaunchShape& shape);
+/// The attributes of a launch as they stand in files; null limits: those of its device are unknown.
+Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits);
 
 class KernelDetails {
  public:
-  void add(uint32_t row, const KernelRow& kernel);
+  /// All kernels of a row ran on one device, whose limits must outlive this; null: unknown.
+  void add(uint32_t row, const KernelRow& kernel, const SmLimits* limits);
   std::vector<KernelDetail> take();
 
  private:
   /// All phase rows of one tree row.
   struct Part {
     uint32_t row;
+    const SmLimits* limits;
     std::vector<const KernelRow*> kernels;
   };
 

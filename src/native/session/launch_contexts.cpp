@@ -1,5 +1,6 @@
 #include "session/launch_contexts.h"
 
+#include "model/losses.h"
 #include "session/process.h"
 
 namespace proton {
@@ -26,7 +27,7 @@ void append_value(std::string& out, const MetricValue& value) {
 }
 
 /// Everything that tells one op from another.
-std::string key_of(const OpEntry& op) {
+std::string bytes_of(const OpEntry& op) {
   std::string key = op.name;
   key += '\0';
   for (size_t i = 0; i < op.metrics.size(); ++i) {
@@ -36,11 +37,19 @@ std::string key_of(const OpEntry& op) {
   return key;
 }
 
+uint64_t key_of(PathId path, uint32_t op) { return (uint64_t{path} << 32 | op) + 1; }
+
 }  // namespace
+
+const uint32_t* LaunchContexts::find_op(const OpEntry& op) const {
+  if (op.id_epoch == process.epoch) return &op.id;
+  const auto found = op_index_.find(bytes_of(op));
+  return found == op_index_.end() ? nullptr : &found->second;
+}
 
 uint32_t LaunchContexts::intern_op(const OpEntry& op) {
   if (op.id_epoch == process.epoch) return op.id;
-  auto [found, is_new] = op_index_.try_emplace(key_of(op), 0);
+  auto [found, is_new] = op_index_.try_emplace(bytes_of(op), 0);
   if (is_new) {
     Op stored{op.name, {}};
     for (size_t i = 0; i < op.metrics.size(); ++i) {
@@ -57,31 +66,30 @@ uint32_t LaunchContexts::intern_op(const OpEntry& op) {
 
 ContextId LaunchContexts::intern(PathId path, const OpEntry* op) {
   if (op == nullptr) return path;
+  if (!has_room()) [[unlikely]] {  // what is known stands, and the tables grow no further
+    const uint32_t* known = nullptr;
+    if (const uint32_t* id = find_op(*op)) known = context_index_.find(key_of(path, *id));
+    if (known == nullptr) process.count_loss(losses::kLaunchMetadata);
+    return known == nullptr ? path : *known;
+  }
   const uint32_t id = intern_op(*op);
   bool is_new;
-  uint32_t* context = context_index_.find_or_add((uint64_t{path} << 32 | id) + 1, is_new);
-  if (is_new) {
-    try {
-      *context = static_cast<uint32_t>(contexts_.push_back({path, id})) | kLaunchBit;
-    } catch (const std::bad_alloc&) {  // four million of them: the path is still right
-      *context = path;
-    }
-  }
+  uint32_t* context = context_index_.find_or_add(key_of(path, id), is_new);
+  if (is_new) *context = static_cast<uint32_t>(contexts_.push_back({path, id})) | kLaunchBit;
   return *context;
 }
 
 uint32_t LaunchContexts::intern_suffix(const ContextStack& stack) {
   if (stack.state == nullptr && stack.op == nullptr) return 0;
   std::string key;
-  if (stack.op != nullptr) {
-    const uint32_t id = intern_op(*stack.op) + 1;
-    append_bytes(key, &id, sizeof(id));
-  } else {
-    key.append(sizeof(uint32_t), '\0');
-  }
+  uint32_t op = 0;
+  if (stack.op != nullptr && has_room()) op = intern_op(*stack.op) + 1;
+  append_bytes(key, &op, sizeof(op));
   if (stack.state != nullptr) key.append(stack.state->name) += '\1';
-  return suffix_index_.try_emplace(key, static_cast<uint32_t>(suffix_index_.size() + 1))
-      .first->second;
+  const auto next = static_cast<uint32_t>(suffix_states_.size());
+  const auto [found, is_new] = suffix_index_.try_emplace(key, next);
+  if (is_new) suffix_states_.push_back(stack.state == nullptr ? "" : stack.state->name);
+  return found->second;
 }
 
 void LaunchContexts::clear() {
@@ -89,6 +97,7 @@ void LaunchContexts::clear() {
   contexts_.clear();
   op_index_.clear();
   suffix_index_.clear();
+  suffix_states_.assign(1, "");
   context_index_.clear();
 }
 

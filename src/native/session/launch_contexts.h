@@ -37,12 +37,15 @@ class LaunchContexts {
  public:
   LaunchContexts() { clear(); }
 
-  /// The context of a launch at `path` with `op` (null: none). GIL held.
+  /// The context of a launch at `path` with `op` (null: none). GIL held. Past four million distinct
+  /// ones the path alone, which is still right; what is lost is counted.
   ContextId intern(PathId path, const OpEntry* op);
 
   /// The number of an op and the state it runs in, 0 for neither: what a thread without the GIL
   /// needs to know about its stack besides the path. GIL held.
   uint32_t intern_suffix(const ContextStack& stack);
+  /// The state that a suffix stands for; empty: none. GIL held.
+  const std::string& state_of(uint32_t suffix) const { return suffix_states_[suffix]; }
 
   PathId path(ContextId context) const {
     if (!is_launch(context)) return context;
@@ -63,13 +66,16 @@ class LaunchContexts {
   static bool is_launch(ContextId context) {
     return (context & kLaunchBit) != 0 && context < kUnknownContext;
   }
+  bool has_room() const { return contexts_.has_room() && ops_.has_room(); }
+  const uint32_t* find_op(const OpEntry& op) const;
   uint32_t intern_op(const OpEntry& op);
 
   StableArray<Op> ops_;
   StableArray<LaunchContext> contexts_;
   std::unordered_map<std::string, uint32_t> op_index_;  // by the op's bytes
   std::unordered_map<std::string, uint32_t> suffix_index_;
-  KeyIndex context_index_;  // (path, op)
+  std::vector<std::string> suffix_states_;  // by suffix
+  KeyIndex context_index_;                  // (path, op)
 };
 
 }  // namespace proton

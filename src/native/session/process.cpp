@@ -33,9 +33,27 @@ std::string Process::frame_name(FrameId frame) const {
     case FrameKind::kRoot:
       return "ROOT";
     case FrameKind::kPython:
+      if (frame.number() < frame_texts.size() && !frame_texts[frame.number()].empty()) {
+        return frame_texts[frame.number()];
+      }
       return hooks.frame_text(frame.number());
     default:
       return names.text(frame.number());
+  }
+}
+
+void Process::resolve_frames() {
+  // The tables may grow, or even be cleared, while the host makes a text.
+  for (; resolved_paths < paths.size(); ++resolved_paths) {
+    const FrameId frame = paths.frame(static_cast<PathId>(resolved_paths));
+    if (frame.kind() != FrameKind::kPython) continue;
+    const uint32_t position = frame.number();
+    if (position < frame_texts.size() && !frame_texts[position].empty()) continue;
+    const uint32_t before = epoch;
+    std::string text = hooks.frame_text(position);
+    if (epoch != before) return resolve_frames();
+    if (position >= frame_texts.size()) frame_texts.resize(position + 1);
+    frame_texts[position] = std::move(text);
   }
 }
 
@@ -71,6 +89,8 @@ void Process::remove_session(Session& session) {
   paths.clear();
   names.clear();
   invalid_names.clear();
+  frame_texts.clear();
+  resolved_paths = 0;
   hooks.clear_names();
   contexts.clear();
   for (ThreadState* thread : threads.live()) thread->forget_published();

@@ -50,14 +50,21 @@ struct Process {
   bool needs_clock = false;             // a trace session is active
   std::vector<Session*> open_sessions;  // between construction and close
   std::vector<Session*> active_sessions;
-  std::vector<uint8_t> invalid_names;  // by NameId: 1 where text was replaced
-  ScopeEntry* free_entries = nullptr;  // pool
-  ScopeEntry* task_entries = nullptr;  // scopes open in tasks, linked
+  std::vector<uint8_t> invalid_names;    // by NameId: 1 where text was replaced
+  std::vector<std::string> frame_texts;  // by position; empty: not asked for yet
+  size_t resolved_paths = 0;             // those whose frames are in `frame_texts`
+  ScopeEntry* free_entries = nullptr;    // pool
+  ScopeEntry* task_entries = nullptr;    // scopes open in tasks, linked
 
   Process();
   bool is_recording() const { return !active_sessions.empty(); }
 
-  /// The name of a path's last frame.
+  /// Asks the host for the texts of all Python frames seen so far. Before a snapshot takes its
+  /// session's mutex: the host may run code of the program's (a garbage collection) that leaves
+  /// scopes, and those count in sessions.
+  void resolve_frames();
+
+  /// The name of a path's last frame. That of a Python frame is asked for unless it is resolved.
   std::string frame_name(FrameId frame) const;
 
   void list(ScopeEntry& entry);

@@ -38,8 +38,10 @@ PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
 }  // namespace
 
 PathId path_with_state(PathId path, const ContextStack& stack) {
-  if (stack.state == nullptr) return path;
-  std::string_view name = stack.state->name;
+  return stack.state == nullptr ? path : path_with_state(path, std::string_view(stack.state->name));
+}
+
+PathId path_with_state(PathId path, std::string_view name) {
   if (name.starts_with(kMetadataPrefix)) {  // a frame that viewers drop, then the kernel's
     const std::string_view metadata = kMetadataPrefix.substr(0, kMetadataPrefix.size() - 1);
     path = process.paths.child(path, FrameId::state(process.names.intern(metadata)));
@@ -108,6 +110,7 @@ void publish(ThreadState& thread, const ContextStack& stack) {
   }
   thread.context.store(process.contexts.intern(path, stack.op.get()), std::memory_order_relaxed);
   thread.suffix.store(process.contexts.intern_suffix(stack), std::memory_order_relaxed);
+  thread.is_led.store(stack.top == nullptr && stack.state == nullptr, std::memory_order_relaxed);
   thread.has_own.store(true, std::memory_order_relaxed);
 }
 

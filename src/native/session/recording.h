@@ -2,6 +2,8 @@
 /// Host path only (GIL).
 #pragma once
 
+#include <string_view>
+
 #include "model/event_sink.h"
 #include "session/context_stack.h"
 #include "session/process.h"
@@ -17,8 +19,9 @@ ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
 /// The path of the thread's work: scopes (or Python frames), then the state.
 PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames);
 
-/// `path`, with a frame for the innermost state of the stack.
+/// `path`, with a frame for the innermost state of the stack, or for the state of that name.
 PathId path_with_state(PathId path, const ContextStack& stack);
+PathId path_with_state(PathId path, std::string_view state);
 
 /// Makes the thread's path known to readers without a lock.
 void publish(ThreadState& thread, const ContextStack& stack);

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "model/trace_log.h"
 #include "session/context_stack.h"
 #include "session/launch_contexts.h"
+#include "session/occupancy.h"
 #include "session/phase.h"
 
 namespace proton {
@@ -158,6 +160,8 @@ class Session : public EventSink {
   void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList* metrics);
   void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
   Summary summary_locked(Value::Map header) const;
+  const DeviceEntry* described_locked(const DeviceSeen& seen) const;
+  std::vector<std::optional<SmLimits>> sm_limits_locked() const;  // by number in devices_seen_
   friend class TreeBuilder;
   friend class TraceBuilder;
 

@@ -13,7 +13,12 @@ namespace proton {
 class TraceBuilder {
  public:
   TraceBuilder(const Session& session, const Phase& phase)
-      : session_(session), phase_(phase), strings_(log_.strings) {}
+      : session_(session),
+        phase_(phase),
+        limits_(session.sm_limits_locked()),
+        strings_(log_.strings),
+        kernel_texts_(session.kernels_.size(), kUnknown),
+        launch_texts_(session.kernels_.size(), kUnknown) {}
 
   TraceLog build(Value::Map header) {
     log_.base_host_ns = session_.base_host_ns_;
@@ -22,15 +27,64 @@ class TraceBuilder {
     log_.paths.push_back({0, strings_.at(strings_.intern("ROOT"))});
     for (const HostSpan& span : phase_.spans) add_host_span(span);
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
-    for (const LaunchShape& shape : phase_.shapes) {
-      if (shape.grid[0] != 0) log_.attributes.push_back(to_attributes(shape));
-    }
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
     return std::move(log_);
   }
 
  private:
+  static constexpr uint32_t kUnknown = UINT32_MAX;
+
+  /// The name of a kernel, or of the call that launched it.
+  uint32_t kernel_text(uint32_t kernel) {
+    uint32_t& text = kernel_texts_[kernel];
+    if (text == kUnknown) {
+      text = strings_.intern(session_.kernel_names_.text(session_.kernels_[kernel].name));
+    }
+    return text;
+  }
+
+  uint32_t launch_text(uint32_t kernel, bool is_graph) {
+    if (is_graph) return strings_.intern("launch <graph>");
+    uint32_t& text = launch_texts_[kernel];
+    if (text == kUnknown) text = strings_.intern("launch " + *strings_.at(kernel_text(kernel)));
+    return text;
+  }
+
+  uint32_t attributes_of_shape(uint32_t shape, uint32_t device) {
+    if (shape == 0) return 0;
+    bool is_new;
+    uint32_t* at = shapes_.find_or_add((uint64_t{shape} << 32 | device) + 1, is_new);
+    if (is_new) {
+      *at = static_cast<uint32_t>(log_.attributes.size());
+      const auto& limits = limits_[device];
+      log_.attributes.push_back(
+          to_attributes(phase_.shapes[shape], limits.has_value() ? &*limits : nullptr));
+    }
+    return *at;
+  }
+
+  /// Functions are few, and one text may stand at several addresses.
+  uint32_t attributes_of_function(const char* function) {
+    auto [found, is_new] = functions_.try_emplace(function, log_.attributes.size());
+    if (is_new) {
+      log_.attributes.push_back({{"function", Value{std::string(function)}}});
+    }
+    return found->second;
+  }
+
+  uint32_t metric_key(MetricId metric) {
+    if (metric >= metric_keys_.size()) metric_keys_.resize(metric + 1, kUnknown);
+    if (metric_keys_[metric] == kUnknown) {
+      const MetricName& name = process.metric_names.name(metric);
+      if (name.kind != MetricKind::kInclusive) {
+        log_.summary.metric_kinds.try_emplace(name.key, name.kind);
+      }
+      metric_keys_[metric] = strings_.intern(name.key);
+    }
+    return metric_keys_[metric];
+  }
+
   uint32_t host_lane(uint32_t thread_number) {
     const auto number = static_cast<uint32_t>(host_lanes_.size());
     auto [found, is_new] = host_lanes_.try_emplace(thread_number, log_.lanes.size());
@@ -51,7 +105,13 @@ class TraceBuilder {
   /// The path that kernels of a place stand below.
   uint32_t path_of_place(PlaceId place) {
     if ((place & kLaunchBit) == 0) return path_of_row(place);
-    const auto [replay, capture] = session_.captured_places_[place & ~kLaunchBit];
+    auto [known, is_new] = captured_paths_.try_emplace(place, 0);
+    if (is_new) known->second = path_of_captured(session_.captured_places_[place & ~kLaunchBit]);
+    return known->second;
+  }
+
+  uint32_t path_of_captured(const CapturedPlace& place) {
+    const auto [replay, capture] = place;
     uint32_t at = child(path_of_row(replay), strings_.intern(kCapturedAt));
     if (capture == kUnknownContext) return child(at, strings_.intern(kUnknownCapture));
     std::vector<PathId> below;
@@ -95,11 +155,7 @@ class TraceBuilder {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
     span.metric_count = count;
     for (uint32_t i = first; i < first + count; ++i) {
-      const MetricName& name = process.metric_names.name(from[i].metric);
-      if (name.kind != MetricKind::kInclusive) {
-        log_.summary.metric_kinds.try_emplace(name.key, name.kind);
-      }
-      log_.metrics.push_back({strings_.at(strings_.intern(name.key)), from[i].value});
+      log_.metrics.push_back({strings_.at(metric_key(from[i].metric)), from[i].value});
     }
   }
 
@@ -126,10 +182,12 @@ class TraceBuilder {
     });
   }
 
+  /// Named after the driver's function until its kernel is found.
   void add_launch(const LaunchSpan& from) {
     const uint32_t path = child(path_of_row(from.path), strings_.intern(from.function));
     TraceSpan span{SpanKind::kLaunch, host_lane(from.thread_number), path, from.start_ns,
                    from.end_ns};
+    span.attributes = attributes_of_function(from.function);
     launches_.emplace(from.correlation, log_.spans.size());
     log_.spans.push_back(span);
   }
@@ -146,9 +204,8 @@ class TraceBuilder {
   }
 
   void add_kernel_span(const KernelSpan& from) {
-    const auto& [name, device, kind] = session_.kernels_[from.kernel];
-    const uint32_t text = strings_.intern(session_.kernel_names_.text(name));
-    const uint32_t path = child(path_of_place(from.place), text);
+    const auto [name, device, kind] = session_.kernels_[from.kernel];
+    const uint32_t path = child(path_of_place(from.place), kernel_text(from.kernel));
     const LaneKind lane = kind == EventKind::kGraph ? LaneKind::kGraph : LaneKind::kDevice;
     TraceSpan span{kind_of(kind), device_lane(lane, device, from.lane), path, from.start_ns,
                    from.end_ns};
@@ -163,12 +220,15 @@ class TraceBuilder {
       TraceSpan& source = log_.spans[launch->second];
       source.flow_id = span.flow_id = ++last_flow_id_;
       source.is_flow_source = true;
+      const bool is_graph = kind == EventKind::kGraph || (from.place & kLaunchBit) != 0;
+      source.path = child(log_.paths[source.path].parent, launch_text(from.kernel, is_graph));
       launches_.erase(launch);
     }
-    span.attributes = from.shape;
+    span.attributes = attributes_of_shape(from.shape, device);
     add_metrics(span, phase_.kernel_span_metrics, from.first_metric, from.metric_count);
     if (kind == EventKind::kCopy) {
-      log_.metrics.push_back({strings_.at(strings_.intern("bytes")), from.bytes});
+      if (bytes_key_ == kUnknown) bytes_key_ = strings_.intern("bytes");
+      log_.metrics.push_back({strings_.at(bytes_key_), from.bytes});
       ++span.metric_count;
     }
     log_.spans.push_back(span);
@@ -176,8 +236,16 @@ class TraceBuilder {
 
   const Session& session_;
   const Phase& phase_;
+  const std::vector<std::optional<SmLimits>> limits_;
   TraceLog log_;
   SnapshotStrings strings_;
+  std::vector<uint32_t> kernel_texts_;  // by kernel of the session
+  std::vector<uint32_t> launch_texts_;
+  std::vector<uint32_t> metric_keys_;  // by MetricId
+  uint32_t bytes_key_ = kUnknown;
+  KeyIndex shapes_;                                           // (shape, device) -> attributes
+  std::unordered_map<std::string_view, uint32_t> functions_;  // -> attributes
+  std::unordered_map<PlaceId, uint32_t> captured_paths_;
   std::map<uint32_t, uint32_t> host_lanes_;  // thread number -> lane
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
@@ -189,6 +257,7 @@ class TraceBuilder {
 TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
   expect_phase(phase, DataKind::kTrace);
   process.threads.reap();  // scopes of threads that ended are not open
+  process.resolve_frames();
   std::lock_guard lock(mutex_);
   return TraceBuilder(*this, *phases_.at(phase)).build(std::move(header));
 }

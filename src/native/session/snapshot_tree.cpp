@@ -25,7 +25,8 @@ uint32_t SnapshotStrings::intern_frame(FrameId frame) {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Session& session, const Phase& phase) : session_(session), phase_(phase) {}
+  TreeBuilder(const Session& session, const Phase& phase)
+      : session_(session), phase_(phase), limits_(session.sm_limits_locked()) {}
 
   CallTree build(Value::Map header) {
     reserve();
@@ -111,7 +112,8 @@ class TreeBuilder {
       if (session_.kernels_[kernel.kernel].kind == EventKind::kCopy) {
         add_metric(row, add_key("bytes"), MetricKind::kInclusive, kernel.bytes);
       }
-      details_.add(row, kernel);
+      const auto& limits = limits_[session_.kernels_[kernel.kernel].device];
+      details_.add(row, kernel, limits.has_value() ? &*limits : nullptr);
     }
     for (; next_path < seen.size(); ++next_path) row_of(seen[next_path].path);
   }
@@ -280,6 +282,7 @@ class TreeBuilder {
 
   const Session& session_;
   const Phase& phase_;
+  const std::vector<std::optional<SmLimits>> limits_;
   CallTree tree_;
   std::vector<uint32_t> row_of_path_;
   std::vector<uint32_t> kernel_rows_;
@@ -301,6 +304,7 @@ class TreeBuilder {
 
 CallTree Session::snapshot_tree(int phase, Value::Map header) const {
   expect_phase(phase, DataKind::kTree);
+  process.resolve_frames();
   std::lock_guard lock(mutex_);
   return TreeBuilder(*this, *phases_.at(phase)).build(std::move(header));
 }
@@ -316,6 +320,22 @@ void Session::expect_phase(int phase, DataKind data) const {
     throw Error(ErrorKind::kPhaseNotFound, concat("session ", id_, " has no data for phase ", phase,
                                                   "; the current phase is ", current_->number));
   }
+}
+
+const DeviceEntry* Session::described_locked(const DeviceSeen& seen) const {
+  for (const DeviceEntry& device : devices_) {
+    if (device.type == seen.type && device.id == seen.id) return &device;
+  }
+  return nullptr;
+}
+
+std::vector<std::optional<SmLimits>> Session::sm_limits_locked() const {
+  std::vector<std::optional<SmLimits>> limits;
+  for (const DeviceSeen& seen : devices_seen_) {
+    const DeviceEntry* device = described_locked(seen);
+    limits.push_back(device == nullptr ? std::nullopt : SmLimits::from(device->attributes));
+  }
+  return limits;
 }
 
 Summary Session::summary_locked(Value::Map header) const {

@@ -27,6 +27,7 @@ struct ThreadState {
   std::atomic<ContextId> context{kRootPath};  // the same with launch metadata, for this thread
   std::atomic<uint32_t> suffix{0};            // state and launch metadata, of LaunchContexts
   std::atomic<bool> has_own{false};           // whether this thread has anything open
+  std::atomic<bool> is_led{false};            // with a suffix: launch metadata is all that is open
 
   void forget_published() {
     published.store(kRootPath, std::memory_order_relaxed);

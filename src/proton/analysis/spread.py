@@ -67,4 +67,5 @@ LAUNCH: Mapping[str, Callable[[KernelDetail], Cell]] = {
     "block": _extent("block"),
     "regs": lambda detail: detail.attributes.get("registers"),
     "shared": _shared_bytes,
+    "occupancy": lambda detail: detail.attributes.get("occupancy"),
 }

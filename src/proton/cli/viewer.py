@@ -31,6 +31,8 @@ metrics:
                         and p99_time: half and 99 % of the runs took no longer
   grid, block           blocks of a launch, threads of a block
   regs, shared          registers of a thread, shared memory of a block
+  occupancy             share of a multiprocessor's warps that a launch may
+                        fill, by its block, registers and shared memory
   flop/s, byte/s        rates; gflop/s and tflop/s are larger units, tflop16/s
                         counts operations of 16 bits only (8, 16, 32, 64)
   NAME/%                share of the total

@@ -23,11 +23,16 @@ def read_details(found: object, row_count: int, source: str) -> dict[int, Kernel
     if type(found) is not list:
         raise FormatError(f"{source}: proton.kernels must be a list, not {short(found)}")
     details: dict[int, KernelDetail] = {}
+    shared: dict[int, Metrics] = {}  # by number of the entry that has them
     for number, entry in enumerate(found):
         place = f"{source}: proton.kernels[{number}]"
-        if type(entry) is not list or len(entry) != _SIZE or type(entry[5]) is not dict:
+        if type(entry) is not list or len(entry) != _SIZE:
             raise FormatError(f"{place} must be a list of a row, four times and an object")
-        row, *times, attributes = entry
+        row, *times, last = entry
+        if type(last) is dict:
+            shared[number] = read_attributes(last)
+        elif not is_integer(last) or last not in shared:
+            raise FormatError(f"{place} must end in an object or name an earlier entry that does")
         if not is_integer(row) or not 0 <= row < row_count:
             raise FormatError(f"{place} must name one of {row_count} nodes, not {short(row)}")
         if not all(map(is_integer, times[:2])):
@@ -35,7 +40,8 @@ def read_details(found: object, row_count: int, source: str) -> dict[int, Kernel
         if not all(time is None or is_integer(time) for time in times[2:]):
             raise FormatError(f"{place} must have quantiles in nanoseconds or null")
         least, largest, p50, p99 = times
-        details[row] = KernelDetail(least, largest, p50, p99, read_attributes(attributes))
+        attributes = shared[number if type(last) is dict else last]
+        details[row] = KernelDetail(least, largest, p50, p99, attributes)
     return details
 
 
@@ -53,11 +59,15 @@ def read_attributes(found: Mapping[Any, Any]) -> Metrics:
 
 
 def details_object(tree: Tree) -> list[list[Any]]:
-    """The details of `tree` as they stand in a file."""
-    return [
-        [row, *detail[:4], {key: _plain(value) for key, value in detail.attributes.items()}]
-        for row, detail in sorted(tree.details.items())
-    ]
+    """The details of `tree` as they stand in a file: equal attributes once."""
+    entries: list[list[Any]] = []
+    written: dict[tuple[Any, ...], int] = {}
+    for row, detail in sorted(tree.details.items()):
+        first = written.setdefault(tuple(detail.attributes.items()), len(entries))
+        plain = {key: _plain(value) for key, value in detail.attributes.items()}
+        is_first = first == len(entries) or not plain
+        entries.append([row, *detail[:4], plain if is_first else first])
+    return entries
 
 
 def _plain(value: MetricValue) -> object:

@@ -13,7 +13,8 @@ class KernelDetail(NamedTuple):
     """What is known of a context's kernel beyond sums. Quantiles are None where nobody knows them.
 
     `attributes` are those of every launch in this context: `grid`, `block` (three numbers each),
-    `registers`, `static_shared_bytes`, `dynamic_shared_bytes`, `stream` and what a backend adds.
+    `registers`, `static_shared_bytes`, `dynamic_shared_bytes`, `occupancy` (0 to 1), `stream` and
+    what a backend adds.
     """
 
     min_ns: int

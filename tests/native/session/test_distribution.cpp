@@ -51,3 +51,30 @@ TEST(values_below_zero_count_as_zero) {
   spread.add(-5);
   CHECK_EQ(spread.quantile(0.5), 0);
 }
+
+TEST(few_values_are_exact_and_the_last_percent_of_two_is_the_larger) {
+  Distribution spread;
+  spread.add(500);
+  CHECK_EQ(spread.quantile(0.99), 500);
+  spread.add(700);
+  CHECK_EQ(spread.quantile(0.5), 500);
+  CHECK_EQ(spread.quantile(0.99), 700);
+  for (int64_t value = 3; value <= 16; ++value) spread.add(value * 1000 + 1);
+  CHECK_EQ(spread.quantile(0.5), 8001);
+  CHECK_EQ(spread.quantile(0.99), 16'001);
+}
+
+TEST(few_and_many_values_merge) {
+  Distribution few, many;
+  few.add(1'000'000);
+  few.add(2);
+  for (int i = 0; i < 1000; ++i) many.add(1000);
+  Distribution both = few;
+  both.merge(many);
+  many.merge(few);
+  for (const Distribution* merged : {&both, &many}) {
+    CHECK(merged->quantile(0) == 2);
+    CHECK(merged->quantile(0.5) > 900 && merged->quantile(0.5) < 1100);
+    CHECK(merged->quantile(1) > 900'000);
+  }
+}

@@ -126,6 +126,52 @@ TEST(rows_keep_their_spread_and_the_launch_attributes_that_never_changed) {
   CHECK_EQ(keys, "block registers static_shared_bytes dynamic_shared_bytes stream ");
 }
 
+TEST(rows_say_how_far_a_launch_can_fill_its_device) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  KernelEvent event = kernel(kRootPath);
+  event.shape = {{8, 1, 1}, {128, 1, 1}, 128, 0, 0};
+  send(session, event);
+  session.add_device("FAKE", "0",
+                     {{"arch", Value{std::string("90")}},
+                      {"max_threads_per_sm", Value{int64_t{2048}}},
+                      {"max_blocks_per_sm", Value{int64_t{32}}},
+                      {"registers_per_sm", Value{int64_t{65536}}},
+                      {"shared_bytes_per_sm", Value{int64_t{233472}}}});
+  const auto occupancy = [&] {
+    double found = -1;
+    const CallTree tree = session.snapshot_tree(0, {});
+    for (const auto& [key, value] : tree.details[0].attributes) {
+      if (key == "occupancy") found = std::get<double>(value.data);
+    }
+    return found;
+  };
+  CHECK_EQ(occupancy(), 0.25);
+  event.shape.registers = 64;  // another binary: no one number holds for both
+  send(session, event);
+  CHECK_EQ(occupancy(), -1);
+}
+
+TEST(launch_metadata_past_the_limit_is_counted_and_the_path_stays_right) {
+  host::thread();
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  host::enter("a");
+  const PathId path = current_context_unlocked();
+  const ContextId known = launch_with(op("known", 0));
+  const auto same = op("x", 1);
+  ContextId last = known;
+  for (PathId at = 1; last != at - 1; ++at) {  // four million, until the path comes back bare
+    last = process.contexts.intern(at, same.get());
+  }
+  CHECK_EQ(session.losses().at("launch_metadata"), 1);
+  CHECK_EQ(launch_with(op("new", 0)), path);
+  CHECK_EQ(launch_with(op("known", 0)), known);
+  CHECK_EQ(session.losses().at("launch_metadata"), 2);
+  host::leave();
+}
+
 TEST(copies_are_a_kind_of_their_own_and_sum_their_bytes) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);

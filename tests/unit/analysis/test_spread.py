@@ -23,6 +23,7 @@ ATTRIBUTES: Metrics = {
     "registers": 32,
     "static_shared_bytes": 8,
     "dynamic_shared_bytes": 1024,
+    "occupancy": 0.75,
 }
 ROWS = [
     (0, "ROOT", {"time (ns)": 0}),
@@ -49,6 +50,7 @@ def test_values_stand_in_their_rows_and_nowhere_else(profile: Profile) -> None:
     assert spread_ns(profile.tree, "max_time") == [None, None, 2500, None, 100]
     assert launch_values(profile.tree, "grid") == [None, None, "4x2x1", None, None]
     assert launch_values(profile.tree, "shared") == [None, None, 1032, None, None]
+    assert launch_values(profile.tree, "occupancy") == [None, None, 0.75, None, None]
 
 
 def test_columns_have_every_unit_of_time(profile: Profile) -> None:
@@ -73,7 +75,7 @@ def test_a_metric_of_that_name_goes_first() -> None:
 def test_the_list_of_metrics_names_what_there_is(profile: Profile) -> None:
     families = derivable_families(profile)
     assert families["spread"][:2] == ["min_time/s", "min_time/ms"]
-    assert families["launch"] == ["grid", "block", "regs", "shared"]
+    assert families["launch"] == ["grid", "block", "regs", "shared", "occupancy"]
     assert "spread" not in derivable_families(profile_of(ROWS))
 
 

@@ -25,6 +25,17 @@ def test_details_read_back() -> None:
     assert read_details(details_object(TREE), 2, "run") == {1: DETAIL}
 
 
+def test_equal_attributes_stand_in_a_file_once() -> None:
+    frames = [ROOT_FRAME, *(Frame(name, FrameKind.KERNEL) for name in "abc")]
+    other = DETAIL._replace(attributes={})
+    tree = Tree(
+        frames, [-1, 0, 0, 0], [{}] * 4, {1: DETAIL, 2: other, 3: DETAIL._replace(min_ns=1)}
+    )
+    entries = details_object(tree)
+    assert [entry[5] for entry in entries] == [ENTRY[5], {}, 0]
+    assert read_details(entries, 4, "run") == tree.details
+
+
 @pytest.mark.parametrize("output_format", ["hatchet", "hatchet_msgpack"])
 def test_a_profile_keeps_them(output_format: str) -> None:
     profile = Profile("run", tree=TREE)
@@ -47,6 +58,9 @@ def test_rows_are_not_trusted_once_somebody_changed_the_nodes() -> None:
         (3, "proton.kernels must be a list, not 3"),
         ([3], r"proton.kernels\[0\] must be a list of a row, four times and an object"),
         ([ENTRY[:5]], "must be a list of a row"),
+        ([[*ENTRY[:5], None]], "must end in an object or name an earlier entry that does"),
+        ([[*ENTRY[:5], 0]], "must end in an object or name an earlier entry that does"),
+        ([ENTRY, [*ENTRY[:5], 1]], r"proton.kernels\[1\] must end in an object"),
         ([[2, *ENTRY[1:]]], r"proton.kernels\[0\] must name one of 2 nodes, not 2"),
         ([[1, None, *ENTRY[2:]]], "must have a least and a largest time"),
         ([[1, 1, 2, "x", None, {}]], "must have quantiles in nanoseconds or null"),
