@@ -113,7 +113,12 @@ class Session:
         device_id: int,
         lane: int = 0,
         metrics: Mapping[str, Any] | None = None,
+        context: int | None = None,
     ) -> None: ...
+    def launch_context(self) -> int:
+        """Where launches of the calling thread belong now, for `on_kernel` later (its `context`,
+        which excludes `metrics`); good until the last session is closed."""
+
     def add_device(
         self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
     ) -> None: ...

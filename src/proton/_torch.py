@@ -34,20 +34,8 @@ def tensor_values(tensor: Any) -> Any:
     return detached.item() if detached.numel() == 1 else detached.reshape(-1).tolist()
 
 
-def is_capturing() -> bool:
-    """Whether the current CUDA stream of this thread is being captured into a graph."""
-    return bool(sys.modules["torch"].cuda.is_current_stream_capturing())
-
-
-def record_event(stream: int) -> Any:
-    """A timing event at the end of what the CUDA stream with this handle has to do."""
-    cuda = sys.modules["torch"].cuda
-    event = cuda.Event(enable_timing=True)
-    event.record(cuda.ExternalStream(stream))
-    return event
-
-
-def elapsed_ns(first: Any, last: Any) -> tuple[int, int]:
-    """The device of two events, and the time between them; waits for the last."""
-    last.synchronize()
-    return int(last.device.index or 0), round(first.elapsed_time(last) * 1e6)
+def is_profiling() -> bool:
+    """Whether torch.profiler is recording in this process; imports nothing."""
+    module = sys.modules.get("torch")
+    enabled = getattr(getattr(module, "autograd", None), "_profiler_enabled", None)
+    return bool(enabled and enabled())

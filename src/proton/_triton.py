@@ -73,11 +73,17 @@ def knobs() -> Any:
     return importlib.import_module("triton.knobs")
 
 
-def add_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
-    """Have `enter` and `leave` called with the launch's LazyDict around every kernel launch."""
+def add_launch_hooks(enter: LaunchHook, leave: LaunchHook, *, is_outermost: bool = False) -> None:
+    """Have `enter` and `leave` called with the launch's LazyDict around every kernel launch.
+
+    Hooks nest in the order in which they were added; `is_outermost` goes before the others.
+    """
     runtime = runtime_knobs()
-    runtime.launch_enter_hook.add(enter)
-    runtime.launch_exit_hook.add(leave)
+    for chain, hook in ((runtime.launch_enter_hook, enter), (runtime.launch_exit_hook, leave)):
+        if not is_outermost:
+            chain.add(hook)
+        elif hook not in chain.calls:
+            chain.calls.insert(0, hook)  # Triton walks the exits backwards
 
 
 def remove_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:

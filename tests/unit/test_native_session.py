@@ -42,6 +42,24 @@ def test_a_kernel_is_a_leaf_with_time_and_count(session: Session) -> None:
     }
 
 
+def test_a_kernel_can_be_booked_later_where_it_was_launched(session: Session) -> None:
+    session.uses_launch_metadata = True
+    with Scope("a"):
+        _native.enter_op("renamed", {"flops": 2.0})
+        context = session.launch_context()
+        _native.exit_op()
+    session.deactivate()
+    with Scope("b"):
+        session.on_kernel("k", 100, 130, device_type="CUDA", device_id=1, context=context)
+    assert tree_of(session)["a/renamed"] == {
+        "time (ns)": 30,
+        "count": 1,
+        "device_id": "1",
+        "device_type": "CUDA",
+        "flops": 2.0,
+    }
+
+
 def test_the_root_has_zeros_for_what_kernels_measured(session: Session) -> None:
     launch(session)
     assert root_of(session)["metrics"] == {"count": 0, "time (ns)": 0}

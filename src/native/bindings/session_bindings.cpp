@@ -1,5 +1,6 @@
 #include "bindings/session_bindings.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <system_error>
@@ -60,11 +61,20 @@ int depth(PySession& self) {
   return count;
 }
 
+/// A number for where the caller's launches belong now, to be given to `on_kernel` later.
+ContextId launch_context(PySession& self) {
+  Session& session = opened(self);
+  Current current;
+  const ContextStack& stack = current.stack();
+  const bool with_frames = session.context() == ContextKind::kPython;
+  return process.contexts.intern(launch_path(current.thread(), stack, with_frames), stack.op.get());
+}
+
 void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
                const std::string& device_type, uint32_t device_id, uint64_t lane,
-               nb::object metrics) {
+               nb::object metrics, std::optional<ContextId> context) {
   Session& session = opened(self);
-  if (!session.is_active()) return;
+  if (!session.is_active() && !context.has_value()) return;
   SampleList samples;
   if (!read_metrics(metrics.ptr(), samples)) throw nb::python_error();
   Current current;
@@ -78,6 +88,12 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
   event.device_type = device_type;
   event.device_id = device_id;
   event.lane = lane;
+  if (context.has_value()) {  // of an earlier launch, which has its own metadata
+    event.name = given;
+    event.context = *context;
+    session.on_events({&event, 1});
+    return;
+  }
   const PathId path =
       launch_path(current.thread(), stack, session.context() == ContextKind::kPython);
   session.add_kernel(path, current.thread().number, event, op == nullptr ? nullptr : &op->metrics,
@@ -205,7 +221,9 @@ void add_session(nb::module_& module) {
           "phase"_a)
       .def("clear_phase", clear_phase, "phase"_a)
       .def("on_kernel", on_kernel, "name"_a, "start_ns"_a, "end_ns"_a, nb::kw_only(),
-           "device_type"_a, "device_id"_a, "lane"_a = 0, "metrics"_a = nb::none())
+           "device_type"_a, "device_id"_a, "lane"_a = 0, "metrics"_a = nb::none(),
+           "context"_a = nb::none())
+      .def("launch_context", launch_context)
       .def(
           "add_device",
           [](PySession& self, const std::string& type, uint32_t id, nb::object attributes) {

@@ -29,13 +29,20 @@ class EventSink(Protocol):
         device_id: int,
         lane: int = 0,
         metrics: Mapping[str, MetricInput] | None = None,
+        context: int | None = None,
     ) -> None:
         """Book one finished kernel under the calling thread's current context.
+
+        With `context`, of `launch_context`, it is booked there instead, with the launch metadata of
+        that moment and no other metrics.
 
         Times are nanoseconds of `time.monotonic_ns`'s clock. The name and metrics that launch
         metadata gave for the launch under way (`_native.enter_op`) apply where the session asked
         for the launch hook.
         """
+
+    def launch_context(self) -> int:
+        """Where launches of the calling thread belong now, for `on_kernel` later."""
 
     def add_device(
         self, device_type: str, device_id: int, attributes: Mapping[str, str | int]

@@ -137,7 +137,7 @@ def set_installed(is_wanted: bool) -> None:
 def _join_chains() -> None:
     from proton import _triton
 
-    _triton.add_launch_hooks(enter, exit)
+    _triton.add_launch_hooks(enter, exit, is_outermost=True)  # others may ask for the metadata
     runtime = _triton.runtime_knobs()
     runtime.kernel_load_end_hook.add(HookManager.init_handle)
     if hasattr(runtime, "kernel_unload_hook"):  # Triton 3.8

@@ -80,6 +80,7 @@ _COMMON = (
     "control",
     "cuda_api",
     "cupti_api",
+    "events",
     "graphs",
     "null_profiler",
     "work",

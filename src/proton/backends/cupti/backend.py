@@ -13,7 +13,8 @@ from typing import Any
 from proton import _native, _triton
 from proton.backends.base import EventSink
 from proton.backends.cupti.fallback import EventTimer
-from proton.backends.cupti.hub import is_held, open_hub
+from proton.backends.cupti.holders import hint
+from proton.backends.cupti.hub import find_driver, is_held, open_hub
 from proton.backends.cupti.mode import parse_mode
 from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
 from proton.errors import BackendUnavailable
@@ -51,16 +52,18 @@ class CuptiBackend:
 
     def flush(self) -> None:
         """Wait for the work under way and book it; at most 30 seconds, and then say so."""
-        if self._sink is None or self._timer is not None:
+        if self._sink is None:
             return
-        if not _native.Cupti.flush(FLUSH_LIMIT_S):
+        if self._timer is not None:
+            self._flush_timer(self._timer)
+        elif not _native.Cupti.flush(FLUSH_LIMIT_S):
             self._sink.count_loss("flush_timeout")
             self._sink.warn(
                 f"waited {FLUSH_LIMIT_S:.0f} s for the GPU to finish and for CUPTI to hand over "
                 "its events; those that came later are missing"
             )
         self._describe_devices()
-        if (
+        if self._timer is None and (
             self._mode.graphs == "graph"
             and _native.Cupti.stats()["graph_refusals"] > self._refusals
         ):
@@ -83,6 +86,14 @@ class CuptiBackend:
         else:
             _native.Cupti.stop(sink)
 
+    def _flush_timer(self, timer: EventTimer) -> None:
+        if left := timer.flush(FLUSH_LIMIT_S):
+            self._sink.count_loss("flush_timeout", left)
+            self._sink.warn(
+                f"waited {FLUSH_LIMIT_S:.0f} s for the GPU to finish; {left} launches were still "
+                "running and are missing"
+            )
+
     def _start_hub(self, sink: Any) -> None:
         knob = self._knobs.profile_buffer_size
         try:
@@ -94,12 +105,19 @@ class CuptiBackend:
                 buffer_bytes=0 if knob == KNOWN_BUFFER_BYTES else knob,
             )
         except BackendUnavailable as error:
-            if not is_held(error) or not EventTimer.is_possible():
+            if not is_held(error):
                 raise
-            self._timer = EventTimer(sink)
+            who = hint(error)
+            library = self._knobs.cuda_library or find_driver(self._knobs)
+            self._timer = EventTimer.open(sink, library)
+            if self._timer is None:
+                if who:
+                    error.add_note(who.removeprefix("; "))
+                raise
             self._timer.start()
             text = (
-                f"{error}; Triton kernels are timed with CUDA events, one after the other, instead"
+                f"{error}{who}; until then Triton kernels are timed with CUDA events, and other "
+                "kernels and copies are not seen"
             )
             _log.warning("%s", text)
             sink.warn(text)

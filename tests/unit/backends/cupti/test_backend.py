@@ -160,6 +160,23 @@ def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any
     assert sink.warnings[0].startswith("waited 30 s for the GPU to finish and for CUPTI")
 
 
+class Timer:
+    """Stands for an `EventTimer`, with three launches that never end."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def start(self) -> None:
+        self.calls.append("start")
+
+    def flush(self, limit_s: float) -> int:
+        self.calls.append("flush")
+        return 3
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+
 def held() -> BackendUnavailable:
     error = BackendUnavailable("cupti", reason="'kineto' holds CUPTI", remedy="stop it")
     error.code = 39  # type: ignore[attr-defined]
@@ -170,11 +187,16 @@ def test_where_another_tool_holds_cupti_kernels_are_timed_with_events(
     hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.refusal = held()
-    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: True))
+    timer = Timer()
+    monkeypatch.setattr(EventTimer, "open", lambda sink, library: timer)
     backend = started(sink)
     backend.flush()
     backend.stop()
+    assert timer.calls == ["start", "flush", "stop"]
     assert hub.calls == []
+    assert sink.devices == {0: {"arch": "90", "num_sms": 132}}
+    assert (sink.losses, len(sink.warnings)) == (["flush_timeout"], 2)
+    assert "3 launches were still running" in sink.warnings[1]
     assert "'kineto' holds CUPTI" in sink.warnings[0]
     assert "timed with CUDA events" in sink.warnings[0]
 
@@ -183,7 +205,7 @@ def test_where_events_cannot_help_the_refusal_stands(
     hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.refusal = held()
-    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: False))
+    monkeypatch.setattr(EventTimer, "open", lambda sink, library: None)
     with pytest.raises(BackendUnavailable, match="'kineto' holds CUPTI; stop it"):
         started(sink)
 
@@ -192,7 +214,7 @@ def test_another_refusal_is_not_worked_around(
     hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.refusal = BackendUnavailable("cupti", reason="no permission", remedy="ask")
-    monkeypatch.setattr(EventTimer, "is_possible", staticmethod(lambda: True))
+    monkeypatch.setattr(EventTimer, "open", lambda sink, library: Timer())
     with pytest.raises(BackendUnavailable, match="no permission; ask"):
         started(sink)
 

@@ -1,0 +1,47 @@
+"""Who in this process may hold CUPTI, which serves one tool at a time. Looks, and loads nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from proton import _torch
+from proton.errors import BackendUnavailable
+
+_MAPS = Path("/proc/self/maps")
+# Libraries that tools put into the programs they watch.
+_INJECTED = {
+    "libToolsInjection": "Nsight Systems",
+    "libcuda-injection": "Nsight Compute",
+    "libInterceptorInjectionTarget": "Nsight",
+    "libcuinj64": "nvprof",
+    "libsanitizer-collection": "compute-sanitizer",
+}
+
+
+def suspects() -> list[str]:
+    """The tools of this process that use CUPTI, as far as can be seen from here."""
+    found = []
+    if _torch.is_profiling():
+        found.append("torch.profiler, which is recording")
+    if "triton.profiler" in sys.modules and not _is_ours("triton.profiler"):
+        found.append("triton.profiler, which the program has imported")
+    try:
+        maps = _MAPS.read_text(errors="replace")
+    except OSError:
+        maps = ""
+    found += [tool for library, tool in _INJECTED.items() if library in maps]
+    return found
+
+
+def hint(error: BackendUnavailable) -> str:
+    """Who it may be, as the end of a sentence, where CUPTI itself does not name the holder."""
+    names = suspects()
+    if not names or "holds CUPTI: " in str(error):
+        return ""
+    return f"; the holder may be {' or '.join(names)}"
+
+
+def _is_ours(module: str) -> bool:
+    """Whether `triton.profiler` is an alias of proton, as under the command line."""
+    return getattr(sys.modules[module], "__name__", "").partition(".")[0] == "proton"

@@ -1,0 +1,91 @@
+"""Sessions beside another holder of CUPTI, on the fake driver: Triton kernels timed with events."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import proton
+from tests.native.fake_cuda.driver import FakeDriver
+
+triton = pytest.importorskip("triton")
+
+
+def launch(driver: FakeDriver, name: str, **metadata: Any) -> None:
+    """A launch as Triton makes it: its hooks round the driver's call."""
+    data = {"name": name, "stream": 0, "function": None, **metadata}
+    lazy = SimpleNamespace(data=data, get=lambda: data)
+    runtime = triton.knobs.runtime
+    runtime.launch_enter_hook(lazy)
+    driver.launch(name)
+    runtime.launch_exit_hook(lazy)
+
+
+def paths(file: str) -> dict[str, int]:
+    """Path of each kernel -> how often it ran."""
+    found = {}
+    pending = [("", json.loads(Path(file).read_bytes())[0])]
+    while pending:
+        above, node = pending.pop()
+        for child in node["children"]:
+            path = above + child["frame"]["name"]
+            if "count" in child["metrics"]:
+                found[path] = child["metrics"]["count"]
+            pending.append((path + "/", child))
+    return found
+
+
+@pytest.fixture
+def held(fake_driver: FakeDriver, tmp_cwd: Path) -> Any:
+    fake_driver.launch("warm")  # a context is current
+    fake_driver.hold("Kineto")
+    yield fake_driver
+    fake_driver.hold(None)
+
+
+def test_kernels_are_booked_where_they_were_launched(held: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti", hook="triton")
+    for step in range(3):
+        with proton.scope(f"step{step}"):
+            launch(held, "matmul", flops=4.0)
+    held.launch("torch_kernel")  # nobody hears of it
+    proton.finalize(session)
+    assert paths("run.hatchet") == {f"step{step}/matmul": 1 for step in range(3)}
+    root, devices = json.loads(Path("run.hatchet").read_bytes())
+    assert root["children"][0]["children"][0]["metrics"]["flops"] == 4.0
+    (warning,) = root["proton"]["warnings"]
+    assert "another tool holds CUPTI: Kineto" in warning
+    assert "timed with CUDA events" in warning
+    assert devices["CUDA"]["0"]["num_sms"] == 132
+    assert root["proton"]["losses"] == {}
+    assert held.counter("cuEventCreate") == held.counter("cuEventDestroy_v2")
+    assert held.counter("cuCtxSynchronize") == held.counter("cuStreamSynchronize") == 0
+
+
+def test_launches_while_a_graph_is_captured_are_counted(held: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti")
+    stream = held.stream()
+    held.calls.fake_capture_begin(stream)
+    launch(held, "captured", stream=stream)
+    held.calls.fake_capture_end(stream)
+    launch(held, "seen")
+    proton.finalize(session)
+    assert paths("run.hatchet") == {"seen": 1}
+    assert json.loads(Path("run.hatchet").read_bytes())[0]["proton"]["losses"] == {
+        "captured_launch": 1
+    }
+
+
+def test_a_trace_has_the_kernels_on_their_stream(held: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti", data="trace")
+    launch(held, "a")
+    launch(held, "b")
+    proton.finalize(session)
+    events = json.loads(Path("run.chrome_trace").read_bytes())["traceEvents"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    assert [event["name"] for event in kernels] == ["a", "b"]
+    assert kernels[0]["ts"] <= kernels[1]["ts"]
