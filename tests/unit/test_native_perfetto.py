@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,27 @@ def record(session: Session) -> None:
             )
     with Scope("tail", {"tokens": 4, "loss (pty)": 0.5, "shape": [1, 2]}):
         session.on_kernel("add", 90, 130, device_type="CUDA", device_id=1)
+
+
+def test_threads_have_the_ids_of_the_system_also_when_they_have_ended(
+    make_session: MakeSession,
+) -> None:
+    session = make_session(data="trace")
+    ids = [threading.get_native_id()]
+
+    def work() -> None:
+        ids.append(threading.get_native_id())
+        with Scope("worker"):
+            pass
+
+    with Scope("main"):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    session.deactivate()
+    tracks = descriptors_of(packets_of(session.serialize("perfetto", 0, HEADER))).values()
+    found = {(track.thread.pid, track.thread.tid) for track in tracks if track.HasField("thread")}
+    assert found == {(4321, ids[0]), (4321, ids[1])}
 
 
 def test_slices_are_those_of_the_chrome_trace(make_session: MakeSession) -> None:

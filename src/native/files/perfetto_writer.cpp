@@ -145,7 +145,8 @@ class PerfettoWriter {
     if (is_host && track.is_first_of_lane) {
       part_.clear();
       part_.varint_field(thread::kPid, pid_);
-      part_.varint_field(thread::kTid, row.thread_id + 1);  // 0 is the idle thread's
+      const uint64_t id = log_.lanes[track.lane].system_id;
+      part_.varint_field(thread::kTid, id != 0 ? id : row.thread_id + 1);  // 0 is the idle thread's
       part_.bytes_field(thread::kName, row.name);
       message_.bytes_field(track::kThread, part_.view());
     } else {

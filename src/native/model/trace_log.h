@@ -18,6 +18,7 @@ struct TraceLane {
   uint64_t number;  // thread n, or stream s
   uint32_t device_id = 0;
   std::string device_type = {};  // "CUDA", "HIP", "CPU"; empty on host lanes
+  uint64_t system_id = 0;        // of a host thread, as the system counts them; 0: not known
 };
 
 enum class SpanKind : uint8_t {

@@ -29,6 +29,7 @@ class TraceBuilder {
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
+    note_residuals();
     return std::move(log_);
   }
 
@@ -88,7 +89,9 @@ class TraceBuilder {
   uint32_t host_lane(uint32_t thread_number) {
     const auto number = static_cast<uint32_t>(host_lanes_.size());
     auto [found, is_new] = host_lanes_.try_emplace(thread_number, log_.lanes.size());
-    if (is_new) log_.lanes.push_back({LaneKind::kHost, number, 0});
+    if (is_new) {
+      log_.lanes.push_back({LaneKind::kHost, number, 0, {}, system_thread_id(thread_number)});
+    }
     return found->second;
   }
 
@@ -218,6 +221,8 @@ class TraceBuilder {
     } else if (auto launch = launches_.find(from.correlation); launch != launches_.end()) {
       // One arrow a launch: a graph's goes to its first kernel.
       TraceSpan& source = log_.spans[launch->second];
+      int64_t& early_ns = early_ns_[device];
+      early_ns = std::max(early_ns, source.start_ns - from.start_ns);
       source.flow_id = span.flow_id = ++last_flow_id_;
       source.is_flow_source = true;
       const bool is_graph = kind == EventKind::kGraph || (from.place & kLaunchBit) != 0;
@@ -233,6 +238,30 @@ class TraceBuilder {
     }
     log_.spans.push_back(span);
   }
+
+  /// A kernel that seems to have begun before the call that launched it tells how far the clocks of
+  /// host and device are apart, at least.
+  void note_residuals() {
+    for (const auto& [device, early_ns] : early_ns_) {
+      if (early_ns <= 0) continue;
+      const auto& [type, number] = session_.devices_seen_[device];
+      for (DeviceEntry& entry : log_.summary.devices) {
+        if (entry.type != type || entry.id != number) continue;
+        raise_residual(entry.attributes, early_ns);
+      }
+    }
+  }
+
+  static void raise_residual(Value::Map& attributes, int64_t to_ns) {
+    for (auto& [key, value] : attributes) {
+      if (key != kClockResidual) continue;
+      if (auto* known = std::get_if<int64_t>(&value.data)) *known = std::max(*known, to_ns);
+      return;
+    }
+    attributes.emplace_back(kClockResidual, Value{to_ns});
+  }
+
+  static constexpr const char* kClockResidual = "clock_residual_ns";
 
   const Session& session_;
   const Phase& phase_;
@@ -250,6 +279,7 @@ class TraceBuilder {
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   uint64_t last_flow_id_ = 0;
+  std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
   std::unordered_map<PathId, uint32_t> paths_;
   KeyIndex children_;
 };

@@ -1,7 +1,11 @@
 #include "session/thread_state.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <new>
+#include <unordered_map>
 
 #include "model/losses.h"
 #include "session/process.h"
@@ -23,6 +27,36 @@ struct ThreadExit {
 };
 thread_local ThreadExit thread_exit;
 
+/// The system's ids of threads, by their numbers: a trace names threads that have ended too.
+class SystemIds {
+ public:
+  /// The calling thread has this number.
+  void add(uint32_t number) noexcept {
+    try {
+      std::lock_guard lock(mutex_);
+      ids_[number] = static_cast<uint64_t>(syscall(SYS_gettid));
+    } catch (const std::bad_alloc&) {  // a trace shows the thread without its id
+    }
+  }
+  uint64_t find(uint32_t number) noexcept {
+    std::lock_guard lock(mutex_);
+    const auto found = ids_.find(number);
+    return found == ids_.end() ? 0 : found->second;
+  }
+  /// Another thread may have held the lock at the fork.
+  void reset_after_fork() { new (this) SystemIds; }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<uint32_t, uint64_t> ids_;
+};
+
+/// Never destroyed: threads may outlive main.
+SystemIds& system_ids() {
+  static SystemIds& all = *new SystemIds;
+  return all;
+}
+
 }  // namespace
 
 ThreadState& ThreadTable::create() {
@@ -35,6 +69,7 @@ ThreadState& ThreadTable::create() {
     thread = new ThreadState;
   }
   thread->number = next_number_++;
+  system_ids().add(thread->number);
   live_.push_back(thread);
   this_thread = thread;
   thread_exit.thread = thread;
@@ -99,6 +134,7 @@ void ThreadTable::release(ThreadState& thread) {
 void ThreadTable::forget_others() {
   // Another thread may have held it at the fork; that thread does not exist here.
   new (&mutex_) std::mutex;
+  system_ids().reset_after_fork();
   new (&dead_) std::vector<ThreadState*>;
   // The other threads' host objects are leaked on purpose: releasing them could run code that
   // waits for locks those threads held.
@@ -108,6 +144,7 @@ void ThreadTable::forget_others() {
   if (this_thread != nullptr) {
     live_.push_back(this_thread);
     lead_.store(this_thread);
+    system_ids().add(this_thread->number);
   }
 }
 
@@ -124,8 +161,14 @@ uint32_t current_thread_number() noexcept {
   constexpr uint32_t kUnseen = 1u << 31;  // apart from the numbers of threads with a state
   if (this_thread != nullptr) return this_thread->number;
   static std::atomic<uint32_t> next{0};
-  thread_local const uint32_t number = kUnseen | next.fetch_add(1, std::memory_order_relaxed);
+  thread_local const uint32_t number = [] {
+    const uint32_t fresh = kUnseen | next.fetch_add(1, std::memory_order_relaxed);
+    system_ids().add(fresh);
+    return fresh;
+  }();
   return number;
 }
+
+uint64_t system_thread_id(uint32_t number) noexcept { return system_ids().find(number); }
 
 }  // namespace proton

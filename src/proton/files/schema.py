@@ -52,6 +52,7 @@ class DeviceObject(TypedDict, total=False):
     memory_clock_rate: int  # kHz
     num_sms: int
     name: str
+    clock_residual_ns: int
 
 
 DeviceMap = dict[str, dict[str, DeviceObject]]

@@ -180,6 +180,7 @@ def _read_device(
         memory_clock_rate_khz=fields.integer("memory_clock_rate"),
         bus_width=fields.integer("bus_width"),
         name=fields.text("name") or None,
+        clock_residual_ns=fields.integer("clock_residual_ns"),
     )
 
 
@@ -194,6 +195,7 @@ def device_map(profile: Profile) -> schema.DeviceMap:
             "memory_clock_rate": device.memory_clock_rate_khz,
             "num_sms": device.num_sms,
             "name": device.name,
+            "clock_residual_ns": device.clock_residual_ns,
         }
         known = {key: value for key, value in attributes.items() if value is not None}
         by_id = found.setdefault(device.device_type, {})

@@ -24,6 +24,7 @@ class Device:
     memory_clock_rate_khz: int | None = None
     bus_width: int | None = None
     name: str | None = None
+    clock_residual_ns: int | None = None  # how far its clock and the host's are known to be apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,8 +125,10 @@ class CuptiBackend:
     def _describe_devices(self) -> None:
         if self._sink.event_count == 0:
             return  # looking at devices would initialise the driver
+        residual_ns = _native.Cupti.stats()["clock_residual_ns"]
         for index, attributes in enumerate(_native.Cupti.devices()):
-            self._sink.add_device(DEVICE_TYPE, index, attributes)
+            described = {**attributes, "clock_residual_ns": residual_ns}
+            self._sink.add_device(DEVICE_TYPE, index, described)
 
     def _watch_autotuning(self) -> None:
         _shared_watch().add(self._on_autotune)

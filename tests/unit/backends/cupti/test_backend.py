@@ -43,7 +43,7 @@ class FakeHub:
 
     @classmethod
     def stats(cls) -> dict[str, int]:
-        return {"graph_refusals": cls.refusals}
+        return {"graph_refusals": cls.refusals, "clock_residual_ns": 40}
 
     @classmethod
     def devices(cls) -> list[dict[str, Any]]:
@@ -130,7 +130,7 @@ def test_devices_are_described_when_flushed(hub: Any, sink: Any) -> None:
     backend = started(sink)
     backend.flush()
     backend.stop()
-    assert sink.devices == {0: {"arch": "90", "num_sms": 132}}
+    assert sink.devices == {0: {"arch": "90", "num_sms": 132, "clock_residual_ns": 40}}
 
 
 def test_devices_nobody_used_are_not_looked_at(hub: Any, sink: Any) -> None:
