@@ -10,6 +10,7 @@ compiler and Proton installed; transformers for GPT-2. tests/data/streams holds 
 
 from __future__ import annotations
 
+import faulthandler
 import gzip
 import json
 import os
@@ -20,6 +21,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,19 @@ from tests.native.recorder.library import build_recorder, open_recorder  # noqa:
 from tests.native.recorder.notes import Audience, Stage  # noqa: E402
 from tests.native.recorder.truth import count_names, losses_of, profiles_of  # noqa: E402
 
-LIMIT_S = 240
+LIMIT_S = 60  # for each process; they run side by side
+AT_ONCE = 4
 
 
 def main(arguments: list[str]) -> int:
     """Record everything, each in a process of its own; 1 if something could not be recorded."""
     if arguments[:1] == ["--one"]:
+        faulthandler.dump_traceback_later(LIMIT_S - 10, exit=True)
         record(arguments[1], Path(arguments[2]))
-        return 0
+        # all is written; ending torch's profiler at exit may wait for ever
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
     if not arguments:
         print(__doc__)
         return 2
@@ -47,9 +54,10 @@ def main(arguments: list[str]) -> int:
     cupti = find_cupti()
     recorder = build_recorder(cupti)
     print(f"recording {cupti} through {recorder}", flush=True)
-    failed = [
-        name for name in arguments[1:] or WORK if not record_in_process(name, folder, recorder)
-    ]
+    names = arguments[1:] or list(WORK)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        done = list(pool.map(lambda name: record_in_process(name, folder, recorder), names))
+    failed = [name for name, is_done in zip(names, done, strict=True) if not is_done]
     total = sum(path.stat().st_size for path in folder.iterdir())
     print(f"{total} bytes in {folder}; failed: {', '.join(failed) or 'none'}")
     return 1 if failed else 0
@@ -58,10 +66,11 @@ def main(arguments: list[str]) -> int:
 def find_cupti() -> Path:
     """The libcupti that Proton would open beside torch."""
     code = (
-        "import torch\n"
+        "import os, torch\n"
         "from proton.backends.cupti.candidates import chosen_of, find_candidates\n"
         "from proton.backends.knobs import Knobs\n"
-        "print(chosen_of(find_candidates(Knobs())).path)\n"
+        "knobs = Knobs(cupti_lib_dir=os.environ.get('TRITON_CUPTI_LIB_PATH'))\n"
+        "print(chosen_of(find_candidates(knobs)).path)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=LIMIT_S
@@ -76,8 +85,8 @@ def record_in_process(name: str, folder: Path, recorder: Path) -> bool:
         "TRITON_CUPTI_LIB_PATH": str(recorder),
         "PROTON_RECORDER_FILE": str(folder / f"{name}.rec"),
         "TRITON_PROFILE_BUFFER_SIZE": str(256 << 10),  # several, that CUPTI's own thread delivers
-        "TEARDOWN_CUPTI": "1",  # else torch's profiler keeps CUPTI
         "TOKENIZERS_PARALLELISM": "false",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",  # no processes of its own
     }
     start = time.monotonic()
     try:
@@ -90,14 +99,19 @@ def record_in_process(name: str, folder: Path, recorder: Path) -> bool:
         problem = f"exit code {done.returncode}" if done.returncode else ""
     except subprocess.TimeoutExpired:
         problem = f"not done after {LIMIT_S} s"
-    raw = folder / f"{name}.rec"
-    if raw.exists():  # of a failed run too: it shows how far it came
-        (folder / f"{name}.rec.gz").write_bytes(gzip.compress(raw.read_bytes(), 9, mtime=0))
-        raw.unlink()
+    pack(name, folder)  # of a failed run too: it shows how far it came
     if not problem:
         report(name, folder)
     print(f"{name}: {problem or 'ok'} in {time.monotonic() - start:.1f} s", flush=True)
     return not problem
+
+
+def pack(name: str, folder: Path) -> None:
+    """Compress a recording, if that was not done."""
+    raw = folder / f"{name}.rec"
+    if raw.exists():
+        (folder / f"{name}.rec.gz").write_bytes(gzip.compress(raw.read_bytes(), 9, mtime=0))
+        raw.unlink()
 
 
 def report(name: str, folder: Path) -> None:
@@ -122,6 +136,7 @@ def record(name: str, folder: Path) -> None:
         work.run(Stage(lambda text: recorder.recorder_note(text.encode())))
         recorder.recorder_finish()
         os.chdir(here)
+        pack(name, folder)
         truth: dict[str, Any] = {
             "profiles": profiles_of(Path(written)),
             "losses": losses_of(Path(written)),
@@ -129,9 +144,11 @@ def record(name: str, folder: Path) -> None:
             "difference": None,
             "machine": machine(torch),
         }
+    file = folder / f"{name}.json"
+    file.write_text(json.dumps(truth, indent=0) + "\n")
     if work.is_comparable:
         compare(torch, work, truth)
-    (folder / f"{name}.json").write_text(json.dumps(truth, indent=0) + "\n")
+        file.write_text(json.dumps(truth, indent=0) + "\n")
 
 
 def machine(torch: Any) -> dict[str, str]:

@@ -82,7 +82,7 @@ ContextId current_context_unlocked() noexcept;
 /// The calling thread's number, also for one that Python has never seen.
 uint32_t current_thread_number() noexcept;
 
-/// The system's id of the thread with this number, also when it has ended; 0: not known. Any thread.
+/// Any thread. The system's id of the thread with this number, also when it has ended; 0: unknown.
 uint64_t system_thread_id(uint32_t number) noexcept;
 
 }  // namespace proton
