@@ -3,13 +3,18 @@
 Usage: python benchmarks/trace_cost.py [--rounds N] [--json PATH] [--kernels N]
 Kernels with launches from 12 scopes of 26 kernels each, as in a model step, through
 `Session.on_kernel`; durations and gaps are drawn at random (seeded). Time is that of
-`Session.write`: taking the log, formatting, compressing, sync and rename.
+`Session.write`: taking the log, formatting, compressing, sync and rename. As many kernels are also
+launched on the fake driver (tests/native/fake_cuda), recorded through CUPTI and finalized, in a
+process of its own, whose memory counts.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import resource
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -54,11 +59,48 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def record_through_cupti(kernel_count: int) -> None:
+    """Launch that many kernels on the fake driver in a session, and print the most memory used."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    import proton
+    from tests.native.fake_cuda.driver import FakeDriver, build_driver
+
+    driver = FakeDriver(build_driver())
+    os.environ.update(driver.environment)
+    session = proton.start("trace_cost", backend="cupti", data="trace")
+    functions = [driver.function(f"kernel_{number}", 2000) for number in range(60)]
+    for done in range(0, kernel_count, 26):
+        with proton.scope("step"), proton.scope(f"layer{done % 12}"):
+            for number in range(26):
+                driver.calls.fake_launch_many(functions[(done + number) % 60], 1, None)
+    proton.finalize(session, output_format="perfetto")
+    print(peak_mib())
+
+
+def peak_through_cupti(kernel_count: int) -> float:
+    """The most memory of a process that records so many kernels through CUPTI, in MiB."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        command = [sys.executable, str(Path(__file__).resolve()), "--through-cupti"]
+        done = subprocess.run(
+            [*command, "--kernels", str(kernel_count)],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+    return float(done.stdout)
+
+
 def main() -> None:
     """Measure, print, and write the results where `--json` says."""
     options = parser(__doc__)
     options.add_argument("--kernels", type=int, default=1_000_000)
+    options.add_argument("--through-cupti", action="store_true", help="only that, in this process")
     arguments = options.parse_args()
+    if arguments.through_cupti:
+        record_through_cupti(arguments.kernels)
+        return
     session = _native.Session(0, context="shadow", data="trace")
     session.activate()
     before_mib = resident_kib() / 1024
@@ -83,6 +125,12 @@ def main() -> None:
             Result(f"memory of {kernels}", "MiB", estimate([recorded_mib]), BAR_RECORD_MIB),
             Result(
                 "most memory while writing", "MiB", estimate([peak_of["perfetto"]]), BAR_PEAK_MIB
+            ),
+            Result(
+                f"most memory with {kernels} recorded through CUPTI",
+                "MiB",
+                estimate([peak_through_cupti(arguments.kernels)]),
+                BAR_PEAK_MIB,
             ),
             Result(f"write {kernels} as perfetto", "s", estimate(samples["perfetto"]), BAR_S),
             Result("size of it", "MB", estimate([sizes["perfetto"] / 1e6]), BAR_MB),

@@ -29,6 +29,7 @@ class TraceBuilder {
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
+    number_threads();
     note_residuals();
     return std::move(log_);
   }
@@ -87,12 +88,17 @@ class TraceBuilder {
   }
 
   uint32_t host_lane(uint32_t thread_number) {
-    const auto number = static_cast<uint32_t>(host_lanes_.size());
     auto [found, is_new] = host_lanes_.try_emplace(thread_number, log_.lanes.size());
     if (is_new) {
-      log_.lanes.push_back({LaneKind::kHost, number, 0, {}, system_thread_id(thread_number)});
+      log_.lanes.push_back({LaneKind::kHost, 0, 0, {}, system_thread_id(thread_number)});
     }
     return found->second;
+  }
+
+  /// From 0 in the order in which the threads appeared, not in that of their first spans' ends.
+  void number_threads() {
+    uint64_t number = 0;
+    for (const auto& [thread, lane] : host_lanes_) log_.lanes[lane].number = number++;
   }
 
   uint32_t device_lane(LaneKind kind, uint32_t device, uint64_t stream) {
