@@ -134,6 +134,8 @@ def test_times_stay_within_a_nanosecond_where_cupti_keeps_a_clock_of_its_own(
 def test_of_a_recording_that_was_cut_off_nothing_is_booked_wrongly(
     recorded: Recorded, folder: Path, share: float
 ) -> None:
+    if share != 0.7 and recorded.truth:
+        pytest.skip("once is enough for each of the others")
     limit = int(recorded.path.stat().st_size * share)
     replay(recorded, folder, f"limit={limit}")
     for name, rows in profiles_of(folder).items():

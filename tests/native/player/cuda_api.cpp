@@ -60,3 +60,26 @@ PLAYER_EXPORT int cuCtxSetCurrent(void*) { return 0; }
 PLAYER_EXPORT int cuCtxSynchronize() { return 0; }
 
 PLAYER_EXPORT int cuThreadExchangeStreamCaptureMode(int*) { return 0; }
+
+// What Proton may call to read values from the device: there is none.
+
+PLAYER_EXPORT int cuCtxGetCurrent(void** context) {
+  *context = nullptr;
+  return 0;
+}
+
+#define PLAYER_REFUSES(name) \
+  PLAYER_EXPORT int name() { return 801; /* CUDA_ERROR_NOT_SUPPORTED */ }
+
+PLAYER_REFUSES(cuCtxGetDevice)
+PLAYER_REFUSES(cuCtxGetId)
+PLAYER_REFUSES(cuCtxPushCurrent_v2)
+PLAYER_REFUSES(cuCtxPopCurrent_v2)
+PLAYER_REFUSES(cuModuleLoadData)
+PLAYER_REFUSES(cuModuleGetFunction)
+PLAYER_REFUSES(cuMemHostRegister_v2)
+PLAYER_REFUSES(cuMemHostUnregister)
+PLAYER_REFUSES(cuMemHostGetDevicePointer_v2)
+PLAYER_REFUSES(cuStreamIsCapturing)
+PLAYER_REFUSES(cuLaunchKernel)
+PLAYER_REFUSES(cuDeviceGetUuid_v2)
