@@ -1,89 +1,86 @@
-// What our callback costs a launching thread, and what a record costs the thread that decodes it,
-// on the fake driver, with the driver's own time left out:
-//   g++ -O2 -std=c++20 -Isrc/native benchmarks/launch_cost.cpp src/native/backends/cupti/*.cpp \
-//     src/native/session/*.cpp src/native/base/*.cpp -o build/launch_cost -ldl -lpthread
-//   build/launch_cost build/native/fake_cuda/libfake_cuda.so
+// What Proton adds to launches on the fake driver, callback and records, in processor time of all
+// threads; `launch_cost.py` builds it and, where valgrind is, counts its instructions.
+//   launch_cost none|walk|proton same|mixed|graph COUNT
+// none: a profiler that does nothing; walk: one that walks over its records; same: one kernel;
+// mixed: 64 kernels by turns in 16 scopes; graph: replays of 1000 kernels.
+#include <time.h>
+
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
-#include "backends/cupti/activities.h"
-#include "backends/cupti/hub.h"
-#include "base/clock.h"
-#include "session/recording.h"
-#include "session/session.h"
-
-using namespace proton;
+#include "backends/gpu.h"
 
 namespace {
 
-constexpr int kLaunches = 1'000'000;  // fewer than the table holds: none has to move aside
+constexpr int kNames = 64, kScopes = 16, kNodes = 1000;
 
-template <typename Work>
-double measure(int count, Work work) {
-  double best = 1e9;
-  for (int round = 0; round < 7; ++round) {
-    const int64_t start = now_ns();
-    work();
-    best = std::min(best, static_cast<double>(now_ns() - start) / count);
-  }
-  return best;
+int64_t cpu_ns() {
+  timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return now.tv_sec * gpu::kSecond + now.tv_nsec;
 }
 
-/// One subscription a round, as no records come that would mark launches as read.
-double measure_launches(Session& session) {
-  cupti::Hub& hub = cupti::Hub::get();
-  cupti::CallbackData data{};
-  double best = 1e9;
-  for (int round = 0; round < 7; ++round) {
-    hub.start(session, {}, 0);
-    hub.set_active(session, true);
-    const int64_t start = now_ns();
-    for (int i = 1; i <= kLaunches; ++i) {
-      data.correlation_id = static_cast<uint32_t>(i);
-      data.site = cupti::kEnterSite;
-      hub.on_launch(data);
-      data.site = cupti::kExitSite;
-      hub.on_launch(data);
-    }
-    best = std::min(best, static_cast<double>(now_ns() - start) / kLaunches);
-    hub.stop(session);
+/// Nanoseconds per kernel.
+double time_work(const std::string& work, int count) {
+  std::vector<void*> functions;
+  for (int i = 0; i < kNames; ++i) {
+    const std::string name = "_ZN2at6native29vectorized_elementwise_kernelILi" +
+                             std::to_string(i) + "ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0";
+    functions.push_back(FAKE(fake_function)(name.c_str(), 1000 + 10 * i));
   }
-  return best;
-}
-
-double measure_records(Session& session) {
-  constexpr int kRecords = 512;
-  std::vector<KernelEvent> events(kRecords);
-  cupti::KernelRecord record{};
-  record.kind = cupti::kConcurrentKernelActivity;
-  record.name = "kernel";
-  record.grid_x = record.block_x = 1;
-  cupti::NamePool names;
-  cupti::ClockMap clock;
-  return measure(kRecords * 1000, [&] {
-    for (int round = 0; round < 1000; ++round) {
-      for (int i = 0; i < kRecords; ++i) {
-        record.start = 1000 + i;
-        record.end = record.start + 5000 + i;
-        cupti::decode(&record, names, clock, events[i]);
-        events[i].context = kRootPath;
-      }
-      session.on_events(events);
+  void* exec = nullptr;
+  if (work == "graph") {
+    void* graph = FAKE(fake_graph_create)();
+    for (int i = 0; i < kNodes; ++i) {
+      const std::string scope = "layer" + std::to_string(i / 100);
+      host::enter(scope.c_str());
+      FAKE(fake_graph_add_kernel)(graph, functions[i % kNames]);
+      host::leave();
     }
-  });
+    exec = FAKE(fake_graph_instantiate)(graph);
+  }
+  std::vector<std::string> scopes;
+  for (int i = 0; i < kScopes; ++i) scopes.push_back("scope" + std::to_string(i));
+  const auto launch = FAKE(fake_launch_many);
+  const auto replay = FAKE(fake_graph_launch);
+  const int64_t start = cpu_ns();
+  if (work == "same") {
+    launch(functions[0], static_cast<uint64_t>(count), nullptr);
+  } else if (work == "graph") {
+    for (int i = 0; i < count / kNodes; ++i) replay(exec, nullptr);
+  } else {
+    for (int i = 0; i < count / kNames; ++i) {
+      host::enter(scopes[i % kScopes].c_str());
+      for (int j = 0; j < kNames; ++j) launch(functions[j], 1, nullptr);
+      host::leave();
+    }
+  }
+  FAKE(fake_work)();  // the worker has read what was full
+  return static_cast<double>(cpu_ns() - start) / count;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) return 2;
-  process.threads.create();
-  cupti::Hub& hub = cupti::Hub::get();
-  hub.set_source(context_source());
-  hub.load(arguments[1], arguments[1]);
-  Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
-  std::printf("callback, enter and exit: %.1f ns a launch\n", measure_launches(session));
-  std::printf("decode and book:          %.1f ns a record\n", measure_records(session));
+  if (count != 4) return 2;
+  const std::string tool = arguments[1];
+  double time_ns = 0;
+  gpu::hub();
+  if (tool == "proton") {
+    gpu::Recording recording;
+    host::enter("outer");
+    time_ns = time_work(arguments[2], std::atoi(arguments[3]));
+    host::leave();
+    recording.flush();
+    if (!recording.losses().empty()) return 3;
+  } else {
+    if (FAKE(fake_null_profiler)(tool == "walk" ? 2 : 1) != 0) return 1;
+    host::enter("outer");
+    time_ns = time_work(arguments[2], std::atoi(arguments[3]));
+    host::leave();
+    FAKE(fake_null_profiler)(0);
+  }
+  std::printf("%.1f\n", time_ns);
 }

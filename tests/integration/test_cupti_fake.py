@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,39 @@ def test_python_context_shows_the_calling_functions(
         assert path.endswith(f"@launch/{name}")
         assert "@layer/" in path
         assert "@test_python_context_shows_the_calling_functions/" in path
+
+
+def test_python_context_follows_stacks_that_grow_shrink_and_change(
+    fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    def descend(depth: int, name: str) -> None:
+        if depth > 1:
+            descend(depth - 1, name)
+        else:
+            fake_driver.launch(name, 1)
+
+    def produce() -> Iterator[int]:
+        for index in range(3):
+            yield fake_driver.launch(f"generated{index}", 1)
+
+    session = proton.start("run", backend="cupti", context="python")
+    depths = (1, 5, 200, 5, 3, 5, 1)
+    for turn, depth in enumerate(depths):
+        descend(depth, f"turn{turn}")
+    descend(2, "here")
+    descend(2, "there")
+    list(produce())
+    proton.finalize(session)
+    paths = {path.rpartition("/")[2]: path for path in kernels_of(profile_of("run.hatchet"))}
+    for turn, depth in enumerate(depths):
+        assert paths[f"turn{turn}"].count("@descend/") == depth
+    assert paths["turn1"].replace("turn1", "turn3") == paths["turn3"]
+    for index in range(3):
+        assert "@produce/" in paths[f"generated{index}"]
+    # The innermost frames are the same, the line that called them is not.
+    here, there = (paths[name].split("/")[:-1] for name in ("here", "there"))
+    assert len(here) == len(there)
+    assert sum(one != other for one, other in zip(here, there, strict=True)) == 1
 
 
 def test_sessions_differ_in_context_and_data(fake_driver: FakeDriver, profile_of: Any) -> None:

@@ -59,6 +59,11 @@ class CorrelationMap {
     return unpack(entry);
   }
 
+  /// A reader will soon ask for this one.
+  void prefetch(uint32_t correlation) const noexcept {
+    __builtin_prefetch(&slots_.get()[correlation & (kCapacity - 1)], 1);
+  }
+
   /// Those of earlier generations are of no use any more.
   void forget_aside() noexcept {
     std::lock_guard lock(mutex_);
@@ -91,7 +96,7 @@ class CorrelationMap {
             static_cast<uint32_t>((entry & kGenerationMask) >> kGenerationShift)};
   }
 
-  void move_aside(uint32_t correlation, uint64_t entry) noexcept {
+  [[gnu::noinline]] void move_aside(uint32_t correlation, uint64_t entry) noexcept {
     const auto high = static_cast<uint32_t>(entry >> kHighShift);
     const uint32_t id = high << kIndexBits | (correlation & (kCapacity - 1));
     try {
@@ -107,7 +112,7 @@ class CorrelationMap {
     }
   }
 
-  std::optional<Launch> find_aside(uint32_t correlation) noexcept {
+  [[gnu::noinline]] std::optional<Launch> find_aside(uint32_t correlation) noexcept {
     if (aside_count() == 0) return std::nullopt;
     std::lock_guard lock(mutex_);
     auto found = aside_.find(correlation);

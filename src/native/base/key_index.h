@@ -2,6 +2,7 @@
 /// Not locked; key 0 is reserved for empty slots.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -15,28 +16,24 @@ class KeyIndex {
   /// Where the number of `key` stands. `is_new` tells whether the caller must now fill it in;
   /// the pointer is good until the next call.
   uint32_t* find_or_add(uint64_t key, bool& is_new) {
-    if ((used_ + 1) * 2 > slots_.size()) grow();
-    Slot& slot = probe(key);
-    is_new = slot.key == 0;
-    if (is_new) {
-      slot.key = key;
-      ++used_;
+    Slot* slot = &probe(key);
+    is_new = slot->key == 0;
+    if (is_new) [[unlikely]] {
+      slot = &add(key);
     }
-    return &slot.value;
+    return &slot->value;
   }
 
   /// The number of `key`, or null.
   const uint32_t* find(uint64_t key) const {
-    if (slots_.empty()) return nullptr;
-    const size_t mask = slots_.size() - 1;
-    size_t at = mix_bits(key) & mask;
-    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
-    return slots_[at].key == 0 ? nullptr : &slots_[at].value;
+    const Slot& slot = const_cast<KeyIndex*>(this)->probe(key);
+    return slot.key == 0 ? nullptr : &slot.value;
   }
 
   size_t size() const { return used_; }
   void clear() {
-    slots_.clear();
+    slots_.assign(1, Slot{});
+    mask_ = 0;
     used_ = 0;
   }
 
@@ -47,21 +44,31 @@ class KeyIndex {
   };
 
   Slot& probe(uint64_t key) {
-    const size_t mask = slots_.size() - 1;
-    size_t at = mix_bits(key) & mask;
-    while (slots_[at].key != 0 && slots_[at].key != key) at = (at + 1) & mask;
-    return slots_[at];
+    Slot* const slots = slots_.data();
+    size_t at = mix_bits(key) & mask_;
+    while (slots[at].key != key && slots[at].key != 0) at = (at + 1) & mask_;
+    return slots[at];
+  }
+
+  [[gnu::noinline]] Slot& add(uint64_t key) {  // rare: what it is called from stays small
+    if ((used_ + 1) * 2 > slots_.size()) grow();
+    Slot& slot = probe(key);
+    slot.key = key;
+    ++used_;
+    return slot;
   }
 
   void grow() {
     std::vector<Slot> old = std::move(slots_);
-    slots_.assign(old.empty() ? 64 : old.size() * 2, Slot{});
+    slots_.assign(std::max<size_t>(64, old.size() * 2), Slot{});
+    mask_ = slots_.size() - 1;
     for (const Slot& slot : old) {
       if (slot.key != 0) probe(slot.key) = slot;
     }
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_ = std::vector<Slot>(1);  // a power of two; never empty, never full
+  size_t mask_ = 0;
   size_t used_ = 0;
 };
 

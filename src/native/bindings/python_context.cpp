@@ -1,12 +1,11 @@
 #include "bindings/python_context.h"
 
-#include <algorithm>
 #include <unordered_map>
+#include <vector>
 
 #include "base/text.h"
 #include "bindings/current.h"
 #include "bindings/names.h"
-#include "bindings/python_frames.h"
 #include "bindings/reference.h"
 #include "session/process.h"
 
@@ -65,17 +64,9 @@ PathId path_below(PathId parent, uint32_t position) {
 
 namespace {
 
-/// The stack of now, innermost frame first.
-void read_stack(std::vector<proton_frame>& stack) {
-  if (stack.size() < 64) stack.resize(64);
-  PyThreadState* state = PyThreadState_Get();
-  int count = proton_read_frames(state, stack.data(), static_cast<int>(stack.size()));
-  if (count > static_cast<int>(stack.size())) {
-    stack.resize(static_cast<size_t>(count));
-    proton_read_frames(state, stack.data(), count);
-  }
-  if (count >= 0) return stack.resize(static_cast<size_t>(count));
-  stack.clear();  // the slow way
+/// Where the stack cannot be read directly.
+PathId capture_slowly() {
+  std::vector<proton_frame> stack;  // innermost first
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame != nullptr) {
     PyCodeObject* code = PyFrame_GetCode(frame);
@@ -85,36 +76,29 @@ void read_stack(std::vector<proton_frame>& stack) {
     Py_DECREF(frame);
     frame = back;
   }
+  PathId path = kRootPath;
+  for (auto it = stack.rbegin(); it != stack.rend(); ++it) {
+    path = path_below(path, intern_position(it->code, it->offset));
+  }
+  return path;
 }
 
 PathId capture_frames(ThreadState& thread) {
-  // Kept for its memory, but taken out while in use: making frame objects can start a garbage
-  // collection, and that can come back here.
-  static std::vector<proton_frame> spare;
-  std::vector<proton_frame> stack = std::move(spare);
-  read_stack(stack);
-  auto& cache = *static_cast<FrameCache*>(frame_cache(thread));
-  if (cache.epoch != process.epoch) {
-    cache.frames.clear();
-    cache.epoch = process.epoch;
+  auto& [stack, epoch] = *static_cast<FrameCache*>(frame_cache(thread));
+  if (stack.is_busy()) return capture_slowly();
+  if (epoch != process.epoch) {
+    stack.clear();
+    epoch = process.epoch;
   }
-  auto& known = cache.frames;
-  const size_t depth = stack.size();
-  size_t common = 0;
-  while (common < known.size() && common < depth) {
-    const proton_frame& frame = stack[depth - 1 - common];
-    if (known[common].code != frame.code || known[common].offset != frame.offset) break;
-    ++common;
+  if (!stack.read(PyThreadState_Get())) return capture_slowly();
+  try {
+    return stack.path([](PathId above, const proton_frame& frame) {
+      return path_below(above, intern_position(frame.code, frame.offset));
+    });
+  } catch (...) {
+    stack.clear();
+    throw;
   }
-  known.resize(common);
-  PathId path = common == 0 ? kRootPath : known.back().path;
-  for (size_t i = common; i < depth; ++i) {
-    const proton_frame& frame = stack[depth - 1 - i];
-    path = path_below(path, intern_position(frame.code, frame.offset));
-    known.push_back({frame.code, frame.offset, path});
-  }
-  spare = std::move(stack);
-  return path;
 }
 
 std::string frame_text(uint32_t position) {

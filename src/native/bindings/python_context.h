@@ -8,22 +8,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "bindings/frame_stack.h"
 #include "model/ids.h"
 #include "session/thread_state.h"
 
 namespace proton::bindings {
 
-struct SeenFrame {
-  PyCodeObject* code;
-  int offset;
-  PathId path;  // of this frame, within the cache's epoch
-};
-
-/// The stack that a thread showed last, outermost frame first: the next one mostly starts alike.
+/// The stack that a thread showed last, within an epoch.
 struct FrameCache {
-  std::vector<SeenFrame> frames;
+  FrameStack stack;
   uint32_t epoch = 0;
 };
 

@@ -32,28 +32,56 @@ static PyCodeObject *code_of(_PyInterpreterFrame *frame) {
 #endif
 }
 
-static int offset_of(_PyInterpreterFrame *frame) {
-  return _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+static const void *instruction_of(_PyInterpreterFrame *frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return frame->instr_ptr;
+#else
+  return frame->prev_instr;
+#endif
 }
 
-int proton_read_frames(PyThreadState *state, struct proton_frame *frames, int capacity) {
+int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
+                      const struct proton_mark *before, int capacity, int *changed) {
   int count = 0;
+  int last = 0;
   for (_PyInterpreterFrame *frame = top_frame(state); frame != NULL; frame = frame->previous) {
-    if (_PyFrame_IsIncomplete(frame)) continue;
     if (count < capacity) {
-      frames[count].code = code_of(frame);
-      frames[count].offset = offset_of(frame);
+      const void *instruction = instruction_of(frame);
+      last = before[count].instruction == instruction ? last : count + 1;
+      marks[count].instruction = instruction;
+      marks[count].frame = frame;
     }
     ++count;
   }
+  *changed = last;
   return count;
+}
+
+int proton_read_frame(struct proton_mark *mark, struct proton_frame *result) {
+  _PyInterpreterFrame *frame = (_PyInterpreterFrame *)mark->frame;
+  if (_PyFrame_IsIncomplete(frame)) {
+#if PY_VERSION_HEX >= 0x030C0000
+    if (frame->owner == FRAME_OWNED_BY_CSTACK) return 0;
+#endif
+    mark->instruction = NULL; /* nobody keeps its code alive */
+    return 0;
+  }
+  result->code = code_of(frame);
+  result->offset = _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+  return 1;
 }
 
 #else
 
-int proton_read_frames(PyThreadState *state, struct proton_frame *frames, int capacity) {
-  (void)state, (void)frames, (void)capacity;
+int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
+                      const struct proton_mark *before, int capacity, int *changed) {
+  (void)state, (void)marks, (void)before, (void)capacity, (void)changed;
   return -1;
+}
+
+int proton_read_frame(struct proton_mark *mark, struct proton_frame *frame) {
+  (void)mark, (void)frame;
+  return 0;
 }
 
 #endif

@@ -7,14 +7,27 @@
 extern "C" {
 #endif
 
+/// A frame as it was met. Its instruction lies inside its code, so that it tells the place too, as
+/// long as the code is alive.
+struct proton_mark {
+  const void* instruction;
+  void* frame;  // good until the thread goes on
+};
+
 struct proton_frame {
   PyCodeObject* code;  // borrowed from the frame
   int offset;          // of the instruction, as PyFrame_GetLasti tells it
 };
 
-/// Fills `frames`, innermost first, and returns how many there are, which may be more than
-/// `capacity`; -1: this build of Python does not let us look. `state` is the calling thread's own.
-int proton_read_frames(PyThreadState* state, struct proton_frame* frames, int capacity);
+/// Fills `marks`, innermost first, and returns how many there are, which may be more than
+/// `capacity`; -1: this build of Python does not let us look. `changed` becomes 1 more than the
+/// last index at which `before` differs. `state` is the calling thread's own.
+int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
+                      const struct proton_mark* before, int capacity, int* changed);
+
+/// Where a frame stands. 0: it has not begun, and is none for the user. A mark that may mean
+/// another frame later becomes null.
+int proton_read_frame(struct proton_mark* mark, struct proton_frame* frame);
 
 #ifdef __cplusplus
 }

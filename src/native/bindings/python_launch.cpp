@@ -5,12 +5,9 @@
 
 #include <Python.h>
 
-#include <vector>
-
 #include "base/key_index.h"
 #include "bindings/current.h"
 #include "bindings/python_context.h"
-#include "bindings/python_frames.h"
 #include "session/process.h"
 #include "session/recording.h"
 
@@ -20,17 +17,15 @@ namespace {
 /// What one thread has seen within an epoch.
 struct LaunchCache {
   uint32_t epoch = 0;
-  std::vector<proton_frame> raw = std::vector<proton_frame>(64);  // innermost first
-  size_t depth = 0;                                               // how many of them count
-  std::vector<SeenFrame> frames;  // of the launch before, outermost first
-  KeyIndex positions;             // (code, offset) -> position
-  KeyIndex paths;                 // (path, position) -> path
-  KeyIndex contexts;              // (path, suffix) -> context
-  KeyIndex lead_paths;            // (path, the lead's suffix) -> path with its state
+  FrameStack stack;
+  KeyIndex positions;   // (code, offset) -> position
+  KeyIndex paths;       // (path, position) -> path
+  KeyIndex contexts;    // (path, suffix) -> context
+  KeyIndex lead_paths;  // (path, the lead's suffix) -> path with its state
 
   void restart(uint32_t now) {
     epoch = now;
-    frames.clear();
+    stack.clear();
     positions.clear();
     paths.clear();
     contexts.clear();
@@ -38,7 +33,7 @@ struct LaunchCache {
   }
 };
 
-thread_local LaunchCache* this_cache = nullptr;
+constinit thread_local LaunchCache* this_cache __attribute__((tls_model("initial-exec"))) = nullptr;
 
 struct CacheExit {
   ~CacheExit() {
@@ -75,18 +70,6 @@ class WithGil {
   PyGILState_STATE state_;
 };
 
-/// False: the thread has no Python frames, or they cannot be read.
-bool read_raw(PyThreadState* state, LaunchCache& cache) {
-  auto& raw = cache.raw;
-  int count = proton_read_frames(state, raw.data(), static_cast<int>(raw.size()));
-  if (count > static_cast<int>(raw.size())) {
-    raw.resize(static_cast<size_t>(count) * 2);
-    count = proton_read_frames(state, raw.data(), static_cast<int>(raw.size()));
-  }
-  cache.depth = static_cast<size_t>(std::max(count, 0));
-  return count > 0;
-}
-
 /// The path of one more frame; false: it is new to this thread.
 bool step(LaunchCache& cache, const proton_frame& frame, PathId& path) {
   const uint32_t* position = cache.positions.find(position_key(frame.code, frame.offset));
@@ -113,25 +96,13 @@ void learn(LaunchCache& cache, const proton_frame& frame, PathId& path) {
 }
 
 PathId path_of_frames(LaunchCache& cache) {
-  const size_t depth = cache.depth;
-  auto& known = cache.frames;
-  size_t common = 0;
-  while (common < known.size() && common < depth) {
-    const proton_frame& frame = cache.raw[depth - 1 - common];
-    if (known[common].code != frame.code || known[common].offset != frame.offset) break;
-    ++common;
-  }
-  known.resize(common);
-  PathId path = common == 0 ? kRootPath : known.back().path;
-  for (size_t i = common; i < depth; ++i) {
-    const proton_frame& frame = cache.raw[depth - 1 - i];
+  return cache.stack.path([&cache](PathId path, const proton_frame& frame) {
     if (!step(cache, frame, path)) {
       const WithGil held;
       learn(cache, frame, path);
     }
-    known.push_back({frame.code, frame.offset, path});
-  }
-  return path;
+    return path;
+  });
 }
 
 /// Adds the state of the lead, for a thread that has no scope, state or launch metadata open.
@@ -176,11 +147,13 @@ ContextId capture_launch() {
   if (state == nullptr || is_finalizing()) return current_context_unlocked();
   try {
     LaunchCache& cache = find_cache();
+    if (cache.stack.is_busy()) return current_context_unlocked();
     const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
     if (cache.epoch != epoch) cache.restart(epoch);
-    if (!read_raw(state, cache)) return current_context_unlocked();
+    if (!cache.stack.read(state)) return current_context_unlocked();
     return with_suffix(cache, path_of_frames(cache));
   } catch (...) {  // out of memory
+    if (this_cache != nullptr) this_cache->restart(0);
     return current_context_unlocked();
   }
 }

@@ -52,6 +52,9 @@ struct KernelRow {
   std::unique_ptr<Distribution> spread = nullptr;  // from the second run on
 
   void add(const KernelEvent& event, int64_t duration_ns);
+
+ private:
+  void compare(const LaunchShape& other);  // which parts are not every run's
 };
 
 /// A metric of a span.

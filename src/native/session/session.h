@@ -132,6 +132,7 @@ class Session : public EventSink {
   struct Booked {
     PlaceId place;
     uint32_t kernel;
+    uint32_t row;  // of a tree
     const Op* op = nullptr;
     const SampleList* launch_metrics = nullptr;
     const SampleList* metrics = nullptr;
@@ -146,18 +147,21 @@ class Session : public EventSink {
   };
 
   Phase& phase_of(CorrelationId correlation);
+  Phase& phase_among(CorrelationId correlation);
   PlaceId captured_place(PathId replay, PathId capture);
   void book_riders(const KernelEvent& event, Phase& phase);
-  void place_event(const KernelEvent& event);
+  void place_event(const KernelEvent& event, bool with_metadata);
+  uint32_t row_of(Phase& phase, PlaceId place, uint32_t kernel);
   PlaceId place_of(const KernelEvent& event);
   PathId path_of_context(ContextId context);
   uint32_t device_of(const KernelEvent& event);
+  uint32_t find_device(const KernelEvent& event);
   uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
   uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
-  void book(const KernelEvent& event, const Booked& booked);
+  void book(const KernelEvent& event, const Booked& booked, Phase& phase);
   void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked, Phase& phase);
   void count_booking(Booking booking);
-  void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList* metrics);
+  void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList& metrics);
   void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
   Summary summary_locked(Value::Map header) const;
   const DeviceEntry* described_locked(const DeviceSeen& seen) const;
@@ -196,6 +200,12 @@ class Session : public EventSink {
   KeyIndex op_kernels_;       // and by the op that gives the name
   std::vector<Kernel> kernels_;
   std::vector<DeviceSeen> devices_seen_;
+  // Of the event before: the next one is mostly from the same device and place.
+  const char* last_device_type_ = nullptr;
+  uint32_t last_device_id_ = 0;
+  uint32_t last_device_ = 0;
+  uint64_t last_captured_ = 0;
+  PlaceId last_place_ = 0;
   KeyIndex captured_index_;  // (replay, capture) -> captured_places_
   std::vector<CapturedPlace> captured_places_;
   std::unordered_map<uint64_t, std::vector<Rider>> riders_;  // by captured node

@@ -1,6 +1,7 @@
 // The device path of a session: kernels, copies, launches and losses, from any thread.
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "base/text.h"
 #include "model/losses.h"
@@ -14,7 +15,28 @@ uint64_t kernel_key(uint32_t number, uint32_t device, EventKind kind) {
   return (uint64_t{number} << 32 | uint64_t{device} << 8 | static_cast<uint8_t>(kind)) + 1;
 }
 
+/// Word by word: what the library offers calls memcmp for each part.
+bool is_same(const LaunchShape& shape, const LaunchShape& other) {
+  constexpr size_t kWords = sizeof(LaunchShape) / sizeof(uint64_t);
+  static_assert(sizeof(LaunchShape) == kWords * sizeof(uint64_t) + sizeof(uint32_t));
+  uint64_t words[kWords], others[kWords];
+  std::memcpy(words, &shape, sizeof(words));
+  std::memcpy(others, &other, sizeof(others));
+  uint64_t difference = static_cast<uint32_t>(shape.dynamic_shared_bytes) ^
+                        static_cast<uint32_t>(other.dynamic_shared_bytes);
+  for (size_t i = 0; i < kWords; ++i) difference |= words[i] ^ others[i];
+  return difference == 0;
+}
+
 }  // namespace
+
+void KernelRow::compare(const LaunchShape& other) {
+  is_one_grid &= shape.grid == other.grid;
+  is_one_block &= shape.block == other.block;
+  is_one_binary &=
+      shape.registers == other.registers && shape.static_shared_bytes == other.static_shared_bytes;
+  is_one_dynamic_shared &= shape.dynamic_shared_bytes == other.dynamic_shared_bytes;
+}
 
 void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
   if (count == 0) {
@@ -30,21 +52,105 @@ void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
     min_ns = std::min(min_ns, duration_ns);
     max_ns = std::max(max_ns, duration_ns);
     is_one_lane &= lane == event.lane;
-    is_one_grid &= shape.grid == event.shape.grid;
-    is_one_block &= shape.block == event.shape.block;
-    is_one_binary &= shape.registers == event.shape.registers &&
-                     shape.static_shared_bytes == event.shape.static_shared_bytes;
-    is_one_dynamic_shared &= shape.dynamic_shared_bytes == event.shape.dynamic_shared_bytes;
+    if (!is_same(shape, event.shape)) compare(event.shape);
   }
   count += 1;
   time_ns += duration_ns;
   bytes += event.bytes;
 }
 
+// What follows runs for every kernel; what it calls in rare cases stands further down.
+
+/// The phase in which a launch was made.
+inline Phase& Session::phase_of(CorrelationId correlation) {
+  return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
+}
+
+inline PathId Session::path_of_context(ContextId context) {
+  return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
+}
+
+inline PlaceId Session::place_of(const KernelEvent& event) {
+  if (event.context >= kUnknownContext) count_loss_locked(losses::kUnknownLaunch, 1);
+  const PathId path = path_of_context(event.context);
+  if (event.capture == kNoContext) return path;
+  const PathId capture =
+      event.capture == kUnknownContext ? kUnknownContext : process.contexts.path(event.capture);
+  return captured_place(path, capture);
+}
+
+inline uint32_t Session::device_of(const KernelEvent& event) {
+  if (event.device_id == last_device_id_ && event.device_type.data() == last_device_type_) {
+    return last_device_;
+  }
+  last_device_ = find_device(event);
+  last_device_id_ = event.device_id;
+  last_device_type_ = event.device_type.data();
+  return last_device_;
+}
+
+inline uint32_t Session::kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id) {
+  const uint32_t device = device_of(event);
+  const bool is_renamed = op != nullptr && !op->name.empty() && event.kind == EventKind::kKernel;
+  if (!is_renamed && event.name_id == 0) return intern_kernel(event.name, device, event.kind);
+  KeyIndex& index = is_renamed ? op_kernels_ : backend_kernels_;
+  const uint32_t number = is_renamed ? op_id : event.name_id;
+  bool is_new;
+  uint32_t* kernel = index.find_or_add(kernel_key(number, device, event.kind), is_new);
+  if (is_new) {
+    *kernel =
+        intern_kernel(is_renamed ? std::string_view(op->name) : event.name, device, event.kind);
+  }
+  return *kernel;
+}
+
+inline uint32_t Session::row_of(Phase& phase, PlaceId place, uint32_t kernel) {
+  if (data_ == DataKind::kTrace) return 0;
+  bool is_new;
+  uint32_t* row = phase.kernel_index.find_or_add((uint64_t{place} << 32 | kernel) + 1, is_new);
+  if (is_new) {
+    *row = static_cast<uint32_t>(phase.kernels.size());
+    phase.kernels.push_back({next_stamp_.fetch_add(1, std::memory_order_relaxed), place, kernel});
+  }
+  return *row;
+}
+
+inline void Session::book(const KernelEvent& event, const Booked& booked, Phase& phase) {
+  int64_t end_ns = event.end_ns;
+  if (end_ns < event.start_ns) {
+    count_loss_locked(losses::kBadTime, 1);
+    end_ns = event.start_ns;
+  }
+  if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
+  if (event.graph_root != 0 && !riders_.empty()) book_riders(event, phase);
+  const uint32_t row = booked.row;
+  phase.kernels[row].add(event, end_ns - event.start_ns);
+  if (booked.op != nullptr) {
+    for (const OpMetric& metric : booked.op->metrics) {
+      count_booking(phase.kernel_metrics.add(row, metric.metric, metric.kind, metric.value));
+    }
+  }
+  for (const SampleList* metrics : {booked.launch_metrics, booked.metrics}) {
+    if (metrics != nullptr) book_kernel_metrics(phase, row, *metrics);
+  }
+}
+
+inline void Session::place_event(const KernelEvent& event, bool with_metadata) {
+  const ContextId named_by = event.capture == kNoContext ? event.context : event.capture;
+  uint32_t op_id = 0;
+  const Op* op = with_metadata ? process.contexts.op(named_by, op_id) : nullptr;
+  Phase& phase = phase_of(event.correlation);
+  const PlaceId place = place_of(event);
+  const uint32_t kernel = kernel_of(event, op, op_id);
+  book(event, {place, kernel, row_of(phase, place, kernel), op}, phase);
+}
+
 void Session::on_events(std::span<const KernelEvent> events) noexcept {
   try {
     std::lock_guard lock(mutex_);
-    for (const KernelEvent& event : events) place_event(event);
+    const bool with_metadata = uses_launch_metadata();
+    for (const KernelEvent& event : events) place_event(event, with_metadata);
+    event_count_.fetch_add(events.size(), std::memory_order_relaxed);
   } catch (...) {
     count_loss(losses::kInternal);
   }
@@ -78,49 +184,33 @@ void Session::count_loss(const std::string& kind, uint64_t count) noexcept {
 void Session::add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
                          const SampleList* launch_metrics, const SampleList* metrics) {
   std::lock_guard lock(mutex_);
-  Booked booked{path, intern_kernel(event.name, device_of(event), event.kind)};
+  Phase& phase = phase_of(event.correlation);
+  const uint32_t kernel = intern_kernel(event.name, device_of(event), event.kind);
+  Booked booked{path, kernel, row_of(phase, path, kernel)};
   booked.launch_metrics = launch_metrics;
   booked.metrics = metrics;
   booked.has_thread = true;
   booked.thread_number = thread_number;
-  book(event, booked);
-}
-
-void Session::place_event(const KernelEvent& event) {
-  const ContextId named_by = event.capture == kNoContext ? event.context : event.capture;
-  uint32_t op_id = 0;
-  const Op* op = uses_launch_metadata() ? process.contexts.op(named_by, op_id) : nullptr;
-  Booked booked{place_of(event), kernel_of(event, op, op_id)};
-  booked.op = op;
-  book(event, booked);
-}
-
-PathId Session::path_of_context(ContextId context) {
-  return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
-}
-
-PlaceId Session::place_of(const KernelEvent& event) {
-  if (event.context >= kUnknownContext) count_loss_locked(losses::kUnknownLaunch, 1);
-  const PathId path = path_of_context(event.context);
-  if (event.capture == kNoContext) return path;
-  const PathId capture =
-      event.capture == kUnknownContext ? kUnknownContext : process.contexts.path(event.capture);
-  return captured_place(path, capture);
+  event_count_.fetch_add(1, std::memory_order_relaxed);
+  book(event, booked, phase);
 }
 
 PlaceId Session::captured_place(PathId replay, PathId capture) {
+  const uint64_t key = (uint64_t{replay} << 32 | capture) + 1;
+  if (key == last_captured_) return last_place_;
   bool is_new;
-  uint32_t* at = captured_index_.find_or_add((uint64_t{replay} << 32 | capture) + 1, is_new);
+  uint32_t* at = captured_index_.find_or_add(key, is_new);
   if (is_new) {
     *at = static_cast<uint32_t>(captured_places_.size()) | kLaunchBit;
     captured_places_.push_back({replay, capture});
   }
+  last_captured_ = key;
+  last_place_ = *at;
   return *at;
 }
 
-/// The phase in which a launch was made.
-Phase& Session::phase_of(CorrelationId correlation) {
-  if (correlation == 0 || boundaries_.empty()) return *current_;
+/// The same when there were several.
+Phase& Session::phase_among(CorrelationId correlation) {
   for (size_t i = boundaries_.size(); i-- > 0;) {
     if (static_cast<int32_t>(correlation - boundaries_[i].after) <= 0) continue;
     if (boundaries_[i].phase == current_->number) return *current_;
@@ -159,7 +249,7 @@ void Session::book_riders(const KernelEvent& event, Phase& phase) {
   }
 }
 
-uint32_t Session::device_of(const KernelEvent& event) {
+uint32_t Session::find_device(const KernelEvent& event) {
   char digits[16];
   const char* end = std::to_chars(digits, digits + sizeof(digits), event.device_id).ptr;
   const std::string_view id(digits, static_cast<size_t>(end - digits));
@@ -181,50 +271,6 @@ uint32_t Session::intern_kernel(std::string_view name, uint32_t device, EventKin
     kernels_.push_back({name_id, device, kind});
   }
   return *kernel;
-}
-
-uint32_t Session::kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id) {
-  const uint32_t device = device_of(event);
-  const bool is_renamed = op != nullptr && !op->name.empty() && event.kind == EventKind::kKernel;
-  if (!is_renamed && event.name_id == 0) return intern_kernel(event.name, device, event.kind);
-  KeyIndex& index = is_renamed ? op_kernels_ : backend_kernels_;
-  const uint32_t number = is_renamed ? op_id : event.name_id;
-  bool is_new;
-  uint32_t* kernel = index.find_or_add(kernel_key(number, device, event.kind), is_new);
-  if (is_new) {
-    *kernel =
-        intern_kernel(is_renamed ? std::string_view(op->name) : event.name, device, event.kind);
-  }
-  return *kernel;
-}
-
-void Session::book(const KernelEvent& event, const Booked& booked) {
-  event_count_.fetch_add(1, std::memory_order_relaxed);
-  int64_t end_ns = event.end_ns;
-  if (end_ns < event.start_ns) {
-    count_loss_locked(losses::kBadTime, 1);
-    end_ns = event.start_ns;
-  }
-  Phase& phase = phase_of(event.correlation);
-  if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
-  if (event.graph_root != 0 && !riders_.empty()) book_riders(event, phase);
-  bool is_new;
-  const uint64_t key = (uint64_t{booked.place} << 32 | booked.kernel) + 1;
-  uint32_t* found = phase.kernel_index.find_or_add(key, is_new);
-  if (is_new) {
-    *found = static_cast<uint32_t>(phase.kernels.size());
-    phase.kernels.push_back(
-        {next_stamp_.fetch_add(1, std::memory_order_relaxed), booked.place, booked.kernel});
-  }
-  const uint32_t row = *found;
-  phase.kernels[row].add(event, end_ns - event.start_ns);
-  if (booked.op != nullptr) {
-    for (const OpMetric& metric : booked.op->metrics) {
-      count_booking(phase.kernel_metrics.add(row, metric.metric, metric.kind, metric.value));
-    }
-  }
-  book_kernel_metrics(phase, row, booked.launch_metrics);
-  book_kernel_metrics(phase, row, booked.metrics);
 }
 
 void Session::book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked,
@@ -259,10 +305,10 @@ void Session::count_booking(Booking booking) {
       booking == Booking::kOverflow ? losses::kMetricOverflow : losses::kMetricConflict, 1);
 }
 
-void Session::book_kernel_metrics(Phase& phase, uint32_t row, const SampleList* metrics) {
-  for (size_t i = 0; metrics != nullptr && i < metrics->size(); ++i) {
-    const MetricKind kind = process.metric_names.name((*metrics)[i].metric).kind;
-    count_booking(phase.kernel_metrics.add(row, kind, *metrics, i));
+void Session::book_kernel_metrics(Phase& phase, uint32_t row, const SampleList& metrics) {
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricKind kind = process.metric_names.name(metrics[i].metric).kind;
+    count_booking(phase.kernel_metrics.add(row, kind, metrics, i));
   }
 }
 

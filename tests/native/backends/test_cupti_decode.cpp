@@ -135,6 +135,7 @@ TEST(a_name_is_copied_once_and_noticed_when_its_memory_changes) {
   decoder(record);
   CHECK_EQ(decoder.event.name_id, id);
   text[0] = 'F';
+  decoder.names.start_turn();  // the next buffer
   decoder(record);
   CHECK(decoder.event.name_id != id);
   CHECK_EQ(decoder.event.name, "First");

@@ -80,6 +80,20 @@ TEST(sessions_see_what_was_launched_while_they_were_active) {
   CHECK_EQ(second.rows(), (gpu::Rows{{"both", {1, 10}}, {"two", {1, 10}}}));
 }
 
+TEST(a_session_without_copies_gets_the_kernels_of_a_batch_that_has_both) {
+  gpu::Recording all;
+  gpu::SinkOptions options;
+  options.with_copies = false;
+  gpu::Recording kernels(options);
+  for (int i = 0; i < 1000; ++i) {
+    FAKE(fake_launch)(i % 3 == 0 ? "a" : "b", 100, nullptr);
+    if (i % 2 == 0) FAKE(fake_memcpy)(1, 64, 10, nullptr);
+  }
+  CHECK_EQ(kernels.rows(), (gpu::Rows{{"a", {334, 33400}}, {"b", {666, 66600}}}));
+  CHECK_EQ(all.rows(),
+           (gpu::Rows{{"a", {334, 33400}}, {"b", {666, 66600}}, {"<memcpy HtoD>", {500, 5000}}}));
+}
+
 TEST(a_thousand_sessions_leave_nothing_behind) {
   gpu::begin();
 #ifdef __SANITIZE_THREAD__

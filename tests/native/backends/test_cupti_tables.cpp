@@ -41,6 +41,17 @@ TEST(graphs_that_come_and_go_do_not_pile_up) {
   CHECK(nodes.find(999'999) != nullptr);
 }
 
+TEST(nodes_are_found_in_any_order) {
+  GraphNodes nodes;
+  for (uint32_t node = 1; node <= 100; ++node) nodes.add(node, {node, node, 1});
+  for (const uint64_t step : {1, 3, 7, 99}) {
+    for (uint64_t i = 0, node = 1; i < 300; ++i, node = (node + step - 1) % 100 + 1) {
+      CHECK_EQ(nodes.find(node)->shadow, node);
+    }
+  }
+  CHECK(nodes.find(101) == nullptr);
+}
+
 TEST(clocks_that_agree_are_left_alone) {
   ClockMap clock;
   clock.start({1'000'000, 1'000'040});

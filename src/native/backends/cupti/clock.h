@@ -22,7 +22,14 @@ class ClockMap {
   /// A later reading: the drift since the start becomes known.
   void update(const ClockPair& pair);
 
-  int64_t to_host(uint64_t cupti_ns) const;
+  int64_t to_host(uint64_t cupti_ns) const {
+    const auto time_ns = static_cast<int64_t>(cupti_ns);
+    if (is_same_) [[likely]] {
+      return time_ns;
+    }
+    const auto since = static_cast<double>(time_ns - first_.cupti_ns);
+    return time_ns + first_.offset_ns() + static_cast<int64_t>(since * drift_);
+  }
 
   int64_t offset_ns() const { return last_.offset_ns(); }
   /// The largest step between where a reading was expected and where it was.
@@ -32,10 +39,13 @@ class ClockMap {
   /// Clocks this near are one clock, read at two moments.
   static constexpr int64_t kSameNs = 2000;
 
+  bool is_same() const;
+
   ClockPair first_;
   ClockPair last_;
   double drift_ = 0;  // host nanoseconds gained per CUPTI nanosecond
   int64_t residual_ns_ = 0;
+  bool is_same_ = true;  // what `is_same` said of the pairs of now
 };
 
 }  // namespace proton::cupti

@@ -33,8 +33,12 @@ void GraphNodes::remove(uint64_t node) {
 }
 
 const NodeContexts* GraphNodes::find(uint64_t node) {
-  const uint32_t* at = index_.find(node + 1);
-  return at == nullptr ? nullptr : &entries_[*at].contexts;
+  if (next_ >= entries_.size() || entries_[next_].node != node) {
+    const uint32_t* at = index_.find(node + 1);
+    if (at == nullptr) return nullptr;
+    next_ = *at;
+  }
+  return &entries_[next_++].contexts;
 }
 
 void GraphNodes::sweep() {

@@ -50,7 +50,8 @@ class GraphNodes {
   void sweep();
 
   std::mutex mutex_;
-  KeyIndex index_;  // node id + 1 -> entries_
+  KeyIndex index_;   // node id + 1 -> entries_
+  size_t next_ = 0;  // where the entry after the one found last stands: graphs run in order
   std::vector<Entry> entries_;
   std::deque<uint64_t> dead_;  // oldest first
 };

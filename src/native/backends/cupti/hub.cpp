@@ -14,14 +14,15 @@ namespace {
 constexpr size_t kIntervalLimit = 64;
 constexpr int64_t kStopLimitNs = 2'000'000'000;
 
-void on_callback(void*, int domain, uint32_t cbid, const void* data) {
+void on_callback(void* user, int domain, uint32_t cbid, const void* data) {
+  Hub& hub = *static_cast<Hub*>(user);
   if (domain == kDriverDomain) [[likely]] {
-    if (cbid == kGraphLaunch || cbid == kGraphLaunchPerThread) {
-      Hub::get().on_graph_launch(*static_cast<const CallbackData*>(data));
+    if (cbid == kGraphLaunch || cbid == kGraphLaunchPerThread) [[unlikely]] {
+      hub.on_graph_launch(*static_cast<const CallbackData*>(data));
     }
-    Hub::get().on_launch(*static_cast<const CallbackData*>(data));
+    hub.on_launch(*static_cast<const CallbackData*>(data));
   } else if (domain == kResourceDomain) {
-    Hub::get().on_resource(cbid, *static_cast<const ResourceData*>(data));
+    hub.on_resource(cbid, *static_cast<const ResourceData*>(data));
   }
 }
 
@@ -135,7 +136,7 @@ Hub::SinkEntry* Hub::find(const EventSink& sink) {
 }
 
 void Hub::subscribe() {
-  const Result result = library_.subscribe(&subscriber_, on_callback, nullptr);
+  const Result result = library_.subscribe(&subscriber_, on_callback, this);
   if (result == kMultipleSubscribers) {
     const std::string who = holder();
     throw BackendError(
@@ -189,7 +190,7 @@ std::string Hub::holder() {
   char name[kOldSubscriberNameSize] = "";
   SubscriberParams params{sizeof(SubscriberParams), "proton", name, sizeof(name)};
   Subscriber subscriber = nullptr;
-  if (library_.subscribe_v2(&subscriber, on_callback, nullptr, &params) == kSuccess) {
+  if (library_.subscribe_v2(&subscriber, on_callback, this, &params) == kSuccess) {
     library_.unsubscribe(subscriber);
     return "";
   }

@@ -6,6 +6,7 @@
 /// CUPTI is told to flush: buffers come back on the flushing thread.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -104,15 +105,16 @@ class Hub {
     std::vector<Interval> intervals;
     bool wants(uint32_t correlation) const;
   };
-  /// An event with the contexts for both kinds of sinks.
-  struct Pending {
-    KernelEvent event;
-    ContextId shadow;
-    ContextId python;
-    ContextId shadow_capture;
-    ContextId python_capture;
-    bool is_asked;
+  /// The contexts of an event, for both kinds of sinks.
+  struct Contexts {
+    ContextId shadow = kUnknownContext;
+    ContextId python = kUnknownContext;
+    ContextId shadow_capture = kNoContext;
+    ContextId python_capture = kNoContext;
   };
+
+  /// So many events share one lock of each sink; more would not stay in the nearest cache.
+  static constexpr size_t kBatch = 128;
 
   enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4 };
   using MapPointer = std::unique_ptr<CorrelationMap>;
@@ -131,8 +133,10 @@ class Hub {
 
   // With decode_ held
   void read_records(uint8_t* buffer, size_t valid);
-  void add_pending(const KernelEvent& event, bool is_asked);
   void dispatch();
+  void find_launches();
+  void find_nodes();
+  void send_to(const SinkEntry& entry);
   void dispatch_launches();
 
   void count_dropped(Context context, uint32_t stream);
@@ -177,8 +181,12 @@ class Hub {
   NamePool names_;
   ClockMap clock_;
   HubStats stats_;
-  std::vector<Pending> pending_;
-  std::vector<KernelEvent> batch_;
+  // Events on their way: decoded in place, and sent from there to sinks that want them all.
+  size_t pending_count_ = 0;
+  std::array<KernelEvent, kBatch> pending_;
+  std::array<Contexts, kBatch> contexts_of_;
+  std::array<bool, kBatch> is_asked_;
+  std::vector<KernelEvent> batch_;  // for a sink that wants some of them
   std::vector<LaunchEvent> launches_;
   std::vector<LaunchEvent> launch_batch_;
 };

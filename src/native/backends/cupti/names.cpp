@@ -2,15 +2,20 @@
 
 namespace proton::cupti {
 
-const NamePool::Name& NamePool::find(const char* text) {
+const NamePool::Name& NamePool::find_other(const char* text) {
   if (text == nullptr) text = "<unknown kernel>";
   bool is_new;
   uint32_t* at = by_pointer_.find_or_add(reinterpret_cast<uint64_t>(text), is_new);
-  if (is_new || names_[*at].text != text) {
-    *at = static_cast<uint32_t>(names_.size());
-    names_.push_back({static_cast<uint32_t>(names_.size() + 1), text});
+  if (is_new || (names_[*at]->checked != turn_ && names_[*at]->text != text)) {
+    const auto count = static_cast<uint32_t>(names_.size());
+    names_.push_back(std::make_unique<Name>(count + 1, text));
+    *at = count;
   }
-  return names_[*at];
+  Name& name = *names_[*at];
+  name.checked = turn_;
+  last_text_ = text;
+  last_ = &name;
+  return name;
 }
 
 }  // namespace proton::cupti

@@ -1,11 +1,12 @@
 /// Names of kernels and copies, by the driver's pointer: the text is copied at first sight, and
-/// compared at every later one, because a pointer may come back with another text after a module
+/// compared again once a buffer, because a pointer may come back with another text after a module
 /// was unloaded. Not locked: used under the hub's decode lock.
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/key_index.h"
 
@@ -16,16 +17,31 @@ class NamePool {
   struct Name {
     uint32_t id;  // from 1
     std::string text;
+    uint32_t checked = 0;  // the turn in which the text was compared last
   };
 
   /// The name at `text`; null stands for a kernel without one. The reference stays good.
-  const Name& find(const char* text);
+  const Name& find(const char* text) {
+    if (text == last_text_ && text != nullptr) return *last_;
+    return find_other(text);
+  }
+
+  /// Call it for every buffer: from here on texts are compared anew.
+  void start_turn() {
+    ++turn_;
+    last_text_ = nullptr;
+  }
 
   size_t size() const { return names_.size(); }
 
  private:
+  const Name& find_other(const char* text);
+
   KeyIndex by_pointer_;
-  std::deque<Name> names_;
+  std::vector<std::unique_ptr<Name>> names_;
+  uint32_t turn_ = 1;
+  const char* last_text_ = nullptr;  // found in this turn
+  const Name* last_ = nullptr;
 };
 
 }  // namespace proton::cupti

@@ -5,13 +5,6 @@
 #include "model/losses.h"
 
 namespace proton::cupti {
-namespace {
-
-/// So many events share one lock of each sink.
-constexpr size_t kBatch = 512;
-
-}  // namespace
-
 bool Hub::Interval::has(uint32_t correlation) const {
   if (after != 0 && !is_after(correlation, after)) return false;
   return is_open || !is_after(correlation, until);
@@ -36,7 +29,7 @@ void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t
     dispatch_launches();
   } catch (...) {
     std::lock_guard lock(decode_);
-    pending_.clear();
+    pending_count_ = 0;
     for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kInternal, 1);
   }
   buffers_.give_back(buffer, size);
@@ -52,28 +45,27 @@ void Hub::count_dropped(Context context, uint32_t stream) {
 }
 
 void Hub::read_records(uint8_t* buffer, size_t valid) {
-  KernelEvent event;
+  names_.start_turn();
+  CorrelationMap* const maps[] = {shadow_map_.get(), python_map_.get()};
   void* record = nullptr;
   while (library_.next_record(buffer, valid, &record) == kSuccess) {
-    switch (decode(record, names_, clock_, event)) {
-      case Decoded::kEvent:
-        add_pending(event, true);
-        break;
-      case Decoded::kUnasked:
-        add_pending(event, false);
-        break;
-      case Decoded::kIncomplete:
-        ++stats_.incomplete;
-        for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kIncomplete, 1);
-        break;
-      case Decoded::kIgnored:
-        break;
+    KernelEvent& event = pending_[pending_count_];
+    const Decoded decoded = decode(record, names_, clock_, event);
+    if (decoded == Decoded::kIgnored) continue;
+    if (decoded == Decoded::kIncomplete) {
+      ++stats_.incomplete;
+      for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kIncomplete, 1);
+      continue;
     }
-    if (pending_.size() >= kBatch) dispatch();
+    is_asked_[pending_count_] = decoded == Decoded::kEvent;
+    for (const CorrelationMap* map : maps) {
+      if (map != nullptr) map->prefetch(event.correlation);
+    }
+    if (++pending_count_ == kBatch) dispatch();
   }
 }
 
-bool Hub::find_context(CorrelationMap* map, uint32_t correlation, ContextId& context) {
+inline bool Hub::find_context(CorrelationMap* map, uint32_t correlation, ContextId& context) {
   context = kUnknownContext;
   if (map == nullptr) return true;
   const auto launch = map->find(correlation);
@@ -82,56 +74,89 @@ bool Hub::find_context(CorrelationMap* map, uint32_t correlation, ContextId& con
   return launch->generation == generation_;
 }
 
-void Hub::add_pending(const KernelEvent& event, bool is_asked) {
-  Pending pending{event, kRootPath, kRootPath, kNoContext, kNoContext, is_asked};
-  if (is_asked) {
-    const bool has_shadow = find_context(shadow_map_.get(), event.correlation, pending.shadow);
-    const bool has_python = find_context(python_map_.get(), event.correlation, pending.python);
-    if (!has_shadow || !has_python) return;  // launched before anyone here asked
-    if (pending.shadow == kUnknownContext && pending.python == kUnknownContext) {
-      // A call that was under way when we subscribed: its start was not for us to see.
-      const uint32_t oldest = oldest_correlation(generation_);
-      if (oldest != 0 && is_after(oldest, event.correlation)) return;
-      ++stats_.unknown;
+/// Finds where the pending events were launched; drops those that nobody here asked for.
+void Hub::find_launches() {
+  Contexts contexts;  // of the event before: the kernels of a graph share one id
+  uint32_t last = 0;
+  size_t kept = 0;
+  for (size_t i = 0; i < pending_count_; ++i) {
+    const KernelEvent& event = pending_[i];
+    if (!is_asked_[i]) {
+      contexts = {kRootPath, kRootPath};
+      last = 0;
+    } else if (event.correlation != last || last == 0) {
+      last = 0;
+      const bool has_shadow = find_context(shadow_map_.get(), event.correlation, contexts.shadow);
+      const bool has_python = find_context(python_map_.get(), event.correlation, contexts.python);
+      if (!has_shadow || !has_python) continue;  // launched before anyone here asked
+      if (contexts.shadow == kUnknownContext && contexts.python == kUnknownContext) {
+        // A call that was under way when we subscribed: its start was not for us to see.
+        const uint32_t oldest = oldest_correlation(generation_);
+        if (oldest != 0 && is_after(oldest, event.correlation)) continue;
+        ++stats_.unknown;
+      } else {
+        last = event.correlation;
+      }
     }
+    uint64_t& counter = event.kind == EventKind::kKernel ? stats_.kernels
+                        : event.kind == EventKind::kCopy ? stats_.copies
+                                                         : stats_.graphs;
+    ++counter;
+    contexts_of_[kept] = contexts;
+    if (kept != i) pending_[kept] = event;
+    ++kept;
   }
-  uint64_t& counter = event.kind == EventKind::kKernel ? stats_.kernels
-                      : event.kind == EventKind::kCopy ? stats_.copies
-                                                       : stats_.graphs;
-  ++counter;
-  pending_.push_back(pending);
+  pending_count_ = kept;
+}
+
+void Hub::find_nodes() {
+  const uint32_t epoch = source_.epoch();
+  std::unique_lock lock(nodes_.mutex(), std::defer_lock);
+  for (size_t i = 0; i < pending_count_; ++i) {
+    KernelEvent& event = pending_[i];
+    if (event.graph_node == 0) continue;
+    if (!lock.owns_lock()) lock.lock();
+    contexts_of_[i].shadow_capture = contexts_of_[i].python_capture = kUnknownContext;
+    const NodeContexts* node = nodes_.find(event.graph_node);
+    if (node == nullptr || node->epoch != epoch) continue;
+    contexts_of_[i].shadow_capture = node->shadow;
+    contexts_of_[i].python_capture = node->python;
+    event.graph_root = node->root;
+  }
 }
 
 /// Hands the pending events to every sink that wants them, with its kind of context.
 void Hub::dispatch() {
-  if (pending_.empty()) return;
-  const uint32_t epoch = source_.epoch();
-  {
-    std::lock_guard lock(nodes_.mutex());
-    for (Pending& pending : pending_) {
-      if (pending.event.graph_node == 0) continue;
-      pending.shadow_capture = pending.python_capture = kUnknownContext;
-      const NodeContexts* node = nodes_.find(pending.event.graph_node);
-      if (node == nullptr || node->epoch != epoch) continue;
-      pending.shadow_capture = node->shadow;
-      pending.python_capture = node->python;
-      pending.event.graph_root = node->root;
-    }
+  find_launches();
+  find_nodes();
+  if (pending_count_ != 0) {
+    for (const SinkEntry& entry : sinks_) send_to(entry);
   }
-  for (const SinkEntry& entry : sinks_) {
+  pending_count_ = 0;
+}
+
+void Hub::send_to(const SinkEntry& entry) {
+  std::array<bool, kBatch> is_wanted;
+  size_t wanted_count = 0;
+  for (size_t i = 0; i < pending_count_; ++i) {
+    KernelEvent& event = pending_[i];
+    const Contexts& contexts = contexts_of_[i];
+    event.context = entry.options.with_frames ? contexts.python : contexts.shadow;
+    event.capture = entry.options.with_frames ? contexts.python_capture : contexts.shadow_capture;
+    // Work without an id goes to whoever is active now.
+    is_wanted[i] = event.correlation == 0 ? entry.is_active : entry.wants(event.correlation);
+    if (event.kind == EventKind::kCopy && !entry.options.with_copies) is_wanted[i] = false;
+    wanted_count += is_wanted[i];
+  }
+  if (wanted_count == pending_count_) {
+    entry.sink->on_events({pending_.data(), pending_count_});
+  } else if (wanted_count != 0) {
     batch_.clear();
-    for (const Pending& pending : pending_) {
-      // Work without an id goes to whoever is active now.
-      const uint32_t id = pending.event.correlation;
-      if (id == 0 ? !entry.is_active : !entry.wants(id)) continue;
-      if (pending.event.kind == EventKind::kCopy && !entry.options.with_copies) continue;
-      KernelEvent& event = batch_.emplace_back(pending.event);
-      event.context = entry.options.with_frames ? pending.python : pending.shadow;
-      event.capture = entry.options.with_frames ? pending.python_capture : pending.shadow_capture;
+    for (size_t i = 0; i < pending_count_; ++i) {
+      if (is_wanted[i]) batch_.push_back(pending_[i]);
     }
-    if (!batch_.empty()) entry.sink->on_events(batch_);
+    entry.sink->on_events(batch_);
   }
-  pending_.clear();
 }
 
 void Hub::dispatch_launches() {
