@@ -174,6 +174,10 @@ class Cupti:
         """
 
     @staticmethod
+    def take_problems() -> list[str]:
+        """What went wrong in flushes since the last call: lines for the user."""
+
+    @staticmethod
     def stop(session: Session) -> None:
         """Report no more to `session`; flush first. The last one out lets go of CUPTI."""
 

@@ -1,6 +1,7 @@
 #include "bindings/cupti_bindings.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cmath>
 
@@ -82,6 +83,10 @@ bool flush(double timeout_s, bool synchronize) {
   return unlocked([&] { return Hub::get().flush(limit_ns, synchronize); });
 }
 
+std::vector<std::string> take_problems() {
+  return unlocked([] { return Hub::get().take_problems(); });
+}
+
 void stop(PySession& self) { self.detach(); }
 
 void expect_loaded() {
@@ -145,6 +150,7 @@ void add_cupti(nb::module_& module) {
       .def_static("start", start, "session"_a, nb::kw_only(), "graphs"_a = "node",
                   "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0)
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
+      .def_static("take_problems", take_problems)
       .def_static("stop", stop, "session"_a)
       .def_static("devices", devices)
       .def_static("driver_version", driver_version)

@@ -48,11 +48,12 @@ enum ResourceCallback : uint32_t {
 enum GraphNodeType : int { kKernelNode = 0, kMemcpyNode = 1, kMemsetNode = 2 };
 
 /// Driver functions that launch kernels or graphs.
+inline constexpr uint32_t kLaunchKernel = 307;  // cuLaunchKernel
 inline constexpr uint32_t kLaunchCallbacks[] = {
     115,  // cuLaunch
     116,  // cuLaunchGrid
     117,  // cuLaunchGridAsync
-    307,  // cuLaunchKernel
+    kLaunchKernel,
     442,  // cuLaunchKernel_ptsz
     477,  // cuLaunchCooperativeKernel
     478,  // cuLaunchCooperativeKernel_ptsz

@@ -30,6 +30,20 @@ constexpr Named kAttributes[] = {
     {"reserved_shared_bytes_per_block", kReservedSharedBytesPerBlock},
 };
 
+/// As `nvidia-smi -L` shows it, without its prefix; of a MIG instance its own.
+std::string uuid_of(const Library& library, int device) {
+  unsigned char bytes[16];
+  if (library.device_uuid == nullptr || library.device_uuid(bytes, device) != 0) return "";
+  std::string text;
+  for (size_t i = 0; i < sizeof(bytes); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    constexpr char kDigits[] = "0123456789abcdef";
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
 Value::Map describe(const Library& library, int device) {
   Value::Map map;
   char name[256] = "";
@@ -46,6 +60,9 @@ Value::Map describe(const Library& library, int device) {
     // Newer drivers may leave an old attribute out (clocks, on some devices).
     if (library.device_attribute(&value, attribute, device) != 0) continue;
     map.emplace_back(key, Value{int64_t{value}});
+  }
+  if (std::string uuid = uuid_of(library, device); !uuid.empty()) {
+    map.emplace_back("uuid", Value{std::move(uuid)});
   }
   return map;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "backends/cupti/devices.h"
 #include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -37,6 +38,25 @@ void on_buffer(Context context, uint32_t stream, uint8_t* buffer, size_t size, s
 
 uint64_t read_host_clock() { return static_cast<uint64_t>(now_ns()); }
 
+/// CUPTI itself tells only when it is too late, and in one word.
+void expect_match(const Library& library) {
+  constexpr int kOldestDriver = 12000;
+  constexpr uint32_t kFirstOf13 = 130000;  // earlier ones have small numbers
+  const int driver = driver_version(library);
+  const auto served = concat("CUDA ", driver / 1000, ".", driver % 1000 / 10);
+  if (driver < kOldestDriver) {
+    throw BackendError("cupti", concat("the NVIDIA driver is too old: it serves ", served),
+                       "install driver 525 or later, which serves CUDA 12");
+  }
+  if (library.version >= kFirstOf13 && driver < 13000) {
+    throw BackendError("cupti",
+                       concat(library.path, " is of CUDA ", library.version / 10000,
+                              ", but the NVIDIA driver serves ", served),
+                       "use a libcupti of CUDA 12 (pip install nvidia-cuda-cupti-cu12, or "
+                       "TRITON_CUPTI_LIB_PATH=folder), or install driver 580 or later");
+  }
+}
+
 void expect_size(size_t bytes) {
   if (bytes >= kSmallestBufferBytes && bytes <= kLargestBufferBytes) return;
   throw Error(ErrorKind::kUsage,
@@ -54,7 +74,9 @@ Hub& Hub::get() {
 uint32_t Hub::load(const std::string& cupti_path, const std::string& cuda_path) {
   std::lock_guard lock(control_);
   if (!is_loaded()) {
-    library_ = Library::open(cupti_path, cuda_path);
+    Library opened = Library::open(cupti_path, cuda_path);
+    expect_match(opened);
+    library_ = std::move(opened);
     is_loaded_.store(true, std::memory_order_release);
   }
   return library_.version;
@@ -114,7 +136,10 @@ void Hub::stop(EventSink& sink) {
   if (!is_forked_) {
     update_needs();
     // Buffers that CUPTI still holds must come back to us, not to its next user.
-    if (is_last) flush_within(kStopLimitNs, false, kFlushForced);
+    if (is_last) {
+      flush_within(kStopLimitNs, false, kFlushForced);
+      problems_.clear();  // those of the session's own flush were told
+    }
   }
   {
     std::lock_guard decoding(decode_);

@@ -76,6 +76,9 @@ class Hub {
   /// Brings every event of finished work to its sinks; `synchronize` first waits for work under
   /// way. False: that took longer than the limit.
   bool flush(int64_t limit_ns, bool synchronize);
+  /// What went wrong in flushes since the last call, as lines for the user: what was waited for in
+  /// vain, what the driver refused.
+  std::vector<std::string> take_problems();
 
   HubStats stats();
 
@@ -143,7 +146,9 @@ class Hub {
 
   /// False: the launch was made before the hub subscribed.
   bool find_context(CorrelationMap* map, uint32_t correlation, ContextId& context);
-  void wait_for_gpu() noexcept;
+  struct FlushState;
+  void wait_for_context(Context context, const std::string& whose, FlushState& state);
+  void wait_for_gpu(FlushState& state);
   /// Control held. False: it goes on, on a thread of its own.
   bool flush_within(int64_t limit_ns, bool synchronize, uint32_t flag);
   void sweep() noexcept;
@@ -160,7 +165,8 @@ class Hub {
   bool sees_launches_ = false;
   bool sees_copies_ = false;
   std::vector<uint32_t> enabled_kinds_;
-  std::vector<Context> contexts_;  // made since we subscribed; guarded by contexts_mutex_
+  std::vector<std::string> problems_;  // of flushes
+  std::vector<Context> contexts_;      // made since we subscribed; guarded by contexts_mutex_
   std::mutex contexts_mutex_;
 
   /// What launching threads must note: bits of Capture, and above them the generation, which tells

@@ -73,6 +73,7 @@ void find_cuda(Library& library, void* handle, const std::string& path) {
   require(handle, library.retain_primary_context, "cuDevicePrimaryCtxRetain", path);
   require(handle, library.set_context, "cuCtxSetCurrent", path);
   require(handle, library.synchronize_context, "cuCtxSynchronize", path);
+  find(handle, library.device_uuid, "cuDeviceGetUuid_v2");
   find(handle, library.release_primary_context, "cuDevicePrimaryCtxRelease_v2");
   find(handle, library.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
 }

@@ -39,6 +39,7 @@ struct Library {
   CudaResult (*device)(int*, int) = nullptr;
   CudaResult (*device_name)(char*, int, int) = nullptr;
   CudaResult (*device_attribute)(int*, int, int) = nullptr;
+  CudaResult (*device_uuid)(unsigned char*, int) = nullptr;  // ?
   CudaResult (*primary_context_state)(int, unsigned*, int*) = nullptr;
   CudaResult (*retain_primary_context)(Context*, int) = nullptr;
   CudaResult (*release_primary_context)(int) = nullptr;  // ?

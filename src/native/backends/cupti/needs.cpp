@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "backends/cupti/hub.h"
 #include "base/clock.h"
@@ -15,15 +16,28 @@ namespace proton::cupti {
 namespace {
 
 constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+constexpr CudaResult kInvalidContext = 201;
+constexpr CudaResult kContextIsDestroyed = 709;
 
-/// How a flush on another thread went.
-struct FlushState {
+}  // namespace
+
+/// How a flush on another thread goes.
+struct Hub::FlushState {
   std::mutex mutex;
   std::condition_variable done;
   bool is_done = false;
-};
+  std::string waits_for;
+  std::vector<std::string> problems;
 
-}  // namespace
+  void wait_for(std::string what) {
+    std::lock_guard lock(mutex);
+    waits_for = std::move(what);
+  }
+  void add_problem(std::string text) {
+    std::lock_guard lock(mutex);
+    problems.push_back(std::move(text));
+  }
+};
 
 std::vector<std::string> Hub::update_needs() {
   std::vector<std::string> warnings;
@@ -81,7 +95,10 @@ void Hub::enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& w
 void Hub::enable_launches(bool is_wanted) {
   if (is_wanted == sees_launches_) return;
   for (const uint32_t cbid : kLaunchCallbacks) {
-    library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);
+    const Result result =
+        library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);
+    // Others may be refused by a library that is older than the function.
+    if (is_wanted && cbid == kLaunchKernel) library_.check(result, "cuptiEnableCallback");
   }
   for (const uint32_t cbid : {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeDestroyStarting,
                               kGraphExecCreated, kGraphExecDestroyStarting}) {
@@ -134,11 +151,17 @@ bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
   // On a thread of its own: neither the driver nor CUPTI takes a time limit.
   auto state = std::make_shared<FlushState>();
   std::thread worker([this, state, synchronize, flag] {
-    if (synchronize) wait_for_gpu();
-    {
+    try {
+      if (synchronize) wait_for_gpu(*state);
+      state->wait_for("CUPTI to hand over its events");
       std::lock_guard flushing(flush_);  // buffers that a sweep took are back when ours are
-      library_.flush_all(0);
-      if (flag != 0) library_.flush_all(flag);
+      Result result = library_.flush_all(0);
+      if (flag != 0) result = library_.flush_all(flag);
+      if (result != kSuccess) {
+        state->add_problem(concat("cuptiActivityFlushAll failed with ", library_.describe(result),
+                                  ": events that it still held are missing"));
+      }
+    } catch (const std::exception&) {  // out of memory: there is nothing left to say it with
     }
     std::lock_guard done(state->mutex);
     state->is_done = true;
@@ -149,6 +172,13 @@ bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
     std::unique_lock waiting(state->mutex);
     is_done = state->done.wait_for(waiting, std::chrono::nanoseconds(limit_ns),
                                    [&] { return state->is_done; });
+    problems_.insert(problems_.end(), state->problems.begin(), state->problems.end());
+    if (!is_done) {
+      const bool is_short = limit_ns < 1'000'000'000;
+      problems_.push_back(concat("waited ", limit_ns / (is_short ? 1'000'000 : 1'000'000'000),
+                                 is_short ? " ms for " : " s for ", state->waits_for,
+                                 "; events that came later are missing"));
+    }
   }
   if (is_done) {
     worker.join();
@@ -167,8 +197,28 @@ void Hub::sweep() noexcept {
   library_.flush_all(0);
 }
 
+std::vector<std::string> Hub::take_problems() {
+  std::lock_guard lock(control_);
+  return std::exchange(problems_, {});
+}
+
+/// Until the work of one context has ended. A context that is gone has none.
+void Hub::wait_for_context(Context context, const std::string& whose, FlushState& state) {
+  state.wait_for(concat(whose, " to finish its work"));
+  const char* function = "cuCtxSetCurrent";
+  CudaResult result = library_.set_context(context);
+  if (result == 0) {
+    function = "cuCtxSynchronize";
+    result = library_.synchronize_context();
+  }
+  if (result == 0 || result == kInvalidContext || result == kContextIsDestroyed) return;
+  state.add_problem(concat(whose, ": ", function, " failed with ", library_.describe_cuda(result),
+                           "; work that had not ended is missing, see `nvidia-smi` and the kernel "
+                           "log for what happened to the GPU"));
+}
+
 /// Until the work of every context has ended.
-void Hub::wait_for_gpu() noexcept {
+void Hub::wait_for_gpu(FlushState& state) {
   int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
   if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
   int count = 0;
@@ -180,7 +230,7 @@ void Hub::wait_for_gpu() noexcept {
     if (library_.primary_context_state(device, &flags, &is_active) != 0 || is_active == 0) continue;
     Context context = nullptr;
     if (library_.retain_primary_context(&context, device) != 0) continue;
-    if (library_.set_context(context) == 0) library_.synchronize_context();
+    wait_for_context(context, concat("device ", index), state);
     if (library_.release_primary_context != nullptr) library_.release_primary_context(device);
   }
   std::vector<Context> contexts;
@@ -188,9 +238,7 @@ void Hub::wait_for_gpu() noexcept {
     std::lock_guard lock(contexts_mutex_);
     contexts = contexts_;
   }
-  for (Context context : contexts) {
-    if (library_.set_context(context) == 0) library_.synchronize_context();
-  }
+  for (Context context : contexts) wait_for_context(context, "a CUDA context", state);
   library_.set_context(nullptr);
 }
 

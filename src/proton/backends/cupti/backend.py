@@ -56,12 +56,11 @@ class CuptiBackend:
             return
         if self._timer is not None:
             self._flush_timer(self._timer)
-        elif not _native.Cupti.flush(FLUSH_LIMIT_S):
-            self._sink.count_loss("flush_timeout")
-            self._sink.warn(
-                f"waited {FLUSH_LIMIT_S:.0f} s for the GPU to finish and for CUPTI to hand over "
-                "its events; those that came later are missing"
-            )
+        else:
+            if not _native.Cupti.flush(FLUSH_LIMIT_S):
+                self._sink.count_loss("flush_timeout")
+            for problem in _native.Cupti.take_problems():
+                self._sink.warn(problem)
         self._describe_devices()
         if self._timer is None and (
             self._mode.graphs == "graph"
@@ -125,10 +124,11 @@ class CuptiBackend:
     def _describe_devices(self) -> None:
         if self._sink.event_count == 0:
             return  # looking at devices would initialise the driver
-        residual_ns = _native.Cupti.stats()["clock_residual_ns"]
+        clock: dict[str, int] = {}
+        if self._timer is None:
+            clock["clock_residual_ns"] = _native.Cupti.stats()["clock_residual_ns"]
         for index, attributes in enumerate(_native.Cupti.devices()):
-            described = {**attributes, "clock_residual_ns": residual_ns}
-            self._sink.add_device(DEVICE_TYPE, index, described)
+            self._sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
 
     def _watch_autotuning(self) -> None:
         _shared_watch().add(self._on_autotune)
