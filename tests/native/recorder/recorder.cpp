@@ -153,9 +153,31 @@ void query_node(void* node) {
   note_query("cuptiGetGraphNodeId", node, id);
 }
 
+/// The same for a graph or an executable.
+void query_graph(const char* function, void* handle) {
+  uint32_t id = 0;
+  if (handle == nullptr || forward(function, handle, &id) != kSuccess) return;
+  note_query(function, handle, id);
+}
+
 // ---- callbacks ----
 
 CallbackFunction subscriber = nullptr;
+std::atomic<uint8_t> wanted[8][1024];  // domain and cbid that Proton has asked for
+
+/// Callbacks on graphs are recorded whether Proton asks for them or not: a later Proton may.
+bool is_of_graphs(int domain, uint32_t cbid) {
+  constexpr uint32_t kFirst = 9, kNodeUpdated = 22;
+  return domain == kResourceDomain &&
+         ((cbid >= kFirst && cbid <= kGraphNodeCloned) || cbid == kNodeUpdated);
+}
+
+void ask_for_graphs(Subscriber who) {
+  for (uint32_t cbid = 0; cbid < 32; ++cbid) {
+    if (!is_of_graphs(kResourceDomain, cbid)) continue;
+    forward("cuptiEnableCallback", uint32_t{1}, who, int{kResourceDomain}, cbid);
+  }
+}
 
 void write_driver(uint32_t cbid, const CallbackData& data) {
   Entry entry(recording::kDriver);
@@ -171,10 +193,9 @@ void write_driver(uint32_t cbid, const CallbackData& data) {
 }
 
 void write_resource(uint32_t cbid, const ResourceData& data) {
-  constexpr uint32_t kFirstOfGraphs = 9, kGraphNodeUpdated = 22;
-  const bool is_graph =
-      (cbid >= kFirstOfGraphs && cbid <= kGraphNodeCloned) || cbid == kGraphNodeUpdated;
-  const auto* graph = is_graph ? static_cast<const GraphData*>(data.descriptor) : nullptr;
+  const auto* graph = is_of_graphs(kResourceDomain, cbid)
+                          ? static_cast<const GraphData*>(data.descriptor)
+                          : nullptr;
   {
     Entry entry(recording::kResource);
     entry << cbid << data.context << data.handle << (graph != nullptr ? 1 : 0);
@@ -183,6 +204,13 @@ void write_resource(uint32_t cbid, const ResourceData& data) {
           << static_cast<uint64_t>(graph->node_type) << graph->dependency << graph->graph_exec;
   }
   if (cbid == kGraphNodeCreated || cbid == kGraphNodeDestroyStarting) query_node(graph->node);
+  constexpr uint32_t kGraphDestroyStarting = 10;
+  if (cbid == kGraphExecCreated || cbid == kGraphExecDestroyStarting) {
+    query_graph("cuptiGetGraphExecId", graph->graph_exec);
+  }
+  if (cbid == kGraphExecCreated || cbid == kGraphDestroyStarting) {
+    query_graph("cuptiGetGraphId", graph->graph);
+  }
   if (cbid == kGraphNodeCloned) {
     query_node(graph->node);
     query_node(graph->original_node);
@@ -200,7 +228,8 @@ void on_callback(void* user, int domain, uint32_t cbid, const void* data) {
       entry << static_cast<uint64_t>(domain) << cbid;
     }
   }
-  if (subscriber != nullptr) subscriber(user, domain, cbid, data);
+  const bool is_wanted = domain < 8 && cbid < 1024 && wanted[domain][cbid].load() != 0;
+  if (is_wanted && subscriber != nullptr) subscriber(user, domain, cbid, data);
 }
 
 // ---- buffers ----
@@ -324,6 +353,7 @@ RECORDER_EXPORT Result cuptiGetTimestamp(uint64_t* time) {
 RECORDER_EXPORT Result cuptiSubscribe(Subscriber* who, CallbackFunction callback, void* user) {
   subscriber = callback;
   const Result result = forward("cuptiSubscribe", who, &on_callback, user);
+  if (result == kSuccess && recorded().is_open()) ask_for_graphs(*who);
   note_call("cuptiSubscribe", 0, result);
   return result;
 }
@@ -344,6 +374,8 @@ RECORDER_EXPORT Result cuptiUnsubscribe(Subscriber who) {
 
 RECORDER_EXPORT Result cuptiEnableCallback(uint32_t enable, Subscriber who, int domain,
                                            uint32_t cbid) {
+  if (domain >= 0 && domain < 8 && cbid < 1024) wanted[domain][cbid].store(enable != 0 ? 1 : 0);
+  if (enable == 0 && is_of_graphs(domain, cbid) && recorded().is_open()) return kSuccess;
   return forward("cuptiEnableCallback", enable, who, domain, cbid);
 }
 
