@@ -1,29 +1,26 @@
 """What profiling costs on a GPU: none, the floor, Proton, triton.profiler, torch.profiler.
 
-Usage: python benchmarks/overhead.py [--quick] [--budget SECONDS] [--json PATH]
-Each sample comes from a process of its own, forked from one that has imported everything and never
-touched CUDA; tools take turns. A process times the work bare and profiled, again and again; the
-ratio of two such times that follow one another is a sample. What is reported is the median of the
-samples, with its 95 % interval. Rounds go on until the budget is spent.
+Usage: python benchmarks/overhead.py [--quick] [--budget SECONDS] [--explain] [--json PATH]
+No profiler, the floor and Proton take turns in one process, session by session, so that a ratio is
+of two times that follow one another; the known tools take turns with no profiler in processes of
+their own. The order turns round each time. What is reported is the median of all ratios with its
+95 % interval, which is that of a bootstrap over processes. Rounds of fresh processes go on until
+the budget is spent. `--explain` measures parts of the cost instead: the floor asked for more, one
+thing at a time, and scopes without CUPTI.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import statistics
 import sys
 import time
-import traceback
+from collections.abc import Iterable
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-from overhead_tools import make_tools
-from overhead_work import make_work
-from stats import Estimate, Result, estimate, machine, parser, report
+from overhead_process import FINALIZE_STEPS, forked, measure, measure_finalize
+from overhead_work import LAUNCHES
+from stats import Estimate, Result, estimate, estimate_groups, machine, parser, report
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -44,11 +41,35 @@ BARS: dict[str, tuple[tuple[float | None, float | None], tuple[float | None, flo
     "inference": ((None, 1.03), (None, 1.08)),
     "training": ((None, 1.03), (None, 1.08)),
 }
-PAIRS = 5  # of a row in a process: bare, then profiled in a session of its own
-FINALIZE_STEPS = 40
-EVERY_ROUND = ("none", "floor", "proton", "proton python")
-SOME_ROUNDS = ("triton", "triton python", "torch")  # every third: they only stand beside
-PROCESS_LIMIT_S = 60
+TOGETHER = ("none", "floor", "proton", "proton python")
+# a round: the tools of each of its processes, and how many cycles it runs
+ROUND: tuple[tuple[tuple[str, ...], int], ...] = (
+    (TOGETHER, 4),
+    (TOGETHER, 4),
+    (("none", "triton"), 3),
+    (("none", "triton python"), 2),
+    (TOGETHER, 4),
+    (("none", "torch"), 2),
+    (("none", "floor"), 3),  # whether the floor costs the same alone
+)
+EXPLAIN: tuple[tuple[tuple[str, ...], int], ...] = (
+    (
+        (
+            "none",
+            "scopes",
+            "scopes in a session",
+            "floor",
+            "floor 4M",
+            "floor copies",
+            "floor resources",
+            "floor zeroed",
+        ),
+        2,
+    ),
+    (("none", "floor clock", "proton", "proton 1M", "proton python"), 3),
+)
+EXPLAINED_ROWS = ["triton", "graph", "inference", "training"]
+PROCESS_LIMIT_S = 100
 IMPORTS = (
     "torch.profiler",
     "transformers.models.gpt2.modeling_gpt2",
@@ -57,201 +78,193 @@ IMPORTS = (
     "proton",
 )
 
-
-def measure(tool_name: str, rows: list[str], library: str) -> dict[str, Any]:
-    """In a process of its own: row -> pairs of seconds, bare and profiled."""
-    started = time.perf_counter()
-    tool = make_tools(library)[tool_name]()
-    work = make_work(rows)
-    import torch
-
-    def sample(run: Any, calls: int) -> float:
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        torch.cuda.synchronize()
-        return time.perf_counter() - start
-
-    def timed(run: Any, calls: int) -> float:
-        sample(run, 1)
-        return sample(run, calls)
-
-    prepared = time.perf_counter()
-    result: dict[str, Any] = {"prepare_s": prepared - started}
-    # graphs first: some versions of CUPTI mistake graph launches in a process's later sessions
-    for row in sorted(rows, key=lambda name: not name.startswith("graph")):
-        if row == "graph_level" and tool_name not in ("none", "floor", "proton"):
-            continue
-        piece = work[row]
-        bare = piece.prepare(None)
-        pairs = []
-        for _ in range(PAIRS):
-            without = timed(bare, piece.calls)
-            tool.start(is_graph_level=row == "graph_level")
-            try:
-                pairs.append((without, timed(piece.prepare(tool.scope), piece.calls)))
-            finally:
-                tool.stop()
-        result[row] = pairs
-    result["run_s"] = time.perf_counter() - prepared
-    return result
+Cycle = dict[str, float]  # tool -> seconds
 
 
-def measure_finalize(tool_name: str, rows: list[str], library: str) -> dict[str, Any]:
-    """In a process of its own: milliseconds to finalize after 40 training steps, and bytes."""
-    tool = make_tools(library)[tool_name]()
-    run = make_work(["training"])["training"].prepare(tool.scope)
-    import torch
+class Samples:
+    """Everything measured so far: per process, row -> cycles."""
 
-    if tool_name == "torch":
-        tool.exports = True  # type: ignore[attr-defined]
-    tool.start()
-    for _ in range(FINALIZE_STEPS):
-        run()
-    torch.cuda.synchronize()
-    start = time.perf_counter()
-    tool.stop()
-    return {"ms": (time.perf_counter() - start) * 1e3, "bytes": tool.file_bytes()}
+    def __init__(self) -> None:
+        self.processes: list[dict[str, list[Cycle]]] = []
 
-
-def forked(function: Any, arguments: tuple[Any, ...], limit_s: float) -> dict[str, Any]:
-    """The result of `function` in a forked process; `{"error": ...}` where there is none."""
-    read, write = os.pipe()
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read)
-        try:
-            result = function(*arguments)
-        except BaseException as error:
-            traceback.print_exc()
-            result = {"error": f"{type(error).__name__}: {error}"}
-        with os.fdopen(write, "w") as pipe:
-            json.dump(result, pipe)
-        os._exit(0)
-    os.close(write)
-    text, end = b"", time.monotonic() + limit_s
-    while True:
-        left = end - time.monotonic()
-        ready = left > 0 and select.select([read], [], [], left)[0]
-        if not ready:
-            os.kill(pid, signal.SIGKILL)
-            text = json.dumps({"error": f"no result after {limit_s:.0f} s"}).encode()
-            break
-        piece = os.read(read, 1 << 16)
-        if not piece:
-            break
-        text += piece
-    os.close(read)
-    _, status = os.waitpid(pid, 0)
-    return dict(json.loads(text or json.dumps({"error": f"the process died ({status})"})))
-
-
-def collect(rows: list[str], tools: list[str], budget_s: float, library: str) -> dict[str, Any]:
-    """tool -> row -> the ratios of its processes."""
-    ratios: dict[str, dict[str, list[float]]] = {name: {} for name in tools}
-    end = time.monotonic() + budget_s
-    longest = 0.0
-    for round_number in range(1000):
-        names = [n for n in tools if n in EVERY_ROUND or round_number % 3 == 0]
-        for name in names if round_number % 2 else names[::-1]:
-            start = time.monotonic()
-            if start + longest > end:
-                return ratios
-            found = forked(measure, (name, rows, library), min(PROCESS_LIMIT_S, end - start + 5))
-            longest = max(longest, min(time.monotonic() - start, 20))
-            if "error" in found:
-                print(f"{name}: {found['error']}", flush=True)
+    def ratios(
+        self, row: str, name: str, against: str, *, alone: bool = False
+    ) -> list[list[float]]:
+        """For each process, the ratios of times in one cycle; `alone`: of pairs of two tools."""
+        groups = []
+        for process in self.processes:
+            cycles = process.get(row, [])
+            if alone and any(len(cycle) > 2 for cycle in cycles):
                 continue
-            took = [f"{found.pop(key):.1f}" for key in ("prepare_s", "run_s")]
-            for row, pairs in found.items():
-                ratios[name].setdefault(row, []).extend(on / off for off, on in pairs)
-            bare = {row: f"{pairs[0][0] * 1e3:.2f}" for row, pairs in found.items()}
-            print(f"{name}: prepared in {took[0]} s, ran {took[1]} s, bare ms {bare}", flush=True)
-        print(f"round {round_number + 1} done, {end - time.monotonic():.0f} s left", flush=True)
-    return ratios
+            groups.append([c[name] / c[against] for c in cycles if name in c and against in c])
+        return [group for group in groups if group]
+
+    def bare(self, row: str) -> list[list[float]]:
+        """No profiler against itself, one cycle later: the noise of the machine."""
+        groups = []
+        for process in self.processes:
+            times = [cycle["none"] for cycle in process.get(row, []) if "none" in cycle]
+            groups.append([later / sooner for sooner, later in pairwise(times)])
+        return [group for group in groups if group]
+
+    def names(self) -> list[str]:
+        """Every tool, in order of appearance."""
+        cycles = (c for process in self.processes for cycles in process.values() for c in cycles)
+        return list(dict.fromkeys(name for cycle in cycles for name in cycle))
 
 
-def results_of(ratios: dict[str, dict[str, list[float]]]) -> list[Result]:
+def collect(
+    rows: list[str],
+    plan: Iterable[tuple[tuple[str, ...], int]],
+    tools: set[str] | None,
+    budget_s: float,
+    library: str,
+) -> Samples:
+    """Run the processes of `plan`, as far as the budget goes."""
+    samples = Samples()
+    end = time.monotonic() + budget_s
+    longest: dict[tuple[str, ...], float] = {}
+    for number, (planned, cycles) in enumerate(plan, 1):
+        names = [name for name in planned if tools is None or name in tools or name == "none"]
+        if names == ["none"]:
+            continue
+        start = time.monotonic()
+        if start + longest.get(planned, 10.0) > end:
+            return samples
+        limit_s = min(PROCESS_LIMIT_S, end - start + 10)
+        found = forked(measure, (names, rows, library, cycles), limit_s)
+        longest[planned] = time.monotonic() - start
+        left = f"{end - time.monotonic():.0f} s left"
+        if "error" in found:
+            print(f"{number}: {', '.join(names)}: {found['error']}; {left}", flush=True)
+            continue
+        for name, reason in found["failed"].items():
+            print(f"{number}: {name} failed: {reason}", flush=True)
+        samples.processes.append(found["samples"])
+        took = f"prepared in {found['prepare_s']:.1f} s, ran {found['run_s']:.1f} s"
+        print(f"{number}: {', '.join(names)}: {took}; {left}", flush=True)
+    return samples
+
+
+def rounds() -> Iterable[tuple[tuple[str, ...], int]]:
+    """Rounds without end."""
+    while True:
+        yield from ROUND
+
+
+def results_of(samples: Samples) -> list[Result]:
     """The table's rows."""
     results = []
     for row, text in ROWS.items():
-        floor = ratios.get("floor", {}).get(row)
         for index, name in enumerate(("proton", "proton python")):
-            if row not in ratios.get(name, {}):
+            ours = samples.ratios(row, name, "none")
+            if not ours:
                 continue
             bar, floor_bar = BARS[row][index]
-            context = ", python" if index else ""
-            known = ratios.get("triton python" if index else "triton", {}).get(row)
-            note = "; ".join(
-                f"{other} {estimate(samples)}"
-                for other in ("none", "floor", "torch")
-                if (samples := ratios.get(other, {}).get(row))
-            )
-            results.append(
-                Result(
-                    f"{text}{context}",
-                    "x none",
-                    estimate(ratios[name][row]),
-                    bar=bar,
-                    known=estimate(known) if known else None,
-                    note=note,
-                )
-            )
-            if floor and floor_bar is not None:
-                middle = statistics.median(floor)
-                against = [each / middle for each in ratios[name][row]]
-                results.append(
-                    Result(f"{text}{context}", "x floor", estimate(against), bar=floor_bar)
-                )
+            figure = f"{text}{', python' if index else ''}"
+            known = samples.ratios(row, "triton python" if index else "triton", "none")
+            beside = {
+                "none": samples.bare(row),
+                "floor": samples.ratios(row, "floor", "none"),
+                "floor alone": samples.ratios(row, "floor", "none", alone=True),
+                "torch": samples.ratios(row, "torch", "none"),
+            }
+            note = "; ".join(f"{k} {estimate_groups(v)}" for k, v in beside.items() if v)
+            note = f"{len(ours)} processes; {note}"
+            theirs = estimate_groups(known) if known else None
+            results.append(Result(figure, "x none", estimate_groups(ours), bar, theirs, note))
+            against = samples.ratios(row, name, "floor")
+            if against and floor_bar is not None:
+                results.append(Result(figure, "x floor", estimate_groups(against), floor_bar))
     return results
 
 
-def finalize_results(library: str, tools: list[str]) -> list[Result]:
+def finalize_results(library: str, tools: dict[str, int], end: float) -> list[Result]:
     """How long writing takes after 40 training steps, and how large the files are."""
     bars = {"proton": (20.0, 27.0), "proton python": (None, 100.0), "proton trace": (200.0, 3072.0)}
     results = []
-    for name in tools:
-        found = forked(measure_finalize, (name, [], library), 120)
+    for name, repeats in tools.items():
+        left_s = end - time.monotonic()
+        if left_s < 15:
+            print(f"finalize of {name}: no time left", flush=True)
+            continue
+        found = forked(measure_finalize, (name, library, repeats), min(left_s, 60))
         if "error" in found:
             print(f"finalize of {name}: {found['error']}", flush=True)
             continue
         time_bar, size_bar = bars.get(name, (None, None))
-        for what, value, unit, bar in (
-            ("finalize", found["ms"], "ms", time_bar),
-            ("file", found["bytes"] / 1024, "KB", size_bar),
-        ):
-            one = Estimate(value, value, value, 1)
-            results.append(Result(f"{what} after 40 training steps, {name}", unit, one, bar=bar))
+        size = found["bytes"] / 1024
+        what = f"after {FINALIZE_STEPS} training steps, {name}"
+        results.append(Result(f"finalize {what}", "ms", estimate(found["ms"]), bar=time_bar))
+        results.append(Result(f"file {what}", "KB", Estimate(size, size, size, 1), bar=size_bar))
     return results
+
+
+def explain(samples: Samples, rows: list[str]) -> None:
+    """Print what each part costs, as a ratio to none and in nanoseconds a kernel."""
+    from overhead_work import GRAPH_KERNELS
+
+    kernels = {"triton": LAUNCHES, "graph": 40 * GRAPH_KERNELS, "inference": 3160, "training": 6285}
+    for row in rows:
+        print(f"== {ROWS[row]}")
+        for name in samples.names():
+            ratios = samples.ratios(row, name, "none")
+            added = [
+                (cycle[name] - cycle["none"]) * 1e9 / kernels[row]
+                for process in samples.processes
+                for cycle in process.get(row, [])
+                if name in cycle and "none" in cycle
+            ]
+            if ratios and added:
+                print(f"{name}: {estimate_groups(ratios)} x none, {estimate(added)} ns a kernel")
+
+
+def prepare() -> str:
+    """Build the floor, and import what forked processes share; none of it touches the GPU."""
+    from floor.floor import build
+
+    library = build()
+    for module in IMPORTS:
+        import_module(module)
+    print(machine(), flush=True)
+    return library
 
 
 def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--quick", action="store_true", help="a minute and a half, few samples")
-    arguments.add_argument("--budget", type=float, help="seconds for the ratios (default 270)")
+    arguments.add_argument("--budget", type=float, help="seconds for everything (default 500)")
+    arguments.add_argument(
+        "--explain", action="store_true", help="parts of the cost, in two minutes"
+    )
     arguments.add_argument("--no-finalize", action="store_true", help="leave the writing out")
-    arguments.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS))
-    arguments.add_argument("--tools", nargs="+", default=[*EVERY_ROUND, *SOME_ROUNDS])
+    arguments.add_argument("--rows", nargs="+", choices=ROWS)
+    arguments.add_argument("--tools", nargs="+", help="only these, besides none")
     chosen = arguments.parse_args()
-    budget_s = chosen.budget or (75 if chosen.quick else 270)
-    from floor.floor import build
+    started = time.monotonic()
+    budget_s = chosen.budget or (110 if chosen.explain else 80 if chosen.quick else 500)
+    end = started + budget_s
+    tools = set(chosen.tools) if chosen.tools else None
+    library = prepare()
 
-    library = build()
-    for module in IMPORTS:  # once, before any process is forked; none of them touches the GPU
-        import_module(module)
-    print(machine(), flush=True)
-    ratios = collect(chosen.rows, chosen.tools, budget_s, library)
-    results = results_of(ratios)
-    writers = ["proton", "proton python", "proton trace"]
+    def left_s(kept: float) -> float:
+        return max(end - time.monotonic() - kept, 20)
+
+    if chosen.explain:
+        rows = chosen.rows or EXPLAINED_ROWS
+        explain(collect(rows, EXPLAIN, tools, left_s(0), library), rows)
+        return
+    writers = {"proton": 3, "proton python": 3, "proton trace": 3}
     if not chosen.quick:
-        writers += ["triton", "triton python", "triton trace"]
+        writers |= {"triton": 1, "triton python": 1, "triton trace": 1}
+    kept = 0 if chosen.no_finalize else 10 * len(writers)
+    samples = collect(chosen.rows or list(ROWS), rounds(), tools, left_s(kept), library)
+    results = results_of(samples)
     if not chosen.no_finalize:
-        results += finalize_results(library, writers)
+        results += finalize_results(library, writers, end + 30)
     report(results, chosen.json)
-    for name in ratios.keys() - {"none", *EVERY_ROUND, *SOME_ROUNDS}:
-        for row, samples in ratios[name].items():
-            print(f"{row}, {name}: {estimate(samples)} x none")
+    if not results:
+        sys.exit("nothing was measured")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+BUFFER_KNOB = "TRITON_PROFILE_BUFFER_SIZE"
+
 
 class Tool:
     """No profiler. `scope` is the class of its scopes; None where it has none."""
@@ -48,20 +50,51 @@ class FloorTool(Tool):
 class ProtonTool(Tool):
     """Proton."""
 
-    def __init__(self, output_format: str = "", **options: Any) -> None:
+    def __init__(
+        self, output_format: str = "", *, buffer_bytes: int | None = None, **options: Any
+    ) -> None:
         import proton
 
         super().__init__()
         self._proton, self._options, self._format = proton, options, output_format
+        self._buffer_bytes = buffer_bytes
         self.scope = proton.scope
 
     def start(self, *, is_graph_level: bool = False) -> None:
         name = os.path.join(self.folder, "profile")
         mode = "graphs=graph" if is_graph_level else None
-        self._proton.start(name, backend="cupti", mode=mode, **self._options)
+        if self._buffer_bytes is not None:
+            os.environ[BUFFER_KNOB] = str(self._buffer_bytes)
+        try:
+            self._proton.start(name, backend="cupti", mode=mode, **self._options)
+        finally:
+            os.environ.pop(BUFFER_KNOB, None)
 
     def stop(self) -> None:
         self._proton.finalize(output_format=self._format)
+
+
+class ScopesTool(Tool):
+    """Proton's scopes without CUPTI: in no session, or in one that no backend serves."""
+
+    def __init__(self, *, has_session: bool = False) -> None:
+        import proton
+        from proton import _native
+
+        super().__init__()
+        self._make = _native.Session if has_session else None
+        self._session: Any = None
+        self.scope = proton.scope
+
+    def start(self, *, is_graph_level: bool = False) -> None:
+        if self._make is not None:
+            self._session = self._make(0, context="shadow", data="tree")
+            self._session.activate()
+
+    def stop(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
 
 class TritonTool(Tool):
@@ -123,7 +156,12 @@ def make_tools(floor_library: str) -> dict[str, Callable[[], Tool]]:
         "floor copies": lambda: FloorTool(floor_library, copies=True),
         "floor clock": lambda: FloorTool(floor_library, host_clock=True),
         "floor 4M": lambda: FloorTool(floor_library, buffer_bytes=4 << 20),
+        "floor zeroed": lambda: FloorTool(floor_library, buffer_bytes=4 << 20, zeroed=True),
+        "floor resources": lambda: FloorTool(floor_library, resources=True),
+        "scopes": ScopesTool,
+        "scopes in a session": lambda: ScopesTool(has_session=True),
         "proton": ProtonTool,
+        "proton 1M": lambda: ProtonTool(buffer_bytes=1 << 20),
         "proton python": lambda: ProtonTool(context="python"),
         "proton trace": lambda: ProtonTool("perfetto", data="trace"),
         "triton": TritonTool,

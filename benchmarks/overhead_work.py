@@ -1,7 +1,7 @@
 """The work that `overhead.py` profiles: launches, graphs, GPT-2 steps. Needs a GPU and torch.
 
 `make_work` prepares it in a process that has not touched CUDA; each piece of work is a function of
-the scope class to use (None: without scopes) that returns a function to call and time.
+the scope class to use (None: without scopes) that returns what is timed: a function of how often.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-Runner = Callable[[], None]
+Runner = Callable[[int], None]
 GRAPH_KERNELS = 1000
+LAUNCHES = 20_000
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,15 @@ class Work:
         prepare: from a scope class (or None) to what is timed.
         kernels: how many one call launches.
         calls: how many calls are one sample.
+        warm_up: how many come before it.
+        is_gpu_bound: whether the time that counts is the GPU's.
     """
 
     prepare: Callable[[Any], Runner]
     kernels: int
     calls: int
+    warm_up: int = 1
+    is_gpu_bound: bool = False
 
 
 def make_work(names: list[str]) -> dict[str, Work]:
@@ -48,9 +53,7 @@ def make_work(names: list[str]) -> dict[str, Work]:
     if "training" in names:
         work["training"] = _training(torch)
     for each in {id(work[name]): work[name] for name in names}.values():
-        run = each.prepare(None)
-        run()
-        run()
+        each.prepare(None)(2 * each.warm_up)
     torch.cuda.synchronize()
     return {name: work[name] for name in names}
 
@@ -60,35 +63,34 @@ def _triton_launches(torch: Any) -> Work:
 
     x = torch.zeros(1024, device="cuda")
     launch = tiny[(1,)]
-    count = 4000
 
     def prepare(scope: Any) -> Runner:
-        def bare() -> None:
+        def bare(count: int) -> None:
             for _ in range(count):
                 launch(x, 1024, BLOCK=1024)
 
-        def scoped() -> None:
+        def scoped(count: int) -> None:
             for _ in range(count):
                 with scope("launch"):
                     launch(x, 1024, BLOCK=1024)
 
         return bare if scope is None else scoped
 
-    return Work(prepare, count, 1)
+    return Work(prepare, 1, LAUNCHES, warm_up=500)
 
 
 def _torch_launches(torch: Any) -> Work:
     a, b, c = (torch.zeros(1024, device="cuda") for _ in range(3))
-    add, count = torch.add, 4000
+    add = torch.add
 
     def prepare(scope: Any) -> Runner:
-        def run() -> None:
+        def run(count: int) -> None:
             for _ in range(count):
                 add(a, b, out=c)
 
         return run
 
-    return Work(prepare, count, 1)
+    return Work(prepare, 1, LAUNCHES, warm_up=500)
 
 
 def _graph(torch: Any) -> Work:
@@ -108,12 +110,13 @@ def _graph(torch: Any) -> Work:
                 launch(x, 1024, BLOCK=1024)
                 torch.add(a, b, out=c)
 
-        def run() -> None:
-            graph.replay()
+        def run(count: int) -> None:
+            for _ in range(count):
+                graph.replay()
 
         return run
 
-    return Work(prepare, GRAPH_KERNELS, 20)
+    return Work(prepare, GRAPH_KERNELS, 40, warm_up=2, is_gpu_bound=True)
 
 
 def gpt2(torch: Any, dtype: Any) -> Any:
@@ -129,9 +132,10 @@ def _inference(torch: Any) -> Work:
     ids = torch.randint(0, 50257, (1, 128), device="cuda")
 
     def prepare(scope: Any) -> Runner:
-        def run() -> None:
-            with torch.no_grad(), nullcontext() if scope is None else scope("step"):
-                model(ids)
+        def run(count: int) -> None:
+            for _ in range(count):
+                with torch.no_grad(), nullcontext() if scope is None else scope("step"):
+                    model(ids)
 
         return run
 
@@ -144,11 +148,12 @@ def _training(torch: Any) -> Work:
     optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
 
     def prepare(scope: Any) -> Runner:
-        def run() -> None:
-            with nullcontext() if scope is None else scope("step"):
-                optimizer.zero_grad()
-                model(ids, labels=ids).loss.backward()
-                optimizer.step()
+        def run(count: int) -> None:
+            for _ in range(count):
+                with nullcontext() if scope is None else scope("step"):
+                    optimizer.zero_grad()
+                    model(ids, labels=ids).loss.backward()
+                    optimizer.step()
 
         return run
 

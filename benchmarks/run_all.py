@@ -1,31 +1,59 @@
-"""Runs every benchmark and writes the table of docs/performance.md between its markers.
+"""Runs the benchmarks and writes the tables of docs/performance.md between their markers.
 
-Usage: python benchmarks/run_all.py [--only NAME ...] [--dry-run]
-A benchmark that fails leaves its rows as they were, and the exit status is 1.
+Usage: python benchmarks/run_all.py [--gpu] [--only NAME ...] [--keep FOLDER] [--dry-run]
+       python benchmarks/run_all.py --results FOLDER
+`--gpu` runs those that need a GPU, torch and Triton, in nine minutes. `--keep` leaves the results
+as JSON in a folder; `--results` makes the tables from such a folder, wherever the page is.
+A benchmark that fails or takes too long leaves its rows as they were, and the exit status is 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "performance.md"
-BENCHMARKS = (
-    "import_time",
-    "scope_cost",
-    "memory_flat",
-    "write_cost",
-    "trace_cost",
-    "viewer_load",
-    "interpreter_cost",
-)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A script, what it is called with, and how long it may take."""
+
+    script: str
+    arguments: tuple[str, ...] = ()
+    limit_s: float = 900
+
+
+# by the name of their markers in the page
+PLAIN = {
+    name: Benchmark(name)
+    for name in (
+        "import_time",
+        "scope_cost",
+        "launch_cost",
+        "memory_flat",
+        "write_cost",
+        "trace_cost",
+        "viewer_load",
+        "interpreter_cost",
+    )
+}
+GPU = {
+    "overhead": Benchmark("overhead", ("--budget", "330"), 400),
+    "scope_cost_gpu": Benchmark("scope_cost", (), 50),
+    "viewer_load_known": Benchmark("viewer_load", ("--known-alone",), 90),
+}
+BENCHMARKS = PLAIN | GPU
 BEGIN, END = "<!-- figures: begin {name} -->", "<!-- figures: end {name} -->"
 HEAD = "| figure | measured | bar | met | known tool |\n|---|---|---|---|---|\n"
 
@@ -77,30 +105,50 @@ def put(page: str, name: str, text: str) -> str:
     return f"{before}{begin}\n{text}{end}{after}"
 
 
-def run(name: str) -> dict[str, Any] | None:
-    """One benchmark's results, or None if it failed."""
+def run(name: str, folder: Path) -> bool:
+    """Leave one benchmark's results in `folder`; False: it failed."""
+    benchmark = BENCHMARKS[name]
     print(f"== {name}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.json"
-        command = [sys.executable, str(HERE / f"{name}.py"), "--json", str(results)]
-        if subprocess.run(command, cwd=folder).returncode != 0 or not results.exists():
-            return None
-        document: dict[str, Any] = json.loads(results.read_text())
-        return document
+    results = (folder / f"{name}.json").resolve()
+    script = str(HERE / f"{benchmark.script}.py")
+    command = [sys.executable, script, *benchmark.arguments, "--json", str(results)]
+    with tempfile.TemporaryDirectory() as place:
+        # A group of its own: what it started ends with it.
+        started = subprocess.Popen(command, cwd=place, start_new_session=True)
+        try:
+            return started.wait(benchmark.limit_s) == 0 and results.exists()
+        except subprocess.TimeoutExpired:
+            print(f"{name}: not done after {benchmark.limit_s:.0f} s", file=sys.stderr)
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+            return False
+
+
+def write_page(page: str, folder: Path) -> str:
+    """The page with the tables of all results in `folder`."""
+    for name in BENCHMARKS:
+        results = folder / f"{name}.json"
+        if results.exists():
+            page = put(page, name, section(json.loads(results.read_text())))
+    return page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=BENCHMARKS, default=BENCHMARKS)
-    parser.add_argument("--dry-run", action="store_true", help="print the table, write nothing")
+    parser.add_argument("--gpu", action="store_true", help="those that need a GPU")
+    parser.add_argument("--only", nargs="+", choices=BENCHMARKS)
+    parser.add_argument("--keep", type=Path, help="leave the results there as JSON")
+    parser.add_argument("--results", type=Path, help="run nothing, take the results from there")
+    parser.add_argument("--dry-run", action="store_true", help="print the page, write nothing")
     arguments = parser.parse_args(argv)
-    page, failed = PAGE.read_text(), []
-    for name in arguments.only:
-        document = run(name)
-        if document is None:
-            failed.append(name)
-        else:
-            page = put(page, name, section(document))
+    names = arguments.only or (GPU if arguments.gpu else PLAIN)
+    failed: list[str] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.results or arguments.keep or Path(temporary)
+        if arguments.results is None:
+            folder.mkdir(parents=True, exist_ok=True)
+            failed = [name for name in names if not run(name, folder)]
+        page = write_page(PAGE.read_text(), folder)
     if arguments.dry_run:
         print(page)
     else:

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,7 @@ constexpr size_t kTableSize = 1 << 20;
 
 struct Library {
   Result (*subscribe)(Subscriber*, CallbackFunction, void*);
+  Result (*unsubscribe)(Subscriber);
   Result (*enable_callback)(uint32_t, Subscriber, int, uint32_t);
   Result (*register_buffers)(BufferRequested, BufferCompleted);
   Result (*enable)(uint32_t);
@@ -28,9 +30,20 @@ struct Library {
   Result (*next_record)(uint8_t*, size_t, void**);
   Result (*node_id)(void*, uint64_t*);
   Result (*register_clock)(TimestampFunction);
+  Result (*set_attribute)(int, size_t*, void*);
 } cupti;
 
-enum Extra : int { kGraphLevel = 1, kCopies = 2, kHostClock = 4 };
+enum Extra : int {
+  kGraphLevel = 1,
+  kCopies = 2,
+  kHostClock = 4,
+  kZeroed = 8,      // buffers are handed over zeroed: CUPTI does not do it while launching
+  kResources = 16,  // callbacks for contexts, graphs and ends of nodes too
+};
+constexpr uint32_t kOtherResources[] = {kContextCreated, kContextDestroyStarting,
+                                        kGraphNodeDestroyStarting, kGraphExecCreated,
+                                        kGraphExecDestroyStarting};
+constexpr int kZeroedAttribute = 5;  // CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 
 struct Sum {
   uint64_t key = 0, count = 0, time_ns = 0;
@@ -38,6 +51,7 @@ struct Sum {
 
 Subscriber subscriber;
 size_t buffer_bytes;
+bool is_zeroed = false;
 uint64_t* contexts;  // [correlation & mask] = correlation << 32 | context
 thread_local uint32_t context = 1;
 
@@ -52,6 +66,7 @@ std::vector<Sum> sums(4096);
 uint64_t record_count, graph_count, unmatched_count;
 
 void on_graph_node(uint32_t id, const ResourceData* resource) {
+  if (id != kGraphNodeCreated && id != kGraphNodeCloned) return;
   const auto* graph = static_cast<const GraphData*>(resource->descriptor);
   if (graph == nullptr || graph->node_type != kKernelNode) return;
   uint64_t node = 0, original = 0;
@@ -98,6 +113,7 @@ void on_requested(uint8_t** buffer, size_t* size, size_t* max_record_count) {
   std::lock_guard lock(free_mutex);
   if (free_buffers.empty()) {
     *buffer = static_cast<uint8_t*>(std::aligned_alloc(4096, buffer_bytes));
+    if (is_zeroed) std::memset(*buffer, 0, buffer_bytes);
   } else {
     *buffer = free_buffers.back();
     free_buffers.pop_back();
@@ -130,6 +146,7 @@ void on_completed(Context, uint32_t, uint8_t* buffer, size_t, size_t valid_size)
       }
     }
   }
+  if (is_zeroed) std::memset(buffer, 0, valid_size);
   std::lock_guard lock(free_mutex);
   free_buffers.push_back(buffer);
 }
@@ -144,6 +161,11 @@ template <typename Function>
 bool find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
+}
+
+void set_zeroed(uint8_t value) {
+  size_t size = sizeof(value);
+  cupti.set_attribute(kZeroedAttribute, &size, &value);
 }
 
 int set_callbacks(uint32_t is_on) {
@@ -162,13 +184,15 @@ int set_callbacks(uint32_t is_on) {
 
 extern "C" {
 
-/// Opens a libcupti and subscribes; 0, or what failed.
+/// Opens a libcupti; 0, or what failed.
 int floor_open(const char* path, uint64_t buffer_size) {
   buffer_bytes = buffer_size;
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return -1;
   const bool has_all =
       find(library, "cuptiSubscribe", cupti.subscribe) &&
+      find(library, "cuptiUnsubscribe", cupti.unsubscribe) &&
+      find(library, "cuptiActivitySetAttribute", cupti.set_attribute) &&
       find(library, "cuptiEnableCallback", cupti.enable_callback) &&
       find(library, "cuptiActivityRegisterCallbacks", cupti.register_buffers) &&
       find(library, "cuptiActivityEnable", cupti.enable) &&
@@ -179,13 +203,21 @@ int floor_open(const char* path, uint64_t buffer_size) {
       find(library, "cuptiActivityRegisterTimestampCallback", cupti.register_clock);
   if (!has_all) return -2;
   contexts = static_cast<uint64_t*>(std::calloc(kTableSize, sizeof(uint64_t)));
-  if (const Result result = cupti.subscribe(&subscriber, on_callback, nullptr)) return result;
-  return cupti.register_buffers(on_requested, on_completed);
+  return 0;
 }
 
 /// `extras`: what profilers ask for besides kernels, to see what it costs.
 int floor_start(int extras) {
   record_count = graph_count = unmatched_count = 0;
+  if (const Result result = cupti.subscribe(&subscriber, on_callback, nullptr)) return result;
+  if (const Result result = cupti.register_buffers(on_requested, on_completed)) return result;
+  is_zeroed = (extras & kZeroed) != 0;
+  if (is_zeroed) set_zeroed(1);
+  if ((extras & kResources) != 0) {
+    for (const uint32_t id : kOtherResources) {
+      cupti.enable_callback(1, subscriber, kResourceDomain, id);
+    }
+  }
   if (const Result result = cupti.enable(kConcurrentKernelActivity)) return result;
   if ((extras & kGraphLevel) != 0) {
     if (const Result result = cupti.enable(kGraphTraceActivity)) return result;
@@ -205,7 +237,9 @@ int floor_stop(uint64_t counts[3]) {
   cupti.disable(kGraphTraceActivity);
   cupti.disable(kMemcpyActivity);
   cupti.disable(kMemsetActivity);
-  const int result = set_callbacks(0);
+  set_callbacks(0);
+  if (is_zeroed) set_zeroed(0);
+  const Result result = cupti.unsubscribe(subscriber);
   counts[0] = record_count;
   counts[1] = graph_count;
   counts[2] = unmatched_count;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -21,9 +22,11 @@ def build() -> str:
 
 
 class Floor:
-    """One process's use of the library; `stop` tells what was seen.
+    """One use of the library, with tables and buffers of its own; `stop` tells what was seen.
 
-    `copies` and `host_clock` ask CUPTI for more than the floor needs, as profilers do.
+    It holds CUPTI from `start` to `stop`, so that others may have it meanwhile. `copies`,
+    `host_clock`, `zeroed` and `resources` ask more of CUPTI than the floor needs, as profilers do.
+    The host clock stays for the rest of the process.
     """
 
     def __init__(
@@ -34,9 +37,14 @@ class Floor:
         buffer_bytes: int = 1 << 20,
         copies: bool = False,
         host_clock: bool = False,
+        zeroed: bool = False,
+        resources: bool = False,
     ) -> None:
-        self._library = ctypes.CDLL(library)
-        self._extras = 2 * copies + 4 * host_clock
+        with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as own:
+            shutil.copyfile(library, own.name)
+        self._library = ctypes.CDLL(own.name)
+        os.unlink(own.name)
+        self._extras = 2 * copies + 4 * host_clock + 8 * zeroed + 16 * resources
         size = ctypes.c_uint64(buffer_bytes)
         self._check("floor_open", self._library.floor_open(cupti.encode(), size))
 

@@ -1,10 +1,13 @@
 """The writer of docs/performance.md: its rows, its markers, what it leaves alone."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.run_all import number, put, row, section
+from benchmarks import run_all
+from benchmarks.run_all import Benchmark, number, put, row, section, write_page
 
 
 def result(**changes: Any) -> dict[str, Any]:
@@ -55,3 +58,22 @@ def test_a_new_benchmark_gets_markers_at_the_end() -> None:
 def test_a_missing_end_marker_is_an_error() -> None:
     with pytest.raises(ValueError, match="has no"):
         put("<!-- figures: begin a -->\n", "a", "x")
+
+
+def test_tables_are_made_from_a_folder_of_results(tmp_path: Path) -> None:
+    document = {"machine": "m", "date": "d", "command": ["overhead.py"], "results": [result()]}
+    (tmp_path / "overhead.json").write_text(json.dumps(document))
+    (tmp_path / "other.json").write_text("{}")
+    page = "<!-- figures: begin overhead -->\nold\n<!-- figures: end overhead -->\n"
+    assert "| scope | 41.3 (40.0 to 43.5) ns |" in write_page(page, tmp_path)
+    assert "old" not in write_page(page, tmp_path)
+
+
+def test_a_benchmark_that_takes_too_long_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr(run_all, "HERE", tmp_path)
+    monkeypatch.setitem(run_all.BENCHMARKS, "slow", Benchmark("slow", (), 0.2))
+    assert not run_all.run("slow", tmp_path)
+    assert "slow: not done after 0 s" in capfd.readouterr().err

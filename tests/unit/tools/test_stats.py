@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.stats import Estimate, Result, difference, estimate, interleave, ratio, report
+from benchmarks.stats import (
+    Estimate,
+    Result,
+    difference,
+    estimate,
+    estimate_groups,
+    interleave,
+    ratio,
+    report,
+)
 
 
 def test_eleven_samples_leave_out_one_at_each_end() -> None:
@@ -14,6 +23,19 @@ def test_eleven_samples_leave_out_one_at_each_end() -> None:
 
 def test_few_samples_take_the_extremes_as_interval() -> None:
     assert estimate([3, 1, 2]) == Estimate(median=2, low=1, high=3, samples=3)
+
+
+def test_samples_of_few_processes_give_no_narrow_interval() -> None:
+    assert estimate_groups([[1.0] * 100, [2.0] * 100, []]) == Estimate(1.5, 1.0, 2.0, 200)
+
+
+def test_the_interval_is_as_wide_as_processes_differ() -> None:
+    alike = estimate_groups([[1.0, 1.1, 1.2]] * 8)
+    apart = estimate_groups([[1.0 + n / 10] * 3 for n in range(8)])
+    assert (alike.low, alike.median, alike.high) == (1.1, 1.1, 1.1)
+    assert apart.low <= 1.2 < 1.35 == pytest.approx(apart.median)
+    assert apart.high >= 1.5
+    assert estimate_groups([[1.0]] * 4) == estimate_groups([[1.0]] * 4)
 
 
 def test_no_samples_are_an_error() -> None:
