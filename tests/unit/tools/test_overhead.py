@@ -2,6 +2,7 @@
 
 import os
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,7 @@ BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
 @pytest.fixture
 def overhead(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import overhead
-
-    return overhead
+    return import_module("overhead")
 
 
 def made(overhead: Any, *processes: dict[str, list[dict[str, float]]]) -> Any:
