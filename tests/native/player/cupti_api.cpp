@@ -35,7 +35,8 @@ PLAYER_EXPORT Result cuptiGetTimestamp(uint64_t* time) {
   return kSuccess;
 }
 
-PLAYER_EXPORT Result cuptiSubscribe(Subscriber* who, CallbackFunction callback, void*) {
+PLAYER_EXPORT Result cuptiSubscribe(Subscriber* who, CallbackFunction callback, void* user) {
+  state().callback_user.store(user);
   state().callback.store(callback);
   *who = &state();
   return kSuccess;

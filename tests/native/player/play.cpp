@@ -72,11 +72,11 @@ void call_back(Entry& entry) {
     data.params = entry.words;
     data.return_value = &result;
     data.correlation_data = &scratch;
-    callback(nullptr, domain, entry.cbid, &data);
+    callback(all.callback_user.load(), domain, entry.cbid, &data);
   } else {
     ResourceData data = entry.resource;
     data.descriptor = entry.has_graph ? &entry.graph : nullptr;
-    callback(nullptr, domain, entry.cbid, &data);
+    callback(all.callback_user.load(), domain, entry.cbid, &data);
   }
 }
 

@@ -82,6 +82,7 @@ struct State {
 
   // What Proton asked for
   std::atomic<CallbackFunction> callback{nullptr};
+  std::atomic<void*> callback_user{nullptr};
   std::atomic<BufferRequested> requested{nullptr};
   std::atomic<BufferCompleted> completed{nullptr};
   std::atomic<TimestampFunction> timestamp{nullptr};
