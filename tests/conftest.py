@@ -165,9 +165,12 @@ class FakeGpu:
         sink.add_device("FAKE", 0, {"arch": "fake", "num_sms": 1})
         self.sinks.append(sink)
 
-    def flush(self) -> None:
+    def flush(self, limit_s: float = 30.0) -> None:
         """Nothing is ever outstanding."""
         self.log.append("flush")
+
+    def flush_soon(self) -> None:
+        """Nothing comes in by itself."""
 
     def stop(self) -> None:
         """Disconnect."""

@@ -66,6 +66,43 @@ def thread_count() -> int:
 def reset_after_fork() -> None:
     """Drop every session and stack that belongs to the parent process."""
 
+class Termination:
+    """Signals that end the process, SIGTERM and SIGHUP, caught so that a thread can write first.
+
+    All methods are static.
+    """
+
+    @staticmethod
+    def catch_signals(*, limit_s: float) -> None:
+        """Have the signals that still have their default action end `wait`; the process ends
+        `limit_s` later, or at the second signal."""
+
+    @staticmethod
+    def release_signals() -> None:
+        """Give the default actions back, unless somebody else's handlers stand there by now."""
+
+    @staticmethod
+    def catches(signal: int) -> bool:
+        """Whether this signal would end `wait`."""
+
+    @staticmethod
+    def wait(timeout_s: float) -> int:
+        """Without the GIL until a signal came (its number), or `wake` or the time (0); a negative
+        time has no end."""
+
+    @staticmethod
+    def wake() -> None:
+        """End a `wait`: the present one, or the next."""
+
+    @staticmethod
+    def end_process(signal: int) -> None:
+        """End this process as the signal does by default; does not return."""
+
+class TraceCursor:
+    """How far the journal of a trace has come; a new one starts at the beginning."""
+
+    def __init__(self) -> None: ...
+
 class Session:
     """One recording: an event sink with a context source, phases and losses.
 
@@ -103,6 +140,13 @@ class Session:
     def advance_phase(self) -> int: ...
     def has_phase(self, phase: int) -> bool: ...
     def clear_phase(self, phase: int) -> None: ...
+    def change_count(self, phase: int) -> int:
+        """Differs whenever the phase holds something else; 0 where there is no such phase."""
+
+    def is_settled(self, phase: int) -> bool:
+        """Whether the phase was left and each of its launches has an event, as far as the backend
+        can tell. Releases the GIL."""
+
     def on_kernel(
         self,
         name: str,
@@ -131,6 +175,13 @@ class Session:
         `header` is the JSON-able start of the file's `proton` key; losses, warnings, autotune
         records, metric kinds and frame kinds are added here.
         """
+
+    def serialize_new(
+        self, phase: int, header: Mapping[str, object], cursor: TraceCursor, *, limit: int
+    ) -> tuple[bytes, bool]:
+        """What a trace got since `cursor`, at most `limit` events of each kind, as a `perfetto`
+        file of its own; and whether that is all there is. Scopes that are open end now, in the
+        last one."""
 
     def write(self, path: str, format: str, phase: int, header: Mapping[str, object]) -> None:
         """Like `serialize`, streamed to a temporary name beside `path` and renamed. OSError."""

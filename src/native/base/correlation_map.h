@@ -64,6 +64,26 @@ class CorrelationMap {
     __builtin_prefetch(&slots_.get()[correlation & (kCapacity - 1)], 1);
   }
 
+  /// Any thread. Whether a launch after one id, up to another, was not read yet.
+  bool has_unread(uint32_t after, uint32_t until, uint32_t generation) noexcept {
+    const uint64_t of_generation = uint64_t{generation & (kGenerations - 1)} << kGenerationShift;
+    const auto is_unread = [&](uint64_t entry) {
+      return (entry & kUnread) != 0 && (entry & kGenerationMask) == of_generation;
+    };
+    const uint32_t count = until - after;
+    for (uint32_t i = 0; i < count && i < kCapacity; ++i) {
+      const uint32_t id = until - i;
+      const uint64_t entry = slots_.get()[id & (kCapacity - 1)].load(std::memory_order_acquire);
+      if (entry >> kHighShift == id >> kIndexBits && is_unread(entry)) return true;
+    }
+    if (aside_count() == 0) return false;
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, entry] : aside_) {
+      if (id - after - 1 < count && is_unread(entry)) return true;
+    }
+    return false;
+  }
+
   /// Those of earlier generations are of no use any more.
   void forget_aside() noexcept {
     std::lock_guard lock(mutex_);
@@ -117,6 +137,7 @@ class CorrelationMap {
     std::lock_guard lock(mutex_);
     auto found = aside_.find(correlation);
     if (found == aside_.end()) return std::nullopt;
+    found->second &= ~kUnread;
     return unpack(found->second);
   }
 

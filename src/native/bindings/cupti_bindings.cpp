@@ -59,11 +59,15 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   }
   unlocked([&] { Hub::get().start(session, options, buffer_bytes); });
   session.set_launch_counter(cupti::newest_correlation);
+  session.set_launch_tracker([](CorrelationId after, CorrelationId until, bool with_frames) {
+    return Hub::get().has_launches_under_way(after, until, with_frames);
+  });
   process.captured_nodes = cupti::captured_nodes;
   process.last_captured_node = cupti::last_captured_node;
   self.on_detach = [&session] {
     session.set_activity_listener(nullptr);
     session.set_launch_counter(nullptr);
+    session.set_launch_tracker(nullptr);
     unlocked([&] { Hub::get().stop(session); });
   };
   session.set_activity_listener([&session](bool is_active) { set_active(session, is_active); });

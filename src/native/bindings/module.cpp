@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/cupti/hub.h"
+#include "base/termination.h"
 #include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
 #include "bindings/errors.h"
@@ -16,6 +17,7 @@
 #include "session/process.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace proton::bindings {
 namespace {
@@ -42,6 +44,31 @@ void translate(const std::exception_ptr& pointer, void*) {
   }
 }
 
+struct Termination {};
+
+/// Signals that end the process: see base/termination.h.
+void add_termination(nb::module_& module) {
+  constexpr double kNsPerSecond = 1e9;
+  nb::class_<Termination>(module, "Termination")
+      .def_static(
+          "catch_signals",
+          [](double limit_s) {
+            termination::install(static_cast<int64_t>(limit_s * kNsPerSecond));
+          },
+          nb::kw_only(), "limit_s"_a)
+      .def_static("release_signals", termination::uninstall)
+      .def_static("catches", termination::is_installed, "signal"_a)
+      .def_static(
+          "wait",
+          [](double timeout_s) {
+            nb::gil_scoped_release unlocked;
+            return termination::wait(static_cast<int64_t>(timeout_s * kNsPerSecond));
+          },
+          "timeout_s"_a)
+      .def_static("wake", termination::wake)
+      .def_static("end_process", [](int signal) { termination::end(signal); }, "signal"_a);
+}
+
 }  // namespace
 
 NB_MODULE(_native, module) {
@@ -60,12 +87,14 @@ NB_MODULE(_native, module) {
   nb::register_exception_translator(translate);
   add_session(module);
   add_cupti(module);
+  add_termination(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session
   pthread_atfork(nullptr, nullptr, [] {
     process.reset_after_fork();
     cupti::Hub::get().abandon();
+    termination::reset_after_fork();
   });
 }
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <system_error>
 
 #include "base/byte_sink.h"
@@ -20,6 +21,7 @@
 #include "session/process.h"
 #include "session/recording.h"
 #include "session/session.h"
+#include "session/trace_cursor.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -131,6 +133,20 @@ nb::bytes serialize(PySession& self, const std::string& format, int phase, nb::o
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+/// A chunk of a trace's journal: what came since the last one.
+nb::tuple serialize_new(PySession& self, int phase, nb::object header, TraceCursor& cursor,
+                        size_t limit) {
+  const TraceLog log =
+      opened(self).snapshot_new_trace(phase, to_map(header), cursor, std::max<size_t>(limit, 1));
+  MemorySink sink;
+  {
+    nb::gil_scoped_release unlocked;
+    write_perfetto(log, sink);
+  }
+  const std::string bytes = sink.take();
+  return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), cursor.is_at_end);
+}
+
 void write(PySession& self, nb::str path, const std::string& format, int phase, nb::object header) {
   nb::bytes encoded = nb::steal<nb::bytes>(PyUnicode_EncodeFSDefault(path.ptr()));
   if (!encoded.is_valid()) throw nb::python_error();
@@ -182,6 +198,7 @@ Session& opened(PySession& session) {
 }
 
 void add_session(nb::module_& module) {
+  nb::class_<TraceCursor>(module, "TraceCursor").def(nb::init<>());
   nb::class_<PySession>(module, "Session")
       .def(
           "__init__",
@@ -220,6 +237,17 @@ void add_session(nb::module_& module) {
           "has_phase", [](PySession& self, int phase) { return opened(self).has_phase(phase); },
           "phase"_a)
       .def("clear_phase", clear_phase, "phase"_a)
+      .def(
+          "change_count",
+          [](PySession& self, int phase) { return opened(self).change_count(phase); }, "phase"_a)
+      .def(
+          "is_settled",
+          [](PySession& self, int phase) {
+            const Session& session = opened(self);
+            nb::gil_scoped_release unlocked;
+            return session.is_settled(phase);
+          },
+          "phase"_a)
       .def("on_kernel", on_kernel, "name"_a, "start_ns"_a, "end_ns"_a, nb::kw_only(),
            "device_type"_a, "device_id"_a, "lane"_a = 0, "metrics"_a = nb::none(),
            "context"_a = nb::none())
@@ -245,6 +273,8 @@ void add_session(nb::module_& module) {
           [](PySession& self, nb::str text) { opened(self).warn(name_of(text, self.core)); },
           "text"_a)
       .def("serialize", serialize, "format"_a, "phase"_a, "header"_a)
+      .def("serialize_new", serialize_new, "phase"_a, "header"_a, "cursor"_a, nb::kw_only(),
+           "limit"_a)
       .def("write", write, "path"_a, "format"_a, "phase"_a, "header"_a);
 }
 

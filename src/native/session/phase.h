@@ -121,6 +121,7 @@ struct Phase {
   MetricTable scope_metrics;  // rows are paths
   std::vector<HostSpan> spans;
   std::vector<SpanMetric> span_metrics;
+  uint64_t host_change_count = 0;  // metrics of scopes
   // device
   KeyIndex kernel_index;  // (place, kernel) -> row
   std::vector<KernelRow> kernels;
@@ -131,6 +132,12 @@ struct Phase {
   std::vector<LaunchSpan> launch_spans;
   std::vector<LaunchShape> shapes = std::vector<LaunchShape>(1);
   std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
+  uint64_t event_count = 0;
+
+  /// Grows with everything that is recorded.
+  uint64_t change_count() const {
+    return host_change_count + event_count + seen.size() + spans.size() + launch_spans.size();
+  }
 
   bool is_empty() const {
     return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty();

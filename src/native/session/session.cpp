@@ -80,9 +80,35 @@ void Session::clear_phase(int phase) {
     return;
   }
   std::unique_ptr<Phase>& slot = phases_[phase];
+  const uint64_t changes = slot->change_count();
   slot = std::make_unique<Phase>(phase);
+  slot->host_change_count = changes + 1;
   current_ = slot.get();
   std::fill(marks_.begin(), marks_.end(), 0);
+}
+
+uint64_t Session::change_count(int phase) const {
+  std::lock_guard lock(mutex_);
+  const auto found = phases_.find(phase);
+  return found == phases_.end() ? 0 : found->second->change_count() + 1;
+}
+
+bool Session::is_settled(int phase) const {
+  CorrelationId after = 0, until = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (phase >= current_->number) return false;
+    // The first of the later phases that has a boundary ends this one.
+    for (const Boundary& boundary : boundaries_) {
+      if (boundary.phase <= phase) {
+        after = boundary.after;
+      } else if (until == 0) {
+        until = boundary.after;
+      }
+    }
+  }
+  if (launches_under_way_ == nullptr) return false;
+  return until == 0 || !launches_under_way_(after, until, context_ == ContextKind::kPython);
 }
 
 bool Session::is_empty() const {
@@ -112,6 +138,7 @@ void Session::book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns,
   see(path);
   if (data_ == DataKind::kTrace) return add_span(path, entry, end_ns, metrics);
   if (entry.is_timed) {
+    ++current_->host_change_count;
     const MetricId metric = process.metric_names.cpu_time();
     const MetricValue elapsed = end_ns - span_start(entry);
     if (current_->scope_metrics.add(path, metric, MetricKind::kExclusive, elapsed) !=
@@ -134,6 +161,7 @@ void Session::book_metrics(PathId path, const ScopeEntry& entry, const SampleLis
 void Session::book_samples(PathId path, const SampleList& metrics) {
   size_t clash = metrics.size();
   Booking first_clash = Booking::kBooked;
+  if (metrics.size() > 0) ++current_->host_change_count;
   for (size_t i = 0; i < metrics.size(); ++i) {
     const MetricKind kind = process.metric_names.name(metrics[i].metric).kind;
     const Booking booking = current_->scope_metrics.add(path, kind, metrics, i);

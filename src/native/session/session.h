@@ -31,6 +31,8 @@ namespace proton {
 enum class ContextKind : uint8_t { kShadow, kPython };
 enum class DataKind : uint8_t { kTree, kTrace };
 
+struct TraceCursor;
+
 class Session : public EventSink {
  public:
   Session(int64_t id, ContextKind context, DataKind data);
@@ -53,6 +55,10 @@ class Session : public EventSink {
   /// A backend with correlation ids tells the newest one: phases begin after it.
   void set_launch_counter(CorrelationId (*newest)() noexcept) { newest_launch_ = newest; }
 
+  /// And whether launches after the first id, up to the second, still have no event.
+  using LaunchesUnderWay = bool (*)(CorrelationId after, CorrelationId until, bool with_frames);
+  void set_launch_tracker(LaunchesUnderWay tracker) { launches_under_way_ = tracker; }
+
   /// Told, on the host path, when the session becomes active or stops being so; null: nobody.
   void set_activity_listener(std::function<void(bool)> listener) {
     activity_listener_ = std::move(listener);
@@ -68,6 +74,11 @@ class Session : public EventSink {
   int advance_phase();
   bool has_phase(int phase) const { return phases_.contains(phase); }
   void clear_phase(int phase);
+  /// A number that differs whenever the phase holds something else; 0 where there is none.
+  uint64_t change_count(int phase) const;
+  /// Whether the phase was left and each of its launches has an event, as far as the backend can
+  /// tell. Waits for a buffer that is being read: call it without the GIL.
+  bool is_settled(int phase) const;
   uint64_t event_count() const { return event_count_.load(std::memory_order_relaxed); }
   bool is_empty() const;
 
@@ -100,6 +111,9 @@ class Session : public EventSink {
   /// other kind of data.
   CallTree snapshot_tree(int phase, Value::Map header) const;
   TraceLog snapshot_trace(int phase, Value::Map header) const;
+  /// What came since the cursor, at most `limit` events of each kind; moves the cursor.
+  TraceLog snapshot_new_trace(int phase, Value::Map header, TraceCursor& cursor,
+                              size_t limit) const;
 
   // Device path
   void on_events(std::span<const KernelEvent> events) noexcept override;
@@ -190,6 +204,7 @@ class Session : public EventSink {
   std::atomic<bool> uses_metadata_{false};
   std::function<void(bool)> activity_listener_;
   CorrelationId (*newest_launch_)() noexcept = nullptr;
+  LaunchesUnderWay launches_under_way_ = nullptr;
 
   mutable std::mutex mutex_;  // guards what follows, and the device part of phases
   std::map<std::string, uint64_t> losses_;

@@ -116,6 +116,7 @@ inline uint32_t Session::row_of(Phase& phase, PlaceId place, uint32_t kernel) {
 }
 
 inline void Session::book(const KernelEvent& event, const Booked& booked, Phase& phase) {
+  ++phase.event_count;
   int64_t end_ns = event.end_ns;
   if (end_ns < event.start_ns) {
     count_loss_locked(losses::kBadTime, 1);

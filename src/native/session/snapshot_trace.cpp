@@ -7,6 +7,7 @@
 #include "session/kernel_details.h"
 #include "session/recording.h"
 #include "session/snapshot.h"
+#include "session/trace_cursor.h"
 
 namespace proton {
 
@@ -21,10 +22,7 @@ class TraceBuilder {
         launch_texts_(session.kernels_.size(), kUnknown) {}
 
   TraceLog build(Value::Map header) {
-    log_.base_host_ns = session_.base_host_ns_;
-    log_.base_unix_ns = session_.base_unix_ns_;
-    log_.summary = session_.summary_locked(std::move(header));
-    log_.paths.push_back({0, strings_.at(strings_.intern("ROOT"))});
+    begin(std::move(header));
     for (const HostSpan& span : phase_.spans) add_host_span(span);
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
@@ -34,7 +32,49 @@ class TraceBuilder {
     return std::move(log_);
   }
 
+  /// Only what came since the cursor, and at most `limit` events of each kind.
+  TraceLog build_new(Value::Map header, TraceCursor& cursor, size_t limit) {
+    begin(std::move(header));
+    log_.lanes = std::move(cursor.lanes);
+    host_lanes_ = std::move(cursor.host_lanes);
+    device_lanes_ = std::move(cursor.device_lanes);
+    const auto next = [&](size_t& at, size_t size, const auto& add) {
+      for (const size_t end = std::min(size, at + limit); at < end; ++at) add(at);
+    };
+    next(cursor.span_count, phase_.spans.size(),
+         [&](size_t at) { add_host_span(phase_.spans[at]); });
+    next(cursor.launch_count, phase_.launch_spans.size(), [&](size_t at) {
+      add_launch(phase_.launch_spans[at]);
+      if (cursor.unclaimed.size() >= TraceCursor::kUnclaimedLimit) cursor.unclaimed.clear();
+      cursor.unclaimed[phase_.launch_spans[at].correlation] = at;
+    });
+    next(cursor.kernel_count, phase_.kernel_spans.size(), [&](size_t at) {
+      const CorrelationId correlation = phase_.kernel_spans[at].correlation;
+      if (auto launch = cursor.unclaimed.extract(correlation)) {
+        if (!launches_.contains(correlation)) add_launch(phase_.launch_spans[launch.mapped()]);
+      }
+      add_kernel_span(phase_.kernel_spans[at]);
+    });
+    cursor.is_at_end = cursor.span_count == phase_.spans.size() &&
+                       cursor.launch_count == phase_.launch_spans.size() &&
+                       cursor.kernel_count == phase_.kernel_spans.size();
+    if (cursor.is_at_end && session_.is_active() && phase_.number == session_.phase()) {
+      add_open_spans();
+    }
+    cursor.lanes = log_.lanes;
+    cursor.host_lanes = std::move(host_lanes_);
+    cursor.device_lanes = std::move(device_lanes_);
+    return std::move(log_);
+  }
+
  private:
+  void begin(Value::Map header) {
+    log_.base_host_ns = session_.base_host_ns_;
+    log_.base_unix_ns = session_.base_unix_ns_;
+    log_.summary = session_.summary_locked(std::move(header));
+    log_.paths.push_back({0, strings_.at(strings_.intern("ROOT"))});
+  }
+
   static constexpr uint32_t kUnknown = UINT32_MAX;
 
   /// The name of a kernel, or of the call that launched it.
@@ -296,6 +336,14 @@ TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
   process.resolve_frames();
   std::lock_guard lock(mutex_);
   return TraceBuilder(*this, *phases_.at(phase)).build(std::move(header));
+}
+
+TraceLog Session::snapshot_new_trace(int phase, Value::Map header, TraceCursor& cursor,
+                                     size_t limit) const {
+  expect_phase(phase, DataKind::kTrace);
+  process.threads.reap();
+  std::lock_guard lock(mutex_);
+  return TraceBuilder(*this, *phases_.at(phase)).build_new(std::move(header), cursor, limit);
 }
 
 }  // namespace proton

@@ -9,6 +9,8 @@ from typing import Any, Protocol, cast
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
+FLUSH_LIMIT_S = 30.0
+
 MetricInput = int | float | list[int] | list[float]
 
 
@@ -67,8 +69,14 @@ class Backend(Protocol):
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on."""
 
-    def flush(self) -> None:
-        """Return once every event of work that finished before the call has reached the sink."""
+    def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
+        """Return once every event of work that was launched before the call has reached the sink.
+
+        After `limit_s` it gives up and says so in the profile.
+        """
+
+    def flush_soon(self) -> None:
+        """Have events of work that is done come in; any thread, waits for no work, never fails."""
 
     def stop(self) -> None:
         """Report no more, and leave no hook behind."""

@@ -58,6 +58,7 @@ class ProfiledRun:
         self.is_open = True
         if not self._watches_exits:  # a forked child inherits what its parent registered
             before_exit(self.finish)
+            command_line.call_at_signal(lambda: self.finish(may_fail=False))
             self._watches_exits = True
 
     def discard(self) -> None:

@@ -14,6 +14,8 @@ from proton.files.decode_msgpack import decode_msgpack
 from proton.files.details import read_details
 from proton.files.frames import is_kinds
 from proton.files.hatchet import read_tree
+from proton.files.journal import read_journal
+from proton.files.journal_format import is_journal
 from proton.files.perfetto import is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import Summary, read_devices, read_summary
@@ -41,6 +43,8 @@ def read_profile(data: bytes, source: str) -> Profile:
     head = data[:64].lstrip(b" \t\r\n\xef\xbb\xbf")[:1]
     if not data.strip():
         raise FormatError(f"{source}: not a profile: the file is empty")
+    if is_journal(data):
+        return read_journal(data, source, read_profile)
     if head in (b"[", b"{") and not is_perfetto(data):
         return _read_json(data, source)
     if is_perfetto(data):

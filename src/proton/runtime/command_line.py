@@ -5,7 +5,7 @@ While it is open, the target's own `start()` answers with its id and `finalize()
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from proton.errors import ProtonError, ProtonWarning
@@ -21,6 +21,7 @@ __all__ = [
     "DEFAULT_NAME",
     "Ending",
     "Request",
+    "call_at_signal",
     "discard",
     "finish",
     "forget",
@@ -69,9 +70,15 @@ def start(request: Request) -> int | None:
         backend=request.backend,
         mode=request.mode,
         hook=request.hook,
+        output_format=request.output_format,
     )
     flags.command_line = opened is not None
     return opened
+
+
+def call_at_signal(function: Callable[[], None]) -> None:
+    """Have `function` write and close the session when a signal ends the process."""
+    session.write_at_signal = function
 
 
 def is_empty() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")
 DEFAULT_BACKEND: str | None = None  # None: what fits the machine
 PERIODIC_FLUSHING = "periodic_flushing"
+JOURNAL_INTERVAL_S = 10.0
 
 # backend -> mode -> its options; a backend that is not listed checks its mode itself
 _MODES: dict[str, dict[str, tuple[str, ...]]] = {
@@ -56,6 +58,8 @@ class SessionOptions:
         mode: for the backend, without the modes that the session itself carries out.
         flush_format: the format parts are written in as phases end; None: only at the end.
         hook: None, `"triton"` or a hook of the user's.
+        journal_interval_s: how often the open phase is saved in the journal; 0: never.
+        catches_signals: whether SIGTERM and SIGHUP write the profile before they end the process.
     """
 
     name: str
@@ -67,6 +71,8 @@ class SessionOptions:
     flush_format: str | None
     hook: Hook | str | None
     knobs: Knobs = field(default_factory=Knobs)
+    journal_interval_s: float = JOURNAL_INTERVAL_S
+    catches_signals: bool = True
 
     @property
     def key(self) -> str:
@@ -124,6 +130,8 @@ def resolve(
         flush_format=flush_format,
         hook=hook,
         knobs=knobs,
+        journal_interval_s=_read_seconds("PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S),
+        catches_signals=_read_bool({}, "catches_signals", "PROTON_CATCH_SIGNALS", default=True),
     )
 
 
@@ -277,6 +285,19 @@ def _read_size(knobs: Mapping[str, Any], knob: str, variable: str, default: int)
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
     raise _unparsable(variable, text, "a whole number of bytes above 0")
+
+
+def _read_seconds(variable: str, default: float) -> float:
+    text = os.environ.get(variable)
+    if text is None or text == "":
+        return default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if 0 <= seconds < math.inf:
+        return seconds
+    raise _unparsable(variable, text, "a number of seconds, or 0 for never")
 
 
 def _unparsable(variable: str, text: str, accepted: str) -> UsageError:

@@ -33,7 +33,7 @@ def write_phase(
     """
     path = file_name(stem, output_format, part)
     try:
-        _write(native, path, output_format, phase, header)
+        write_file(native, path, output_format, phase, header)
     except OSError as error:
         raise _rescue(native, path, output_format, phase, header, error) from error
     return path
@@ -65,9 +65,10 @@ def print_phase(native: _native.Session, output_format: str, phase: int, header:
         raise failure from error
 
 
-def _write(
+def write_file(
     native: _native.Session, path: str, output_format: str, phase: int, header: Header
 ) -> None:
+    """Write one phase to `path` or nowhere; OSError."""
     target = os.path.realpath(path)  # a link stays a link: what it points to is replaced
     if _is_special(target):  # a device or a pipe can be written to, not replaced
         with open(target, "wb", buffering=0) as stream:

@@ -6,7 +6,9 @@ run turned into an exception must not stop a profile from being written.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 
 from proton import _native
 from proton.errors import WriteError
@@ -22,6 +24,7 @@ class PhaseFiles:
     def __init__(self, options: SessionOptions, native: _native.Session, since_ns: int) -> None:
         """Claim the session's name; `since_ns` is when the session began, in Unix time."""
         self.written: list[str] = []
+        self._early: dict[int, str] = {}  # phases that are in memory too, and may change or go
         self.notices: list[str] = []
         self._native = native
         self._since_ns = since_ns
@@ -30,6 +33,11 @@ class PhaseFiles:
             self._claim = claim(options.stem, _rank)
             if self._claim.stem != options.stem:
                 self._rename(options.stem, self._claim, "another running process has this name")
+
+    @property
+    def stem(self) -> str | None:
+        """The path of the files without suffix; None for standard output."""
+        return None if self._claim is None else self._claim.stem
 
     def write(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
         """Write one phase.
@@ -51,6 +59,30 @@ class PhaseFiles:
                 self.written.append(error.rescued_to)
             raise
         self.written.append(path)
+        if self._early.get(phase) == path:
+            del self._early[phase]  # it is not early any more
+        self.drop_early(phase)
+
+    def write_early(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
+        """Write one phase now, in case the process is killed; it is written again at the end.
+
+        Raises:
+            OSError: there is no such file now; nothing else was tried.
+        """
+        if self._claim is None:
+            return
+        self._avoid_others_file(self._claim, output_format, phase)
+        path = file_name(self._claim.stem, output_format, phase)
+        output.write_file(self._native, path, output_format, phase, header)
+        self._early[phase] = path
+
+    def drop_early(self, phase: int | None = None) -> None:
+        """Remove what was written early of one phase, or of all that were not written since."""
+        for each in [phase] if phase is not None else list(self._early):
+            path = self._early.pop(each, None)
+            if path is not None and path not in self.written:
+                with suppress(OSError):
+                    os.unlink(path)
 
     def release(self) -> None:
         """Give the name up."""
@@ -65,7 +97,8 @@ class PhaseFiles:
     def _avoid_others_file(self, held: Claim, output_format: str, part: int | None) -> None:
         for stem in (held.stem, *variants(held.wanted, _rank())):
             path = file_name(stem, output_format, part)
-            if path in self.written or not is_of_another(path, since_ns=self._since_ns):
+            is_ours = path in self.written or path in self._early.values()
+            if is_ours or not is_of_another(path, since_ns=self._since_ns):
                 break
         if stem != held.stem:
             taken, held.stem = file_name(held.stem, output_format, part), stem

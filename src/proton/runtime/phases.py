@@ -7,7 +7,7 @@ from typing import Any
 from proton.errors import DataKindError, PhaseNotFound
 from proton.runtime.flags import flags
 from proton.runtime.recording import Recording
-from proton.runtime.session import find, with_session
+from proton.runtime.session import find, keeper, with_session
 
 
 def get(session: int | None = 0, phase: int = 0) -> list[Any] | None:
@@ -34,8 +34,15 @@ def get_msgpack(session: int | None = 0, phase: int = 0) -> bytes | None:
 
 
 def advance_phase(session: int | None = 0) -> int | None:
-    """Begin the next phase of a session; its number."""
-    return None if session is None else with_session(session, Recording.advance_phase)
+    """Begin the next phase of a session; its number.
+
+    Waits for nothing: the phase that was left is complete, and in its file, some time later.
+    """
+    if session is None:
+        return None
+    phase = with_session(session, Recording.advance_phase)
+    keeper.wake()
+    return phase
 
 
 def is_phase_complete(session: int | None = 0, phase: int = 0) -> bool:

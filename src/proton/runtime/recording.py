@@ -5,10 +5,11 @@ Not thread-safe: `runtime/session.py` holds its lock around every call.
 
 from __future__ import annotations
 
+import threading
 import time
 
 from proton import _native
-from proton.backends.base import Backend, make_backend
+from proton.backends.base import FLUSH_LIMIT_S, Backend, make_backend
 from proton.errors import UsageError, WriteError
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
@@ -16,6 +17,7 @@ from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import pick_format
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles
+from proton.runtime.safekeeping import Safekeeping
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
@@ -27,12 +29,14 @@ class Recording:
     Attributes:
         backends: name -> the running backend, in the order they were added.
         notices: what the user should be told, not yet said.
+        expected_format: what its files will probably be written in.
+        complete_below: the phases before this one have all their events.
         profiled_calls: calls of `@profile` functions under way.
         pauses_after_call: whether the last of them pauses the session.
     """
 
-    def __init__(self, session: int, options: SessionOptions) -> None:
-        """Open it: active, with its backend running.
+    def __init__(self, session: int, options: SessionOptions, output_format: str = "") -> None:
+        """Open it: active, with its backend running; `output_format` is the one to expect.
 
         Raises:
             ProtonError: it cannot be started; nothing is left behind.
@@ -42,15 +46,19 @@ class Recording:
         self.start_time_ns = time.time_ns()
         self.backends: dict[str, Backend] = {}
         self._asked: dict[str, SessionOptions] = {}  # backend -> what it was started with
+        self.flush_limit_s = FLUSH_LIMIT_S
         self.profiled_calls = 0
         self.pauses_after_call = False
         self._is_stopped = False
-        self._complete_below = 0  # phases before this one have all their events
+        self.complete_below = 0
         self._oldest_phase = 0  # phases before this one were written or cleared
         self._active_ns = 0
         self._activated_ns: int | None = None
         self.native = _native.Session(session, context=options.context, data=options.data)
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
+        self.expected_format = pick_format(options.flush_format or output_format, options.data)
+        self.keeping = threading.RLock()  # around files and phases, which the keeper writes too
+        self.safekeeping: Safekeeping = Safekeeping(self, interval_s=options.journal_interval_s)
         try:
             self.add_backend(options)
             self.activate()
@@ -98,15 +106,36 @@ class Recording:
     def flush(self) -> None:
         """Wait for outstanding events; the phases that were left are complete then."""
         for backend in self.backends.values():
-            backend.flush()
-        self._complete_below = self.native.phase
-        self._write_complete_phases()
+            backend.flush(self.flush_limit_s)
+        self.complete_below = self.native.phase
+        self.write_complete_phases()
+
+    def flush_soon(self) -> None:
+        """Have events of finished work come in, and wait for no work."""
+        for backend in list(self.backends.values()):
+            backend.flush_soon()
 
     def advance_phase(self) -> int:
-        """Begin the next phase."""
+        """Begin the next phase; the keeper sees to the one that was left."""
         phase = self.native.advance_phase()
-        self._write_complete_phases()
+        self.safekeeping.phase_left(phase - 1)
+        if not self.is_asynchronous:
+            self.write_complete_phases()
         return phase
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether events may come after the launch returned."""
+        return any(name not in _SYNCHRONOUS for name in self.backends)
+
+    def left_phases(self) -> list[int]:
+        """The phases in memory but the current one."""
+        return self._phases()[:-1]
+
+    def incomplete_phases(self) -> list[int]:
+        """Those of them whose events have not all arrived."""
+        limit = self._complete_limit()
+        return [phase for phase in self.left_phases() if phase >= limit]
 
     def is_phase_complete(self, phase: int) -> bool:
         """Whether the phase was left and all its events have arrived."""
@@ -115,9 +144,12 @@ class Recording:
     def clear(self, phase: int, *, up_to: bool) -> None:
         """Drop what a phase holds, or all phases up to and including it."""
         first = self._oldest_phase if up_to else phase
-        for each in range(max(first, 0), min(phase, self.native.phase) + 1):
-            if self.native.has_phase(each):
-                self.native.clear_phase(each)
+        with self.keeping:
+            for each in range(max(first, 0), min(phase, self.native.phase) + 1):
+                if self.native.has_phase(each):
+                    self.native.clear_phase(each)
+                    self.files.drop_early(each)
+                    self.safekeeping.phase_dropped(each)
         if up_to:
             self._oldest_phase = max(self._oldest_phase, min(phase + 1, self.native.phase))
 
@@ -139,13 +171,43 @@ class Recording:
         """
         failure: WriteError | None = None
         header = self.header(self.native.phase)
-        for phase in self._phases():
-            try:
-                self.files.write(phase, output_format, {**header, "phase": phase})
-            except WriteError as error:
-                failure = failure or error
+        with self.keeping:
+            for phase in self._phases():
+                try:
+                    self.files.write(phase, output_format, {**header, "phase": phase})
+                except WriteError as error:
+                    failure = failure or error
         if failure is not None:
             raise failure
+
+    def write_complete_phases(self) -> None:
+        """With periodic flushing: write the phases that are complete, and drop them.
+
+        A failure is only noted: the program goes on, and what is in no file is tried again later.
+        """
+        if self.options.flush_format is None:
+            return
+        with self.keeping:
+            for phase in self.left_phases():
+                if phase >= self._complete_limit():
+                    return
+                try:
+                    self.files.write(phase, self.options.flush_format, self.header(phase))
+                except WriteError as error:
+                    self.notices.append(str(error))
+                    if error.rescued_to is None:
+                        return
+                self.clear(phase, up_to=True)
+
+    def write_early(self, phase: int) -> bool:
+        """Write a phase that stays in memory, in case the process is killed; False: it failed."""
+        with self.keeping:
+            try:
+                self.files.write_early(phase, self.expected_format, self.header(phase))
+            except OSError as error:
+                self.native.warn(f"phase {phase} could not be written early: {error}")
+                return False
+        return True
 
     def discard(self) -> None:
         """Close it without writing anything more. Harmless when done twice."""
@@ -154,12 +216,16 @@ class Recording:
                 self._is_stopped = True
                 self._stop_backends()
         finally:
-            self.native.close()
+            with self.keeping:
+                self.native.close()
+                self.files.drop_early()
+            self.safekeeping.end()
             self.files.release()
 
     def forget(self) -> None:
         """Let go of it in a forked child, where it is still the parent's."""
         self.files.forget()
+        self.safekeeping.forget()
         for name, backend in self.backends.items():
             if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
                 backend.stop()
@@ -210,33 +276,13 @@ class Recording:
 
     def _complete_limit(self) -> int:
         """The phases before this one are complete."""
-        if all(name in _SYNCHRONOUS for name in self.backends):
-            return self.native.phase
-        return self._complete_below
+        return self.complete_below if self.is_asynchronous else self.native.phase
 
     def _phases(self) -> list[int]:
         """The phases in memory; the current one is always among them."""
         current = self.native.phase
         past = range(self._oldest_phase, current)
         return [*(phase for phase in past if self.native.has_phase(phase)), current]
-
-    def _write_complete_phases(self) -> None:
-        """With periodic flushing: write the phases that are complete, and drop them.
-
-        A failure is only noted: the program goes on, and what is in no file is tried again later.
-        """
-        if self.options.flush_format is None:
-            return
-        for phase in self._phases()[:-1]:
-            if phase >= self._complete_limit():
-                return
-            try:
-                self.files.write(phase, self.options.flush_format, self.header(phase))
-            except WriteError as error:
-                self.notices.append(str(error))
-                if error.rescued_to is None:
-                    return
-            self.clear(phase, up_to=True)
 
     def _stop_backends(self) -> None:
         """Stop all of them, even when one fails."""

@@ -15,6 +15,7 @@ from proton import _native
 from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
 from proton.runtime import notices
 from proton.runtime.flags import flags
+from proton.runtime.keeper import Keeper, follow_forks
 from proton.runtime.process import call_at_exit
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
@@ -23,6 +24,8 @@ if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.recording import Recording
 
 T = TypeVar("T")
+
+SIGNAL_FLUSH_LIMIT_S = 3.0
 
 _lock = threading.RLock()
 _open: dict[int, Recording] = {}
@@ -128,8 +131,9 @@ def open_session(
     backend: str | None = None,
     mode: str | TextMode | None = None,
     hook: Hook | str | None = None,
+    output_format: str = "",
 ) -> int | None:
-    """`start()`, also under the `proton` command."""
+    """`start()`, also under the `proton` command, which knows the format it will write."""
     from proton.runtime import options as session_options
     from proton.runtime.recording import Recording
 
@@ -144,7 +148,7 @@ def open_session(
         if recording is not None:
             _reuse(recording, options)
         else:
-            recording = Recording(_next_id, options)
+            recording = Recording(_next_id, options, output_format)
             try:
                 _say_notices([recording])
             except ProtonWarning:  # warnings are errors here: then there is no session
@@ -155,6 +159,7 @@ def open_session(
         _native.lead_thread()
         call_at_exit(_write_at_exit)
         _follow_flags()
+        keeper.start(catches_signals=options.catches_signals)
     return recording.id
 
 
@@ -266,6 +271,8 @@ def _chosen(session: int | None) -> list[Recording]:
 
 
 def _follow_flags() -> None:
+    if not _open:
+        keeper.stop()
     flags.profiling_on = bool(_open)
     flags.instrumentation_on = any("instrumentation" in each.backends for each in _open.values())
 
@@ -285,6 +292,24 @@ def _write_at_exit() -> None:
         import logging
 
         logging.getLogger("proton").error("%s", error)
+    finally:
+        keeper.stop()  # it must not live on into the end of the interpreter
+
+
+def _write_at_signal() -> None:
+    """Write what is open, soon: a signal is ending the process."""
+    for recording in open_recordings():
+        recording.flush_limit_s = SIGNAL_FLUSH_LIMIT_S
+    write_at_signal()
+
+
+def _steps() -> list[Callable[[], float]]:
+    return [recording.safekeeping.step for recording in open_recordings()]
+
+
+keeper = Keeper(_steps, _write_at_signal)
+follow_forks(keeper)
+write_at_signal: Callable[[], None] = _write_at_exit  # the `proton` command sets its own
 
 
 def _after_fork_in_child() -> None:

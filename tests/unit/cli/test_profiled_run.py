@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 
 import pytest
 
@@ -41,6 +42,9 @@ class Recorder:
 
     def forget(self) -> None:
         self.calls.append("forget")
+
+    def call_at_signal(self, function: Callable[[], None]) -> None:
+        self.at_signal = function
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_all_phases_are_tried_when_one_cannot_be_written(gpu: Any, tmp_cwd: Path
 def test_a_backend_that_fails_to_flush_does_not_cost_the_profile(
     gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(self: object) -> None:
+    def fail(self: object, limit_s: float) -> None:
         raise RuntimeError("lost the device")
 
     monkeypatch.setattr(gpu, "flush", fail)

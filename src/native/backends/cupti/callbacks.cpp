@@ -76,6 +76,10 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       if (ThreadCell* cell = find_cell(); cell != nullptr) {
         ++cell->node_count;
         cell->last_node = node;
+        // A launch that is captured has no record to wait for.
+        const uint32_t launch = cell->last_correlation.load(std::memory_order_relaxed);
+        if ((captures & kShadow) != 0) shadow_map_->find(launch);
+        if ((captures & kPython) != 0) python_map_->find(launch);
       }
       std::lock_guard lock(nodes_.mutex());
       nodes_.add(node, contexts);

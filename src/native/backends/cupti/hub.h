@@ -80,6 +80,10 @@ class Hub {
   /// vain, what the driver refused.
   std::vector<std::string> take_problems();
 
+  /// Whether launches after one id, up to another, have no event yet; waits for the buffer that
+  /// is being read. Those that failed never get one.
+  bool has_launches_under_way(uint32_t after, uint32_t until, bool with_frames);
+
   HubStats stats();
 
   /// In a forked child, safe in a pthread_atfork handler: CUPTI is the parent's.

@@ -74,6 +74,12 @@ inline bool Hub::find_context(CorrelationMap* map, uint32_t correlation, Context
   return launch->generation == generation_;
 }
 
+bool Hub::has_launches_under_way(uint32_t after, uint32_t until, bool with_frames) {
+  std::lock_guard lock(decode_);
+  CorrelationMap* map = (with_frames ? python_map_ : shadow_map_).get();
+  return map != nullptr && map->has_unread(after, until, generation_);
+}
+
 /// Finds where the pending events were launched; drops those that nobody here asked for.
 void Hub::find_launches() {
   Contexts contexts;  // of the event before: the kernels of a graph share one id

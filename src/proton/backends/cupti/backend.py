@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from proton import _native, _triton
-from proton.backends.base import EventSink
+from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
@@ -20,7 +20,7 @@ from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
 from proton.errors import BackendUnavailable
 
 DEVICE_TYPE = "CUDA"
-FLUSH_LIMIT_S = 30.0
+SOON_LIMIT_S = 2.0
 
 _log = logging.getLogger("proton")
 
@@ -50,14 +50,14 @@ class CuptiBackend:
         self._sink = sink
         self._stop_waiting = _triton.when_imported(self._watch_autotuning)
 
-    def flush(self) -> None:
-        """Wait for the work under way and book it; at most 30 seconds, and then say so."""
+    def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
+        """Wait for the work under way and book it; at most `limit_s`, and then say so."""
         if self._sink is None:
             return
         if self._timer is not None:
-            self._flush_timer(self._timer)
+            self._flush_timer(self._timer, limit_s)
         else:
-            if not _native.Cupti.flush(FLUSH_LIMIT_S):
+            if not _native.Cupti.flush(limit_s):
                 self._sink.count_loss("flush_timeout")
             for problem in _native.Cupti.take_problems():
                 self._sink.warn(problem)
@@ -72,6 +72,11 @@ class CuptiBackend:
                 "graphs after start()"
             )
 
+    def flush_soon(self) -> None:
+        """Have CUPTI hand over the buffers whose work is done."""
+        if self._sink is not None and self._timer is None:
+            _native.Cupti.flush(SOON_LIMIT_S, synchronize=False)
+
     def stop(self) -> None:
         """Report no more; what was booked stays."""
         sink, self._sink = self._sink, None
@@ -85,11 +90,11 @@ class CuptiBackend:
         else:
             _native.Cupti.stop(sink)
 
-    def _flush_timer(self, timer: EventTimer) -> None:
-        if left := timer.flush(FLUSH_LIMIT_S):
+    def _flush_timer(self, timer: EventTimer, limit_s: float) -> None:
+        if left := timer.flush(limit_s):
             self._sink.count_loss("flush_timeout", left)
             self._sink.warn(
-                f"waited {FLUSH_LIMIT_S:.0f} s for the GPU to finish; {left} launches were still "
+                f"waited {limit_s:.0f} s for the GPU to finish; {left} launches were still "
                 "running and are missing"
             )
 

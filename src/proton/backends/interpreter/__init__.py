@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from proton import _triton
-from proton.backends.base import EventSink
+from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.errors import BackendUnavailable, UsageError
 
 DEVICE_TYPE = "CPU"
@@ -51,8 +51,11 @@ class InterpreterBackend:
         else:
             self._stop_waiting = _triton.when_imported(self._connect_late)
 
-    def flush(self) -> None:
+    def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
         """Nothing is ever outstanding: a launch is over when it returns."""
+
+    def flush_soon(self) -> None:
+        """Nothing is ever outstanding."""
 
     def stop(self) -> None:
         """Give kernels back to Triton, unless another session interprets them."""

@@ -1,0 +1,103 @@
+"""A journal -> Profile: the open phase of a session whose process did not write it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from proton.errors import FormatError
+from proton.files.journal_format import JournalContent, is_alive, unpack
+from proton.files.ordering import in_order
+from proton.model.profile import Profile
+from proton.model.trace import Flow, LaneKind, Span, Trace
+
+ReadProfile = Callable[[bytes, str], Profile]
+
+
+def read_journal(data: bytes, source: str, read: ReadProfile) -> Profile:
+    """The profile that a journal holds, with a warning of what it is; `read` reads its chunks.
+
+    Raises:
+        FormatError: not a single chunk of it is whole.
+    """
+    content = unpack(data)
+    if not content.chunks:
+        raise FormatError(f"{source}: nothing to recover: {_why_nothing(content, len(data))}")
+    parts = [read(chunk, source) for chunk in content.chunks]
+    if parts[0].trace is None:
+        profile = parts[-1]
+    else:
+        # the last chunk says what is known of the recording as a whole
+        profile = replace(
+            parts[-1],
+            trace=join_traces([part.trace for part in parts if part.trace is not None]),
+            metric_kinds={name: kind for part in parts for name, kind in part.metric_kinds.items()},
+        )
+    texts = [_about(content, profile)]
+    if content.lost_bytes:
+        texts.append(
+            f"the journal is damaged after {len(data) - content.lost_bytes} bytes: the last "
+            f"{content.lost_bytes} could not be read"
+        )
+    return replace(profile, source=source, warnings=(*profile.warnings, *texts))
+
+
+def _why_nothing(content: JournalContent, size: int) -> str:
+    if not content.facts:
+        return f"the journal is torn in its first chunk ({size} bytes)"
+    pid = content.facts.get("pid")
+    if content.lost_bytes:
+        return f"the journal of process {pid} is torn in its first chunk of data"
+    return f"process {pid} had not recorded anything yet"
+
+
+def _about(content: JournalContent, profile: Profile) -> str:
+    until = time_text(profile.header.end_time_ns)
+    pid = content.facts.get("pid")
+    if is_alive(content.facts):
+        return f"a profile in the making: process {pid} is still running; data up to {until}"
+    return f"recovered: process {pid} was killed; data up to {until}"
+
+
+def time_text(unix_ns: int | None) -> str:
+    """A point in time for people."""
+    if unix_ns is None:
+        return "an unknown time"
+    seconds = unix_ns / 1e9
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + " UTC"
+
+
+def join_traces(traces: Sequence[Trace]) -> Trace:
+    """The chunks of one trace as one.
+
+    A span of a host lane may stand in several: a scope that was open at the time, a launch whose
+    kernel came later. The last one has all of it.
+    """
+    base = next((each.base_time_ns for each in traces if each.base_time_ns is not None), None)
+    lanes = {lane.key: lane for trace in traces for lane in trace.lanes}
+    numbers = {key: number for number, key in enumerate(lanes)}
+    spans: list[Span] = []
+    flows: list[Flow] = []
+    known: dict[tuple[int, tuple[str, ...], float], int] = {}
+    for trace in traces:
+        shift_ns = 0 if trace.base_time_ns is None or base is None else trace.base_time_ns - base
+        here: list[int] = []
+        new: dict[tuple[int, tuple[str, ...], float], int] = {}
+        for span in trace.spans:
+            lane = trace.lanes[span.lane]
+            moved = span._replace(lane=numbers[lane.key], start_ns=span.start_ns + shift_ns)
+            at = len(spans)
+            if lane.kind is LaneKind.HOST:
+                # a launch gets its kernel's name only when that is known
+                key = (moved.lane, moved.path[:-1], moved.start_ns)
+                at = known.get(key, at)
+                new[key] = at
+            if at == len(spans):
+                spans.append(moved)
+            else:
+                spans[at] = moved
+            here.append(at)
+        known.update(new)
+        flows += [Flow(here[flow.source], here[flow.target]) for flow in trace.flows]
+    return in_order(list(lanes.values()), spans, flows, base)

@@ -1,0 +1,157 @@
+"""A thread beside the program: it takes the steps of safekeeping, and writes when a signal ends us.
+
+There is one while sessions are open. It is stopped before a fork and started again after it in the
+parent, so that children never see it in the middle of something.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from proton._native import Termination
+
+SIGNAL_LIMIT_S = 8.0  # containers are killed ten seconds after they were asked to end
+JOIN_LIMIT_S = 10.0
+LONGEST_WAIT_S = 3600.0
+RETRY_S = 10.0
+
+Step = Callable[[], float]  # does what is due; in how many seconds to come again
+
+
+def _log() -> Any:
+    import logging  # slow to load; most programs never need it
+
+    return logging.getLogger("proton")
+
+
+class _Thread:
+    """A thread that `threading` does not list: programs that count theirs do not see it."""
+
+    def __init__(self, run: Callable[[_Thread], None]) -> None:
+        self.is_stopping = False
+        self._ended = threading.Lock()
+        self._ended.acquire()
+        self.ident = _thread.start_new_thread(self._call, (run,))
+
+    def _call(self, run: Callable[[_Thread], None]) -> None:
+        try:
+            run(self)
+        finally:
+            self._ended.release()
+
+    def has_ended(self, timeout_s: float) -> bool:
+        """Waits for that, at most so long."""
+        if not self._ended.acquire(timeout=timeout_s):
+            return False
+        self._ended.release()
+        return True
+
+
+class Keeper:
+    """The thread, started and stopped by whoever holds the lock of the sessions."""
+
+    def __init__(self, steps: Callable[[], Sequence[Step]], write: Callable[[], None]) -> None:
+        """`steps`: of the open sessions, now; `write`: closes and writes them all."""
+        self.write = write
+        self._steps = steps
+        self._thread: _Thread | None = None
+        self._is_paused = False  # for a fork
+        self._is_ending = False  # a signal came: the process is about to end
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a thread."""
+        return self._thread is not None
+
+    def start(self, *, catches_signals: bool) -> None:
+        """Run, and catch signals that end the process if asked to; if it runs: look at once."""
+        if catches_signals:
+            Termination.catch_signals(limit_s=SIGNAL_LIMIT_S)
+        if self._thread is None:
+            try:
+                self._thread = _Thread(self._run)
+            except RuntimeError:  # the process is about to end, or can have no more threads
+                Termination.release_signals()
+                return
+        self.wake()
+
+    def wake(self) -> None:
+        """Look at once what is due."""
+        if self._thread is not None:
+            Termination.wake()
+
+    def stop(self) -> None:
+        """End the thread and give the signals back."""
+        if self._thread is not None:
+            Termination.release_signals()
+            self._join()
+
+    def before_fork(self) -> None:
+        """End the thread for the time of a fork."""
+        if self._thread is not None:
+            self._join()
+            self._is_paused = True
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        if self._is_paused:
+            self._is_paused = False
+            self.start(catches_signals=False)  # they are caught still
+
+    def after_fork_in_child(self) -> None:
+        """There is no thread here."""
+        self._thread = None
+        self._is_paused = False
+
+    def _join(self) -> None:
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        thread.is_stopping = True
+        if thread.ident == threading.get_ident():
+            return
+        Termination.wake()
+        end = time.monotonic() + JOIN_LIMIT_S
+        while not (thread.has_ended(0.1) or self._is_ending):  # that one may wait for our caller
+            if time.monotonic() > end:
+                _log().warning("waited %.0f s for a journal to be written; going on", JOIN_LIMIT_S)
+                return
+
+    def _run(self, thread: _Thread) -> None:
+        wait_s = 0.0
+        while True:
+            signal = Termination.wait(wait_s)
+            if signal and not (thread.is_stopping and self._steps()):
+                self._end(signal)
+            if thread.is_stopping:
+                return
+            wait_s = LONGEST_WAIT_S
+            for step in self._steps():
+                try:
+                    wait_s = min(wait_s, step())
+                except Exception:  # the program must not suffer, and a bug must be seen
+                    _log().exception("keeping a session safe failed; it is tried again")
+                    wait_s = min(wait_s, RETRY_S)
+
+    def _end(self, signal: int) -> None:
+        """Write, and then end as the program would have without us."""
+        self._is_ending = True
+        try:
+            self.write()
+        except BaseException as error:
+            _log().error("%s", error)
+        Termination.end_process(signal)
+
+
+def follow_forks(keeper: Keeper) -> None:
+    """Have the keeper out of the way of every fork."""
+    os.register_at_fork(
+        before=keeper.before_fork,
+        after_in_parent=keeper.after_fork_in_parent,
+        after_in_child=keeper.after_fork_in_child,
+    )

@@ -1,0 +1,171 @@
+"""What is kept of one open session in case its process is killed: a step now and then.
+
+Steps run on the keeper's thread (`runtime/keeper.py`), beside the program. They bring in what the
+backend holds, find out which phases are complete, write those that were left, and save the open
+one in the journal. They wait for no GPU and take no lock of the program's for long.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from proton.errors import SessionNotFound
+from proton.runtime.journal import Journal
+
+if TYPE_CHECKING:  # a recording owns its safekeeping
+    from proton.runtime.recording import Recording
+
+FIRST_SAVE_S = 1.0  # later ones are twice as far apart, up to the interval
+SETTLE_S = 0.05  # between two looks whether a phase is complete; they grow up to a second
+GRACE_S = 1.0  # a phase that was left may be cleared again before it is written
+GRACE_INCOMPLETE_S = 5.0  # with periodic flushing phases are written once, if that is soon
+GIVE_UP_S = 30.0  # a launch that failed never gets an event
+SHARE = 50  # saving takes at most one part in so many of the time
+
+_log = logging.getLogger("proton")
+
+
+class Safekeeping:
+    """The steps of one session. `step` is for the keeper's thread, the rest for the program's."""
+
+    def __init__(self, recording: Recording, *, interval_s: float) -> None:
+        """`interval_s`: between two saves of the open phase; 0: it is not saved."""
+        self._recording = recording
+        self._interval_s = interval_s
+        self._journal: Journal | None = None
+        if interval_s > 0 and recording.files.stem is not None:
+            options = recording.options
+            self._journal = Journal(
+                recording.files.stem,
+                session=options.name,
+                data=options.data,
+                output_format=recording.expected_format,
+            )
+            recording.notices.extend(self._journal.notices)
+        self._spacing_s = min(FIRST_SAVE_S, interval_s)
+        self._save_at = time.monotonic() + self._spacing_s
+        self._saved: tuple[int, int] | None = None  # phase and change count in the journal
+        self._settle_at = 0.0
+        self._settle_spacing_s = SETTLE_S
+        self._left_at: dict[int, float] = {}  # phase -> when it was left, until it is complete
+        self._written: dict[int, int] = {}  # phase -> change count in its file
+        self._has_failed = False
+        self._lock = threading.Lock()  # of the journal
+
+    def phase_left(self, phase: int) -> None:
+        """A phase was just left."""
+        self._left_at[phase] = time.monotonic()
+        self._settle_spacing_s = SETTLE_S
+        self._settle_at = 0.0
+
+    def phase_dropped(self, phase: int) -> None:
+        """A phase was cleared, or written for good."""
+        self._left_at.pop(phase, None)
+        self._written.pop(phase, None)
+
+    def step(self) -> float:
+        """Do what is due; in how many seconds to come again."""
+        try:
+            self._settle()
+            with self._recording.keeping:
+                self._write_left_phases()
+            with self._lock:
+                self._save_open_phase()
+        except SessionNotFound:
+            return self._interval_s or GIVE_UP_S  # it was closed meanwhile
+        return self._wait_s()
+
+    def end(self) -> None:
+        """There is a profile, or none is wanted: the journal goes. Harmless when done twice."""
+        with self._lock:
+            journal, self._journal = self._journal, None
+            if journal is not None:
+                journal.remove()
+
+    def forget(self) -> None:
+        """In a forked child: leave everything to the parent."""
+        if self._journal is not None:
+            self._journal.forget()
+
+    def _settle(self) -> None:
+        """Have the backend hand over what it has, and see which phases are complete by that."""
+        recording = self._recording
+        now = time.monotonic()
+        waiting = recording.incomplete_phases()
+        if not waiting or now < self._settle_at:
+            return
+        settled = recording.complete_below
+        for phase in waiting:
+            has_waited = now - self._left_at.get(phase, now) > GIVE_UP_S
+            if not (has_waited or recording.native.is_settled(phase)):
+                break
+            settled = phase + 1
+        recording.flush_soon()  # again: the last events of a launch may have been under way
+        recording.complete_below = max(recording.complete_below, settled)
+        self._settle_spacing_s = min(2 * self._settle_spacing_s, 1.0)
+        self._settle_at = time.monotonic() + self._settle_spacing_s
+
+    def _write_left_phases(self) -> None:
+        """Phases that were left become files; with periodic flushing they are dropped then."""
+        recording = self._recording
+        if recording.options.flush_format is not None:
+            recording.write_complete_phases()
+        if recording.files.stem is None:
+            return
+        for phase in recording.left_phases():
+            changes = recording.native.change_count(phase)
+            if self._written.get(phase) == changes or not self._is_old_enough(phase):
+                continue
+            if recording.write_early(phase):
+                self._written[phase] = changes
+
+    def _is_old_enough(self, phase: int) -> bool:
+        is_periodic = self._recording.options.flush_format is not None
+        grace_s = GRACE_INCOMPLETE_S if is_periodic else GRACE_S
+        return time.monotonic() - self._left_at.get(phase, 0.0) >= grace_s
+
+    def _save_open_phase(self) -> None:
+        recording = self._recording
+        now = time.monotonic()
+        if self._journal is None or now < self._save_at:
+            return
+        phase = recording.native.phase
+        if any(each not in self._written for each in recording.left_phases()):
+            return  # the journal still holds a phase that is in no file
+        if recording.is_asynchronous:
+            recording.flush_soon()
+        changes = recording.native.change_count(phase)
+        if self._saved != (phase, changes) and changes > 1:
+            self._save(self._journal, phase, changes)
+        took_s = time.monotonic() - now
+        self._spacing_s = max(min(2 * self._spacing_s, self._interval_s), SHARE * took_s)
+        self._save_at = time.monotonic() + self._spacing_s
+
+    def _save(self, journal: Journal, phase: int, changes: int) -> None:
+        try:
+            journal.save(self._recording.native, phase, self._recording.header(phase))
+        except OSError as error:
+            if not self._has_failed:
+                self._has_failed = True
+                _log.warning(
+                    "%s: cannot write the journal: %s; if this process is killed, what it recorded "
+                    "is lost; make room, or set PROTON_JOURNAL_INTERVAL=0 to do without",
+                    journal.path,
+                    error.strerror or error,
+                )
+        else:
+            self._saved = (phase, changes)
+
+    def _wait_s(self) -> float:
+        now = time.monotonic()
+        times = []
+        if self._recording.incomplete_phases():
+            times.append(self._settle_at)
+        if self._journal is not None:
+            times.append(self._save_at)
+        waiting = [p for p in self._recording.left_phases() if p not in self._written]
+        times += [self._left_at.get(phase, now) + GRACE_S for phase in waiting]
+        return max(0.01, min(times, default=now + GIVE_UP_S) - now)
