@@ -70,7 +70,7 @@ test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests
 test-native: $(VENV)/.stamp-test  ## C++ tests: plain, under ASan and under TSan
 	@for kind in plain address thread; do \
 		echo "== native tests: $$kind"; \
-		$(TOOLS) PROTON_JOBS=$(JOBS) sh tests/native/run.sh $$kind || exit 1; \
+		$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON sh tests/native/run.sh $$kind || exit 1; \
 	done
 
 test-web:  ## tests of the web pages

@@ -1,19 +1,22 @@
 /// The little that native tests need: TEST(name) {...}, CHECK, CHECK_EQ, CHECK_THROWS.
 /// A failed check is printed and the test goes on; an exception that leaves a test fails it.
-/// `main` is in check_main.cpp, which proton_add_test links into every test program.
+/// `main` is in check_main.cpp. The files of a room may be compiled as one (PROTON_UNITY), so a
+/// name that stands at file level, tests' names too, is given once in a room; what two files need
+/// goes to a header beside them.
 #pragma once
 
 #include <exception>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace check {
 
 struct Test {
-  const char* name;
+  std::string name;  // test_file.name_of_test
   void (*run)();
 };
 
@@ -30,7 +33,10 @@ inline int& failures() {
 }
 
 struct Registration {
-  Registration(const char* name, void (*run)()) { tests().push_back({name, run}); }
+  Registration(std::string_view file, const char* name, void (*run)()) {
+    file = file.substr(file.rfind('/') + 1);
+    tests().push_back({std::string(file.substr(0, file.find('.'))) + "." + name, run});
+  }
 };
 
 template <typename T>
@@ -71,9 +77,9 @@ void check_equal(const char* file, int line, const char* text, const A& a, const
 
 }  // namespace check
 
-#define TEST(name)                                                          \
-  static void test_##name();                                                \
-  static const check::Registration registration_##name(#name, test_##name); \
+#define TEST(name)                                                                    \
+  static void test_##name();                                                          \
+  static const check::Registration registration_##name(__FILE__, #name, test_##name); \
   static void test_##name()
 
 #define CHECK(...)                                                                  \

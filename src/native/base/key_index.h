@@ -11,6 +11,11 @@
 
 namespace proton {
 
+/// Two numbers as a key, never the reserved one: not both may be the largest.
+constexpr uint64_t pair_key(uint32_t first, uint32_t second) {
+  return (uint64_t{first} << 32 | second) + 1;
+}
+
 class KeyIndex {
  public:
   /// Where the number of `key` stands. `is_new` tells whether the caller must now fill it in;

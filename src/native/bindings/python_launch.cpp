@@ -79,7 +79,7 @@ bool step(LaunchCache& cache, const proton_frame& frame, PathId& path) {
     path = kRootPath;
     return true;
   }
-  const uint32_t* below = cache.paths.find((uint64_t{path} << 32 | *position) + 1);
+  const uint32_t* below = cache.paths.find(pair_key(path, *position));
   if (below == nullptr) return false;
   path = *below;
   return true;
@@ -92,7 +92,7 @@ void learn(LaunchCache& cache, const proton_frame& frame, PathId& path) {
   *cache.positions.find_or_add(position_key(frame.code, frame.offset), is_new) = position;
   const PathId above = path;
   path = path_below(path, position);
-  *cache.paths.find_or_add((uint64_t{above} << 32 | position) + 1, is_new) = path;
+  *cache.paths.find_or_add(pair_key(above, position), is_new) = path;
 }
 
 PathId path_of_frames(LaunchCache& cache) {
@@ -110,7 +110,7 @@ PathId with_lead_state(LaunchCache& cache, PathId path) {
   const ThreadState* lead = process.threads.lead();
   uint32_t suffix = lead == nullptr ? 0 : lead->suffix.load(std::memory_order_relaxed);
   if (suffix == 0) return path;
-  const auto key = [&] { return (uint64_t{path} << 32 | suffix) + 1; };
+  const auto key = [&] { return pair_key(path, suffix); };
   if (const uint32_t* known = cache.lead_paths.find(key())) return *known;
   const WithGil held;
   suffix = lead->suffix.load(std::memory_order_relaxed);  // stands still while we have the GIL
@@ -131,7 +131,7 @@ ContextId with_suffix(LaunchCache& cache, PathId path) {
   const uint32_t suffix = thread->suffix.load(std::memory_order_relaxed);
   if (suffix == 0) return path;
   if (thread->is_led.load(std::memory_order_relaxed)) path = with_lead_state(cache, path);
-  const uint64_t key = (uint64_t{path} << 32 | suffix) + 1;
+  const uint64_t key = pair_key(path, suffix);
   if (const uint32_t* known = cache.contexts.find(key)) return *known;
   const WithGil held;
   Current current;

@@ -37,8 +37,6 @@ std::string bytes_of(const OpEntry& op) {
   return key;
 }
 
-uint64_t key_of(PathId path, uint32_t op) { return (uint64_t{path} << 32 | op) + 1; }
-
 }  // namespace
 
 const uint32_t* LaunchContexts::find_op(const OpEntry& op) const {
@@ -68,13 +66,13 @@ ContextId LaunchContexts::intern(PathId path, const OpEntry* op) {
   if (op == nullptr) return path;
   if (!has_room()) [[unlikely]] {  // what is known stands, and the tables grow no further
     const uint32_t* known = nullptr;
-    if (const uint32_t* id = find_op(*op)) known = context_index_.find(key_of(path, *id));
+    if (const uint32_t* id = find_op(*op)) known = context_index_.find(pair_key(path, *id));
     if (known == nullptr) process.count_loss(losses::kLaunchMetadata);
     return known == nullptr ? path : *known;
   }
   const uint32_t id = intern_op(*op);
   bool is_new;
-  uint32_t* context = context_index_.find_or_add(key_of(path, id), is_new);
+  uint32_t* context = context_index_.find_or_add(pair_key(path, id), is_new);
   if (is_new) *context = static_cast<uint32_t>(contexts_.push_back({path, id})) | kLaunchBit;
   return *context;
 }

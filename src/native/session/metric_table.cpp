@@ -25,8 +25,6 @@ Booking add_list(std::vector<Number>& sum, const std::vector<Number>& value) {
   return Booking::kBooked;
 }
 
-uint64_t key_of(uint32_t row, MetricId metric) { return (uint64_t{row} << 32 | metric) + 1; }
-
 }  // namespace
 
 void SampleList::add(MetricId metric, MetricValue value) {
@@ -73,7 +71,7 @@ Booking add_value(MetricValue& sum, MetricKind kind, const MetricValue& value) {
 
 Booking MetricTable::add(uint32_t row, MetricId metric, MetricKind kind, const MetricValue& value) {
   bool is_new;
-  uint32_t* at = index_.find_or_add(key_of(row, metric), is_new);
+  uint32_t* at = index_.find_or_add(pair_key(row, metric), is_new);
   if (!is_new) return add_value(cells_[*at].value, kind, value);
   *at = static_cast<uint32_t>(cells_.size());
   cells_.push_back({row, metric, value});
@@ -83,7 +81,7 @@ Booking MetricTable::add(uint32_t row, MetricId metric, MetricKind kind, const M
 Booking MetricTable::add(uint32_t row, MetricKind kind, const SampleList& samples, size_t at) {
   const MetricSample& sample = samples[at];
   bool is_new;
-  uint32_t* place = index_.find_or_add(key_of(row, sample.metric), is_new);
+  uint32_t* place = index_.find_or_add(pair_key(row, sample.metric), is_new);
   if (is_new) {
     *place = static_cast<uint32_t>(cells_.size());
     cells_.push_back({row, sample.metric, samples.value(at)});
@@ -107,7 +105,7 @@ Booking MetricTable::add(uint32_t row, MetricKind kind, const SampleList& sample
 
 const MetricValue& MetricTable::value(uint32_t row, MetricId metric) {
   bool is_new;
-  return cells_[*index_.find_or_add(key_of(row, metric), is_new)].value;
+  return cells_[*index_.find_or_add(pair_key(row, metric), is_new)].value;
 }
 
 std::string type_name(const MetricValue& value) {

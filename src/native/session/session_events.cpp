@@ -107,7 +107,7 @@ inline uint32_t Session::kernel_of(const KernelEvent& event, const Op* op, uint3
 inline uint32_t Session::row_of(Phase& phase, PlaceId place, uint32_t kernel) {
   if (data_ == DataKind::kTrace) return 0;
   bool is_new;
-  uint32_t* row = phase.kernel_index.find_or_add((uint64_t{place} << 32 | kernel) + 1, is_new);
+  uint32_t* row = phase.kernel_index.find_or_add(pair_key(place, kernel), is_new);
   if (is_new) {
     *row = static_cast<uint32_t>(phase.kernels.size());
     phase.kernels.push_back({next_stamp_.fetch_add(1, std::memory_order_relaxed), place, kernel});
@@ -197,7 +197,7 @@ void Session::add_kernel(PathId path, uint32_t thread_number, const KernelEvent&
 }
 
 PlaceId Session::captured_place(PathId replay, PathId capture) {
-  const uint64_t key = (uint64_t{replay} << 32 | capture) + 1;
+  const uint64_t key = pair_key(replay, capture);
   if (key == last_captured_) return last_place_;
   bool is_new;
   uint32_t* at = captured_index_.find_or_add(key, is_new);

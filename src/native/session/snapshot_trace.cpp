@@ -96,7 +96,7 @@ class TraceBuilder {
   uint32_t attributes_of_shape(uint32_t shape, uint32_t device) {
     if (shape == 0) return 0;
     bool is_new;
-    uint32_t* at = shapes_.find_or_add((uint64_t{shape} << 32 | device) + 1, is_new);
+    uint32_t* at = shapes_.find_or_add(pair_key(shape, device), is_new);
     if (is_new) {
       *at = static_cast<uint32_t>(log_.attributes.size());
       const auto& limits = limits_[device];
@@ -191,7 +191,7 @@ class TraceBuilder {
 
   uint32_t child(uint32_t parent, uint32_t text) {
     bool is_new;
-    uint32_t* at = children_.find_or_add((uint64_t{parent} << 32 | text) + 1, is_new);
+    uint32_t* at = children_.find_or_add(pair_key(parent, text), is_new);
     if (is_new) {
       *at = static_cast<uint32_t>(log_.paths.size());
       log_.paths.push_back({parent, strings_.at(text)});

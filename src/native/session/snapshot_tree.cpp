@@ -200,7 +200,7 @@ class TreeBuilder {
 
   uint32_t child(uint32_t parent, uint32_t label) {
     bool is_new;
-    uint32_t* row = rows_.find_or_add((uint64_t{parent} << 32 | label) + 1, is_new);
+    uint32_t* row = rows_.find_or_add(pair_key(parent, label), is_new);
     if (is_new) {
       *row = static_cast<uint32_t>(tree_.nodes.size());
       tree_.nodes.push_back({labels_[label].name, labels_[label].kind, 0, 0, {}});

@@ -69,7 +69,7 @@ TEST(an_offset_is_added_and_a_drift_is_learnt) {
   CHECK_EQ(clock.residual_ns(), 100'000);
 }
 
-TEST(buffers_are_used_again) {
+TEST(a_pool_gives_out_again_what_came_back) {
   BufferPool pool;
   size_t bytes = 0;
   uint8_t* first = pool.take(bytes);

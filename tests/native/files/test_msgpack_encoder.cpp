@@ -10,7 +10,7 @@
 namespace {
 
 template <typename Write>
-std::string encode(Write write) {
+std::string hex_of(Write write) {
   proton::MemorySink sink;
   proton::MsgpackEncoder encoder(sink);
   write(encoder);
@@ -25,11 +25,11 @@ std::string encode(Write write) {
 
 template <typename Integer>
 std::string integer(Integer value) {
-  return encode([&](auto& out) { out.integer(value); });
+  return hex_of([&](auto& out) { out.integer(value); });
 }
 
 std::string text_lead(size_t size, size_t lead_bytes) {
-  return encode([&](auto& out) { out.string(std::string(size, 'x')); }).substr(0, 2 * lead_bytes);
+  return hex_of([&](auto& out) { out.string(std::string(size, 'x')); }).substr(0, 2 * lead_bytes);
 }
 
 }  // namespace
@@ -56,11 +56,11 @@ TEST(negative_integers_take_the_smallest_form) {
 }
 
 TEST(doubles_are_float64_even_when_whole) {
-  CHECK_EQ(encode([](auto& out) { out.number(1.0); }), "cb3ff0000000000000");
+  CHECK_EQ(hex_of([](auto& out) { out.number(1.0); }), "cb3ff0000000000000");
 }
 
 TEST(constants_have_their_bytes) {
-  CHECK_EQ(encode([](auto& out) {
+  CHECK_EQ(hex_of([](auto& out) {
              out.null();
              out.boolean(false);
              out.boolean(true);
@@ -69,7 +69,7 @@ TEST(constants_have_their_bytes) {
 }
 
 TEST(texts_carry_their_length_in_bytes) {
-  CHECK_EQ(encode([](auto& out) { out.string("\xC3\xA9"); }), "a2c3a9");
+  CHECK_EQ(hex_of([](auto& out) { out.string("\xC3\xA9"); }), "a2c3a9");
   CHECK_EQ(text_lead(31, 1), "bf");
   CHECK_EQ(text_lead(32, 2), "d920");
   CHECK_EQ(text_lead(256, 3), "da0100");
@@ -77,14 +77,14 @@ TEST(texts_carry_their_length_in_bytes) {
 }
 
 TEST(invalid_text_is_replaced_before_its_length_is_written) {
-  CHECK_EQ(encode([](auto& out) { out.string("\xFF"); }), "a3efbfbd");
+  CHECK_EQ(hex_of([](auto& out) { out.string("\xFF"); }), "a3efbfbd");
 }
 
 TEST(maps_and_lists_carry_their_size) {
-  CHECK_EQ(encode([](auto& out) { out.begin_map(15); }), "8f");
-  CHECK_EQ(encode([](auto& out) { out.begin_map(16); }), "de0010");
-  CHECK_EQ(encode([](auto& out) { out.begin_map(65'536); }), "df00010000");
-  CHECK_EQ(encode([](auto& out) { out.begin_list(15); }), "9f");
-  CHECK_EQ(encode([](auto& out) { out.begin_list(16); }), "dc0010");
-  CHECK_EQ(encode([](auto& out) { out.begin_list(65'536); }), "dd00010000");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_map(15); }), "8f");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_map(16); }), "de0010");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_map(65'536); }), "df00010000");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_list(15); }), "9f");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_list(16); }), "dc0010");
+  CHECK_EQ(hex_of([](auto& out) { out.begin_list(65'536); }), "dd00010000");
 }

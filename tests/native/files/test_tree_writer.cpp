@@ -20,7 +20,7 @@ using proton::test::to_msgpack;
 
 namespace {
 
-const std::string kEmptySummary =
+const std::string kSummaryUpToKinds =
     R"("proton":{"format":1,"losses":{},"warnings":[],"autotune":[],"metric_kinds":{},"kinds":")";
 
 }  // namespace
@@ -28,7 +28,7 @@ const std::string kEmptySummary =
 TEST(a_tree_without_nodes_is_a_bare_root) {
   CHECK_EQ(to_json({}),
            R"([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[],)" +
-               kEmptySummary + R"(r"}},{}])");
+               kSummaryUpToKinds + R"(r"}},{}])");
 }
 
 TEST(keys_stand_in_the_order_readers_know_and_ours_last) {
@@ -42,7 +42,7 @@ TEST(keys_stand_in_the_order_readers_know_and_ours_last) {
            R"({"frame":{"name":"layer","type":"function"},"metrics":{},"children":[)"
            R"({"frame":{"name":"matmul","type":"function"},"metrics":{)"
            R"("time_ns":12,"device_id":"0"},"children":[]}]}],)" +
-               kEmptySummary + R"(rsk"}},{}])");
+               kSummaryUpToKinds + R"(rsk"}},{}])");
 }
 
 TEST(kinds_stand_in_depth_first_order_not_in_the_order_of_rows) {

@@ -51,6 +51,19 @@ inline void leave(const proton::SampleList& metrics = {}) {
   proton::drop_entry(entry);
 }
 
+/// A finished kernel "k" that starts at 100 ns.
+inline proton::KernelEvent kernel(proton::ContextId context = proton::kRootPath,
+                                  int64_t duration_ns = 10) {
+  proton::KernelEvent event;
+  event.context = context;
+  event.name = "k";
+  event.name_id = 1;
+  event.start_ns = 100;
+  event.end_ns = 100 + duration_ns;
+  event.device_type = "FAKE";
+  return event;
+}
+
 /// The path below the root of a row, `a/b`.
 inline std::string path_of(const proton::CallTree& tree, uint32_t row) {
   for (uint32_t parent = 0; parent < tree.nodes.size(); ++parent) {

@@ -25,17 +25,6 @@ ContextId launch_with(std::shared_ptr<const OpEntry> op) {
   return context;
 }
 
-KernelEvent kernel(ContextId context, int64_t duration_ns = 10) {
-  KernelEvent event;
-  event.context = context;
-  event.name = "k";
-  event.name_id = 1;
-  event.start_ns = 100;
-  event.end_ns = 100 + duration_ns;
-  event.device_type = "FAKE";
-  return event;
-}
-
 void send(Session& session, const KernelEvent& event) { session.on_events({&event, 1}); }
 
 }  // namespace
@@ -58,8 +47,8 @@ TEST(launch_metadata_renames_the_kernel_and_books_its_metrics_once_a_launch) {
   session.use_launch_metadata(true);
   session.activate();
   host::enter("a");
-  send(session, kernel(launch_with(op("renamed", 3))));
-  send(session, kernel(launch_with(op("renamed", 4))));
+  send(session, host::kernel(launch_with(op("renamed", 3))));
+  send(session, host::kernel(launch_with(op("renamed", 4))));
   host::leave();
   const CallTree tree = session.snapshot_tree(0, {});
   const uint32_t row = host::row_of(tree, "a/renamed");
@@ -73,7 +62,7 @@ TEST(a_session_without_the_hook_keeps_the_kernels_name) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   host::enter("a");
-  send(session, kernel(launch_with(op("renamed", 3))));
+  send(session, host::kernel(launch_with(op("renamed", 3))));
   host::leave();
   CHECK(host::row_of(session.snapshot_tree(0, {}), "a/k") != 0);
 }
@@ -87,7 +76,7 @@ TEST(a_replayed_kernel_stands_below_its_capture) {
   const ContextId captured = launch_with(op("renamed", 3));
   host::leave();
   host::enter("replay");
-  KernelEvent event = kernel(current_context_unlocked());
+  KernelEvent event = host::kernel(current_context_unlocked());
   event.capture = captured;
   event.graph_node = 7;
   for (int i = 0; i < 5; ++i) send(session, event);
@@ -108,7 +97,7 @@ TEST(rows_keep_their_spread_and_the_launch_attributes_that_never_changed) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   for (int i = 1; i <= 100; ++i) {
-    KernelEvent event = kernel(kRootPath, i * 100);
+    KernelEvent event = host::kernel(kRootPath, i * 100);
     event.shape = {{i, 1, 1}, {128, 1, 1}, 40, 1024, 0};
     event.lane = 7;
     send(session, event);
@@ -130,7 +119,7 @@ TEST(rows_say_how_far_a_launch_can_fill_its_device) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
-  KernelEvent event = kernel(kRootPath);
+  KernelEvent event = host::kernel(kRootPath);
   event.shape = {{8, 1, 1}, {128, 1, 1}, 128, 0, 0};
   send(session, event);
   session.add_device("FAKE", "0",
@@ -176,7 +165,7 @@ TEST(copies_are_a_kind_of_their_own_and_sum_their_bytes) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
-  KernelEvent event = kernel(kRootPath);
+  KernelEvent event = host::kernel(kRootPath);
   event.kind = EventKind::kCopy;
   event.bytes = 4096;
   send(session, event);

@@ -7,20 +7,6 @@
 
 using namespace proton;
 
-namespace {
-
-KernelEvent kernel(const char* name, ContextId context = kRootPath) {
-  KernelEvent event;
-  event.context = context;
-  event.name = name;
-  event.start_ns = 10;
-  event.end_ns = 15;
-  event.device_type = "FAKE";
-  return event;
-}
-
-}  // namespace
-
 TEST(scopes_kernels_and_metrics_meet_in_one_tree) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
@@ -28,8 +14,8 @@ TEST(scopes_kernels_and_metrics_meet_in_one_tree) {
   host::enter("a");
   ThreadState& here = host::thread();
   const PathId path = launch_path(here, here.stack, false);
-  session.add_kernel(path, 0, kernel("k"), nullptr, nullptr);
-  session.add_kernel(path, 0, kernel("k"), nullptr, nullptr);
+  session.add_kernel(path, 0, host::kernel(kRootPath, 5), nullptr, nullptr);
+  session.add_kernel(path, 0, host::kernel(kRootPath, 5), nullptr, nullptr);
   SampleList metrics;
   metrics.add(process.metric_names.intern("x"), int64_t{4});
   host::leave(metrics);
@@ -58,7 +44,7 @@ TEST(a_kernel_is_booked_where_it_was_launched) {
   const ContextId first = current_context_unlocked();
   host::leave();
   host::enter("second");
-  const KernelEvent events[] = {kernel("k", first), kernel("k", current_context_unlocked())};
+  const KernelEvent events[] = {host::kernel(first), host::kernel(current_context_unlocked())};
   session.on_events(events);
   host::leave();
   const CallTree tree = session.snapshot_tree(0, {});
@@ -70,7 +56,7 @@ TEST(a_kernel_is_booked_where_it_was_launched) {
 TEST(a_kernel_of_an_unknown_launch_is_counted_and_kept_at_the_root) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
-  const KernelEvent event = kernel("k", kUnknownContext);
+  const KernelEvent event = host::kernel(kUnknownContext);
   session.on_events({&event, 1});
   session.on_dropped(5);
   CHECK_EQ(session.losses().at(losses::kUnknownLaunch), 1);
@@ -107,8 +93,8 @@ TEST(a_trace_keeps_every_span_and_the_lane_of_its_thread) {
   host::enter("b");
   host::leave();
   ThreadState& here = host::thread();
-  session.add_kernel(launch_path(here, here.stack, false), here.number, kernel("k"), nullptr,
-                     nullptr);
+  session.add_kernel(launch_path(here, here.stack, false), here.number, host::kernel(kRootPath, 5),
+                     nullptr, nullptr);
   const TraceLog log = session.snapshot_trace(0, {});  // `a` is open: it ends now
   host::leave();
   CHECK_EQ(log.spans.size(), 4);  // b, a, the launch and the kernel

@@ -8,19 +8,6 @@
 
 using namespace proton;
 
-namespace {
-
-KernelEvent kernel(ContextId context) {
-  KernelEvent event;
-  event.context = context;
-  event.name = "k";
-  event.end_ns = 1;
-  event.device_type = "FAKE";
-  return event;
-}
-
-}  // namespace
-
 TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   std::unique_lock gil(host::gil());
   host::thread();
@@ -37,7 +24,7 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
           std::lock_guard lock(host::gil());
           host::enter("step");
         }
-        const KernelEvent event = kernel(current_context_unlocked());
+        const KernelEvent event = host::kernel(current_context_unlocked());
         session->on_events({&event, 1});
         std::lock_guard lock(host::gil());
         host::leave();
@@ -47,7 +34,7 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   std::thread driver([&] {
     for (int i = 0; i < 500; ++i) {
       session->on_dropped(1);
-      const KernelEvent event = kernel(kUnknownContext);
+      const KernelEvent event = host::kernel(kUnknownContext);
       session->on_events({&event, 1});
     }
   });
