@@ -1,5 +1,5 @@
-/// Timing events. One is at the end of its stream's work when it was recorded; it stays undone while
-/// option `hold` does, and is void with its context.
+/// Timing events. One is at the end of its stream's work when it was recorded; it stays undone
+/// while option `hold` does, and is void with its context.
 #include "driver.h"
 
 namespace fake {
