@@ -1,4 +1,4 @@
-/// The little that native tests need: TEST(name) {...}, CHECK, CHECK_EQ, CHECK_THROWS.
+/// The little that native tests need: TEST(name) {...}, CHECK, CHECK_EQ, CHECK_HAS, CHECK_THROWS.
 /// A failed check is printed and the test goes on; an exception that leaves a test fails it.
 /// `main` is in check_main.cpp. The files of a room may be compiled as one (PROTON_UNITY), so a
 /// name that stands at file level, tests' names too, is given once in a room; what two files need
@@ -75,6 +75,13 @@ void check_equal(const char* file, int line, const char* text, const A& a, const
   }
 }
 
+inline void check_has(const char* file, int line, const std::string& text,
+                      const std::string& part) {
+  if (text.find(part) == std::string::npos) {
+    fail(file, line, "'" + part + "' is not in '" + text + "'");
+  }
+}
+
 }  // namespace check
 
 #define TEST(name)                                                                    \
@@ -88,6 +95,9 @@ void check_equal(const char* file, int line, const char* text, const A& a, const
   } while (false)
 
 #define CHECK_EQ(a, b) check::check_equal(__FILE__, __LINE__, "CHECK_EQ(" #a ", " #b ")", (a), (b))
+
+/// `part` stands in `text`.
+#define CHECK_HAS(text, ...) check::check_has(__FILE__, __LINE__, text, __VA_ARGS__)
 
 /// `expression` throws `type`; evaluates to nothing, use try/catch to look at the exception.
 #define CHECK_THROWS(expression, type)                                                  \

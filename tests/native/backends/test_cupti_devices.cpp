@@ -30,12 +30,6 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-bool has(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::cerr << "'" << part << "' is not in '" << text << "'\n";
-  return false;
-}
-
 std::string attribute(const proton::Value::Map& device, const std::string& key) {
   for (const auto& [name, value] : device) {
     if (name == key) return std::get<std::string>(value.data);
@@ -136,9 +130,9 @@ TEST(a_device_that_fails_is_said_and_what_had_ended_is_kept) {
     CHECK_EQ(gpu::launch("lost"), 0u);
     CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1, 10}}}));
     const std::string said = joined(gpu::hub().take_problems());
-    CHECK(has(said, "device 0: cuCtxSynchronize failed with "));
-    CHECK(has(said, "(error " + std::to_string(code) + ")"));
-    CHECK(has(said, "nvidia-smi"));
+    CHECK_HAS(said, "device 0: cuCtxSynchronize failed with ");
+    CHECK_HAS(said, "(error " + std::to_string(code) + ")");
+    CHECK_HAS(said, "nvidia-smi");
     CHECK_EQ(joined(gpu::hub().take_problems()), "");
   }
 }
@@ -157,7 +151,7 @@ TEST(a_flush_in_vain_says_what_it_waited_for) {
   gpu::launch("k");
   gpu::set("flush_delay_ns", gpu::kSecond / 5);
   CHECK(!recording.flush(gpu::kSecond / 20));
-  CHECK(has(joined(gpu::hub().take_problems()), "waited 50 ms for CUPTI to hand over its events"));
+  CHECK_HAS(joined(gpu::hub().take_problems()), "waited 50 ms for CUPTI to hand over its events");
   gpu::set("flush_delay_ns", 0);
   CHECK(recording.flush());
 }
@@ -167,7 +161,7 @@ TEST(a_flush_that_cupti_refuses_is_said) {
   gpu::Recording recording;
   FAKE(fake_set_failure)("cuptiActivityFlushAll", 999, 0, 2);
   recording.flush();
-  CHECK(has(joined(gpu::hub().take_problems()), "cuptiActivityFlushAll failed with"));
+  CHECK_HAS(joined(gpu::hub().take_problems()), "cuptiActivityFlushAll failed with");
 }
 
 TEST(a_session_that_cannot_see_launches_is_refused) {
@@ -177,7 +171,7 @@ TEST(a_session_that_cannot_see_launches_is_refused) {
     gpu::Recording recording;
     CHECK(false);
   } catch (const proton::BackendError& error) {
-    CHECK(has(error.what(), "cuptiEnableCallback failed with"));
+    CHECK_HAS(error.what(), "cuptiEnableCallback failed with");
   }
   CHECK_EQ(gpu::counter("is_subscribed"), 0);
 }

@@ -20,12 +20,6 @@ std::string error_of_start() {
   }
 }
 
-bool has(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return true;
-  std::cerr << "'" << part << "' is not in '" << text << "'\n";
-  return false;
-}
-
 void expect_working() {
   gpu::Recording recording;
   gpu::launch("k");
@@ -38,10 +32,10 @@ TEST(a_holder_of_cupti_is_named_where_the_library_can_tell) {
   gpu::begin();
   FAKE(fake_set_holder)("Kineto");
   const std::string text = error_of_start();
-  CHECK(has(text, "another tool holds CUPTI"));
-  CHECK(has(text, "error 39"));
-  CHECK(has(text, "torch.profiler"));
-  if (FAKE(fake_cupti_version)() >= 130000) CHECK(has(text, "Kineto"));
+  CHECK_HAS(text, "another tool holds CUPTI");
+  CHECK_HAS(text, "error 39");
+  CHECK_HAS(text, "torch.profiler");
+  if (FAKE(fake_cupti_version)() >= 130000) CHECK_HAS(text, "Kineto");
   FAKE(fake_set_holder)(nullptr);
   expect_working();
 }
@@ -50,8 +44,8 @@ TEST(a_refused_subscription_names_function_error_and_remedy) {
   gpu::begin();
   FAKE(fake_set_failure)("cuptiSubscribe", 15, 0, 1);
   const std::string text = error_of_start();
-  CHECK(has(text, "cuptiSubscribe failed with CUPTI_ERROR_NOT_INITIALIZED (error 15)"));
-  CHECK(has(text, "libcupti"));
+  CHECK_HAS(text, "cuptiSubscribe failed with CUPTI_ERROR_NOT_INITIALIZED (error 15)");
+  CHECK_HAS(text, "libcupti");
   expect_working();
 }
 
@@ -59,16 +53,16 @@ TEST(refused_permission_says_how_to_get_it) {
   gpu::begin();
   FAKE(fake_set_failure)("cuptiActivityEnable", 35, 0, 1);
   const std::string text = error_of_start();
-  CHECK(has(text, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (error 35)"));
-  CHECK(has(text, "NVreg_RestrictProfilingToAdminUsers=0"));
+  CHECK_HAS(text, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (error 35)");
+  CHECK_HAS(text, "NVreg_RestrictProfilingToAdminUsers=0");
 }
 
 TEST(remedies_fit_their_errors) {
   using proton::cupti::remedy_for;
-  CHECK(has(remedy_for(26), "the other profiler"));
-  CHECK(has(remedy_for(33), "virtual GPU"));
-  CHECK(has(remedy_for(40), "NVreg_RestrictProfilingToAdminUsers=0"));
-  CHECK(has(remedy_for(999), "proton doctor"));
+  CHECK_HAS(remedy_for(26), "the other profiler");
+  CHECK_HAS(remedy_for(33), "virtual GPU");
+  CHECK_HAS(remedy_for(40), "NVreg_RestrictProfilingToAdminUsers=0");
+  CHECK_HAS(remedy_for(999), "proton doctor");
 }
 
 TEST(every_refusal_of_the_start_is_an_error_and_leaves_cupti_free) {
@@ -76,7 +70,7 @@ TEST(every_refusal_of_the_start_is_an_error_and_leaves_cupti_free) {
        {"cuptiSubscribe", "cuptiActivityRegisterCallbacks", "cuptiGetTimestamp"}) {
     gpu::begin();
     FAKE(fake_set_failure)(function, 999, 0, -1);
-    CHECK(has(error_of_start(), function));
+    CHECK_HAS(error_of_start(), function);
     CHECK_EQ(gpu::counter("is_subscribed"), 0);
   }
   gpu::begin();

@@ -87,8 +87,8 @@ void fake_set_holder(const char* name);
 void fake_complete(void);  ///< all work done so far is finished
 void fake_work(void);      ///< delivers every full buffer on CUPTI's worker thread, and waits
 
-/// The floor of benchmarks: a profiler that does nothing with kernels (1) or walks over their records
-/// (2); 0 ends it.
+/// The floor of benchmarks: a profiler that does nothing with kernels (1) or walks over their
+/// records (2); 0 ends it.
 int fake_null_profiler(int level);
 
 /* ---- what was seen ---- */

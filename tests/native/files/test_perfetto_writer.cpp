@@ -15,7 +15,6 @@ using proton::TraceLog;
 using proton::test::add_lane;
 using proton::test::add_path;
 using proton::test::add_span;
-using proton::test::contains;
 using proton::test::count_of;
 using proton::test::empty_log;
 
@@ -55,8 +54,8 @@ std::string packets_of(const TraceLog& log) {
 
 TEST(an_empty_log_is_a_trace_with_a_summary) {
   const std::string packets = packets_of(empty_log());
-  CHECK(contains(packets, R"({"format":1,"losses":{},)"));
-  CHECK(contains(packets, R"("lanes":[],"tracks":[],"paths":[0,0],"names":["ROOT"]})"));
+  CHECK_HAS(packets, R"({"format":1,"losses":{},)");
+  CHECK_HAS(packets, R"("lanes":[],"tracks":[],"paths":[0,0],"names":["ROOT"]})");
 }
 
 TEST(a_name_is_written_once_however_often_it_ran) {
@@ -69,9 +68,9 @@ TEST(a_name_is_written_once_however_often_it_ran) {
   const std::string packets = packets_of(log);
   CHECK_EQ(count_of(packets, "kernel_name"), size_t{3});  // in its call stack and our tables too
   CHECK_EQ(count_of(packets, "outer > kernel_name"), size_t{1});
-  CHECK(contains(packets, R"("lanes":[["[0, 200007]","GPU Stream 7","device",0]])"));
-  CHECK(contains(packets,
-                 R"("tracks":[0],"paths":[0,0,0,1,1,2],"names":["ROOT","outer","kernel_name"])"));
+  CHECK_HAS(packets, R"("lanes":[["[0, 200007]","GPU Stream 7","device",0]])");
+  CHECK_HAS(packets,
+            R"("tracks":[0],"paths":[0,0,0,1,1,2],"names":["ROOT","outer","kernel_name"])");
 }
 
 TEST(blocks_that_are_compressed_at_once_stand_in_order) {
@@ -98,8 +97,8 @@ TEST(launch_attributes_are_annotations) {
   log.attributes.push_back({{"grid", {grid}}, {"registers", {int64_t{32}}}});
   add_span(log, SpanKind::kKernel, lane, add_path(log, 0, "k"), 1'000, 2'000).attributes = 1;
   const std::string packets = packets_of(log);
-  CHECK(contains(packets, "4x2x1"));
-  CHECK(contains(packets, "registers"));
+  CHECK_HAS(packets, "4x2x1");
+  CHECK_HAS(packets, "registers");
 }
 
 TEST(losses_found_while_writing_are_in_the_summary) {
@@ -110,5 +109,5 @@ TEST(losses_found_while_writing_are_in_the_summary) {
     add_span(log, SpanKind::kScope, lane, add_path(log, 0, "s"), 3'000 + i, 9'000 + i);
   }
   const std::string packets = packets_of(log);
-  CHECK(contains(packets, R"("losses":{"clipped_span":6,"invalid_text":1,"negative_duration":1})"));
+  CHECK_HAS(packets, R"("losses":{"clipped_span":6,"invalid_text":1,"negative_duration":1})");
 }
