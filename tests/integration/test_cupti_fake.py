@@ -13,6 +13,7 @@ import pytest
 
 import proton
 from proton.errors import BackendUnavailable
+from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import VERSIONS, FakeDriver, build_driver
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
@@ -221,6 +222,26 @@ def test_kernels_belong_to_the_phase_of_their_launch(fake_driver: FakeDriver) ->
         names.append([child["frame"]["name"] for child in content[0]["children"]])
     proton.finalize(session)
     assert names == [["first"], ["second"]]
+
+
+@pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
+def test_a_trace_shows_cpp_names_to_people_and_keeps_the_symbol(
+    fake_driver: FakeDriver, output_format: str
+) -> None:
+    session = proton.start("run", backend="cupti", data="trace")
+    fake_driver.launch("_Z3addIiEvPT_")
+    proton.finalize(session, output_format)
+    (path,) = Path().glob("run.*")
+    trace = open_profile(path).trace
+    assert trace is not None
+    names = {span.name for span in trace.spans}
+    assert names == {"_Z3addIiEvPT_", "launch _Z3addIiEvPT_"}
+    if output_format == "chrome_trace":
+        events = json.loads(path.read_bytes())["traceEvents"]
+        shown = {event["name"] for event in events if event["ph"] == "X"}
+        assert shown == {"void add<int>(int*)", "launch void add<int>(int*)"}
+        stacks = {tuple(event["args"]["call_stack"]) for event in events if event["ph"] == "X"}
+        assert ("ROOT", "_Z3addIiEvPT_") in stacks
 
 
 def test_a_launch_in_a_trace_is_named_after_its_kernel(fake_driver: FakeDriver) -> None:

@@ -51,7 +51,8 @@ void PerfettoInterning::say(uint32_t field, uint64_t iid, std::string_view text)
 uint64_t PerfettoInterning::name(uint32_t path) {
   const uint64_t iid = uint64_t{path} + 1;
   if (is_new_here(name_marks_, path)) {
-    say(perfetto::interned::kNames, iid, valid(*log_.paths[path].name));
+    // Our own reader takes the name itself from the tables.
+    say(perfetto::interned::kNames, iid, valid(readable_.find(*log_.paths[path].name)));
   }
   return iid;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/demangle.h"
 #include "files/proto_encoder.h"
 #include "model/trace_log.h"
 
@@ -56,6 +57,7 @@ class PerfettoInterning {
 
   const TraceLog& log_;
   uint32_t sequence_ = 0;
+  ReadableNames readable_{kLaunchPrefix};
   std::vector<uint32_t> name_marks_;  // by path: the sequence that said it last
   std::vector<uint32_t> stack_marks_;
   std::vector<uint32_t> category_marks_;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/demangle.h"
 #include "files/format.h"
 #include "files/json_encoder.h"
 #include "files/summary_writer.h"
@@ -193,6 +194,9 @@ class TraceWriter {
   /// The span's own name; a metric span's tells its values as well.
   std::string_view title_of(const TraceSpan& span) {
     const std::string& name = *log_.paths[span.path].name;
+    if (span.kind == SpanKind::kKernel || span.kind == SpanKind::kLaunch) {
+      return readable_.find(name);  // the call stack has the symbol
+    }
     if (span.kind != SpanKind::kMetric) return name;
     title_ = name + ":";
     const char* separator = " <";
@@ -287,6 +291,7 @@ class TraceWriter {
   PairedFlows flows_;
   std::vector<uint32_t> stack_;  // reused for every call stack
   std::string title_;            // reused for every metric span
+  ReadableNames readable_{kLaunchPrefix};
   uint64_t non_finite_count_ = 0;
   uint64_t negative_count_ = 0;
 };

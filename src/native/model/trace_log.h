@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/call_tree.h"
@@ -20,6 +21,9 @@ struct TraceLane {
   std::string device_type = {};  // "CUDA", "HIP", "CPU"; empty on host lanes
   uint64_t system_id = 0;        // of a host thread, as the system counts them; 0: not known
 };
+
+/// What stands before a kernel's name in that of the call that launched it.
+inline constexpr std::string_view kLaunchPrefix = "launch ";
 
 enum class SpanKind : uint8_t {
   kScope,

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "session/kernel_details.h"
 #include "session/recording.h"
 #include "session/snapshot.h"
@@ -87,9 +88,10 @@ class TraceBuilder {
   }
 
   uint32_t launch_text(uint32_t kernel, bool is_graph) {
-    if (is_graph) return strings_.intern("launch <graph>");
+    if (is_graph) return strings_.intern(concat(kLaunchPrefix, "<graph>"));
     uint32_t& text = launch_texts_[kernel];
-    if (text == kUnknown) text = strings_.intern("launch " + *strings_.at(kernel_text(kernel)));
+    if (text == kUnknown)
+      text = strings_.intern(concat(kLaunchPrefix, *strings_.at(kernel_text(kernel))));
     return text;
   }
 

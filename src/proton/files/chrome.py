@@ -130,8 +130,8 @@ class _Reader:
         if type(args) is not dict:
             return _Event(name, kind, row, time_of(event, "ts"), duration_us, (), EMPTY, EMPTY)
         path = self._path(args.get("call_stack"))
-        if kind is SpanKind.METRIC and path:
-            name = path[-1]  # the event's own tells the values as well
+        if path and (kind is SpanKind.METRIC or self._is_ours):
+            name = path[-1]  # the event's own tells values as well, or is demangled
         elif path and path[-1] != name:
             path = (*path, name)
         metrics = metrics_of(args)
