@@ -52,7 +52,7 @@ def exit_op() -> None: ...
 def set_scope_decorator(function: Callable[[Scope, _F], _F]) -> None: ...
 def set_metric_converter(function: Callable[[str, Any], Any]) -> None:
     """`function(name, value)` turns a value that is no int, float or list (a tensor, a numpy
-    scalar) into one, or raises MetricTypeError. Called off the fast path only."""
+    scalar) into one or into a DeviceValue, or raises MetricTypeError. Called off the fast path only."""
 
 def lead_thread() -> None:
     """Make the calling thread the one that threads without scopes of their own follow."""
@@ -102,6 +102,29 @@ class TraceCursor:
     """How far the journal of a trace has come; a new one starts at the beginning."""
 
     def __init__(self) -> None: ...
+
+class DeviceValue:
+    """A metric value on a CUDA device that is being read; what the converter returns for one."""
+
+    @staticmethod
+    def read(
+        address: int,
+        kind: int,
+        count: int,
+        stride_bytes: int,
+        is_scalar: bool,
+        device: int,
+        stream: int,
+    ) -> DeviceValue:
+        """Put the reading of `count` elements into a stream; nothing waits for it.
+
+        `kind` is a number of native's ElementKind. With the stream under capture the value is read
+        at every replay of the graph. Raises UsageError or BackendUnavailable.
+        """
+
+    @staticmethod
+    def is_possible() -> bool:
+        """Whether a session of backend `cupti` is active."""
 
 class Session:
     """One recording: an event sink with a context source, phases and losses.
@@ -241,5 +264,5 @@ class Cupti:
     @staticmethod
     def stats() -> dict[str, int]:
         """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
-        buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, clock_offset_ns,
-        clock_residual_ns, is_subscribed."""
+        buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, values,
+        clock_offset_ns, clock_residual_ns, is_subscribed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 
 def is_imported() -> bool:
@@ -39,3 +39,62 @@ def is_profiling() -> bool:
     module = sys.modules.get("torch")
     enabled = getattr(getattr(module, "autograd", None), "_profiler_enabled", None)
     return bool(enabled and enabled())
+
+
+def is_on_cuda(tensor: Any) -> bool:
+    """Whether the tensor's numbers lie in the memory of an NVIDIA GPU."""
+    return device_type(tensor) == "cuda" and sys.modules["torch"].version.cuda is not None
+
+
+# What a kernel that knows no torch can tell apart; the native core's numbers for them.
+_ELEMENT_KINDS = {
+    "torch.uint8": 0,
+    "torch.bool": 0,
+    "torch.int8": 1,
+    "torch.int16": 2,
+    "torch.uint16": 3,
+    "torch.int32": 4,
+    "torch.uint32": 5,
+    "torch.int64": 6,
+    "torch.uint64": 7,
+    "torch.float16": 8,
+    "torch.bfloat16": 9,
+    "torch.float32": 10,
+    "torch.float64": 11,
+}
+
+
+class Elements(NamedTuple):
+    """A tensor as a kernel sees it: `length` numbers, `stride_bytes` apart."""
+
+    address: int
+    kind: int
+    length: int
+    stride_bytes: int
+    is_scalar: bool
+    device: int
+
+
+def elements(tensor: Any) -> Elements | None:
+    """Where the numbers of a CUDA tensor lie; None: of a type or a layout that cannot be told."""
+    kind = _ELEMENT_KINDS.get(str(tensor.dtype))
+    if kind is None or str(tensor.layout) != "torch.strided":
+        return None
+    stride = 1
+    if tensor.dim() == 1:
+        stride = tensor.stride(0)
+    elif tensor.dim() > 1 and not tensor.is_contiguous():
+        return None
+    return Elements(
+        tensor.data_ptr(),
+        kind,
+        tensor.numel(),
+        stride * tensor.element_size(),
+        tensor.dim() == 0,
+        int(tensor.device.index or 0),
+    )
+
+
+def current_stream(device: int) -> int:
+    """The handle of the CUDA stream that the calling thread works on."""
+    return int(sys.modules["torch"].cuda.current_stream(device).cuda_stream)

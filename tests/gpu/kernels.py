@@ -14,6 +14,17 @@ def describe(grid: tuple[int, ...], metadata: Any, args: dict[str, Any]) -> dict
     return {"name": f"scale_{args['n']}", "flops32": float(args["n"]), "bytes": 8 * args["n"]}
 
 
+def describe_tokens(grid: tuple[int, ...], metadata: Any, args: dict[str, Any]) -> dict[str, Any]:
+    """Launch metadata whose numbers are still on the GPU."""
+    tokens = args["tokens_ptr"]
+    return {"name": "counted", "flops32": tokens, "tokens": tokens, "launches": 1}
+
+
+@triton.jit(launch_metadata=describe_tokens)
+def count_tokens(tokens_ptr):
+    tl.store(tokens_ptr, tl.load(tokens_ptr) + 1)
+
+
 @triton.jit
 def add_one(x_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)

@@ -115,7 +115,7 @@ def test_other_values_go_through_the_converter(session: Session) -> None:
         with Scope("a", {"x (exc)": Tensor()}):
             assert asked == []
     finally:
-        _native.set_metric_converter(tensor_metrics.to_plain)
+        _native.set_metric_converter(tensor_metrics.to_value)
     assert asked == ["x (exc)"]
     assert tree_of(session)["a"] == {"x": 2.5}
 

@@ -136,6 +136,7 @@ nb::dict stats() {
   entries["graph_nodes"] = stats.graph_nodes;
   entries["graph_refusals"] = stats.graph_refusals;
   entries["names"] = stats.names;
+  entries["values"] = stats.values;
   entries["clock_offset_ns"] = stats.clock_offset_ns;
   entries["clock_residual_ns"] = stats.clock_residual_ns;
   entries["is_subscribed"] = stats.is_subscribed ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "bindings/device_values.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
 #include "bindings/reference.h"
@@ -121,13 +122,40 @@ bool force_type(MetricId metric, MetricValue& value) {
   return true;
 }
 
-bool read_value(PyObject* name, PyObject* value, MetricId metric, MetricValue& out) {
-  if (is_plain(value) || converter == nullptr) {
-    return read_plain(value, metric, out) && force_type(metric, out);
+/// A value that is still on a device, with a zero of the type that it will have.
+DeviceSample to_sample(MetricId metric, const PyDeviceValue& value) {
+  const ForcedType forced = process.metric_names.name(metric).forced;
+  const bool is_integer =
+      forced == ForcedType::kInteger || (forced == ForcedType::kNone && value.is_integer);
+  MetricValue zero;
+  if (value.is_scalar) {
+    zero = is_integer ? MetricValue(int64_t{0}) : MetricValue(0.0);
+  } else if (is_integer) {
+    zero = std::vector<int64_t>(value.count);
+  } else {
+    zero = std::vector<double>(value.count);
   }
+  return {metric, value.id, std::move(zero), value.is_captured};
+}
+
+bool read_plain_value(PyObject* value, MetricId metric, SampleList& samples) {
+  MetricValue number;
+  if (!read_plain(value, metric, number) || !force_type(metric, number)) return false;
+  samples.add(metric, std::move(number));
+  return true;
+}
+
+bool read_value(PyObject* name, PyObject* value, MetricId metric, SampleList& samples) {
+  if (is_plain(value) || converter == nullptr) return read_plain_value(value, metric, samples);
   Reference function = Reference::to(converter);
   Reference converted(PyObject_CallFunctionObjArgs(function.get(), name, value, nullptr));
-  return converted && read_plain(converted.get(), metric, out) && force_type(metric, out);
+  if (!converted) return false;
+  PyDeviceValue on_device;
+  if (!is_device_value(converted.get(), on_device)) {
+    return read_plain_value(converted.get(), metric, samples);
+  }
+  samples.add(to_sample(metric, on_device));
+  return true;
 }
 
 bool read_entry(PyObject* name, PyObject* value, SampleList& samples) {
@@ -140,10 +168,7 @@ bool read_entry(PyObject* name, PyObject* value, SampleList& samples) {
     samples.add(*metric, number);
     return true;
   }
-  MetricValue number;
-  if (!read_value(name, value, *metric, number)) return false;
-  samples.add(*metric, std::move(number));
-  return true;
+  return read_value(name, value, *metric, samples);
 }
 
 bool check_entry(PyObject* name, PyObject* value) {

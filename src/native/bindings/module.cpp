@@ -8,6 +8,7 @@
 #include "base/termination.h"
 #include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
+#include "bindings/device_values.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
 #include "bindings/python_context.h"
@@ -88,6 +89,7 @@ NB_MODULE(_native, module) {
   add_session(module);
   add_cupti(module);
   add_termination(module);
+  add_device_values(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session

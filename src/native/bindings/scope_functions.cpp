@@ -58,7 +58,10 @@ PyObject* enter_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
   Reference exact(exact_string(name == nullptr ? Py_None : name, "scope name"));
   if (!exact) return nullptr;
   SampleList samples;  // read first: a bad value leaves the stack alone
-  if (process.is_recording() && !read_metrics(metrics, samples)) return nullptr;
+  if (process.is_recording() && !read_metrics(metrics, samples)) {
+    drop_values(samples);
+    return nullptr;
+  }
   Current current;
   ScopeEntry& entry = current.push(exact.release(), nullptr);
   bool is_good = true;
@@ -165,7 +168,14 @@ PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
     op.name = to_utf8(exact.get(), is_exact);
     if (!is_exact) process.count_loss(losses::kInvalidText);
   }
-  if (count == 2 && !read_metrics(args[1], op.metrics)) return nullptr;
+  if (count == 2 && !read_metrics(args[1], op.metrics)) {
+    drop_values(op.metrics);
+    return nullptr;
+  }
+  if (!op.metrics.device().empty()) {
+    op.launch = process.values.last_launch();
+    if (process.captured_nodes != nullptr) op.captured_nodes = process.captured_nodes();
+  }
   Current current;
   op.home = current.home();
   op.parent = current.stack().op;
@@ -179,6 +189,11 @@ PyObject* exit_op(PyObject*, PyObject*) {
   Current current;
   ContextStack& stack = current.stack();
   if (stack.op != nullptr && stack.op->home == current.home()) {
+    if (process.is_recording()) {
+      record_launch(*stack.op);
+    } else {
+      drop_values(stack.op->metrics);
+    }
     stack.op = std::shared_ptr<const OpEntry>(stack.op->parent);
     if (process.is_recording()) publish(current.thread(), stack);
   }

@@ -79,6 +79,7 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
   if (!session.is_active() && !context.has_value()) return;
   SampleList samples;
   if (!read_metrics(metrics.ptr(), samples)) throw nb::python_error();
+  drop_values(samples);  // a kernel that is over has its numbers
   Current current;
   const ContextStack& stack = current.stack();
   const OpEntry* op = session.uses_launch_metadata() ? stack.op.get() : nullptr;

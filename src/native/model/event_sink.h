@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "model/device_value.h"
 #include "model/event.h"
 #include "model/ids.h"
 
@@ -16,6 +17,7 @@ class EventSink {
   /// One lock for all of them.
   virtual void on_events(std::span<const KernelEvent> events) noexcept = 0;
   virtual void on_launches(std::span<const LaunchEvent> launches) noexcept = 0;
+  virtual void on_values(std::span<const ValueEvent> values) noexcept = 0;
   virtual void on_dropped(uint64_t count) noexcept = 0;  // never lose events silently
   virtual void on_loss(const char* kind, uint64_t count) noexcept = 0;
 };

@@ -11,6 +11,7 @@ inline constexpr const char* kInvalidText = "invalid_text";        // a name was
 inline constexpr const char* kMetricConflict = "metric_conflict";  // another type than before
 inline constexpr const char* kMetricOverflow = "metric_overflow";  // a sum left int64
 inline constexpr const char* kBadMetric = "bad_metric";            // refused while failing anyway
+inline constexpr const char* kLostValue = "lost_value";            // a tensor's, never read
 inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
 inline constexpr const char* kIncomplete = "incomplete_event";     // read before its work had ended
 inline constexpr const char* kLate = "late_event";                 // after its phase was cleared

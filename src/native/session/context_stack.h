@@ -50,7 +50,9 @@ struct OpEntry {
   SampleList metrics;
   const void* home;
   std::shared_ptr<const OpEntry> parent;
-  mutable uint32_t id = 0;  // of LaunchContexts, if `id_epoch` is the process's epoch
+  CorrelationId launch = 0;     // the thread's last one before it
+  uint64_t captured_nodes = 0;  // how many graph nodes the thread had made before it
+  mutable uint32_t id = 0;      // of LaunchContexts, if `id_epoch` is the process's epoch
   mutable uint32_t id_epoch = 0;
 };
 

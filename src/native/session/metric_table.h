@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/key_index.h"
+#include "model/device_value.h"
 #include "model/ids.h"
 #include "model/metric.h"
 #include "session/metric_names.h"
@@ -25,6 +26,14 @@ struct MetricSample {
   };
 };
 
+/// A value that is still on a device.
+struct DeviceSample {
+  MetricId metric;
+  ValueId id;        // of the backend's
+  MetricValue zero;  // nothing, in its type
+  bool is_captured;  // read whenever a graph is replayed
+};
+
 /// The samples of one call, without an allocation for the usual few.
 class SampleList {
  public:
@@ -39,12 +48,16 @@ class SampleList {
   void add(MetricId metric, MetricValue value);
   void add_all(const SampleList& others);
 
+  void add(DeviceSample sample) { device_.push_back(std::move(sample)); }
+
   size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  bool empty() const { return size_ == 0 && device_.empty(); }
   const MetricSample& operator[](size_t at) const {
     return at < kInline ? inline_[at] : more_[at - kInline];
   }
   MetricValue value(size_t at) const;
+  /// Those on devices, which are no part of the others.
+  const std::vector<DeviceSample>& device() const { return device_; }
 
  private:
   static constexpr size_t kInline = 4;
@@ -61,6 +74,7 @@ class SampleList {
   MetricSample inline_[kInline];  // not initialised
   std::vector<MetricSample> more_;
   std::vector<MetricValue> others_;
+  std::vector<DeviceSample> device_;
 };
 
 /// How an addition went; every outcome but kBooked leaves the old value.

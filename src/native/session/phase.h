@@ -91,6 +91,15 @@ struct KernelSpan {
   int64_t bytes;
 };
 
+/// A value that a replayed graph read, where and when.
+struct ValueSpan {
+  PlaceId place;
+  uint32_t device;  // of the session's devices
+  uint64_t lane;
+  int64_t time_ns;
+  SpanMetric metric;
+};
+
 /// A call that launched work.
 struct LaunchSpan {
   CorrelationId correlation;
@@ -127,6 +136,8 @@ struct Phase {
   std::vector<KernelRow> kernels;
   MetricTable kernel_metrics;  // rows are indices into `kernels`
   MetricTable replay_metrics;  // rows are captured places
+  MetricTable device_values;   // rows are places: metrics of scopes that came from a device
+  std::vector<ValueSpan> value_spans;
   std::vector<KernelSpan> kernel_spans;
   std::vector<SpanMetric> kernel_span_metrics;
   std::vector<LaunchSpan> launch_spans;

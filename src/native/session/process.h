@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/string_table.h"
+#include "model/device_value.h"
 #include "model/ids.h"
 #include "session/context_stack.h"
 #include "session/launch_contexts.h"
@@ -18,6 +20,14 @@
 namespace proton {
 
 class Session;
+
+/// What a backend that reads metric values from devices is told: where one belongs, or that it is
+/// of no use. Null: no backend does.
+struct ValueHooks {
+  void (*commit)(ValueId id, const ValuePlace& place, std::span<const ValueTarget> targets);
+  void (*drop)(ValueId id);
+  CorrelationId (*last_launch)() noexcept;  // of the calling thread
+};
 
 /// What the core asks of its host (Python, or a test). All but `capture_launch`, `holds_lock` and
 /// `schedule_reap` are called under the GIL.
@@ -45,6 +55,7 @@ struct Process {
   /// and the id of the last one.
   uint64_t (*captured_nodes)() noexcept = nullptr;
   uint64_t (*last_captured_node)() noexcept = nullptr;
+  ValueHooks values{};
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
   bool needs_clock = false;             // a trace session is active

@@ -1,5 +1,6 @@
 #include "session/recording.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string_view>
@@ -28,6 +29,39 @@ PathId frames_path_of(ThreadState& thread, ScopeEntry& entry) {
     entry.has_frames_path = true;
   }
   return entry.frames_path;
+}
+
+ValuePlace place_of(const DeviceSample& sample) {
+  ValuePlace place;
+  place.metric = sample.metric;
+  place.kind = process.metric_names.name(sample.metric).kind;
+  place.is_integer = std::holds_alternative<int64_t>(sample.zero) ||
+                     std::holds_alternative<std::vector<int64_t>>(sample.zero);
+  return place;
+}
+
+std::vector<ValueTarget> active_targets(uint64_t scope_id) {
+  std::vector<ValueTarget> targets;
+  for (Session* session : process.active_sessions) {
+    targets.push_back({session, session->phase(), scope_id});
+  }
+  return targets;
+}
+
+/// Tells the backend which scope the values on devices belong to.
+void commit_values(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+  if (metrics.device().empty() || process.values.commit == nullptr) return;
+  const std::vector<ValueTarget> targets = active_targets(entry.scope_id);
+  const PathId shadow = path_of(&entry);
+  const bool with_frames = std::any_of(
+      process.active_sessions.begin(), process.active_sessions.end(),
+      [](const Session* session) { return session->context() == ContextKind::kPython; });
+  for (const DeviceSample& sample : metrics.device()) {
+    ValuePlace place = place_of(sample);
+    place.shadow = shadow;
+    place.python = with_frames ? frames_path_of(thread, entry) : PathId{kRootPath};
+    process.values.commit(sample.id, place, targets);
+  }
 }
 
 PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
@@ -159,6 +193,7 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
       if (!first_error) first_error = std::current_exception();
     }
   }
+  commit_values(thread, entry, metrics);
   if (first_error) std::rethrow_exception(first_error);
 }
 
@@ -171,7 +206,32 @@ void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& me
       if (!first_error) first_error = std::current_exception();
     }
   }
+  commit_values(thread, entry, metrics);
   if (first_error) std::rethrow_exception(first_error);
+}
+
+void record_launch(const OpEntry& op) {
+  const ValueHooks& values = process.values;
+  if (op.metrics.device().empty() || values.commit == nullptr) return;
+  const bool is_captured =
+      process.captured_nodes != nullptr && process.captured_nodes() != op.captured_nodes;
+  if (!is_captured && values.last_launch() == op.launch) return drop_values(op.metrics);
+  const std::vector<ValueTarget> targets = active_targets(0);
+  for (const DeviceSample& sample : op.metrics.device()) {
+    ValuePlace place = place_of(sample);
+    place.is_of_kernel = true;
+    if (sample.is_captured) {
+      place.kernel_node = process.last_captured_node();
+    } else {
+      place.kernel_launch = values.last_launch();
+    }
+    values.commit(sample.id, place, targets);
+  }
+}
+
+void drop_values(const SampleList& metrics) {
+  if (process.values.drop == nullptr) return;
+  for (const DeviceSample& sample : metrics.device()) process.values.drop(sample.id);
 }
 
 }  // namespace proton

@@ -38,6 +38,12 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
 /// Books metrics on an entry that stays open.
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
 
+/// After the launch that an op is the metadata of: says where its values on devices belong.
+void record_launch(const OpEntry& op);
+
+/// Lets go of values on devices that will not be booked.
+void drop_values(const SampleList& metrics);
+
 /// For backends: asks this process where a launch belongs.
 ContextSource context_source();
 

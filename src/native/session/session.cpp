@@ -75,6 +75,7 @@ int Session::advance_phase() {
 
 void Session::clear_phase(int phase) {
   std::lock_guard lock(mutex_);
+  if (auto found = phases_.find(phase); found != phases_.end()) forget_values(*found->second);
   if (phase != current_->number) {
     phases_.erase(phase);
     return;
@@ -172,8 +173,16 @@ void Session::book_samples(PathId path, const SampleList& metrics) {
       first_clash = booking;
     }
   }
-  if (first_clash == Booking::kBooked) return;
-  refuse(first_clash, path, metrics[clash].metric, metrics.value(clash));
+  if (first_clash != Booking::kBooked) {
+    refuse(first_clash, path, metrics[clash].metric, metrics.value(clash));
+  }
+  for (const DeviceSample& sample : metrics.device()) {
+    const MetricKind kind = process.metric_names.name(sample.metric).kind;
+    if (sample.is_captured || kind == MetricKind::kProperty) continue;
+    // The value comes later: only its type can be judged now.
+    const Booking booking = current_->scope_metrics.add(path, sample.metric, kind, sample.zero);
+    if (booking != Booking::kBooked) refuse(booking, path, sample.metric, sample.zero);
+  }
 }
 
 void Session::refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value) {

@@ -118,6 +118,7 @@ class Session : public EventSink {
   // Device path
   void on_events(std::span<const KernelEvent> events) noexcept override;
   void on_launches(std::span<const LaunchEvent> launches) noexcept override;
+  void on_values(std::span<const ValueEvent> values) noexcept override;
   void on_dropped(uint64_t count) noexcept override;
   void on_loss(const char* kind, uint64_t count) noexcept override { count_loss(kind, count); }
   void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
@@ -163,6 +164,14 @@ class Session : public EventSink {
   Phase& phase_of(CorrelationId correlation);
   Phase& phase_among(CorrelationId correlation);
   PlaceId captured_place(PathId replay, PathId capture);
+  /// Where a kernel of which no more is known is booked.
+  Booked locate(const KernelEvent& event, const Op* op, uint32_t op_id);
+  Phase& phase_at(CorrelationId correlation) {
+    return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
+  }
+  void book_value(const ValueEvent& event);
+  void book_kernel_value(const ValueEvent& event);
+  void forget_values(const Phase& phase);
   void book_riders(const KernelEvent& event, Phase& phase);
   void place_event(const KernelEvent& event, bool with_metadata);
   uint32_t row_of(Phase& phase, PlaceId place, uint32_t kernel);
@@ -224,6 +233,14 @@ class Session : public EventSink {
   KeyIndex captured_index_;  // (replay, capture) -> captured_places_
   std::vector<CapturedPlace> captured_places_;
   std::unordered_map<uint64_t, std::vector<Rider>> riders_;  // by captured node
+  /// Values of a trace that came from devices: by scope id, and by the launch of their kernel.
+  std::unordered_map<uint64_t, std::vector<SpanMetric>> scope_values_;
+  struct KernelValue {
+    PlaceId place;
+    uint32_t kernel;
+    SpanMetric metric;
+  };
+  std::unordered_map<CorrelationId, std::vector<KernelValue>> kernel_values_;
   struct Boundary {
     CorrelationId after;
     int phase;

@@ -196,6 +196,12 @@ void Session::add_kernel(PathId path, uint32_t thread_number, const KernelEvent&
   book(event, booked, phase);
 }
 
+Session::Booked Session::locate(const KernelEvent& event, const Op* op, uint32_t op_id) {
+  const PlaceId place = place_of(event);
+  const uint32_t kernel = kernel_of(event, op, op_id);
+  return {place, kernel, row_of(phase_of(event.correlation), place, kernel), op};
+}
+
 PlaceId Session::captured_place(PathId replay, PathId capture) {
   const uint64_t key = pair_key(replay, capture);
   if (key == last_captured_) return last_place_;
@@ -229,6 +235,7 @@ Phase& Session::phase_among(CorrelationId correlation) {
 }
 
 void Session::book_captured(PathId path, uint64_t node, const SampleList& metrics) {
+  if (metrics.size() == 0) return;  // only values on a device
   Rider rider{path, {}};
   for (size_t i = 0; i < metrics.size(); ++i) {
     const MetricId metric = metrics[i].metric;

@@ -28,6 +28,7 @@ class TraceBuilder {
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
+    for (const ValueSpan& span : phase_.value_spans) add_value_span(span);
     number_threads();
     note_residuals();
     return std::move(log_);
@@ -204,10 +205,12 @@ class TraceBuilder {
   void add_metrics(TraceSpan& span, const std::vector<SpanMetric>& from, uint32_t first,
                    uint32_t count) {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
-    span.metric_count = count;
-    for (uint32_t i = first; i < first + count; ++i) {
-      log_.metrics.push_back({strings_.at(metric_key(from[i].metric)), from[i].value});
-    }
+    for (uint32_t i = first; i < first + count; ++i) add_metric(span, from[i]);
+  }
+
+  void add_metric(TraceSpan& span, const SpanMetric& metric) {
+    log_.metrics.push_back({strings_.at(metric_key(metric.metric)), metric.value});
+    ++span.metric_count;
   }
 
   void add_host_span(const HostSpan& from) {
@@ -218,7 +221,39 @@ class TraceBuilder {
                    from.end_ns,
                    from.scope_id};
     add_metrics(span, phase_.span_metrics, from.first_metric, from.metric_count);
+    if (auto found = session_.scope_values_.find(from.scope_id);
+        found != session_.scope_values_.end()) {
+      for (const SpanMetric& metric : found->second) add_metric(span, metric);
+      span.kind = SpanKind::kMetric;
+    }
     log_.spans.push_back(span);
+  }
+
+  /// A value that a replay read, at the moment when it did.
+  void add_value_span(const ValueSpan& from) {
+    TraceSpan span{SpanKind::kMetric, device_lane(LaneKind::kDevice, from.device, from.lane),
+                   path_of_place(from.place), from.time_ns, from.time_ns};
+    span.first_metric = static_cast<uint32_t>(log_.metrics.size());
+    add_metric(span, from.metric);
+    log_.spans.push_back(span);
+  }
+
+  /// The values of launch metadata that came from a device: one each metric, as a graph may run a
+  /// kernel several times.
+  void add_kernel_values(TraceSpan& span, const KernelSpan& from) {
+    const auto found = session_.kernel_values_.find(from.correlation);
+    if (found == session_.kernel_values_.end()) return;
+    std::vector<MetricId> taken;
+    auto& used = used_values_[from.correlation];
+    used.resize(found->second.size());
+    for (size_t i = 0; i < used.size(); ++i) {
+      const auto& [place, kernel, metric] = found->second[i];
+      if (used[i] || place != from.place || kernel != from.kernel) continue;
+      if (std::find(taken.begin(), taken.end(), metric.metric) != taken.end()) continue;
+      used[i] = true;
+      taken.push_back(metric.metric);
+      add_metric(span, metric);
+    }
   }
 
   void add_open_spans() {
@@ -279,6 +314,7 @@ class TraceBuilder {
     }
     span.attributes = attributes_of_shape(from.shape, device);
     add_metrics(span, phase_.kernel_span_metrics, from.first_metric, from.metric_count);
+    add_kernel_values(span, from);
     if (kind == EventKind::kCopy) {
       if (bytes_key_ == kUnknown) bytes_key_ = strings_.intern("bytes");
       log_.metrics.push_back({strings_.at(bytes_key_), from.bytes});
@@ -326,6 +362,7 @@ class TraceBuilder {
   std::map<uint32_t, uint32_t> host_lanes_;  // thread number -> lane
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
+  std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
   uint64_t last_flow_id_ = 0;
   std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
   std::unordered_map<PathId, uint32_t> paths_;

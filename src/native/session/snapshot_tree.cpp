@@ -48,6 +48,9 @@ class TreeBuilder {
     for (const MetricCell& cell : phase_.replay_metrics.cells()) {
       add_sample(row_of_place(cell.row), cell.metric, cell.value);
     }
+    for (const MetricCell& cell : phase_.device_values.cells()) {
+      add_sample(row_of_place(cell.row), cell.metric, cell.value);
+    }
     place_metrics();
     tree_.details = details_.take();
     return std::move(tree_);

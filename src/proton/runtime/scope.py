@@ -52,4 +52,4 @@ def decorate(region: _native.Scope, function: F) -> F:
 
 
 _native.set_scope_decorator(decorate)
-_native.set_metric_converter(tensor_metrics.to_plain)
+_native.set_metric_converter(tensor_metrics.to_value)

@@ -1,6 +1,8 @@
 """Turns metric values that are no plain numbers (tensors, numpy scalars and arrays) into such.
 
-Imports neither torch nor numpy: a value of theirs can only exist if the program imported them.
+A tensor on an NVIDIA GPU is read by a kernel of ours, in the order of the current stream; its
+number reaches the profile later, and nobody waits for it. Imports neither torch nor numpy: a value
+of theirs can only exist if the program imported them.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from proton.errors import MetricTypeError
+from proton import _native, _torch
+from proton.errors import MetricTypeError, ProtonError
 
 Number = int | float
 FLOPS_WIDTHS = (8, 16, 32, 64)  # `flops8` counts operations on 8-bit numbers, and so on
@@ -18,12 +21,46 @@ _FLOPS = ("flops", *(f"flops{width}" for width in FLOPS_WIDTHS))
 
 def is_tensor(value: object) -> bool:
     """Whether `value` is a torch tensor, or a numpy scalar or array."""
-    return _is_torch_tensor(value) or _is_numpy(value)
+    return _torch.is_tensor(value) or _is_numpy(value)
 
 
 def is_device_tensor(value: object) -> bool:
     """Whether `value` is a torch tensor outside the host's memory."""
-    return _is_torch_tensor(value) and _device_type(value) != "cpu"
+    return _torch.is_tensor(value) and _torch.device_type(value) != "cpu"
+
+
+def to_value(name: str, value: Any) -> Number | list[Number] | _native.DeviceValue:
+    """What the core records for `value`: a number, a list, or one that is being read on a GPU.
+
+    Raises:
+        MetricTypeError: not a value that can be recorded.
+    """
+    return read_device(name, value) if is_device_tensor(value) else to_plain(name, value)
+
+
+def read_device(name: str, tensor: Any) -> _native.DeviceValue:
+    """Read a tensor on a GPU at this point of the current stream, without waiting for it.
+
+    Raises:
+        MetricTypeError: no session can read it, or not a tensor of its kind.
+    """
+    where = f"metric {name!r} is a tensor on device {str(tensor.device)!r}"
+    if not _torch.is_on_cuda(tensor) or not _native.DeviceValue.is_possible():
+        raise MetricTypeError(
+            f"{where}, which only an active session of backend 'cupti' can read, on NVIDIA GPUs; "
+            "give value.cpu() or value.item()"
+        )
+    if (found := _torch.elements(tensor)) is None:
+        raise MetricTypeError(
+            f"{where} of type {tensor.dtype} and layout {tensor.layout}; give real numbers that "
+            "lie in order, as value.double().contiguous() does"
+        )
+    if found.length == 0:
+        raise MetricTypeError(f"{where} with no element; leave it out")
+    try:
+        return _native.DeviceValue.read(*found, _torch.current_stream(found.device))
+    except ProtonError as error:
+        raise MetricTypeError(f"{where} that cannot be read: {error}") from error
 
 
 def to_plain(name: str, value: Any) -> Number | list[Number]:
@@ -32,12 +69,7 @@ def to_plain(name: str, value: Any) -> Number | list[Number]:
     Raises:
         MetricTypeError: not a value that can be recorded.
     """
-    if _is_torch_tensor(value):
-        if is_device_tensor(value):
-            raise MetricTypeError(
-                f"metric {name!r} is a tensor on device {str(value.device)!r}; device tensors "
-                "cannot be recorded yet, give value.cpu() or value.item()"
-            )
+    if _torch.is_tensor(value):
         flat = value.detach()
         plain = flat.item() if flat.dim() == 0 else flat.reshape(-1).tolist()
     elif _is_numpy(value):
@@ -72,7 +104,10 @@ def transform_tensor_metrics(
 
 
 def set_metric_kernels() -> None:
-    """Nothing yet: the kernels that copy device tensors come with the GPU backends."""
+    """Nothing to set: the kernel that reads device tensors is part of the native core.
+
+    Stays callable for programs that gave kernels of their own to another profiler.
+    """
 
 
 def _as_declared(name: str, value: Any) -> Any:
@@ -93,21 +128,11 @@ def _unsuited(name: str, value: object) -> MetricTypeError:
         kind += f" of {dtype}"
     return MetricTypeError(
         f"metric {name!r} is {value!r:.80}, a {kind}; "
-        "give an int, a float, a list of them, a CPU tensor or a numpy array"
+        "give an int, a float, a list of them, a tensor or a numpy array"
     )
-
-
-def _is_torch_tensor(value: object) -> bool:
-    torch = sys.modules.get("torch")
-    tensor = getattr(torch, "Tensor", None)
-    return tensor is not None and isinstance(value, tensor)
 
 
 def _is_numpy(value: object) -> bool:
     numpy = sys.modules.get("numpy")
     kinds = (getattr(numpy, "generic", None), getattr(numpy, "ndarray", None))
     return any(kind is not None and isinstance(value, kind) for kind in kinds)
-
-
-def _device_type(tensor: Any) -> str:
-    return str(tensor.device.type)

@@ -2,6 +2,7 @@
 /// callback, record) take no lock but that of the buffer they write.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -67,13 +68,21 @@ struct Counters {
   Counter* find(const std::string& name);
 };
 
+struct Module;
 struct Function {
-  const char* name;
-  uint64_t duration_ns;
+  const char* name = nullptr;
+  uint64_t duration_ns = 0;
   int registers = 32;
   int static_shared_bytes = 0;
   int local_bytes = 0;
+  Module* module = nullptr;  // of a kernel that really runs
 };
+/// A loaded module: our only one has one kernel and a counter in device memory.
+struct Module {
+  Function reader;
+  std::atomic<uint64_t> head{0};
+};
+inline constexpr size_t kParamBytes = 48;
 
 struct Graph;
 struct Context;
@@ -103,6 +112,7 @@ struct Work {
   uint64_t duration_ns = 0;
   int peer_source = -1;
   int peer_target = -1;
+  std::array<uint8_t, kParamBytes> params = {};  // of a kernel that really runs
 };
 struct Node {
   uint64_t id;
@@ -134,6 +144,7 @@ struct Slot {
 struct Local {
   uint64_t epoch = 0;
   Context* context = nullptr;
+  std::vector<Context*> pushed;
   Slot* slot = nullptr;
   std::vector<std::pair<uint32_t, uint64_t>> external;  // kind, id
   bool is_in_buffer_callback = false;
@@ -171,6 +182,7 @@ struct State {
   std::vector<std::unique_ptr<Stream>> streams;
   std::map<Graph*, std::unique_ptr<Graph>> graphs;
   std::map<std::string, std::unique_ptr<Function>> functions;
+  std::vector<std::unique_ptr<Module>> modules;
   std::set<std::string> names;
   std::string violations;
   std::atomic<uint32_t> next_stream{13};
@@ -246,6 +258,11 @@ void record_work(const Work& work, Stream& stream, uint32_t correlation, uint64_
                  uint32_t graph_id);
 std::pair<uint64_t, uint64_t> occupy(Stream& stream, uint64_t duration_ns);
 Function* intern_function(const char* name, uint64_t duration_ns);
+
+// Modules
+/// Copies the parameters of a kernel that really runs, and runs it.
+void keep_params(Work& work, void** kernel_params);
+void execute(const Work& work);
 
 // Graphs
 Graph* make_graph(bool is_exec);

@@ -82,6 +82,7 @@ _COMMON = (
     "cupti_api",
     "events",
     "graphs",
+    "modules",
     "null_profiler",
     "work",
 )

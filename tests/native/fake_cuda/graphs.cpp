@@ -47,6 +47,15 @@ void run_nodes(const Graph& graph, Stream& stream, uint32_t correlation, uint32_
   }
 }
 
+void execute_nodes(const Graph& graph) {
+  for (const auto& node : graph.nodes) {
+    if (node->child == nullptr) execute(node->work);
+    for (int run = 0; node->child != nullptr && run < node->runs; ++run) {
+      execute_nodes(*node->child);
+    }
+  }
+}
+
 uint64_t total_ns(const Graph& graph) {
   uint64_t sum = 0;
   for (const auto& node : graph.nodes) {
@@ -148,6 +157,7 @@ FAKE_EXPORT(cuGraphLaunch, void* exec, void* stream) {
   call.set_result(refused);
   if (refused != 0) return refused;
   Stream& target = stream_of(stream);
+  execute_nodes(graph_of(exec));
   if (is_kind_on(kGraphTrace)) {
     record_graph(graph_of(exec), target, call.correlation());
   } else {

@@ -211,6 +211,7 @@ uint32_t submit(uint32_t cbid, const char* name, const void* params, const Work&
       write_record(&record);
     }
   }
+  execute(work);
   record_work(work, stream, call.correlation(), 0, 0);
   return call.correlation();
 }
@@ -246,6 +247,7 @@ FAKE_EXPORT(cuLaunchKernel, void* function, unsigned grid_x, unsigned grid_y, un
     work.block[i] = params.block[i];
   }
   work.shared_bytes = shared_bytes;
+  keep_params(work, kernel_params);
   const int refused = call_cuLaunchKernel.enter();
   const uint32_t correlation =
       submit(kLaunchKernel, "cuLaunchKernel", &params, work, stream_of(stream), refused);

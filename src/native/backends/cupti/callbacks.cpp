@@ -30,6 +30,10 @@ void Hub::on_launch(const CallbackData& data) noexcept {
   if ((captures & kTimes) == 0) return;
   ThreadCell* cell = find_cell();
   if (cell == nullptr || cell->start_ns == 0) return;
+  if (cell->own_value != 0) {  // a launch of ours is nobody's
+    cell->start_ns = 0;
+    return;
+  }
   try {
     std::lock_guard lock(cell->mutex);
     cell->launches.push_back({data.correlation_id, kUnknownContext, source_.thread_number(),
@@ -74,8 +78,13 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       contexts.epoch = source_.epoch();
       contexts.root = node;
       if (ThreadCell* cell = find_cell(); cell != nullptr) {
-        ++cell->node_count;
-        cell->last_node = node;
+        contexts.value = cell->own_value;
+        if (cell->own_value == 0) {
+          ++cell->node_count;
+          cell->last_node = node;
+        } else {
+          values_.add_node(cell->own_value);
+        }
         // A launch that is captured has no record to wait for.
         const uint32_t launch = cell->last_correlation.load(std::memory_order_relaxed);
         if ((captures & kShadow) != 0) shadow_map_->find(launch);
@@ -88,8 +97,14 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       if (library_.graph_node_id(graph->original_node, &original) != kSuccess) return;
       std::lock_guard lock(nodes_.mutex());
       nodes_.copy(node, original);
+      if (const NodeContexts* copy = nodes_.find(node); copy != nullptr && copy->value != 0) {
+        values_.add_node(copy->value);
+      }
     } else {
       std::lock_guard lock(nodes_.mutex());
+      if (const NodeContexts* gone = nodes_.find(node); gone != nullptr && gone->value != 0) {
+        values_.remove_node(gone->value);
+      }
       nodes_.remove(node);
     }
   } catch (...) {  // out of memory: the node's kernels are booked as captured by nobody knows whom

@@ -19,6 +19,7 @@ struct NodeContexts {
   ContextId python = kUnknownContext;
   uint32_t epoch = 0;  // in which the contexts are valid
   uint64_t root = 0;   // the captured node that this one is a clone of, or itself
+  uint64_t value = 0;  // the metric value that it reads; 0: work of the program's
 };
 
 class GraphNodes {

@@ -105,6 +105,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
 
 std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   std::lock_guard lock(control_);
+  settle_values();
   {
     std::lock_guard decoding(decode_);
     SinkEntry* entry = find(sink);
@@ -145,6 +146,7 @@ void Hub::stop(EventSink& sink) {
     std::lock_guard decoding(decode_);
     std::erase_if(sinks_, [&](const SinkEntry& entry) { return entry.sink == &sink; });
   }
+  values_.forget(sink);
   if (is_last && !is_forked_) unsubscribe();
 }
 
@@ -205,6 +207,7 @@ void Hub::unsubscribe() {
   sees_launches_ = sees_copies_ = false;
   enabled_kinds_.clear();
   captures_.store(0, std::memory_order_relaxed);
+  values_.clear();
   std::lock_guard lock(contexts_mutex_);
   contexts_.clear();
 }
@@ -253,6 +256,7 @@ HubStats Hub::stats() {
     stats.graph_nodes = nodes_.size();
   }
   stats.graph_refusals = execs_.refusal_count();
+  stats.values = values_.size();
   stats.buffer_count = buffers_.count();
   stats.launches = count_launches();
   stats.is_subscribed = is_subscribed_;
@@ -266,6 +270,7 @@ void Hub::abandon() noexcept {
   }
   buffers_.reset_after_fork();
   execs_.reset_after_fork();
+  values_.reset_after_fork();
   captures_.store(0);
   sinks_.clear();
   is_forked_ = is_loaded();

@@ -2,8 +2,8 @@
 /// sessions. It asks for no more than its active sinks need, and for nothing when there are none.
 ///
 /// Locks, in this order: control (start, stop, flush), decode (one buffer at a time), graph nodes,
-/// a thread's cell. Callbacks take the last two at most, and the decode lock is never held while
-/// CUPTI is told to flush: buffers come back on the flushing thread.
+/// metric values, a thread's cell. Callbacks take the last two at most, and the decode lock is
+/// never held while CUPTI is told to flush: buffers come back on the flushing thread.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@
 #include "backends/cupti/graph_execs.h"
 #include "backends/cupti/graph_nodes.h"
 #include "backends/cupti/library.h"
+#include "backends/cupti/metric_values.h"
 #include "backends/cupti/names.h"
 #include "backends/cupti/sweeper.h"
 #include "base/correlation_map.h"
@@ -48,6 +49,7 @@ struct HubStats {
   uint64_t graph_nodes = 0;
   uint64_t graph_refusals = 0;  // tracing of whole graphs given up for an older graph
   uint64_t names = 0;
+  uint64_t values = 0;  // metric values that are being read, or that graphs will read
   int64_t clock_offset_ns = 0;
   int64_t clock_residual_ns = 0;
   bool is_subscribed = false;
@@ -83,6 +85,14 @@ class Hub {
   /// Whether launches after one id, up to another, have no event yet; waits for the buffer that
   /// is being read. Those that failed never get one.
   bool has_launches_under_way(uint32_t after, uint32_t until, bool with_frames);
+
+  /// Reads a metric's value at its place in a stream, without waiting for it: `is_captured` tells
+  /// whether it became part of a graph. Throws Error. Say by `commit_value` where it belongs.
+  ValueId read_value(const ValueSource& source, bool& is_captured);
+  void commit_value(ValueId id, const ValuePlace& place, std::span<const ValueTarget> targets);
+  void drop_value(ValueId id) { values_.drop(id); }
+  /// Whether a session is active that values would reach.
+  bool reads_values() const { return captures_.load(std::memory_order_relaxed) != 0; }
 
   HubStats stats();
 
@@ -131,6 +141,7 @@ class Hub {
   void unsubscribe();
   std::string holder();
   std::vector<std::string> update_needs();
+  void settle_values();
   void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
   void enable_copies(bool is_wanted);
   void enable_launches(bool is_wanted);
@@ -145,6 +156,9 @@ class Hub {
   void find_nodes();
   void send_to(const SinkEntry& entry);
   void dispatch_launches();
+  void add_replayed_read(const KernelEvent& event);
+  void dispatch_values(ValueId settled);
+  void send_value(const ArrivedValue& arrived);
 
   void count_dropped(Context context, uint32_t stream);
 
@@ -182,6 +196,7 @@ class Hub {
   MapPointer python_map_;
   GraphNodes nodes_;
   GraphExecs execs_;
+  MetricValues values_;
   BufferPool buffers_;
   Sweeper sweeper_;
   std::mutex flush_;  // held while CUPTI flushes, by a thread that does nothing else
@@ -199,6 +214,7 @@ class Hub {
   std::vector<KernelEvent> batch_;  // for a sink that wants some of them
   std::vector<LaunchEvent> launches_;
   std::vector<LaunchEvent> launch_batch_;
+  std::vector<ArrivedValue> arrived_;
 };
 
 }  // namespace proton::cupti

@@ -76,6 +76,18 @@ void find_cuda(Library& library, void* handle, const std::string& path) {
   find(handle, library.device_uuid, "cuDeviceGetUuid_v2");
   find(handle, library.release_primary_context, "cuDevicePrimaryCtxRelease_v2");
   find(handle, library.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
+  require(handle, library.current_context, "cuCtxGetCurrent", path);
+  require(handle, library.current_device, "cuCtxGetDevice", path);
+  require(handle, library.push_context, "cuCtxPushCurrent_v2", path);
+  require(handle, library.pop_context, "cuCtxPopCurrent_v2", path);
+  require(handle, library.load_module, "cuModuleLoadData", path);
+  require(handle, library.find_function, "cuModuleGetFunction", path);
+  require(handle, library.register_host_memory, "cuMemHostRegister_v2", path);
+  require(handle, library.unregister_host_memory, "cuMemHostUnregister", path);
+  require(handle, library.device_address, "cuMemHostGetDevicePointer_v2", path);
+  require(handle, library.is_capturing, "cuStreamIsCapturing", path);
+  require(handle, library.launch_kernel, "cuLaunchKernel", path);
+  find(handle, library.context_id, "cuCtxGetId");
 }
 
 }  // namespace

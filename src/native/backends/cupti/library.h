@@ -47,6 +47,22 @@ struct Library {
   CudaResult (*synchronize_context)() = nullptr;
   CudaResult (*exchange_capture_mode)(int*) = nullptr;  // ?
 
+  // The driver's functions that read metric values from devices
+  CudaResult (*current_context)(Context*) = nullptr;
+  CudaResult (*current_device)(int*) = nullptr;
+  CudaResult (*push_context)(Context) = nullptr;
+  CudaResult (*pop_context)(Context*) = nullptr;
+  CudaResult (*context_id)(Context, uint64_t*) = nullptr;  // ? CUDA 12
+  CudaResult (*load_module)(void**, const void*) = nullptr;
+  CudaResult (*find_function)(void**, void*, const char*) = nullptr;
+  CudaResult (*register_host_memory)(void*, size_t, unsigned) = nullptr;
+  CudaResult (*unregister_host_memory)(void*) = nullptr;
+  CudaResult (*device_address)(uint64_t*, void*, unsigned) = nullptr;
+  CudaResult (*is_capturing)(void* stream, int*) = nullptr;
+  CudaResult (*launch_kernel)(void* function, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, unsigned shared_bytes, void* stream, void** params,
+                              void** extra) = nullptr;
+
   /// Opens both libraries for the rest of the process. Throws BackendError.
   static Library open(const std::string& cupti_path, const std::string& cuda_path);
 

@@ -69,6 +69,7 @@ std::vector<std::string> Hub::update_needs() {
   if (migrations) configure_migrations();
   enable_kind(kUnifiedMemoryActivity, is_any && migrations, warnings);
   if (!is_any) captures_.store(0, std::memory_order_relaxed);
+  values_.set_open(is_any);
   return warnings;
 }
 
@@ -140,10 +141,12 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
     clock_.update(now);
   } catch (const Error&) {  // the clocks stay as they were
   }
+  const ValueId newest = values_.newest();
   const bool is_done = flush_within(limit_ns, synchronize, synchronize ? kFlushForced : 0);
   std::lock_guard decoding(decode_);
   count_dropped(nullptr, 0);  // also where no buffer came back
   dispatch_launches();
+  dispatch_values(is_done && synchronize ? newest : 0);
   return is_done;
 }
 
@@ -193,8 +196,12 @@ void Hub::sweep() noexcept {
     std::unique_lock lock(control_, std::try_to_lock);  // else somebody flushes, or is about to
     if (!lock.owns_lock() || !is_subscribed_) return;
   }
-  std::lock_guard flushing(flush_);
-  library_.flush_all(0);
+  {
+    std::lock_guard flushing(flush_);
+    library_.flush_all(0);
+  }
+  std::lock_guard decoding(decode_);
+  dispatch_values(0);
 }
 
 std::vector<std::string> Hub::take_problems() {

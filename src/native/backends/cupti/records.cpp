@@ -27,6 +27,7 @@ void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t
     if (valid != 0) read_records(buffer, valid);
     dispatch();
     dispatch_launches();
+    dispatch_values(0);
   } catch (...) {
     std::lock_guard lock(decode_);
     pending_count_ = 0;
@@ -55,6 +56,10 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
     if (decoded == Decoded::kIncomplete) {
       ++stats_.incomplete;
       for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kIncomplete, 1);
+      continue;
+    }
+    if (event.kind == EventKind::kKernel && event.name == kReaderName) {  // ours, and nobody's
+      add_replayed_read(event);
       continue;
     }
     is_asked_[pending_count_] = decoded == Decoded::kEvent;

@@ -20,7 +20,8 @@ struct ThreadCell {
   int64_t start_ns = 0;     // of the call under way
   uint64_t node_count = 0;  // graph nodes that this thread has made
   uint64_t last_node = 0;
-  std::mutex mutex;  // guards `launches`
+  uint64_t own_value = 0;  // the metric value whose reading this thread is launching; 0: none
+  std::mutex mutex;        // guards `launches`
   std::vector<LaunchEvent> launches;
   std::atomic<bool> is_used{true};
   ThreadCell* next = nullptr;
@@ -46,6 +47,11 @@ inline uint64_t captured_nodes() noexcept {
 }
 inline uint64_t last_captured_node() noexcept {
   return this_cell == nullptr ? 0 : this_cell->last_node;
+}
+
+/// The correlation id of the calling thread's last launch.
+inline uint32_t last_launch() noexcept {
+  return this_cell == nullptr ? 0 : this_cell->last_correlation.load(std::memory_order_relaxed);
 }
 
 /// Ids start anew; nobody may be launching under callbacks.

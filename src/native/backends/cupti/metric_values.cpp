@@ -1,0 +1,284 @@
+#include "backends/cupti/metric_values.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <new>
+
+#include "backends/cupti/thread_cells.h"
+#include "base/error.h"
+#include "base/text.h"
+
+namespace proton::cupti {
+namespace {
+
+constexpr double kIntegerLimit = 9.2e18;
+
+/// While it lives, callbacks on this thread know that the launch is ours.
+class OwnLaunch {
+ public:
+  explicit OwnLaunch(ValueId id) : cell_(find_cell()) {
+    if (cell_ != nullptr) cell_->own_value = id;
+  }
+  ~OwnLaunch() {
+    if (cell_ != nullptr) cell_->own_value = 0;
+  }
+  OwnLaunch(const OwnLaunch&) = delete;
+  OwnLaunch& operator=(const OwnLaunch&) = delete;
+
+ private:
+  ThreadCell* cell_;
+};
+
+/// False: no number of that type.
+bool to_integer(uint64_t bits, ElementKind kind, int64_t& number) {
+  if (!is_float(kind)) {
+    number = static_cast<int64_t>(bits);
+    return kind != ElementKind::kUint64 || number >= 0;
+  }
+  const auto real = std::bit_cast<double>(bits);
+  if (!(std::fabs(real) < kIntegerLimit)) return false;
+  number = std::llround(real);
+  return true;
+}
+
+bool to_real(uint64_t bits, ElementKind kind, double& number) {
+  number = is_float(kind)                 ? std::bit_cast<double>(bits)
+           : kind == ElementKind::kUint64 ? static_cast<double>(bits)
+                                          : static_cast<double>(static_cast<int64_t>(bits));
+  return std::isfinite(number);
+}
+
+template <typename Number, typename Convert>
+bool convert_all(const std::vector<uint64_t>& elements, ElementKind kind, bool is_scalar,
+                 Convert convert, MetricValue& value) {
+  std::vector<Number> numbers(elements.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!convert(elements[i], kind, numbers[i])) return false;
+  }
+  if (is_scalar) {
+    value = numbers.at(0);
+  } else {
+    value = std::move(numbers);
+  }
+  return true;
+}
+
+}  // namespace
+
+ValueId MetricValues::read(const Library& library, const ValueSource& source, bool& is_captured) {
+  const ContextGuard current(library, source.device);
+  int capture = 0;
+  check_cuda(library, library.is_capturing(source.stream, &capture), "cuStreamIsCapturing");
+  is_captured = capture != 0;
+  ReaderParams params{source.address,
+                      source.stride_bytes,
+                      0,
+                      0,
+                      source.count,
+                      static_cast<uint32_t>(source.kind),
+                      0,
+                      is_captured ? 1u : 0u};
+  void* function;
+  {
+    std::lock_guard lock(mutex_);
+    ValueReader& reader = readers_.find(library, current.context(), source.device);
+    function = reader.function;
+    params.ring = reader.ring_address;
+    params.capacity_bits = reader.ring->capacity_bits();
+    params.id = ++last_id_;
+    Slot& slot = slots_[params.id];
+    slot.source = source;
+    slot.device_id = static_cast<uint32_t>(source.device);
+    slot.is_captured = is_captured;
+    // Long before the ring is full, as replays write to it too.
+    cells_issued_ += is_captured ? 0 : source.count + 1;
+    if (cells_issued_ > uint64_t{1} << (params.capacity_bits - 2)) drain();
+  }
+  void* arguments[] = {&params};
+  CudaResult result;
+  {
+    const OwnLaunch own(params.id);  // callbacks take mutex_
+    result = library.launch_kernel(function, 1, 1, 1, kReaderThreads, 1, 1, 0, source.stream,
+                                   arguments, nullptr);
+  }
+  if (result != 0) drop(params.id);
+  check_cuda(library, result, "cuLaunchKernel");
+  return params.id;
+}
+
+void MetricValues::commit(ValueId id, const ValuePlace& place,
+                          std::span<const ValueTarget> targets) {
+  std::lock_guard lock(mutex_);
+  const auto found = slots_.find(id);
+  if (found == slots_.end()) return;
+  Slot& slot = found->second;
+  slot.place = place;
+  slot.targets.assign(targets.begin(), targets.end());
+  slot.is_committed = true;
+  if (!slot.runs.empty()) touched_.push_back(id);
+}
+
+void MetricValues::drop(ValueId id) {
+  std::lock_guard lock(mutex_);
+  slots_.erase(id);  // what it reads is of no slot, and ignored
+}
+
+void MetricValues::add_node(ValueId id) {
+  std::lock_guard lock(mutex_);
+  const auto found = slots_.find(id);
+  if (found == slots_.end()) return;
+  found->second.had_node = true;
+  ++found->second.node_count;
+}
+
+void MetricValues::remove_node(ValueId id) {
+  std::lock_guard lock(mutex_);
+  const auto found = slots_.find(id);
+  if (found == slots_.end() || found->second.node_count == 0) return;
+  if (--found->second.node_count == 0) touched_.push_back(id);
+}
+
+void MetricValues::add_replay(ValueId id, const ReplayedRead& replay) {
+  std::lock_guard lock(mutex_);
+  const auto found = slots_.find(id);
+  if (found == slots_.end()) return;
+  found->second.replays.push_back(replay);
+  if (found->second.replays.size() % (2 * kReplayWindow) == 0) touched_.push_back(id);
+}
+
+void MetricValues::drain() {
+  cells_issued_ = 0;
+  runs_.clear();
+  readers_.drain(runs_);
+  for (ValueRun& run : runs_) {
+    const auto found = slots_.find(run.id);
+    if (found == slots_.end()) continue;
+    found->second.runs.push_back(std::move(run.elements));
+    if (!found->second.is_captured) touched_.push_back(run.id);
+  }
+}
+
+ValueId MetricValues::newest() {
+  std::lock_guard lock(mutex_);
+  return last_id_;
+}
+
+void MetricValues::collect(ValueId settled, std::vector<ArrivedValue>& arrived, LostValues& lost) {
+  std::lock_guard lock(mutex_);
+  if (slots_.empty()) return;
+  drain();
+  const uint64_t dropped = readers_.take_dropped();
+  lost.dropped += dropped;
+  unexplained_ += dropped;
+  std::vector<ValueId> touched;
+  touched.swap(touched_);
+  for (const auto& entry : slots_) {
+    if (entry.first <= settled) touched.push_back(entry.first);
+  }
+  std::sort(touched.begin(), touched.end());  // properties: the last one stands
+  for (const ValueId id : touched) {
+    const auto found = slots_.find(id);
+    if (found != slots_.end()) match(id, found->second, id <= settled, arrived, lost);
+  }
+  if (settled != 0) unexplained_ = 0;
+}
+
+void MetricValues::match(ValueId id, Slot& slot, bool is_settled,
+                         std::vector<ArrivedValue>& arrived, LostValues& lost) {
+  if (!slot.is_committed) return;
+  if (slot.is_captured) return match_replays(id, slot, is_settled, arrived, lost);
+  if (!slot.runs.empty()) {
+    take_run(id, slot, nullptr, arrived, lost);
+  } else if (!is_settled) {
+    return;
+  } else if (unexplained_ > 0) {
+    --unexplained_;
+  } else {
+    ++lost.dropped;  // its context is gone
+  }
+  slots_.erase(id);
+}
+
+void MetricValues::match_replays(ValueId id, Slot& slot, bool is_settled,
+                                 std::vector<ArrivedValue>& arrived, LostValues& lost) {
+  auto& replays = slot.replays;
+  std::sort(replays.begin(), replays.end(),
+            [](const ReplayedRead& a, const ReplayedRead& b) { return a.start_ns < b.start_ns; });
+  const size_t spare = is_settled ? 0 : kReplayWindow;
+  size_t used = 0;
+  while (replays.size() - used > spare && !slot.runs.empty()) {
+    take_run(id, slot, &replays[used++], arrived, lost);
+  }
+  replays.erase(replays.begin(), replays.begin() + static_cast<ptrdiff_t>(used));
+  if (!is_settled) return;
+  while (!slot.runs.empty()) take_run(id, slot, nullptr, arrived, lost);
+  replays.clear();
+  if (slot.had_node && slot.node_count == 0) slots_.erase(id);
+}
+
+void MetricValues::take_run(ValueId id, Slot& slot, const ReplayedRead* replay,
+                            std::vector<ArrivedValue>& arrived, LostValues& lost) {
+  ArrivedValue one{id,
+                   slot.place,
+                   slot.device_id,
+                   {},
+                   slot.targets,
+                   slot.is_captured,
+                   replay != nullptr,
+                   replay == nullptr ? ReplayedRead() : *replay};
+  if (convert(slot, slot.runs.front(), one.value)) {
+    arrived.push_back(std::move(one));
+  } else {
+    ++lost.bad;
+  }
+  slot.runs.pop_front();
+}
+
+bool MetricValues::convert(const Slot& slot, const std::vector<uint64_t>& elements,
+                           MetricValue& value) {
+  const ValueSource& source = slot.source;
+  return slot.place.is_integer
+             ? convert_all<int64_t>(elements, source.kind, source.is_scalar, to_integer, value)
+             : convert_all<double>(elements, source.kind, source.is_scalar, to_real, value);
+}
+
+void MetricValues::set_open(bool is_open) {
+  std::lock_guard lock(mutex_);
+  readers_.set_open(is_open);
+}
+
+bool MetricValues::has_captured() {
+  std::lock_guard lock(mutex_);
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const auto& entry) { return entry.second.is_captured; });
+}
+
+void MetricValues::set_buffer_bytes(size_t bytes) {
+  std::lock_guard lock(mutex_);
+  const size_t least = sizeof(RingCell) * 4 * kCountLimit;
+  const size_t cells = std::max(bytes, least) / sizeof(RingCell);
+  readers_.set_capacity_bits(static_cast<uint32_t>(std::bit_width(cells) - 1));
+}
+
+void MetricValues::forget(const EventSink& sink) {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, slot] : slots_) {
+    std::erase_if(slot.targets, [&](const ValueTarget& target) { return target.sink == &sink; });
+  }
+}
+
+void MetricValues::clear() {
+  std::lock_guard lock(mutex_);
+  slots_.clear();
+  touched_.clear();
+}
+
+size_t MetricValues::size() {
+  std::lock_guard lock(mutex_);
+  return slots_.size();
+}
+
+void MetricValues::reset_after_fork() { new (&mutex_) std::mutex; }
+
+}  // namespace proton::cupti

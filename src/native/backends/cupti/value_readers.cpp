@@ -1,0 +1,112 @@
+#include "backends/cupti/value_readers.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace proton::cupti {
+namespace {
+
+constexpr unsigned kPortableMapped = 3;  // CU_MEMHOSTREGISTER_PORTABLE | _DEVICEMAP
+constexpr int kRelaxedCapture = 2;       // CU_STREAM_CAPTURE_MODE_RELAXED
+
+/// Calls that allocate are no part of a capture that is under way, and do not end it.
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(const Library& library) : library_(library) {
+    if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode_);
+  }
+  ~RelaxedCapture() {
+    if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  const Library& library_;
+  int mode_ = kRelaxedCapture;
+};
+
+uint64_t id_of(const Library& library, Context context) {
+  uint64_t id = 0;
+  if (library.context_id == nullptr || library.context_id(context, &id) != 0) return 0;
+  return id;
+}
+
+}  // namespace
+
+void check_cuda(const Library& library, CudaResult result, const char* function) {
+  if (result == 0) return;
+  throw BackendError("cupti",
+                     concat("a metric's tensor cannot be read: ", function,
+                            " failed: ", library.describe_cuda(result)),
+                     "give value.cpu() or value.item() instead", result);
+}
+
+ContextGuard::ContextGuard(const Library& library, int device) : library_(library) {
+  int current = -1;
+  check_cuda(library, library.current_context(&context_), "cuCtxGetCurrent");
+  if (context_ != nullptr && library.current_device(&current) == 0 && current == device) return;
+  // The program's, which holds it: a tensor of its lives there.
+  check_cuda(library, library.retain_primary_context(&context_, device),
+             "cuDevicePrimaryCtxRetain");
+  if (library.release_primary_context != nullptr) library.release_primary_context(device);
+  check_cuda(library, library.push_context(context_), "cuCtxPushCurrent");
+  is_pushed_ = true;
+}
+
+ContextGuard::~ContextGuard() {
+  Context popped = nullptr;
+  if (is_pushed_) library_.pop_context(&popped);
+}
+
+ValueReader& ValueReaders::find(const Library& library, Context context, int device) {
+  const uint64_t id = id_of(library, context);
+  for (const auto& reader : readers_) {
+    if (reader->context == context && reader->context_id == id) return *reader;
+  }
+  const RelaxedCapture relaxed(library);
+  auto reader = std::make_unique<ValueReader>();
+  reader->context = context;
+  reader->context_id = id;
+  reader->device = device;
+  void* module = nullptr;
+  check_cuda(library, library.load_module(&module, kReaderPtx), "cuModuleLoadData");
+  check_cuda(library, library.find_function(&reader->function, module, kReaderName),
+             "cuModuleGetFunction");
+  reader->ring = std::make_unique<ValueRing>(capacity_bits_);
+  reader->ring->set_open(is_open_);
+  ValueRing& ring = *reader->ring;
+  check_cuda(library,
+             library.register_host_memory(ring.memory(), ring.size_bytes(), kPortableMapped),
+             "cuMemHostRegister");
+  const CudaResult mapped = library.device_address(&reader->ring_address, ring.memory(), 0);
+  if (mapped != 0) library.unregister_host_memory(ring.memory());
+  check_cuda(library, mapped, "cuMemHostGetDevicePointer");
+  // The handle of a destroyed context, used again: nothing writes to its ring any more.
+  std::erase_if(readers_, [&](const auto& old) {
+    if (old->context != context) return false;
+    old->ring->drain(last_runs_);
+    library.unregister_host_memory(old->ring->memory());
+    return true;
+  });
+  return *readers_.emplace_back(std::move(reader));
+}
+
+void ValueReaders::set_open(bool is_open) {
+  is_open_ = is_open;
+  for (const auto& reader : readers_) reader->ring->set_open(is_open);
+}
+
+void ValueReaders::drain(std::vector<ValueRun>& runs) {
+  runs.insert(runs.end(), last_runs_.begin(), last_runs_.end());
+  last_runs_.clear();
+  for (const auto& reader : readers_) reader->ring->drain(runs);
+}
+
+uint64_t ValueReaders::take_dropped() {
+  uint64_t count = 0;
+  for (const auto& reader : readers_) count += reader->ring->take_dropped();
+  return count;
+}
+
+}  // namespace proton::cupti
