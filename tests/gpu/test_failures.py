@@ -189,34 +189,6 @@ def test_a_hidden_gpu_means_the_interpreter_and_an_error_for_cupti(
     assert "Traceback" not in done.stderr, show(done)
 
 
-def test_beside_torchs_profiler_triton_kernels_are_still_timed(
-    torch: Any, tmp_path: Path, profile_of: Any
-) -> None:
-    from tests.gpu.kernels import add_one
-
-    x = torch.ones(4096, device="cuda")
-    add_one[(4,)](x, 4096, BLOCK=1024)
-    torch.cuda.synchronize()
-    activities = [torch.profiler.ProfilerActivity.CUDA, torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities):
-        session = proton.start(str(tmp_path / "run"), backend="cupti")
-        with proton.scope("step"):
-            for _ in range(500):
-                add_one[(4,)](x, 4096, BLOCK=1024)
-        proton.finalize(session)
-    counts, proton_key = summary_of(tmp_path / "run.hatchet")
-    assert counts == {"add_one": 500}, (counts, proton_key)
-    assert proton_key["losses"] == {}, proton_key
-    (warning,) = proton_key["warnings"]
-    assert "holds CUPTI" in warning
-    assert "torch.profiler" in warning
-    assert "timed with CUDA events" in warning
-    ours = proton.start(str(tmp_path / "after"), backend="cupti")
-    x.add_(1)
-    proton.finalize(ours)
-    assert sum(summary_of(tmp_path / "after.hatchet")[0].values()) == 1
-
-
 def test_the_process_is_as_fast_after_a_session_as_before(torch: Any, tmp_path: Path) -> None:
     x = torch.ones(16, device="cuda")
 

@@ -80,5 +80,8 @@ def test_the_kernels_of_torch_have_one(torch: Any, record: Any) -> None:
         x.sum()
         torch.softmax(x.view(1024, 1024), dim=1)
 
-    for name, attributes in attributes_of(record(work)).items():
+    found = attributes_of(record(work))
+    kernels = {name: found[name] for name in found if not name.startswith("<")}  # no memsets
+    assert len(kernels) >= 3
+    for name, attributes in kernels.items():
         assert 0 < attributes["occupancy"] <= 1, (name, attributes)
