@@ -292,6 +292,8 @@ using BufferCompleted = void (*)(Context context, uint32_t stream_id, uint8_t* b
                                  size_t valid_size);
 using TimestampFunction = uint64_t (*)();
 
+inline constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+
 /// CUdevice_attribute.
 enum DeviceAttribute : int {
   kClockRate = 13,

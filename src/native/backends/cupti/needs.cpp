@@ -15,7 +15,6 @@
 namespace proton::cupti {
 namespace {
 
-constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
 constexpr CudaResult kInvalidContext = 201;
 constexpr CudaResult kContextIsDestroyed = 709;
 

@@ -7,7 +7,6 @@ namespace proton::cupti {
 namespace {
 
 constexpr unsigned kPortableMapped = 3;  // CU_MEMHOSTREGISTER_PORTABLE | _DEVICEMAP
-constexpr int kRelaxedCapture = 2;       // CU_STREAM_CAPTURE_MODE_RELAXED
 
 /// Calls that allocate are no part of a capture that is under way, and do not end it.
 class RelaxedCapture {
