@@ -90,6 +90,14 @@ def test_the_reference_lists_exactly_the_flags_of_a_command(heading: str, module
     assert set(flags.findall(section)) == set(flags.findall(shown.partition("examples:")[0]))
 
 
+def test_the_reference_lists_every_variable_that_sessions_read() -> None:
+    source = (ROOT / "src" / "proton" / "runtime" / "options.py").read_text()
+    read = set(re.findall(r'"((?:TRITON|PROTON|CUDA)_[A-Z_]+)"', source))
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text().partition("\n## Environment\n")[2]
+    assert len(read) > 10
+    assert read - set(re.findall(r"`([A-Z_]+)(?:=\d)?`", page)) == set()
+
+
 def test_the_change_log_names_the_current_version() -> None:
     version = re.search(r'= "(.+)"', (ROOT / "src" / "proton" / "_version.py").read_text())
     assert version is not None

@@ -12,11 +12,7 @@
 using proton::LaneKind;
 using proton::SpanKind;
 using proton::TraceLog;
-using proton::test::add_lane;
-using proton::test::add_path;
-using proton::test::add_span;
-using proton::test::count_of;
-using proton::test::empty_log;
+using namespace proton::test;
 
 namespace {
 

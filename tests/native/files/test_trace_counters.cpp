@@ -8,32 +8,14 @@
 #include "trees.h"
 
 using proton::count_metrics;
-using proton::LaneKind;
 using proton::MetricKind;
 using proton::SpanKind;
 using proton::TraceLog;
-using proton::test::add_lane;
-using proton::test::add_path;
-using proton::test::add_span;
-using proton::test::empty_log;
-using proton::test::Metrics;
-
-namespace {
-
-TraceLog log_of(const std::vector<std::pair<int64_t, Metrics>>& spans) {
-  TraceLog log = empty_log();
-  const uint32_t lane = add_lane(log, LaneKind::kHost, 0);
-  const uint32_t path = add_path(log, 0, "s");
-  for (const auto& [end, metrics] : spans) {
-    add_span(log, SpanKind::kMetric, lane, path, 0, end, metrics);
-  }
-  return log;
-}
-
-}  // namespace
+using namespace proton::test;
 
 TEST(a_counter_is_the_sum_up_to_each_moment) {
-  const TraceLog log = log_of({{30, {{"n", int64_t{4}}}}, {10, {{"n", int64_t{1}}, {"x", 0.5}}}});
+  const TraceLog log = log_of(
+      SpanKind::kMetric, {{0, 30, {{"n", int64_t{4}}}}, {0, 10, {{"n", int64_t{1}}, {"x", 0.5}}}});
   const auto counters = count_metrics(log);
   CHECK_EQ(counters.size(), size_t{2});
   CHECK_EQ(*counters[0].name, std::string("n"));
@@ -44,20 +26,23 @@ TEST(a_counter_is_the_sum_up_to_each_moment) {
 }
 
 TEST(a_property_counts_as_it_is) {
-  TraceLog log = log_of({{10, {{"loss", 2.0}}}, {20, {{"loss", 1.0}}}});
+  TraceLog log = log_of(SpanKind::kMetric, {{0, 10, {{"loss", 2.0}}}, {0, 20, {{"loss", 1.0}}}});
   log.summary.metric_kinds["loss"] = MetricKind::kProperty;
   CHECK(count_metrics(log)[0].samples[1].total == proton::MetricValue(1.0));
 }
 
 TEST(a_sum_beyond_64_bits_goes_on_as_a_double) {
   const int64_t large = std::numeric_limits<int64_t>::max();
-  const TraceLog log = log_of({{10, {{"n", large}}}, {20, {{"n", large}}}, {30, {{"n", large}}}});
+  const TraceLog log =
+      log_of(SpanKind::kMetric,
+             {{0, 10, {{"n", large}}}, {0, 20, {{"n", large}}}, {0, 30, {{"n", large}}}});
   const auto counters = count_metrics(log);
   CHECK(counters[0].samples[2].total == proton::MetricValue(3.0 * static_cast<double>(large)));
 }
 
 TEST(lists_labels_and_what_is_not_finite_do_not_count) {
   const TraceLog log = log_of(
-      {{10, {{"v", std::vector<int64_t>{1}}, {"l", std::string("a")}, {"x", std::nan("")}}}});
+      SpanKind::kMetric,
+      {{0, 10, {{"v", std::vector<int64_t>{1}}, {"l", std::string("a")}, {"x", std::nan("")}}}});
   CHECK(count_metrics(log).empty());
 }

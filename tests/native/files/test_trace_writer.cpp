@@ -10,13 +10,7 @@
 using proton::LaneKind;
 using proton::SpanKind;
 using proton::TraceLog;
-using proton::test::add_lane;
-using proton::test::add_path;
-using proton::test::add_span;
-using proton::test::contains;
-using proton::test::count_of;
-using proton::test::empty_log;
-using proton::test::to_chrome;
+using namespace proton::test;
 
 namespace {
 

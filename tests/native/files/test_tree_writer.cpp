@@ -12,11 +12,7 @@ using proton::CallTree;
 using proton::FrameKind;
 using proton::MetricKind;
 using proton::Value;
-using proton::test::add_node;
-using proton::test::contains;
-using proton::test::count_of;
-using proton::test::to_json;
-using proton::test::to_msgpack;
+using namespace proton::test;
 
 namespace {
 

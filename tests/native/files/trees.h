@@ -85,6 +85,24 @@ inline TraceSpan& add_span(TraceLog& log, SpanKind kind, uint32_t lane, uint32_t
   return log.spans.emplace_back(span);
 }
 
+struct SpanTimes {
+  int64_t start_ns;
+  int64_t end_ns;
+  Metrics metrics = {};
+};
+
+/// A log with these spans in one lane: the host's for metrics, else a device's.
+inline TraceLog log_of(SpanKind kind, const std::vector<SpanTimes>& spans) {
+  TraceLog log = empty_log();
+  const bool is_host = kind == SpanKind::kMetric || kind == SpanKind::kScope;
+  const uint32_t lane = add_lane(log, is_host ? LaneKind::kHost : LaneKind::kDevice, 0);
+  const uint32_t path = add_path(log, 0, "s");
+  for (const SpanTimes& span : spans) {
+    add_span(log, kind, lane, path, span.start_ns, span.end_ns, span.metrics);
+  }
+  return log;
+}
+
 /// How often `part` stands in `text`.
 inline size_t count_of(const std::string& text, const std::string& part) {
   size_t count = 0;

@@ -13,10 +13,7 @@ import proton
 from proton.errors import ProtonWarning
 from proton.runtime.ownership import claim
 
-
-@pytest.fixture(autouse=True)
-def gpu(fake_gpu: Any, tmp_cwd: Path) -> Any:
-    return fake_gpu
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,7 @@ import proton
 from proton.errors import DataKindError, PhaseNotFound, ProtonWarning, SessionNotFound, UsageError
 from proton.flags import flags
 
-
-@pytest.fixture(autouse=True)
-def gpu(fake_gpu: Any, tmp_cwd: Path) -> Any:
-    return fake_gpu
-
-
-@pytest.fixture
-def session(gpu: Any) -> Iterator[int]:
-    opened = proton.start("run")
-    assert opened is not None
-    yield opened
-    gpu.launch("last")
-    proton.finalize(opened)
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def test_the_data_of_an_open_session_is_a_parsed_file(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,7 @@ import pytest
 import proton
 from proton.runtime import session as sessions
 
-
-@pytest.fixture(autouse=True)
-def gpu(fake_gpu: Any, tmp_cwd: Path) -> Any:
-    return fake_gpu
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def is_recording() -> bool:

@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import math
 from collections.abc import Generator, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,19 +13,7 @@ import pytest
 import proton
 from proton.errors import MetricTypeError, ScopeMismatch, UsageError
 
-
-@pytest.fixture(autouse=True)
-def gpu(fake_gpu: Any, tmp_cwd: Path) -> Any:
-    return fake_gpu
-
-
-@pytest.fixture
-def session(gpu: Any) -> Iterator[int]:
-    opened = proton.start("run")
-    assert opened is not None
-    yield opened
-    gpu.launch("last")
-    proton.finalize(opened)
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 @pytest.fixture

@@ -14,10 +14,7 @@ from proton.flags import flags
 from proton.hooks import Hook, HookManager, LaunchHook
 from proton.runtime import session as sessions
 
-
-@pytest.fixture(autouse=True)
-def gpu(fake_gpu: Any, tmp_cwd: Path) -> Any:
-    return fake_gpu
+pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def start(name: str = "run", **options: Any) -> int:
