@@ -2,13 +2,13 @@
 
 Usage: python benchmarks/launch_cost.py [--rounds N] [--json PATH]
 The floor is the same driver with a profiler that does nothing: callbacks and records, but nobody
-who reads them. Time is processor time of the launching thread, or of all threads where the decoding
-of records counts too. Instructions are counted by callgrind, where valgrind is installed.
+who reads them. Time is processor time of the launching thread, or of all threads: callback,
+decoding and booking. Python context is measured below 30 frames that stay as they are. Instructions
+of all threads are counted by callgrind in `launch_cost.cpp`, where valgrind is installed.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
@@ -28,7 +28,8 @@ from proton import _native  # noqa: E402
 from tests.native.fake_cuda.driver import FakeDriver, build_driver  # noqa: E402
 
 COUNT = 200_000
-COUNTED = 20_000  # under callgrind
+COUNTED = 64_000  # under callgrind
+FRAMES = 30
 BURSTS = 3
 BAR_NS = 150
 
@@ -76,14 +77,9 @@ def with_session(context: str, data: str, run: Callable[[], float]) -> float:
 SESSIONS = {"tree": ("shadow", "tree"), "python": ("python", "tree"), "trace": ("shadow", "trace")}
 
 
-def counted(kind: str) -> None:
-    """What callgrind counts: launches, in a process of its own."""
-    driver = open_driver()
-    run = lambda: launches(driver, COUNTED, time.perf_counter_ns)  # noqa: E731
-    if kind == "floor":
-        without(driver, run)
-    else:
-        with_session(*SESSIONS[kind], run)
+def below(frames: int, run: Callable[[], float]) -> float:
+    """`run`, called from so many frames."""
+    return run() if frames <= 1 else below(frames - 1, run)
 
 
 def open_driver() -> FakeDriver:
@@ -93,30 +89,56 @@ def open_driver() -> FakeDriver:
     return driver
 
 
-def instructions(kind: str) -> float | None:
-    """Instructions of the launching thread per launch; None without valgrind."""
-    valgrind = shutil.which("valgrind")
-    if valgrind is None:
-        return None
+def build_program(folder: str) -> str:
+    """`launch_cost.cpp` with the core that it needs; its path."""
+    native = ROOT / "src" / "native"
+    rooms = ("base", "model", "session", "backends/cupti")
+    sources = [path for room in rooms for path in sorted((native / room).glob("*.cpp"))]
+    sources.append(ROOT / "benchmarks" / "launch_cost.cpp")
+    program = os.path.join(folder, "launch_cost")
+    flags = ["-std=c++20", "-O3", f"-I{native}", f"-I{ROOT / 'tests' / 'native'}"]
+    macro = '-DFAKE_CUDA_PATH=""'  # the environment says it
+    command = ["g++", *flags, macro, *map(str, sources), "-o", program, "-ldl", "-lpthread"]
+    subprocess.run(command, check=True, timeout=600)
+    return program
+
+
+def count_instructions(program: str, tool: str, work: str, library: str) -> int:
+    """Of one run of the program, in all its threads."""
+    output = f"{program}.{tool}.{work}"
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}", program]
+    environment = {**os.environ, "FAKE_CUDA_PATH": library}
+    subprocess.run(
+        [*command, tool, work, str(COUNTED)],
+        check=True,
+        env=environment,
+        capture_output=True,
+        timeout=600,
+    )
+    found = re.search(r"^(?:summary|totals): (\d+)", Path(output).read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def instruction_results(library: str) -> list[Result]:
+    """Instructions that a launch adds, callback and record; none without valgrind or a compiler."""
+    if shutil.which("valgrind") is None or shutil.which("g++") is None:
+        return []
+    works = {"same": "one kernel", "mixed": "64 kernels in 16 scopes", "graph": "nodes of graphs"}
+    results = []
     with tempfile.TemporaryDirectory() as folder:
-        output = os.path.join(folder, "callgrind.out")
-        command = [
-            valgrind,
-            "--tool=callgrind",
-            f"--callgrind-out-file={output}",
-            "--toggle-collect=fake::submit*",
-            sys.executable,
-            __file__,
-            "--counted",
-            kind,
-        ]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=600)
-        if run.returncode != 0:
-            print(f"callgrind cannot run it: {run.stderr[-300:]}")
-            return None
-        text = Path(output).read_text()
-    found = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
-    return int(found[1]) / COUNTED if found else None
+        try:
+            program = build_program(folder)
+            for work, words in works.items():
+                ours, floor = (
+                    count_instructions(program, tool, work, library) for tool in ("proton", "none")
+                )
+                figure = f"added to a launch on the fake driver, {words}, all threads"
+                added = exact((ours - floor) / COUNTED)
+                results.append(Result(figure, "instructions", added))
+        except subprocess.SubprocessError as error:
+            print(f"instructions were not counted: {error}")
+    return results
 
 
 def exact(value: float) -> Estimate:
@@ -138,34 +160,25 @@ def measure(rounds: int) -> list[Result]:
         burst = lambda clock=clock: launches(driver, COUNT, clock)  # noqa: E731
         runs[f"floor {name}"] = lambda burst=burst: without(driver, lambda: best(burst))
         for kind, (context, data) in SESSIONS.items():
-            runs[f"{kind} {name}"] = lambda burst=burst, context=context, data=data: with_session(
-                context, data, lambda: best(burst)
+            frames = FRAMES if kind == "python" else 1
+            runs[f"{kind} {name}"] = lambda burst=burst, c=context, d=data, frames=frames: (
+                with_session(c, d, lambda: below(frames, lambda: best(burst)))
             )
     samples = interleave(runs, rounds=rounds)
     results = []
     for kind in SESSIONS:
         for name, words in (("own", "launching thread"), ("cpu", "all threads")):
-            figure = f"added to a launch on the fake driver, {kind}, {words}"
+            below_frames = f", {FRAMES} frames" if kind == "python" else ""
+            figure = f"added to a launch on the fake driver, {kind}{below_frames}, {words}"
             added = difference(samples[f"{kind} {name}"], samples[f"floor {name}"])
             bar = BAR_NS if kind == "tree" else None
             results.append(Result(figure, "ns", added, bar))
     results.append(Result("a launch on the fake driver", "ns", estimate(samples["floor own"])))
-    floor = instructions("floor")
-    ours = instructions("tree") if floor is not None else None
-    if floor is not None and ours is not None:
-        figure = "added to a launch on the fake driver, tree, launching thread"
-        results.append(Result(figure, "instructions", exact(ours - floor)))
-    return results
+    return results + instruction_results(driver.library)
 
 
 def main() -> None:
-    """Measure, or run what callgrind counts."""
-    arguments_parser = parser(__doc__)
-    arguments_parser.add_argument("--counted", choices=("floor", *SESSIONS), help=argparse.SUPPRESS)
-    arguments = arguments_parser.parse_args()
-    if arguments.counted:
-        counted(arguments.counted)
-        return
+    arguments = parser(__doc__).parse_args()
     report(measure(arguments.rounds), arguments.json)
 
 

@@ -69,14 +69,26 @@ TEST(an_offset_is_added_and_a_drift_is_learnt) {
   CHECK_EQ(clock.residual_ns(), 100'000);
 }
 
+TEST(buffers_are_ready_before_they_are_needed_unless_they_are_huge) {
+  BufferPool pool;
+  pool.prepare();
+  pool.prepare();
+  CHECK_EQ(pool.count(), 2);
+  pool.set_size(kLargestBufferBytes);
+  pool.prepare();
+  CHECK_EQ(pool.count(), 0);
+}
+
 TEST(a_pool_gives_out_again_what_came_back) {
   BufferPool pool;
   size_t bytes = 0;
   uint8_t* first = pool.take(bytes);
   CHECK_EQ(bytes, kDefaultBufferBytes);
-  pool.give_back(first, bytes);
+  first[0] = first[99] = 7;
+  pool.give_back(first, bytes, 100);
   CHECK(pool.take(bytes) == first);
+  CHECK_EQ(first[0] + first[99], 0);
   pool.set_size(1 << 20);
-  pool.give_back(first, kDefaultBufferBytes);
+  pool.give_back(first, kDefaultBufferBytes, 0);
   CHECK_EQ(pool.count(), 0);
 }

@@ -140,6 +140,20 @@ TEST(nothing_but_whole_records_of_a_buffer_is_read) {
   CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1000, 10'000}}}));
 }
 
+TEST(buffers_are_zeroed_for_us_alone) {
+  gpu::begin();
+  gpu::set("scribble", 1);  // the fake looks at every buffer
+  {
+    gpu::Recording recording({}, proton::DataKind::kTree, 64 << 10);
+    FAKE(fake_launch_many)(FAKE(fake_function)("k", 1), 10'000, nullptr);
+    CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {10'000, 10'000}}}));
+  }
+  uint8_t is_zeroed = 7;
+  size_t size = 1;
+  fake::find<int (*)(int, size_t*, void*)>("cuptiActivityGetAttribute")(5, &size, &is_zeroed);
+  CHECK_EQ(is_zeroed, 0);
+}
+
 TEST(threads_come_and_go_while_sessions_start_and_stop) {
   gpu::begin();
   std::atomic<bool> is_done{false};

@@ -47,7 +47,13 @@ bool request_buffer(Buffer& buffer) {
     is_new = all.held.insert(buffer.bytes).second;
   }
   if (!is_new) violate("a buffer handed over that the driver still holds");
-  if (all.options.scribble.load() != 0) std::memset(buffer.bytes, 0xcd, buffer.size);
+  if (all.options.scribble.load() != 0) {
+    if (all.has_zeroed_buffers.load() == 0) {
+      std::memset(buffer.bytes, 0xcd, buffer.size);
+    } else if (std::any_of(buffer.bytes, buffer.bytes + buffer.size, [](uint8_t b) { return b; })) {
+      violate("a buffer that was said to be zeroed and is not");
+    }
+  }
   return true;
 }
 

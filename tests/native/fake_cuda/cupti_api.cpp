@@ -183,6 +183,8 @@ FAKE_EXPORT(cuptiActivityGetNumDroppedRecords, void*, uint32_t, size_t* dropped)
   return 0;
 }
 
+constexpr int kZeroedBuffers = 5;  // of CUpti_ActivityAttribute
+
 FAKE_EXPORT(cuptiActivitySetAttribute, int attribute, size_t* size, void* value) {
   FAKE_ENTER(cuptiActivitySetAttribute);
   if (size == nullptr || value == nullptr) return kInvalidParameter;
@@ -193,13 +195,15 @@ FAKE_EXPORT(cuptiActivitySetAttribute, int attribute, size_t* size, void* value)
     }
     state().options.per_thread_buffers.store(*static_cast<uint8_t*>(value));
   }
+  if (attribute == kZeroedBuffers) state().has_zeroed_buffers.store(*static_cast<uint8_t*>(value));
   return 0;
 }
 
-FAKE_EXPORT(cuptiActivityGetAttribute, int, size_t* size, void* value) {
+FAKE_EXPORT(cuptiActivityGetAttribute, int attribute, size_t* size, void* value) {
   FAKE_ENTER(cuptiActivityGetAttribute);
   if (size == nullptr || value == nullptr) return kInvalidParameter;
   std::memset(value, 0, *size);
+  if (attribute == kZeroedBuffers) *static_cast<uint8_t*>(value) = state().has_zeroed_buffers;
   return 0;
 }
 

@@ -192,7 +192,8 @@ struct State {
   std::mutex queue_mutex;  // full buffers
   std::condition_variable queue_changed;
   std::deque<Buffer> queue;
-  std::atomic<size_t> waiting_buffers{0};  // full or flushed, and not yet handed back
+  std::atomic<uint8_t> has_zeroed_buffers{0};  // what the profiler said of those it hands over
+  std::atomic<size_t> waiting_buffers{0};      // full or flushed, and not yet handed back
   bool is_delivering = false;
   uint64_t worker_turn = 0;
   bool is_stopping = false;

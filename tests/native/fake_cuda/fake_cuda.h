@@ -75,7 +75,8 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   queue_limit (8)       buffers that may wait to be handed back before launches wait for
 ///                         them: a fake launch takes no time, and would outrun any reader
 ///   drop_next             so many records are dropped, as for want of memory on the device
-///   scribble              buffers are filled with rubbish when they are handed over
+///   scribble              buffers are filled with rubbish when they are handed over, or must be
+///                         zero where the profiler said so
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns
 /// 0, or -1 for an option there is not.
 int fake_set_option(const char* name, int64_t value);

@@ -294,6 +294,9 @@ using TimestampFunction = uint64_t (*)();
 
 inline constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
 
+/// CUpti_ActivityAttribute: whether buffers are zeroed by whoever hands them over; a byte.
+inline constexpr int kZeroedBuffers = 5;
+
 /// CUdevice_attribute.
 enum DeviceAttribute : int {
   kClockRate = 13,

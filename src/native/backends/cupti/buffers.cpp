@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace proton::cupti {
@@ -23,16 +25,36 @@ uint8_t* BufferPool::take(size_t& bytes) noexcept {
     idle_.pop_back();
     return buffer;
   }
-  void* fresh = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (fresh == MAP_FAILED) {
-    bytes = 0;
-    return nullptr;
-  }
+  uint8_t* fresh = make(0);
+  if (fresh == nullptr) bytes = 0;
+  return fresh;
+}
+
+uint8_t* BufferPool::make(int flags) noexcept {
+  flags |= MAP_PRIVATE | MAP_ANONYMOUS;
+  void* fresh = mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (fresh == MAP_FAILED) return nullptr;
   ++count_;
   return static_cast<uint8_t*>(fresh);
 }
 
-void BufferPool::give_back(uint8_t* buffer, size_t bytes) noexcept {
+void BufferPool::prepare() noexcept {
+  std::lock_guard lock(mutex_);
+  while (size_ <= kPreparedBytes && idle_.size() < kPrepared) {
+    uint8_t* fresh = make(MAP_POPULATE);
+    if (fresh == nullptr) return;
+    try {
+      idle_.push_back(fresh);
+    } catch (const std::bad_alloc&) {
+      munmap(fresh, size_);
+      --count_;
+      return;
+    }
+  }
+}
+
+void BufferPool::give_back(uint8_t* buffer, size_t bytes, size_t used) noexcept {
+  std::memset(buffer, 0, std::min(used, bytes));
   std::lock_guard lock(mutex_);
   if (bytes == size_ && idle_.size() < kIdleLimit) {
     try {

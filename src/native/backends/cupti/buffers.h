@@ -1,5 +1,6 @@
 /// The memory that CUPTI fills with records: a pool of large buffers that are used again, because
-/// fresh pages cost more than the records. Any thread.
+/// fresh pages cost more than the records. They are handed out zeroed: CUPTI would otherwise do it
+/// itself, on the launching thread. Any thread.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,11 @@ class BufferPool {
 
   /// Null: no memory.
   uint8_t* take(size_t& bytes) noexcept;
-  void give_back(uint8_t* buffer, size_t bytes) noexcept;
+  /// The first `used` bytes were written to.
+  void give_back(uint8_t* buffer, size_t bytes, size_t used) noexcept;
+
+  /// Has some buffers ready, with memory behind them, so that no launch has to wait for it.
+  void prepare() noexcept;
 
   /// How many buffers exist, with CUPTI or here.
   size_t count() const;
@@ -31,6 +36,11 @@ class BufferPool {
  private:
   /// More than this many idle ones are given back to the system.
   static constexpr size_t kIdleLimit = 16;
+  /// One is filled while another one is read.
+  static constexpr size_t kPrepared = 2;
+  static constexpr size_t kPreparedBytes = size_t{8} << 20;  // each, at most
+
+  uint8_t* make(int flags) noexcept;
 
   mutable std::mutex mutex_;
   size_t size_ = kDefaultBufferBytes;

@@ -191,6 +191,7 @@ void Hub::subscribe() {
     unsubscribe();
     throw;
   }
+  give_zeroed_buffers(true);
   sweeper_.start([] { Hub::get().sweep(); });
   // The ids of launches may start anew.
   forget_correlations();
@@ -200,7 +201,23 @@ void Hub::subscribe() {
   }
 }
 
+/// Tells CUPTI that our buffers are zeroed, or puts back what it was told before us.
+void Hub::give_zeroed_buffers(bool is_ours) {
+  if (library_.set_attribute == nullptr || library_.get_attribute == nullptr) return;
+  size_t size = sizeof(uint8_t);
+  if (is_ours) {
+    buffers_.prepare();
+    if (library_.get_attribute(kZeroedBuffers, &size, &zeroed_before_) != kSuccess) return;
+    uint8_t yes = 1;
+    has_zeroed_ = library_.set_attribute(kZeroedBuffers, &size, &yes) == kSuccess;
+  } else if (has_zeroed_) {
+    library_.set_attribute(kZeroedBuffers, &size, &zeroed_before_);
+    has_zeroed_ = false;
+  }
+}
+
 void Hub::unsubscribe() {
+  give_zeroed_buffers(false);
   library_.unsubscribe(subscriber_);
   is_subscribed_ = false;
   subscriber_ = nullptr;

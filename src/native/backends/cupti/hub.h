@@ -139,6 +139,7 @@ class Hub {
   // With control_ held
   void subscribe();
   void unsubscribe();
+  void give_zeroed_buffers(bool is_ours);
   std::string holder();
   std::vector<std::string> update_needs();
   void settle_values();
@@ -179,6 +180,8 @@ class Hub {
   std::mutex control_;
   Subscriber subscriber_ = nullptr;
   bool is_subscribed_ = false;
+  bool has_zeroed_ = false;     // CUPTI takes our buffers for zeroed
+  uint8_t zeroed_before_ = 0;   // what it was told before us
   bool has_timestamp_ = false;  // registered, once a process
   bool sees_launches_ = false;
   bool sees_copies_ = false;
@@ -189,16 +192,16 @@ class Hub {
 
   /// What launching threads must note: bits of Capture, and above them the generation, which tells
   /// launches of this subscription from those that began before. 0: nothing.
-  std::atomic<uint32_t> captures_{0};
+  alignas(64) std::atomic<uint32_t> captures_{0};  // with what else a launch reads
   static constexpr int kGenerationShift = 8;
   uint32_t generation_ = 0;
   MapPointer shadow_map_;
   MapPointer python_map_;
-  GraphNodes nodes_;
+  Sweeper sweeper_;
+  alignas(64) GraphNodes nodes_;  // from here on: what the thread that decodes writes to
   GraphExecs execs_;
   MetricValues values_;
   BufferPool buffers_;
-  Sweeper sweeper_;
   std::mutex flush_;  // held while CUPTI flushes, by a thread that does nothing else
 
   std::mutex decode_;

@@ -28,6 +28,8 @@ struct Library {
   Result (*next_record)(uint8_t*, size_t, void**) = nullptr;
   Result (*dropped_records)(Context, uint32_t, size_t*) = nullptr;
   Result (*get_timestamp)(uint64_t*) = nullptr;
+  Result (*get_attribute)(int, size_t*, void*) = nullptr;                        // ?
+  Result (*set_attribute)(int, size_t*, void*) = nullptr;                        // ?
   Result (*graph_node_id)(void*, uint64_t*) = nullptr;                           // ?
   Result (*configure_unified_memory)(UnifiedMemoryConfig*, uint32_t) = nullptr;  // ?
 

@@ -33,7 +33,7 @@ void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t
     pending_count_ = 0;
     for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kInternal, 1);
   }
-  buffers_.give_back(buffer, size);
+  buffers_.give_back(buffer, size, valid);
 }
 
 void Hub::count_dropped(Context context, uint32_t stream) {

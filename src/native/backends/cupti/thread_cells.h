@@ -12,7 +12,8 @@
 
 namespace proton::cupti {
 
-struct ThreadCell {
+/// On cache lines of its own: its thread writes at every launch.
+struct alignas(64) ThreadCell {
   std::atomic<uint32_t> last_correlation{0};
   std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
   std::atomic<uint32_t> first_correlation{0};
