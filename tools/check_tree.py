@@ -32,7 +32,8 @@ NATIVE_ROOMS: dict[str, frozenset[str]] = {
     "session": frozenset({"base", "model"}),
     "files": frozenset({"base", "model"}),
     "backends": frozenset({"base", "model"}),
-    "bindings": frozenset({"base", "model", "session", "files", "backends"}),
+    "nvtx": frozenset(),
+    "bindings": frozenset({"base", "model", "session", "files", "backends", "nvtx"}),
 }
 PYTHON_HEADERS = ("Python.h", "nanobind/", "structmember.h", "frameobject.h", "internal/pycore")
 

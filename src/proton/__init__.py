@@ -25,8 +25,11 @@ if TYPE_CHECKING or _HAS_CORE:
         profile,
         start,
     )
+    from proton.runtime.nvtx import announce as _announce_nvtx
     from proton.scope import cpu_timed_scope, enter_scope, exit_scope, scope
     from proton.state import enter_state, exit_state, metadata_state, state
+
+    _announce_nvtx()  # NVTX asks at its first call, which may come before any session
 
 if TYPE_CHECKING:
     from proton import context, data, mode, specs

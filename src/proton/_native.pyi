@@ -266,3 +266,13 @@ class Cupti:
         """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
         buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, values,
         clock_offset_ns, clock_residual_ns, is_subscribed."""
+
+class Nvtx:
+    """The library that NVTX loads; ranges reach the sessions while somebody listens."""
+
+    @staticmethod
+    def load(path: str) -> None: ...
+    @staticmethod
+    def listen(is_listening: bool) -> None: ...
+    @staticmethod
+    def module_count() -> int: ...  # modules of the program that have found the library

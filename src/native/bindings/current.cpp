@@ -147,6 +147,13 @@ void update_context(ThreadState& thread) {
   }
 }
 
+/// A foreign thread's first scope hangs below the lead's range, if that is its innermost.
+void follow_range(ScopeEntry& entry, RangeThread* ranges) {
+  if (ranges == nullptr) return;
+  entry.range_context = Ranges::innermost(*ranges, entry.parent);
+  entry.range_epoch = process.epoch;
+}
+
 void release_thread(void* host_part) {
   auto* host = static_cast<HostPart*>(host_part);
   if (host == nullptr) return;
@@ -188,7 +195,13 @@ ScopeEntry& Current::push(PyObject* name, PyObject* owner) {
   if (here.top == nullptr && thread_.is_foreign) {
     here.top = share_entry(effective_top(thread_, here));
   }
+  const ThreadState* followed = here.top != nullptr && here.top->home != home_ && thread_.is_foreign
+                                    ? process.threads.lead()
+                                    : nullptr;
   ScopeEntry& entry = here.push(home_, name, owner);
+  if (followed != nullptr && entry.range_context == kRootPath) {
+    follow_range(entry, followed->ranges.load(std::memory_order_acquire));
+  }
   entry.thread_number = thread_.number;
   if (is_task_) process.list(entry);
   return entry;
@@ -222,7 +235,10 @@ bool init_current() {
   path_variable = PyContextVar_New("proton_path", nullptr);
   process.hooks.release = [](void* object) { Py_DECREF(static_cast<PyObject*>(object)); };
   process.hooks.release_thread = release_thread;
-  process.hooks.holds_lock = [] { return PyGILState_Check() == 1; };
+  process.hooks.holds_lock = [] {  // PyGILState_Check says yes whenever it does not know
+    PyThreadState* state = PyGILState_GetThisThreadState();
+    return state != nullptr && state == _PyThreadState_UncheckedGet();
+  };
   process.hooks.schedule_reap = [] {
     if (Py_IsInitialized()) Py_AddPendingCall(reap_pending, nullptr);
   };

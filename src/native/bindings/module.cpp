@@ -11,6 +11,8 @@
 #include "bindings/device_values.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
+#include "bindings/nvtx_bindings.h"
+#include "bindings/nvtx_handler.h"
 #include "bindings/python_context.h"
 #include "bindings/python_launch.h"
 #include "bindings/scope.h"
@@ -90,10 +92,12 @@ NB_MODULE(_native, module) {
   add_cupti(module);
   add_termination(module);
   add_device_values(module);
+  add_nvtx(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session
   pthread_atfork(nullptr, nullptr, [] {
+    forget_nvtx();
     process.reset_after_fork();
     cupti::Hub::get().abandon();
     termination::reset_after_fork();

@@ -57,10 +57,7 @@ int depth(PySession& self) {
   if (session.context() == ContextKind::kPython) {
     return static_cast<int>(process.paths.depth(process.hooks.capture_frames(current.thread())));
   }
-  int count = 0;
-  const ScopeEntry* entry = effective_top(current.thread(), current.stack());
-  for (; entry != nullptr; entry = entry->parent) ++count;
-  return count;
+  return static_cast<int>(process.paths.depth(scope_path(current.thread(), current.stack())));
 }
 
 /// A number for where the caller's launches belong now, to be given to `on_kernel` later.

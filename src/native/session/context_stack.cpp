@@ -41,6 +41,14 @@ ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   entry->start_ns = 0;
   entry->scope_id = 0;
   entry->captured_nodes = kUnknownCount;
+  entry->range_context = kRootPath;
+  entry->range_owner = nullptr;
+  if (RangeThread* ranges = this_ranges) [[unlikely]] {
+    entry->range_context = Ranges::innermost(*ranges, top);
+    entry->range_owner = ranges;
+    entry->range_serial = ranges->serial.load(std::memory_order_relaxed);
+    entry->range_epoch = process.epoch;
+  }
   top = entry;
   return *entry;
 }

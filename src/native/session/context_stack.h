@@ -33,6 +33,10 @@ struct ScopeEntry {
   uint64_t scope_id = 0;                    // 0: entered while nothing was recording
   uint64_t captured_nodes = kUnknownCount;  // graph nodes the thread had made at entry
   uint32_t thread_number = 0;
+  uint32_t range_epoch = 0;             // of range_context
+  ContextId range_context = kRootPath;  // the range of a library that it was entered in, innermost
+  const void* range_owner = nullptr;    // the RangeThread of `range_serial`
+  uint64_t range_serial = 0;            // of the range that its thread began last before it
   ScopeEntry* next_listed = nullptr;
   ScopeEntry* previous_listed = nullptr;
 };

@@ -73,6 +73,7 @@ struct HostSpan {
   uint64_t scope_id;
   uint32_t first_metric;
   uint32_t metric_count;
+  const char* category = nullptr;  // of a library's range; never freed
 };
 
 /// One run of a kernel, and the thread that launched it where the backend says so at once.

@@ -93,6 +93,7 @@ void Process::remove_session(Session& session) {
   resolved_paths = 0;
   hooks.clear_names();
   contexts.clear();
+  ranges.clear();
   for (ThreadState* thread : threads.live()) thread->forget_published();
 }
 
@@ -104,6 +105,7 @@ void Process::update_active() {
     active_sessions.push_back(session);
     needs_clock = needs_clock || session->data() == DataKind::kTrace;
   }
+  ranges.follow_sessions(active_sessions);
 }
 
 void Process::reset_after_fork() {
@@ -118,6 +120,7 @@ void Process::reset_after_fork() {
   ++epoch;
   ++fork_count;
   threads.forget_others();
+  ranges.reset_after_fork();
   if (this_thread == nullptr) return;
   ContextStack& stack = this_thread->stack;
   for (ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) {

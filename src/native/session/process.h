@@ -15,6 +15,7 @@
 #include "session/launch_contexts.h"
 #include "session/metric_names.h"
 #include "session/path_table.h"
+#include "session/ranges.h"
 #include "session/thread_state.h"
 
 namespace proton {
@@ -50,6 +51,7 @@ struct Process {
   ThreadTable threads;
   HostHooks hooks;
   LaunchContexts contexts;
+  Ranges ranges;                   // says itself what needs the GIL
   std::atomic<uint32_t> epoch{1};  // grows when the tables are cleared; older path ids are void
   /// Set by a backend that sees graphs being captured: how many nodes the calling thread has made,
   /// and the id of the last one.

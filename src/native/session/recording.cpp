@@ -16,6 +16,9 @@ namespace {
 constexpr std::string_view kMetadataPrefix = "__proton_launch_metadata:";
 
 void resolve(ScopeEntry* entry, PathId parent) {
+  if (entry->range_context != kRootPath && entry->range_epoch == process.epoch) [[unlikely]] {
+    parent = process.ranges.path(entry->range_context);
+  }
   entry->path = process.paths.child(parent, FrameId::scope(process.hooks.intern(entry->name)));
   entry->epoch = process.epoch;
   entry->has_frames_path = false;
@@ -109,9 +112,22 @@ ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack) 
   return lead->task_top != nullptr ? lead->task_top : lead->stack.top;
 }
 
+PathId scope_path(const ThreadState& thread, const ContextStack& stack) {
+  const auto with_ranges = [](const ThreadState& of, ScopeEntry* top) {
+    RangeThread* ranges = of.ranges.load(std::memory_order_acquire);
+    const ContextId range = ranges == nullptr ? kRootPath : Ranges::innermost(*ranges, top);
+    return range == kRootPath ? path_of(top) : process.ranges.path(range);
+  };
+  const PathId own = with_ranges(thread, stack.top);
+  if (stack.top != nullptr || own != kRootPath) return own;
+  const ThreadState* lead = process.threads.lead();
+  return lead == nullptr || lead == &thread ? kRootPath
+                                            : with_ranges(*lead, effective_top(thread, stack));
+}
+
 PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames) {
   const PathId path =
-      with_frames ? process.hooks.capture_frames(thread) : path_of(effective_top(thread, stack));
+      with_frames ? process.hooks.capture_frames(thread) : scope_path(thread, stack);
   if (stack.state == nullptr && stack.top == nullptr) {
     const ThreadState* lead = process.threads.lead();
     if (lead != nullptr && lead != &thread) return path_with_state(path, lead->stack);
@@ -130,6 +146,12 @@ ContextSource context_source() {
 
 void publish(ThreadState& thread, const ContextStack& stack) {
   PathId path = path_of(stack.top);
+  if (RangeThread* ranges = thread.ranges.load(std::memory_order_relaxed)) [[unlikely]] {
+    const bool has_more = stack.state != nullptr || stack.op != nullptr;
+    const ContextId range = has_more ? Ranges::innermost(*ranges, stack.top) : kRootPath;
+    if (range != kRootPath) path = process.ranges.path(range);
+    Ranges::follow_host(*ranges, stack.top, has_more);
+  }
   if (stack.state != nullptr) path = path_with_state(path, stack);
   thread.published.store(path, std::memory_order_release);
   if (stack.state == nullptr && stack.op == nullptr) [[likely]] {
@@ -139,8 +161,10 @@ void publish(ThreadState& thread, const ContextStack& stack) {
     return;
   }
   const ThreadState* lead = process.threads.lead();
-  if (stack.top == nullptr && stack.state == nullptr && lead != nullptr) {
-    path = lead->published.load(std::memory_order_relaxed);
+  if (stack.top == nullptr && stack.state == nullptr && path == kRootPath && lead != nullptr) {
+    const RangeThread* ranges = lead->ranges.load(std::memory_order_acquire);
+    const ContextId range = ranges == nullptr ? kRootPath : ranges->context.load();
+    path = range != kRootPath ? process.ranges.path(range) : lead->published.load();
   }
   thread.context.store(process.contexts.intern(path, stack.op.get()), std::memory_order_relaxed);
   thread.suffix.store(process.contexts.intern_suffix(stack), std::memory_order_relaxed);
@@ -155,6 +179,8 @@ void publish_all() {
       thread->published.store(path, std::memory_order_release);
       thread->context.store(path, std::memory_order_relaxed);
       thread->has_own.store(true, std::memory_order_relaxed);
+      RangeThread* ranges = thread->ranges.load(std::memory_order_acquire);
+      if (ranges != nullptr) Ranges::follow_host(*ranges, thread->task_top, false);
     } else {
       publish(*thread, thread->stack);
     }

@@ -16,6 +16,9 @@ PathId path_of(ScopeEntry* entry);
 /// The entry that the thread's work hangs below: its own top, or else the lead's.
 ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
 
+/// The path of the innermost scope or range of the thread, or else of the lead's.
+PathId scope_path(const ThreadState& thread, const ContextStack& stack);
+
 /// The path of the thread's work: scopes (or Python frames), then the state.
 PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames);
 

@@ -32,15 +32,18 @@ Session::~Session() {
 
 void Session::activate() {
   if (is_active()) return;
+  process.ranges.drain();  // what has ended so far is not this session's
   activated_ns_ = now_ns();
   is_active_.store(true, std::memory_order_relaxed);
   process.update_active();
+  process.ranges.next_tick();
   publish_all();
   if (activity_listener_) activity_listener_(true);
 }
 
 void Session::deactivate() {
   if (!is_active()) return;
+  process.ranges.drain();
   if (data_ == DataKind::kTrace) cut_open_spans();
   is_active_.store(false, std::memory_order_relaxed);
   process.update_active();
@@ -60,6 +63,7 @@ void Session::abandon() noexcept {
 }
 
 int Session::advance_phase() {
+  process.ranges.drain();
   const int next = current_->number + 1;
   auto phase = std::make_unique<Phase>(next);
   const CorrelationId newest = newest_launch_ == nullptr ? 0 : newest_launch_();
@@ -70,10 +74,13 @@ int Session::advance_phase() {
   }
   current_ = phases_.emplace(next, std::move(phase)).first->second.get();
   mark_ = static_cast<uint32_t>(next) + 1;
+  process.ranges.next_tick();
   return next;
 }
 
 void Session::clear_phase(int phase) {
+  process.ranges.drain();
+  process.ranges.next_tick();
   std::lock_guard lock(mutex_);
   if (auto found = phases_.find(phase); found != phases_.end()) forget_values(*found->second);
   if (phase != current_->number) {
@@ -113,6 +120,7 @@ bool Session::is_settled(int phase) const {
 }
 
 bool Session::is_empty() const {
+  process.ranges.drain();
   std::lock_guard lock(mutex_);
   return event_count() == 0 && std::all_of(phases_.begin(), phases_.end(), [](const auto& phase) {
            return phase.second->is_empty();
@@ -231,6 +239,7 @@ void Session::cut_open_spans() {
     see(path);
     add_span(path, entry, end_ns, SampleList());
   });
+  for (const RangeSpan& span : process.ranges.open_spans()) book_range(span);
 }
 
 void Session::add_device(std::string type, std::string id, Value::Map attributes) {
@@ -264,6 +273,7 @@ std::vector<std::string> Session::warnings() const {
 }
 
 std::map<std::string, uint64_t> Session::losses() const {
+  process.ranges.drain();
   std::lock_guard lock(mutex_);
   return losses_;
 }

@@ -25,6 +25,7 @@
 #include "session/launch_contexts.h"
 #include "session/occupancy.h"
 #include "session/phase.h"
+#include "session/range_thread.h"
 
 namespace proton {
 
@@ -96,6 +97,11 @@ class Session : public EventSink {
   /// Metrics of a scope that stays open.
   void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
 
+  /// A range or mark of a library, for a session that keeps every event.
+  void book_range(const RangeSpan& span);
+  /// Payloads and marks of ranges, for a session that adds up.
+  void book_range_sum(const RangeSum& sum);
+
   /// A finished kernel whose context the caller knows. Metrics that cannot be booked are counted.
   void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
                   const SampleList* launch_metrics, const SampleList* metrics);
@@ -139,6 +145,8 @@ class Session : public EventSink {
   [[noreturn]] void refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value);
   void add_span(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
   int64_t span_start(const ScopeEntry& entry) const;
+  PathId path_of_range(const OpenRange& range) const;
+  HostSpan span_of_range(const RangeSpan& span) const;
   void cut_open_spans();
   void expect_phase(int phase, DataKind data) const;
 

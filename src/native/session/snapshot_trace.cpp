@@ -167,8 +167,9 @@ class TraceBuilder {
     uint32_t at = child(path_of_row(replay), strings_.intern(kCapturedAt));
     if (capture == kUnknownContext) return child(at, strings_.intern(kUnknownCapture));
     std::vector<PathId> below;
-    for (PathId path = capture < process.paths.size() ? capture : kRootPath; path != kRootPath;
-         path = process.paths.parent(path)) {
+    PathId path = process.ranges.path(capture);
+    if (path >= process.paths.size()) path = kRootPath;
+    for (; path != kRootPath; path = process.paths.parent(path)) {
       below.push_back(path);
     }
     for (auto it = below.rbegin(); it != below.rend(); ++it) {
@@ -178,6 +179,7 @@ class TraceBuilder {
   }
 
   uint32_t path_of_row(PathId path) {
+    path = process.ranges.path(path);
     if (path >= process.paths.size()) path = kRootPath;  // of a time before tables were cleared
     std::vector<PathId> missing;
     while (path != kRootPath && !paths_.contains(path)) {
@@ -226,6 +228,7 @@ class TraceBuilder {
       for (const SpanMetric& metric : found->second) add_metric(span, metric);
       span.kind = SpanKind::kMetric;
     }
+    span.attributes = category_attributes(from.category);
     log_.spans.push_back(span);
   }
 
@@ -256,6 +259,14 @@ class TraceBuilder {
     }
   }
 
+  /// The index of attributes that tell a range's category.
+  uint32_t category_attributes(const char* category) {
+    if (category == nullptr) return 0;
+    auto [found, is_new] = categories_.try_emplace(category, log_.attributes.size());
+    if (is_new) log_.attributes.push_back({{"category", Value{std::string(category)}}});
+    return found->second;
+  }
+
   void add_open_spans() {
     const int64_t end_ns = now_ns();
     for_each_open([&](ScopeEntry& entry) {
@@ -266,6 +277,9 @@ class TraceBuilder {
                             path_of_row(is_python ? entry.frames_path : shadow),
                             session_.span_start(entry), end_ns, entry.scope_id});
     });
+    for (const RangeSpan& span : process.ranges.open_spans()) {
+      add_host_span(session_.span_of_range(span));
+    }
   }
 
   /// Named after the driver's function until its kernel is found.
@@ -363,6 +377,7 @@ class TraceBuilder {
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
+  std::map<std::string_view, uint32_t> categories_;     // -> attributes
   uint64_t last_flow_id_ = 0;
   std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
   std::unordered_map<PathId, uint32_t> paths_;
@@ -371,6 +386,8 @@ class TraceBuilder {
 
 TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
   expect_phase(phase, DataKind::kTrace);
+  process.ranges.drain();
+  process.ranges.resolve_all();
   process.threads.reap();  // scopes of threads that ended are not open
   process.resolve_frames();
   std::lock_guard lock(mutex_);

@@ -141,6 +141,7 @@ class TreeBuilder {
   /// Innermost first.
   static std::vector<FrameId> frames_of(PathId path) {
     std::vector<FrameId> frames;
+    path = process.ranges.path(path);
     if (path >= process.paths.size()) path = kRootPath;
     for (; path != kRootPath; path = process.paths.parent(path)) {
       frames.push_back(process.paths.frame(path));
@@ -155,6 +156,7 @@ class TreeBuilder {
   }
 
   uint32_t row_of(PathId path) {
+    if (is_range(path)) path = process.ranges.path(path);
     if (path >= row_of_path_.size()) path = kRootPath;  // of a time before the tables were cleared
     missing_.clear();
     while (row_of_path_[path] == kUnknown) {
@@ -307,6 +309,8 @@ class TreeBuilder {
 
 CallTree Session::snapshot_tree(int phase, Value::Map header) const {
   expect_phase(phase, DataKind::kTree);
+  process.ranges.drain();
+  process.ranges.resolve_all();
   process.resolve_frames();
   std::lock_guard lock(mutex_);
   return TreeBuilder(*this, *phases_.at(phase)).build(std::move(header));

@@ -22,6 +22,7 @@ struct ThreadExit {
   ~ThreadExit() {
     if (thread == nullptr) return;
     this_thread = nullptr;
+    thread->ranges.store(nullptr, std::memory_order_release);
     process.threads.bury(thread);
   }
 };
@@ -72,6 +73,7 @@ ThreadState& ThreadTable::create() {
   system_ids().add(thread->number);
   live_.push_back(thread);
   this_thread = thread;
+  thread->ranges.store(this_ranges, std::memory_order_release);
   thread_exit.thread = thread;
   if (lead() == nullptr) lead(*thread);
   return *thread;
@@ -80,6 +82,7 @@ ThreadState& ThreadTable::create() {
 void ThreadTable::retire(ThreadState& thread) {
   if (this_thread != &thread) return;
   this_thread = nullptr;
+  thread.ranges.store(nullptr, std::memory_order_release);
   thread_exit.thread = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -148,13 +151,25 @@ void ThreadTable::forget_others() {
   }
 }
 
+namespace {
+
+/// The innermost range of a library on a thread, if nothing else is further in.
+ContextId range_of(const RangeThread* ranges) {
+  return ranges == nullptr ? kRootPath : ranges->context.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
 ContextId current_context_unlocked() noexcept {
+  if (const ContextId range = range_of(this_ranges); range != kRootPath) return range;
   const ThreadState* thread = this_thread;
   if (thread != nullptr && thread->has_own.load(std::memory_order_relaxed)) {
     return thread->context.load(std::memory_order_relaxed);
   }
   const ThreadState* lead = process.threads.lead();
-  return lead == nullptr ? kRootPath : lead->published.load(std::memory_order_acquire);
+  if (lead == nullptr) return kRootPath;
+  const ContextId range = range_of(lead->ranges.load(std::memory_order_acquire));
+  return range != kRootPath ? range : lead->published.load(std::memory_order_acquire);
 }
 
 uint32_t current_thread_number() noexcept {

@@ -19,6 +19,7 @@ _INJECTIONS = {
     "NVTX_INJECTION64_PATH": "a tool that follows NVTX ranges",
     "KINETO_USE_DAEMON": "torch's profiler, on demand of a daemon",
 }
+_OURS = "libproton_nvtx.so"  # what `import proton` names to NVTX, if no other tool is there
 _INSTALL_CUPTI = (
     "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), "
     "or set TRITON_CUPTI_LIB_PATH to the folder that has it"
@@ -84,7 +85,11 @@ def permissions() -> Iterator[Finding]:
 
 def holders() -> Iterator[Finding]:
     """Tools that may hold CUPTI, which serves one tool a process, or the hardware counters."""
-    given = [(name, who) for name, who in _INJECTIONS.items() if os.environ.get(name)]
+    given = [
+        (name, who)
+        for name, who in _INJECTIONS.items()
+        if os.environ.get(name) and not os.environ[name].endswith(_OURS)
+    ]
     for name, who in given:
         yield Finding(
             "cupti holder",

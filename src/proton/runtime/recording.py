@@ -11,6 +11,7 @@ import time
 from proton import _native
 from proton.backends.base import FLUSH_LIMIT_S, Backend, make_backend
 from proton.errors import UsageError, WriteError
+from proton.runtime import nvtx
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
@@ -61,6 +62,7 @@ class Recording:
         self.safekeeping: Safekeeping = Safekeeping(self, interval_s=options.journal_interval_s)
         try:
             self.add_backend(options)
+            self._follow_nvtx()
             self.activate()
         except BaseException:
             self.discard()
@@ -216,6 +218,7 @@ class Recording:
                 self._is_stopped = True
                 self._stop_backends()
         finally:
+            nvtx.leave(self.id)
             with self.keeping:
                 self.native.close()
                 self.files.drop_early()
@@ -268,6 +271,10 @@ class Recording:
             return
         HookManager.register(hook, self.id)
         self.native.uses_launch_metadata |= isinstance(hook, LaunchHook)
+
+    def _follow_nvtx(self) -> None:
+        if self.options.knobs.enable_nvtx and (notice := nvtx.join(self.id)):
+            self.notices.append(notice)
 
     def _active_time_ns(self) -> int:
         if self._activated_ns is None:

@@ -322,9 +322,11 @@ def _after_fork_in_child() -> None:
     recordings = open_recordings()
     _open.clear()
     if recordings:
+        from proton.runtime import nvtx
         from proton.runtime.hooks import HookManager
 
         HookManager.forget()
+        nvtx.forget()
         for recording in recordings:
             recording.forget()
     _follow_flags()
