@@ -17,7 +17,7 @@ STUB = ast.parse((Path(__file__).resolve().parents[2] / "src/proton/_native.pyi"
 ALLOWED = """proton._native.Session
 proton._native.Scope
 proton._native.TraceCursor
-proton._native.(Cupti|Nvtx|Termination)(\\..*)?
+proton._native.(Cupti|DeviceValue|Nvtx|Termination)(\\..*)?
 """
 
 

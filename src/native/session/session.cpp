@@ -96,6 +96,7 @@ void Session::clear_phase(int phase) {
 }
 
 uint64_t Session::change_count(int phase) const {
+  process.ranges.drain();
   std::lock_guard lock(mutex_);
   const auto found = phases_.find(phase);
   return found == phases_.end() ? 0 : found->second->change_count() + 1;

@@ -57,6 +57,7 @@ void Session::book_range_sum(const RangeSum& sum) {
   const bool has_frames = context_ == ContextKind::kPython && sum.frames != kNoContext;
   const PathId path = process.ranges.path(has_frames ? sum.frames : sum.context);
   see(path);
+  ++current_->host_change_count;
   const auto add = [&](MetricId metric, const MetricValue& value) {
     const MetricKind kind = process.metric_names.name(metric).kind;
     const Booking booking = current_->scope_metrics.add(path, metric, kind, value);

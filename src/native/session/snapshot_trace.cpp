@@ -377,7 +377,7 @@ class TraceBuilder {
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
-  std::map<std::string_view, uint32_t> categories_;     // -> attributes
+  std::map<std::string_view, uint32_t> categories_;  // -> attributes
   uint64_t last_flow_id_ = 0;
   std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
   std::unordered_map<PathId, uint32_t> paths_;
@@ -397,6 +397,8 @@ TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
 TraceLog Session::snapshot_new_trace(int phase, Value::Map header, TraceCursor& cursor,
                                      size_t limit) const {
   expect_phase(phase, DataKind::kTrace);
+  process.ranges.drain();
+  process.ranges.resolve_all();
   process.threads.reap();
   std::lock_guard lock(mutex_);
   return TraceBuilder(*this, *phases_.at(phase)).build_new(std::move(header), cursor, limit);
