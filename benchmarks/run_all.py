@@ -42,6 +42,7 @@ PLAIN = {
         "scope_cost",
         "launch_cost",
         "memory_flat",
+        "soak",
         "write_cost",
         "trace_cost",
         "viewer_load",
@@ -51,6 +52,7 @@ PLAIN = {
 GPU = {
     "overhead": Benchmark("overhead", ("--budget", "330"), 400),
     "scope_cost_gpu": Benchmark("scope_cost", (), 50),
+    "soak_gpu": Benchmark("soak", ("--gpu", "20"), 120),
     "viewer_load_known": Benchmark("viewer_load", ("--known-alone",), 90),
 }
 BENCHMARKS = PLAIN | GPU

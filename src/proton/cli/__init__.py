@@ -1,7 +1,7 @@
 """Command line: one module a command; `main` here picks the command and the exit code.
 
 `arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
-`children` and `summary`), `doctor` and `convert` are commands of their own.
+`children` and `summary`), `doctor`, `convert` and `recover` are commands of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from importlib import import_module
 from proton.cli.arguments import CommandArguments, Question, parse
 from proton.errors import ProtonError, UsageError
 
-_PRESENT = ("doctor", "convert")  # each a module of this room with run(words) -> exit code
+_PRESENT = (
+    "doctor",
+    "convert",
+    "recover",
+)  # each a module of this room with run(words) -> exit code
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -9,6 +9,7 @@
 | `scope`, `state`, `profile`, `wrapping` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |
 | `phases`, `flags` | looking into an open session; process-wide switches |
+| `keeper`, `safekeeping`, `journal` | what is saved of open sessions beside the program, and when |
 | `notices`, `process` | what is said aloud; what happens when the process ends |
 | `command_line` | the one session of the `proton` command |
 """

@@ -61,7 +61,7 @@ class Keeper:
         self._steps = steps
         self._thread: _Thread | None = None
         self._is_paused = False  # for a fork
-        self._is_ending = False  # a signal came: the process is about to end
+        self._ending: _Thread | None = None  # a signal came: this one is about to end the process
 
     @property
     def is_running(self) -> bool:
@@ -91,6 +91,12 @@ class Keeper:
             Termination.release_signals()
             self._join()
 
+    def yield_to_signal(self) -> None:
+        """Where a signal is ending the process, let it: the caller is about to exit otherwise."""
+        thread = self._ending
+        if thread is not None and thread.ident != threading.get_ident():
+            thread.has_ended(SIGNAL_LIMIT_S)
+
     def before_fork(self) -> None:
         """End the thread for the time of a fork."""
         if self._thread is not None:
@@ -117,7 +123,7 @@ class Keeper:
             return
         Termination.wake()
         end = time.monotonic() + JOIN_LIMIT_S
-        while not (thread.has_ended(0.1) or self._is_ending):  # that one may wait for our caller
+        while not (thread.has_ended(0.1) or self._ending):  # that one may wait for our caller
             if time.monotonic() > end:
                 _log().warning("waited %.0f s for a journal to be written; going on", JOIN_LIMIT_S)
                 return
@@ -127,7 +133,7 @@ class Keeper:
         while True:
             signal = Termination.wait(wait_s)
             if signal and not (thread.is_stopping and self._steps()):
-                self._end(signal)
+                self._end(signal, thread)
             if thread.is_stopping:
                 return
             wait_s = LONGEST_WAIT_S
@@ -138,9 +144,9 @@ class Keeper:
                     _log().exception("keeping a session safe failed; it is tried again")
                     wait_s = min(wait_s, RETRY_S)
 
-    def _end(self, signal: int) -> None:
+    def _end(self, signal: int, thread: _Thread) -> None:
         """Write, and then end as the program would have without us."""
-        self._is_ending = True
+        self._ending = thread
         try:
             self.write()
         except BaseException as error:

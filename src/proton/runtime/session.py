@@ -238,7 +238,7 @@ def _close(recording: Recording, output_format: str) -> None:
     try:
         recording.stop()
     finally:
-        is_empty = recording.native.is_empty
+        is_empty = recording.native.is_empty and not recording.files.written
         try:
             recording.write(output_format)
         except WriteError as error:
@@ -284,6 +284,7 @@ def _say_notices(recordings: Iterable[Recording]) -> None:
 
 def _write_at_exit() -> None:
     """Write what is still open; an error is a line in the log, where nobody can catch it."""
+    keeper.yield_to_signal()
     if flags.command_line:
         return  # the command writes its session, later in a worker of multiprocessing, and says so
     try:
@@ -297,7 +298,11 @@ def _write_at_exit() -> None:
 
 
 def _write_at_signal() -> None:
-    """Write what is open, soon: a signal is ending the process."""
+    """Write what is open, soon: a signal is ending the process.
+
+    The lock is kept: whoever else asks for sessions waits for the end.
+    """
+    _lock.acquire()
     for recording in open_recordings():
         recording.flush_limit_s = SIGNAL_FLUSH_LIMIT_S
     write_at_signal()

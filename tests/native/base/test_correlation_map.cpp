@@ -88,3 +88,24 @@ TEST(writers_and_readers_need_no_lock) {
   reader.join();
   CHECK_EQ(wrong.load(), 0);
 }
+
+TEST(launches_without_records_are_known) {
+  CorrelationMap map;
+  for (uint32_t id = 10; id <= 20; ++id) map.put(id, 1, 3);
+  CHECK(map.has_unread(9, 20, 3));
+  CHECK(!map.has_unread(20, 30, 3));
+  CHECK(!map.has_unread(9, 20, 4));  // of another subscription
+  for (uint32_t id = 10; id <= 15; ++id) map.find(id);
+  CHECK(!map.has_unread(9, 15, 3));
+  CHECK(map.has_unread(9, 16, 3));
+}
+
+TEST(launches_that_moved_aside_count_as_unread_until_they_are_read) {
+  CorrelationMap map;
+  map.put(5, 1, 3);
+  map.put(5 + kLap, 2, 3);
+  map.find(5 + kLap);
+  CHECK(map.has_unread(0, 10, 3));
+  map.find(5);
+  CHECK(!map.has_unread(0, 10, 3));
+}

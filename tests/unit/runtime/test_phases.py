@@ -223,3 +223,13 @@ def test_under_the_command_only_its_session_has_data(
     with pytest.raises(ValueError, match="under the proton command the only session is"):
         proton.data.get(999)
     monkeypatch.setattr(flags, "command_line", False)
+
+
+def test_phases_that_were_flushed_count_as_captured(fake_gpu: Any, tmp_cwd: Path) -> None:
+    session = proton.start("run", mode="periodic_flushing")
+    with proton.scope("s"):
+        pass
+    proton.data.advance_phase(session)
+    proton.deactivate(session, flushing=True)
+    proton.finalize(session)  # no warning, though the last phase is empty
+    assert (tmp_cwd / "run.part_0.hatchet").exists()

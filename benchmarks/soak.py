@@ -1,0 +1,186 @@
+"""Whether memory stays flat over long runs of the cupti backend, journal and all.
+
+Usage: python benchmarks/soak.py [--json PATH] [--launches N] [--replays N] [--gpu SECONDS]
+On the fake driver (tests/native/fake_cuda), or with --gpu on the GPU through torch: as many
+launches as the seconds allow, and replays of a graph of 20 kernels. The figure is the growth of
+resident memory from the end of the warm-up (a tenth of the work) to the end, in KiB; and the
+longest time for which the journal's snapshot of a tree of 100 000 nodes keeps a Python thread from
+running.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import proton
+from proton import _native
+from stats import Result, estimate, parser, report
+
+BAR_KIB = 4096.0
+BURST = 10_000
+GRAPH_NODES = 20
+TREE_NODES = 100_000
+
+
+def resident_kib() -> float:
+    """Resident memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1024
+
+
+def growth_kib(work: Callable[[int], None], count: int) -> tuple[float, float]:
+    """By how much memory grew over the last nine tenths of the work, and the seconds they took."""
+    work(count // 10)
+    before_kib, start = resident_kib(), time.perf_counter()
+    work(count - count // 10)
+    return resident_kib() - before_kib, time.perf_counter() - start
+
+
+class FakeGpu:
+    """Work on the fake driver, launched by its own loops."""
+
+    def __init__(self) -> None:
+        sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+        from tests.native.fake_cuda.driver import FakeDriver, build_driver
+
+        self.driver = FakeDriver(build_driver())
+        os.environ.update(self.driver.environment)
+
+    def prepare(self) -> None:
+        """After the session began: graphs are captured now."""
+        driver = self.driver
+        self.functions = [driver.function(f"kernel{number}", 5) for number in range(16)]
+        graph = driver.calls.fake_graph_create()
+        for number in range(GRAPH_NODES):
+            with proton.scope(f"layer{number}"):
+                driver.calls.fake_graph_add_kernel(graph, self.functions[number % 16])
+        self.graph = driver.instantiate(graph)
+
+    def launch(self, count: int) -> None:
+        """Launches, a burst a scope."""
+        for number in range(count // BURST):
+            with proton.scope(f"step{number % 8}", {"x": 1}):
+                self.driver.calls.fake_launch_many(self.functions[number % 16], BURST, None)
+
+    def replay(self, count: int) -> None:
+        """Replays of the graph."""
+        launch = self.driver.calls.fake_graph_launch
+        with proton.scope("serve"):
+            for _ in range(count):
+                launch(self.graph, None)
+
+
+class RealGpu:
+    """The same through torch."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.torch: Any = torch
+        self.x = torch.ones(16, device="cuda")
+        torch.cuda.synchronize()
+
+    def prepare(self) -> None:
+        """Capture the graph."""
+        self.graph = self.torch.cuda.CUDAGraph()
+        with self.torch.cuda.graph(self.graph):
+            for number in range(GRAPH_NODES):
+                with proton.scope(f"layer{number}"):
+                    self.x.add_(1)
+
+    def launch(self, count: int) -> None:
+        """Launches in scopes."""
+        for number in range(count // 1000):
+            with proton.scope(f"step{number % 8}", {"x": 1}):
+                for _ in range(1000):
+                    self.x.add_(1)
+            self.torch.cuda.synchronize()
+
+    def replay(self, count: int) -> None:
+        """Replays, never more than a thousand under way."""
+        with proton.scope("serve"):
+            for number in range(count):
+                self.graph.replay()
+                if number % 1000 == 0:
+                    self.torch.cuda.synchronize()
+
+
+def longest_gap_ms() -> float:
+    """How long a thread that only runs Python waits while a large tree is saved."""
+    session = _native.Session(0, context="shadow", data="tree")
+    session.activate()
+    for outer in range(100):
+        with _native.Scope(f"outer{outer}"):
+            for inner in range(TREE_NODES // 400):
+                with _native.Scope(f"inner{inner}"):
+                    for kernel in range(3):
+                        session.on_kernel(f"k{kernel}", 0, 5, device_type="CUDA", device_id=0)
+    is_done, gap = False, 0.0
+
+    def spin() -> None:
+        nonlocal gap
+        last = time.perf_counter()
+        while not is_done:
+            now = time.perf_counter()
+            gap, last = max(gap, now - last), now
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    session.serialize("hatchet_msgpack", 0, {})
+    is_done = True
+    thread.join()
+    session.close()
+    return 1e3 * gap
+
+
+def main() -> None:
+    options = parser(__doc__)
+    options.add_argument("--launches", type=int, default=10_000_000)
+    options.add_argument("--replays", type=int, default=1_000_000)
+    options.add_argument("--gpu", type=float, default=0.0, metavar="SECONDS")
+    arguments = options.parse_args()
+    gaps = [longest_gap_ms() for _ in range(5)]
+    gpu: FakeGpu | RealGpu = RealGpu() if arguments.gpu else FakeGpu()
+    launches, replays = arguments.launches, arguments.replays
+    with tempfile.TemporaryDirectory() as folder:
+        session = proton.start(os.path.join(folder, "run"), backend="cupti")
+        gpu.prepare()
+        if arguments.gpu:  # as many as there is time for
+            start = time.perf_counter()
+            gpu.launch(20_000)
+            launches = int(20_000 * arguments.gpu / (time.perf_counter() - start))
+            start = time.perf_counter()
+            gpu.replay(2_000)
+            replays = min(replays, int(2_000 * arguments.gpu / (time.perf_counter() - start)))
+        launched_kib, launched_s = growth_kib(gpu.launch, launches)
+        replayed_kib, replayed_s = growth_kib(gpu.replay, replays)
+        proton.finalize(session)
+    results = [
+        Result(
+            "growth over launches",
+            "KiB",
+            estimate([launched_kib]),
+            BAR_KIB,
+            note=f"{launches} launches, {launched_s:.0f} s",
+        ),
+        Result(
+            "growth over graph replays",
+            "KiB",
+            estimate([replayed_kib]),
+            BAR_KIB,
+            note=f"{replays} replays of {GRAPH_NODES} kernels, {replayed_s:.0f} s",
+        ),
+        Result("pause while 100 000 nodes are saved", "ms", estimate(gaps)),
+    ]
+    report(results, arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""`proton recover FILE`: the profile of a process that was killed, from the journal it left."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from proton.errors import FormatError, UsageError
+from proton.files.journal_format import SUFFIX, is_alive, read_facts
+from proton.model.profile import Profile
+
+USAGE = """\
+usage: proton recover FILE [-o OUTPUT] [--keep]
+
+Makes a profile of the journal that a killed process left. FILE is the journal (run.partial), the
+name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
+Parts that the process had written stand as they are; the open one is written beside them.
+  -o OUTPUT   write one profile, earlier parts included, to this file instead
+  --keep      leave the journal where it is
+example: proton recover run.hatchet"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The words of the command."""
+
+    name: str
+    output: str | None = None
+    keeps: bool = False
+
+
+def run(words: Sequence[str]) -> int:
+    """Carry out the command; the exit code.
+
+    Raises:
+        ProtonError: a word is wrong, there is no journal, nothing in it can be read, or the
+            profile cannot be written.
+    """
+    if any(word in ("-h", "--help") for word in words):
+        print(USAGE)
+        return 0
+    request = _parse(words)
+    journals = find_journals(request.name)
+    if len(journals) > 1 and request.output is not None:
+        listed = ", ".join(journals)
+        raise UsageError(f"{request.name}: several journals: {listed}; with -o name one of them")
+    failures = []
+    for journal in journals:
+        try:
+            lines = _recover(journal, request)
+        except FormatError as error:
+            failures.append(error)
+            continue
+        print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+    if failures and len(journals) == 1:
+        raise failures[0]
+    for failure in failures:
+        print(f"proton: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _parse(words: Sequence[str]) -> Request:
+    names, output, keeps = [], None, False
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word == "--keep":
+            keeps = True
+        elif word in ("-o", "--output"):
+            if not rest:
+                raise UsageError(f"recover: {word} needs a file; as in: -o whole.hatchet")
+            output = rest.pop(0)
+        elif word.startswith("-"):
+            raise UsageError(f"recover: unknown option {word!r}; see: proton recover --help")
+        else:
+            names.append(word)
+    if len(names) != 1:
+        raise UsageError(
+            f"recover needs one file and got {len(names)}; as in: proton recover run.hatchet"
+        )
+    return Request(names[0], output, keeps)
+
+
+def find_journals(name: str) -> list[str]:
+    """The journals of a profile: `name` itself, or those that stand beside it.
+
+    Raises:
+        FormatError: there is none; the message says what there is instead.
+    """
+    if name.endswith(f".{SUFFIX}"):
+        if not os.path.exists(name):
+            raise FormatError(f"{name}: no such file")
+        if read_facts(name) is None:
+            raise FormatError(f"{name}: not a journal of proton")
+        return [name]
+    stem = _stem_of(name)
+    pattern = f"{glob.escape(stem)}.pid_*.{SUFFIX}"
+    found = [f"{stem}.{SUFFIX}", *sorted(glob.glob(pattern))]
+    journals = [path for path in found if read_facts(path) is not None]
+    if not journals:
+        there = " (the file itself is whole: open it)" if os.path.exists(name) else ""
+        raise FormatError(f"{name}: nothing to recover: there is no journal {stem}.{SUFFIX}{there}")
+    return journals
+
+
+def _stem_of(name: str) -> str:
+    """The path of a profile without its suffix and part."""
+    from proton.files.schema import FORMAT_OF_SUFFIX
+
+    path = Path(name)
+    if path.suffix.removeprefix(".") in FORMAT_OF_SUFFIX:
+        path = path.with_suffix("")
+    if path.suffix.startswith(".part_") and path.suffix[6:].isdigit():
+        path = path.with_suffix("")
+    return str(path)
+
+
+def _recover(journal: str, request: Request) -> list[str]:
+    """Write what the journal holds; the lines that tell of it."""
+    from proton.files.detect import open_profile  # readers load msgpack: not for --help
+    from proton.files.write import write_profile
+
+    facts = read_facts(journal) or {}
+    if is_alive(facts) and request.output is None:
+        raise UsageError(
+            f"{journal}: process {facts.get('pid')} is still running and will write its profile "
+            "itself; to look at it now name another file: -o OUTPUT"
+        )
+    profile = open_profile(journal)
+    phase = facts.get("phase") or 0
+    parts = _parts_before(journal, facts, phase)
+    written = _written_by(journal, facts, profile)
+    if written is not None and request.output is None:
+        lines = [f"{journal}: {written} has all of it already"]
+    else:
+        target = request.output or _target(journal, facts)
+        if request.output is None and os.path.exists(target):
+            raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
+        if request.output is not None and parts:
+            profile = _with_parts(parts, profile)
+        write_profile(profile, target)
+        lines = [*profile.warnings, *_about_parts(parts), f"wrote {target}"]
+    if not (request.keeps or is_alive(facts)):
+        lines += _clean(journal, facts)
+    return lines
+
+
+def _target(journal: str, facts: Mapping[str, Any]) -> str:
+    from proton.files.schema import SUFFIXES
+
+    stem = journal.removesuffix(f".{SUFFIX}")
+    data = facts.get("data")
+    suffix = SUFFIXES.get(str(facts.get("format")))
+    suffix = suffix or ("chrome_trace" if data == "trace" else "hatchet")
+    phase = facts.get("phase") or 0
+    return f"{stem}.part_{phase}.{suffix}" if phase else f"{stem}.{suffix}"
+
+
+def _parts_before(journal: str, facts: Mapping[str, Any], phase: int) -> dict[int, Profile]:
+    """The files of earlier phases that the same process wrote."""
+    from proton.files.parts import find_parts
+
+    found = find_parts(Path(journal.removesuffix(f".{SUFFIX}")))
+    profiles = {number: _read(path) for number, path in found.items() if number < phase}
+    return {
+        number: replace(profile, phases=(number,))
+        for number, profile in profiles.items()
+        if profile is not None and profile.header.pid == facts.get("pid")
+    }
+
+
+def _read(path: Path) -> Profile | None:
+    """One file, without the others of its set; None where it is not whole."""
+    from proton.files.read import read_profile
+
+    try:
+        return read_profile(path.read_bytes(), str(path))
+    except (OSError, FormatError):
+        return None
+
+
+def _about_parts(parts: Mapping[int, Profile]) -> list[str]:
+    if not parts:
+        return []
+    first, last = min(parts), max(parts)
+    listed = str(first) if first == last else f"{first} to {last}"
+    return [f"earlier parts are whole: phase {listed}"]
+
+
+def _with_parts(parts: Mapping[int, Profile], profile: Profile) -> Profile:
+    from proton.files.parts import gap_warnings
+    from proton.model.merge import merge_profiles
+
+    merged = merge_profiles([*parts.values(), profile], profile.source)
+    return replace(merged, warnings=(*merged.warnings, *gap_warnings(merged.phases)))
+
+
+def _written_by(journal: str, facts: Mapping[str, Any], profile: Profile) -> str | None:
+    """The file that the same process wrote after its journal: it was killed just then."""
+    stem = journal.removesuffix(f".{SUFFIX}")
+    target = _target(journal, facts)
+    end_ns = profile.header.end_time_ns or 0
+    for path in (target, f"{stem}.part_0{Path(target).suffix}"):
+        other = _read(Path(path))
+        if other is None or other.header.pid != facts.get("pid") or other.phases != profile.phases:
+            continue
+        if (other.header.end_time_ns or 0) >= end_ns:
+            return path
+    return None
+
+
+def _clean(journal: str, facts: Mapping[str, Any]) -> list[str]:
+    """Remove the journal, and what the process was writing when it was killed."""
+    folder = os.path.dirname(journal) or "."
+    pattern = os.path.join(glob.escape(folder), f".proton-{facts.get('pid')}-*.tmp")
+    removed = [journal, *glob.glob(pattern)]
+    for path in removed:
+        with suppress(OSError):
+            os.unlink(path)
+    return [f"removed {', '.join(removed)}"]
