@@ -206,7 +206,8 @@ def test_mode_graphs_graph_books_replays_as_one(fake_driver: FakeDriver, profile
         fake_driver.replay(executable)
         fake_driver.replay(executable)
     proton.finalize(session)
-    assert kernels_of(profile_of("run.hatchet")) == {"serve/<graph>": (2, 24)}
+    name = fake_driver.graph_name(executable)
+    assert kernels_of(profile_of("run.hatchet")) == {f"serve/{name}": (2, 24)}
 
 
 def test_kernels_belong_to_the_phase_of_their_launch(fake_driver: FakeDriver) -> None:

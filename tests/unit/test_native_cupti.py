@@ -243,7 +243,7 @@ def test_graph_level_books_one_event_a_replay(fake_driver: FakeDriver, start: St
         fake_driver.replay(executable)
     assert Cupti.flush(30.0)
     assert session.event_count == 1
-    assert flushed(session)["run/<graph>"]["time (ns)"] == 50
+    assert flushed(session)[f"run/{fake_driver.graph_name(executable)}"]["time (ns)"] == 50
 
 
 def test_a_value_of_graphs_that_does_not_exist_is_refused(

@@ -174,9 +174,9 @@ PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
   }
   if (!op.metrics.device().empty()) {
     op.launch = process.values.last_launch();
-    if (process.captured_nodes != nullptr) op.captured_nodes = process.captured_nodes();
   }
   Current current;
+  if (!op.metrics.device().empty()) op.captured_nodes = count_captured();
   op.home = current.home();
   op.parent = current.stack().op;
   current.stack().op = std::make_shared<const OpEntry>(std::move(op));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "model/ids.h"
@@ -39,10 +40,12 @@ struct KernelEvent {
   std::string_view device_type;  // "CUDA", "HIP", "CPU"
   uint32_t device_id = 0;
   uint64_t lane = 0;        // the stream
-  uint64_t graph_node = 0;  // 0: no graph
-  uint64_t graph_root = 0;  // the captured node that graph_node is a clone of, or itself
-  int64_t bytes = 0;        // copies
-  LaunchShape shape;        // kernels
+  uint32_t graph = 0;       // the number of the graph it is of; 0: none
+  uint64_t graph_node = 0;  // 0: no graph, or a whole one
+  /// Captured nodes that ran in this event and that metrics of scopes ride on (GraphRiders).
+  std::span<const uint64_t> riders = {};
+  int64_t bytes = 0;  // copies
+  LaunchShape shape;  // kernels
 };
 
 /// One call that launched work, as the host saw it. Only timelines ask for these.

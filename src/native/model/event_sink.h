@@ -29,7 +29,9 @@ struct ContextSource {
   ContextId (*shadow)() noexcept;
   ContextId (*python)() noexcept;
   uint32_t (*thread_number)() noexcept;
-  uint32_t (*epoch)() noexcept;  // contexts of an earlier epoch are void
+  uint32_t (*epoch)() noexcept;     // contexts of an earlier epoch are void
+  bool (*is_with_lead)() noexcept;  // whether its work belongs to what the lead thread has open
+  void (*forget_node)(uint64_t node) noexcept;  // a captured node that metrics rode on is gone
 };
 
 }  // namespace proton

@@ -41,6 +41,7 @@ ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   entry->start_ns = 0;
   entry->scope_id = 0;
   entry->captured_nodes = kUnknownCount;
+  entry->has_metrics = false;
   entry->range_context = kRootPath;
   entry->range_owner = nullptr;
   if (RangeThread* ranges = this_ranges) [[unlikely]] {

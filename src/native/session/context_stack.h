@@ -25,6 +25,7 @@ struct ScopeEntry {
   bool has_frames_path = false;    // within `epoch`
   bool is_closed = false;          // left, but another entry still stands above it
   bool is_timed = false;
+  bool has_metrics = false;                 // given at entry
   bool is_listed = false;                   // in the process's list of scopes open in tasks
   const void* home = nullptr;               // the thread or task that opened it
   void* name = nullptr;                     // counted host object

@@ -13,8 +13,8 @@ namespace proton {
 
 /// What stands between a replay's path and the path where its kernels were captured.
 inline constexpr const char* kCapturedAt = "<captured_at>";
-/// Stands for that path when the graph was captured before anyone recorded.
-inline constexpr const char* kUnknownCapture = "<unknown>";
+/// Stands for that path when nobody saw the capture: before the session, or while it paused.
+inline constexpr const char* kUnknownCapture = "<captured while not recording>";
 
 /// The attributes of a launch as they stand in files; null limits: those of its device are unknown.
 Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits);

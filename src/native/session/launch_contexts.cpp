@@ -70,7 +70,10 @@ ContextId LaunchContexts::intern(PathId path, const OpEntry* op) {
     if (known == nullptr) process.count_loss(losses::kLaunchMetadata);
     return known == nullptr ? path : *known;
   }
-  const uint32_t id = intern_op(*op);
+  return intern(path, intern_op(*op));
+}
+
+ContextId LaunchContexts::intern(PathId path, uint32_t id) {
   bool is_new;
   uint32_t* context = context_index_.find_or_add(pair_key(path, id), is_new);
   if (is_new) *context = static_cast<uint32_t>(contexts_.push_back({path, id})) | kLaunchBit;

@@ -41,6 +41,10 @@ class LaunchContexts {
   /// ones the path alone, which is still right; what is lost is counted.
   ContextId intern(PathId path, const OpEntry* op);
 
+  ContextId intern(PathId path, uint32_t op);
+  /// An op of before the tables were cleared; its number.
+  uint32_t add_op(Op op) { return static_cast<uint32_t>(ops_.push_back(std::move(op))); }
+
   /// The number of an op and the state it runs in, 0 for neither: what a thread without the GIL
   /// needs to know about its stack besides the path. GIL held.
   uint32_t intern_suffix(const ContextStack& stack);

@@ -9,6 +9,7 @@ FrameKind FrameId::kind() const {
     case 2:
       return FrameKind::kState;
     case 3:
+    case 5:
       return FrameKind::kPython;
     case 4:
       return FrameKind::kKernel;

@@ -18,10 +18,13 @@ class FrameId {
   static FrameId state(NameId name) { return FrameId(2, name); }
   static FrameId python(uint32_t position) { return FrameId(3, position); }
   static FrameId kernel(NameId name) { return FrameId(4, name); }
+  /// A Python frame of which only the text is left.
+  static FrameId python_text(NameId text) { return FrameId(5, text); }
 
   FrameKind kind() const;
   uint32_t number() const { return bits_ & kNumberMask; }
   uint32_t bits() const { return bits_; }
+  bool is_position() const { return bits_ >> 28 == 3; }  // whether `number` is no name
 
  private:
   static constexpr uint32_t kNumberMask = (1u << 28) - 1;

@@ -29,7 +29,10 @@ using PlaceId = uint32_t;
 /// A place below a graph's replay: the kernel's node was captured at another path.
 struct CapturedPlace {
   PathId replay;
-  PathId capture;  // kUnknownContext: before anyone recorded
+  PathId capture;  // with kLaunchBit: nobody saw it, and the rest is the graph's number or 0
+
+  bool is_seen() const { return (capture & kLaunchBit) == 0; }
+  uint32_t graph() const { return capture & ~kLaunchBit; }
 };
 
 /// All runs of one kernel in one context on one device.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "session/kept_contexts.h"
 #include "session/recording.h"
 #include "session/session.h"
 
@@ -33,6 +34,7 @@ std::string Process::frame_name(FrameId frame) const {
     case FrameKind::kRoot:
       return "ROOT";
     case FrameKind::kPython:
+      if (!frame.is_position()) return names.text(frame.number());
       if (frame.number() < frame_texts.size() && !frame_texts[frame.number()].empty()) {
         return frame_texts[frame.number()];
       }
@@ -46,7 +48,7 @@ void Process::resolve_frames() {
   // The tables may grow, or even be cleared, while the host makes a text.
   for (; resolved_paths < paths.size(); ++resolved_paths) {
     const FrameId frame = paths.frame(static_cast<PathId>(resolved_paths));
-    if (frame.kind() != FrameKind::kPython) continue;
+    if (!frame.is_position()) continue;
     const uint32_t position = frame.number();
     if (position < frame_texts.size() && !frame_texts[position].empty()) continue;
     const uint32_t before = epoch;
@@ -85,6 +87,7 @@ void Process::remove_session(Session& session) {
   std::erase(open_sessions, &session);
   update_active();
   if (!open_sessions.empty()) return;
+  KeptContexts kept;
   ++epoch;
   paths.clear();
   names.clear();
@@ -94,6 +97,7 @@ void Process::remove_session(Session& session) {
   hooks.clear_names();
   contexts.clear();
   ranges.clear();
+  kept.restore();
   for (ThreadState* thread : threads.live()) thread->forget_published();
 }
 
@@ -119,6 +123,7 @@ void Process::reset_after_fork() {
   task_entries = nullptr;
   ++epoch;
   ++fork_count;
+  riders.reset_after_fork();
   threads.forget_others();
   ranges.reset_after_fork();
   if (this_thread == nullptr) return;

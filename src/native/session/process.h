@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "model/device_value.h"
 #include "model/ids.h"
 #include "session/context_stack.h"
+#include "session/graph_riders.h"
 #include "session/launch_contexts.h"
 #include "session/metric_names.h"
 #include "session/path_table.h"
@@ -44,6 +46,19 @@ struct HostHooks {
   void (*clear_names)();  // forget what is cached about names and frames: their tables are cleared
 };
 
+/// What a backend tells that sees graphs being captured; all null while there is none.
+struct GraphHooks {
+  /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
+  uint64_t (*node_count)(bool is_lead) noexcept = nullptr;
+  /// The node that metrics of a scope ride on which was entered when `count` was so; 0: none.
+  uint64_t (*node_since)(bool is_lead, uint64_t count) noexcept = nullptr;
+  /// Events tell from now on when `node` or a clone of it runs. False: it is gone.
+  bool (*ride)(uint64_t node) noexcept = nullptr;
+  /// The contexts that nodes refer to, and what has become of them when the tables were cleared.
+  std::vector<ContextId> (*contexts)() = nullptr;
+  void (*move_contexts)(uint32_t epoch, const std::function<ContextId(ContextId)>& move) = nullptr;
+};
+
 struct Process {
   StringTable names;
   PathTable paths;
@@ -53,10 +68,8 @@ struct Process {
   LaunchContexts contexts;
   Ranges ranges;                   // says itself what needs the GIL
   std::atomic<uint32_t> epoch{1};  // grows when the tables are cleared; older path ids are void
-  /// Set by a backend that sees graphs being captured: how many nodes the calling thread has made,
-  /// and the id of the last one.
-  uint64_t (*captured_nodes)() noexcept = nullptr;
-  uint64_t (*last_captured_node)() noexcept = nullptr;
+  GraphHooks graphs;
+  GraphRiders riders;
   ValueHooks values{};
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;

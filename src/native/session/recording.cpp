@@ -72,7 +72,35 @@ PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
                                                    : path_of(&entry);
 }
 
+bool is_lead() { return this_thread != nullptr && this_thread == process.threads.lead(); }
+
+/// The graph node that stands for what was captured since there were `count` of them; 0: nothing.
+uint64_t captured_since(uint64_t count) {
+  if (process.graphs.node_since == nullptr || count == kUnknownCount) return 0;
+  return process.graphs.node_since(is_lead(), count);
+}
+
+/// The metrics of a captured scope count whenever `node` runs.
+void ride(ThreadState& thread, ScopeEntry& entry, uint64_t node, const SampleList& metrics) {
+  if (metrics.size() == 0) return;  // but for values on a device
+  Rider rider{path_of(&entry)};
+  for (const Session* session : process.active_sessions) {
+    if (session->context() == ContextKind::kPython) rider.python = frames_path_of(thread, entry);
+  }
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const MetricId metric = metrics[i].metric;
+    rider.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
+  }
+  process.riders.add(node, std::move(rider));
+  if (!process.graphs.ride(node)) process.riders.forget(node);
+}
+
 }  // namespace
+
+uint64_t count_captured() {
+  return process.graphs.node_count == nullptr ? kUnknownCount
+                                              : process.graphs.node_count(is_lead());
+}
 
 PathId path_with_state(PathId path, const ContextStack& stack) {
   return stack.state == nullptr ? path : path_with_state(path, std::string_view(stack.state->name));
@@ -141,6 +169,8 @@ ContextSource context_source() {
       []() noexcept { return process.hooks.capture_launch(); },
       current_thread_number,
       []() noexcept { return process.epoch.load(std::memory_order_relaxed); },
+      is_with_lead_unlocked,
+      [](uint64_t node) noexcept { process.riders.forget(node); },
   };
 }
 
@@ -191,7 +221,7 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
   const PathId path = path_of(&entry);
   entry.scope_id = ++process.next_scope_id;
   entry.thread_number = thread.number;
-  if (process.captured_nodes != nullptr) entry.captured_nodes = process.captured_nodes();
+  entry.captured_nodes = count_captured();
   publish(thread, stack);
   for (Session* session : process.active_sessions) {
     session->see(session->context() == ContextKind::kPython ? frames_path_of(thread, entry) : path);
@@ -201,29 +231,37 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
 
 void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
-  const bool is_captured = !metrics.empty() && process.captured_nodes != nullptr &&
-                           entry.captured_nodes != kUnknownCount &&
-                           process.captured_nodes() != entry.captured_nodes;
+  const bool has_metrics = !metrics.empty() || entry.has_metrics;
+  const uint64_t node = has_metrics ? captured_since(entry.captured_nodes) : 0;
+  SampleList given;  // at entry
+  bool is_captured = false;
   std::exception_ptr first_error;
   for (Session* session : process.active_sessions) {
-    if (session->data() == DataKind::kTree && metrics.empty() && !entry.is_timed) continue;
+    if (session->data() == DataKind::kTree && !has_metrics && !entry.is_timed) continue;
     const PathId path = path_in(*session, thread, entry);
     try {
-      if (is_captured && session->counts_replays()) {
-        session->book_captured(path, process.last_captured_node(), metrics);
-        if (entry.is_timed) session->book_scope(path, entry, end_ns, SampleList());
+      if (node == 0 || !session->counts_replays()) {
+        session->book_scope(path, entry, end_ns, metrics);
         continue;
       }
-      session->book_scope(path, entry, end_ns, metrics);
+      is_captured = true;
+      SampleList taken = session->take_metrics(entry);
+      if (given.empty()) given = std::move(taken);
+      session->book_scope(path, entry, end_ns, SampleList());
     } catch (const Error&) {
       if (!first_error) first_error = std::current_exception();
     }
+  }
+  if (is_captured) {
+    given.add_all(metrics);
+    ride(thread, entry, node, given);
   }
   commit_values(thread, entry, metrics);
   if (first_error) std::rethrow_exception(first_error);
 }
 
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+  entry.has_metrics = true;
   std::exception_ptr first_error;
   for (Session* session : process.active_sessions) {
     try {
@@ -239,15 +277,14 @@ void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& me
 void record_launch(const OpEntry& op) {
   const ValueHooks& values = process.values;
   if (op.metrics.device().empty() || values.commit == nullptr) return;
-  const bool is_captured =
-      process.captured_nodes != nullptr && process.captured_nodes() != op.captured_nodes;
-  if (!is_captured && values.last_launch() == op.launch) return drop_values(op.metrics);
+  const uint64_t node = captured_since(op.captured_nodes);
+  if (node == 0 && values.last_launch() == op.launch) return drop_values(op.metrics);
   const std::vector<ValueTarget> targets = active_targets(0);
   for (const DeviceSample& sample : op.metrics.device()) {
     ValuePlace place = place_of(sample);
     place.is_of_kernel = true;
     if (sample.is_captured) {
-      place.kernel_node = process.last_captured_node();
+      place.kernel_node = node;
     } else {
       place.kernel_launch = values.last_launch();
     }

@@ -32,6 +32,9 @@ void publish(ThreadState& thread, const ContextStack& stack);
 /// Publishes every thread's path: a session has just become active.
 void publish_all();
 
+/// How many graph nodes were captured for what the calling thread has open.
+uint64_t count_captured();
+
 /// After a push, while a session is active.
 void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& entry);
 

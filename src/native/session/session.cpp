@@ -45,6 +45,7 @@ void Session::deactivate() {
   if (!is_active()) return;
   process.ranges.drain();
   if (data_ == DataKind::kTrace) cut_open_spans();
+  settle_metrics();
   is_active_.store(false, std::memory_order_relaxed);
   process.update_active();
   if (activity_listener_) activity_listener_(false);
@@ -65,6 +66,7 @@ void Session::abandon() noexcept {
 int Session::advance_phase() {
   process.ranges.drain();
   const int next = current_->number + 1;
+  if (data_ == DataKind::kTree) settle_metrics();
   auto phase = std::make_unique<Phase>(next);
   const CorrelationId newest = newest_launch_ == nullptr ? 0 : newest_launch_();
   std::lock_guard lock(mutex_);
@@ -156,16 +158,36 @@ void Session::book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns,
       count_loss(losses::kMetricConflict);
     }
   }
+  if (!pending_metrics_.empty()) book_samples(path, take_metrics(entry));
   book_samples(path, metrics);
+}
+
+SampleList Session::take_metrics(const ScopeEntry& entry) {
+  auto pending = pending_metrics_.extract(entry.scope_id);
+  return pending.empty() ? SampleList() : std::move(pending.mapped().metrics);
+}
+
+/// Books what was given at entries: whether those scopes are captured will not be known here.
+void Session::settle_metrics() {
+  auto pending = std::move(pending_metrics_);
+  pending_metrics_.clear();
+  if (data_ == DataKind::kTrace) return;  // their spans are cut, and carry them
+  for (const auto& [scope_id, given] : pending) {
+    try {
+      book_samples(given.path, given.metrics);
+    } catch (const Error&) {
+      count_loss(losses::kMetricConflict);
+    }
+  }
 }
 
 void Session::book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics) {
   see(path);
-  if (data_ == DataKind::kTrace) {
-    pending_metrics_[entry.scope_id].add_all(metrics);
-    return;
-  }
-  book_samples(path, metrics);
+  if (data_ == DataKind::kTree && !counts_replays()) return book_samples(path, metrics);
+  // Traces show them on the scope's span. In a tree they wait as well: a scope that is captured
+  // into a graph counts whenever the graph runs.
+  pending_metrics_.try_emplace(entry.scope_id, EntryMetrics{path, {}})
+      .first->second.metrics.add_all(metrics);
 }
 
 void Session::book_samples(PathId path, const SampleList& metrics) {
@@ -218,9 +240,7 @@ void Session::add_span(PathId path, const ScopeEntry& entry, int64_t end_ns,
       stored.push_back({samples[i].metric, samples.value(i)});
     }
   };
-  if (!pending_metrics_.empty()) {
-    if (auto pending = pending_metrics_.extract(entry.scope_id)) store(pending.mapped());
-  }
+  if (!pending_metrics_.empty()) store(take_metrics(entry));
   store(metrics);
   if (entry.is_timed) {
     stored.push_back({process.metric_names.cpu_time(), end_ns - span_start(entry)});

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/string_table.h"
@@ -22,6 +23,7 @@
 #include "model/event_sink.h"
 #include "model/trace_log.h"
 #include "session/context_stack.h"
+#include "session/graph_riders.h"
 #include "session/launch_contexts.h"
 #include "session/occupancy.h"
 #include "session/phase.h"
@@ -51,7 +53,7 @@ class Session : public EventSink {
   void use_launch_metadata(bool is_used) { uses_metadata_.store(is_used); }
 
   /// Whether metrics of scopes that were captured into a graph count for every replay of it.
-  bool counts_replays() const { return data_ == DataKind::kTree && newest_launch_ != nullptr; }
+  bool counts_replays() const { return newest_launch_ != nullptr; }
 
   /// A backend with correlation ids tells the newest one: phases begin after it.
   void set_launch_counter(CorrelationId (*newest)() noexcept) { newest_launch_ = newest; }
@@ -91,9 +93,8 @@ class Session : public EventSink {
   /// A scope was left: its metrics, its time and its span. Throws Error on a metric that changed
   /// its type, after booking the others.
   void book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
-  /// A scope was left in which a graph was captured: its metrics are booked whenever `node`, the
-  /// last one made in it, runs.
-  void book_captured(PathId path, uint64_t node, const SampleList& metrics);
+  /// Takes back what `book_metrics` was given for a scope that turns out to have been captured.
+  SampleList take_metrics(const ScopeEntry& entry);
   /// Metrics of a scope that stays open.
   void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
 
@@ -142,6 +143,7 @@ class Session : public EventSink {
 
   void see_first(PathId path);
   void book_samples(PathId path, const SampleList& metrics);
+  void settle_metrics();
   [[noreturn]] void refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value);
   void add_span(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
   int64_t span_start(const ScopeEntry& entry) const;
@@ -163,15 +165,16 @@ class Session : public EventSink {
     uint32_t thread_number = 0;
   };
 
-  /// Metrics that ride on a graph node.
-  struct Rider {
+  /// Metrics given at the entry of a scope that is still open.
+  struct EntryMetrics {
     PathId path;
-    std::vector<OpMetric> metrics;
+    SampleList metrics;
   };
 
   Phase& phase_of(CorrelationId correlation);
   Phase& phase_among(CorrelationId correlation);
   PlaceId captured_place(PathId replay, PathId capture);
+  PlaceId unseen_place(PathId replay, uint32_t graph);
   /// Where a kernel of which no more is known is booked.
   Booked locate(const KernelEvent& event, const Op* op, uint32_t op_id);
   Phase& phase_at(CorrelationId correlation) {
@@ -181,6 +184,11 @@ class Session : public EventSink {
   void book_kernel_value(const ValueEvent& event);
   void forget_values(const Phase& phase);
   void book_riders(const KernelEvent& event, Phase& phase);
+  void add_rider_metrics(const KernelEvent& event, Phase& phase, size_t first);
+  PathId path_of_rider(const Rider& rider) const {
+    return context_ == ContextKind::kPython && rider.python != kUnknownContext ? rider.python
+                                                                               : rider.shadow;
+  }
   void place_event(const KernelEvent& event, bool with_metadata);
   uint32_t row_of(Phase& phase, PlaceId place, uint32_t kernel);
   PlaceId place_of(const KernelEvent& event);
@@ -215,7 +223,7 @@ class Session : public EventSink {
   uint32_t mark_ = 1;
   std::atomic<uint64_t> next_stamp_{0};
   std::atomic<uint64_t> event_count_{0};
-  std::unordered_map<uint64_t, SampleList> pending_metrics_;  // by scope id: given at entry
+  std::unordered_map<uint64_t, EntryMetrics> pending_metrics_;  // by scope id
   std::vector<DeviceEntry> devices_;
   Value::List autotune_;
   std::atomic<bool> uses_metadata_{false};
@@ -240,7 +248,7 @@ class Session : public EventSink {
   PlaceId last_place_ = 0;
   KeyIndex captured_index_;  // (replay, capture) -> captured_places_
   std::vector<CapturedPlace> captured_places_;
-  std::unordered_map<uint64_t, std::vector<Rider>> riders_;  // by captured node
+  std::unordered_set<uint32_t> unseen_graphs_;  // graphs whose capture nobody saw
   /// Values of a trace that came from devices: by scope id, and by the launch of their kernel.
   std::unordered_map<uint64_t, std::vector<SpanMetric>> scope_values_;
   struct KernelValue {

@@ -66,7 +66,7 @@ inline Phase& Session::phase_of(CorrelationId correlation) {
   return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
 }
 
-inline PathId Session::path_of_context(ContextId context) {
+PathId Session::path_of_context(ContextId context) {
   return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
 }
 
@@ -74,9 +74,8 @@ inline PlaceId Session::place_of(const KernelEvent& event) {
   if (event.context >= kUnknownContext) count_loss_locked(losses::kUnknownLaunch, 1);
   const PathId path = path_of_context(event.context);
   if (event.capture == kNoContext) return path;
-  const PathId capture =
-      event.capture == kUnknownContext ? kUnknownContext : process.contexts.path(event.capture);
-  return captured_place(path, capture);
+  if (event.capture == kUnknownContext) return unseen_place(path, event.graph);
+  return captured_place(path, process.contexts.path(event.capture));
 }
 
 inline uint32_t Session::device_of(const KernelEvent& event) {
@@ -123,7 +122,7 @@ inline void Session::book(const KernelEvent& event, const Booked& booked, Phase&
     end_ns = event.start_ns;
   }
   if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
-  if (event.graph_root != 0 && !riders_.empty()) book_riders(event, phase);
+  if (!event.riders.empty()) book_riders(event, phase);
   const uint32_t row = booked.row;
   phase.kernels[row].add(event, end_ns - event.start_ns);
   if (booked.op != nullptr) {
@@ -202,20 +201,6 @@ Session::Booked Session::locate(const KernelEvent& event, const Op* op, uint32_t
   return {place, kernel, row_of(phase_of(event.correlation), place, kernel), op};
 }
 
-PlaceId Session::captured_place(PathId replay, PathId capture) {
-  const uint64_t key = pair_key(replay, capture);
-  if (key == last_captured_) return last_place_;
-  bool is_new;
-  uint32_t* at = captured_index_.find_or_add(key, is_new);
-  if (is_new) {
-    *at = static_cast<uint32_t>(captured_places_.size()) | kLaunchBit;
-    captured_places_.push_back({replay, capture});
-  }
-  last_captured_ = key;
-  last_place_ = *at;
-  return *at;
-}
-
 /// The same when there were several.
 Phase& Session::phase_among(CorrelationId correlation) {
   for (size_t i = boundaries_.size(); i-- > 0;) {
@@ -232,29 +217,6 @@ Phase& Session::phase_among(CorrelationId correlation) {
   }
   count_loss_locked(losses::kLate, 1);
   return *current_;
-}
-
-void Session::book_captured(PathId path, uint64_t node, const SampleList& metrics) {
-  if (metrics.size() == 0) return;  // only values on a device
-  Rider rider{path, {}};
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricId metric = metrics[i].metric;
-    rider.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
-  }
-  std::lock_guard lock(mutex_);
-  riders_[node].push_back(std::move(rider));
-}
-
-void Session::book_riders(const KernelEvent& event, Phase& phase) {
-  const auto found = riders_.find(event.graph_root);
-  if (found == riders_.end()) return;
-  const PathId replay = path_of_context(event.context);
-  for (const Rider& rider : found->second) {
-    const PlaceId place = captured_place(replay, rider.path);
-    for (const OpMetric& metric : rider.metrics) {
-      count_booking(phase.replay_metrics.add(place, metric.metric, metric.kind, metric.value));
-    }
-  }
 }
 
 uint32_t Session::find_device(const KernelEvent& event) {
@@ -295,6 +257,7 @@ void Session::book_span(const KernelEvent& event, int64_t end_ns, const Booked& 
       stored.push_back({(*list)[i].metric, list->value(i)});
     }
   }
+  if (!event.riders.empty()) add_rider_metrics(event, phase, first);
   uint32_t shape = 0;
   if (event.shape.grid[0] != 0) {
     auto [found, is_new] =

@@ -13,6 +13,9 @@
 
 namespace proton {
 
+/// As the backend names a whole graph.
+std::string graph_name(uint32_t graph);
+
 /// The strings of a snapshot: each text once, at a stable address.
 class SnapshotStrings {
  public:

@@ -162,10 +162,14 @@ class TraceBuilder {
     return known->second;
   }
 
-  uint32_t path_of_captured(const CapturedPlace& place) {
-    const auto [replay, capture] = place;
-    uint32_t at = child(path_of_row(replay), strings_.intern(kCapturedAt));
-    if (capture == kUnknownContext) return child(at, strings_.intern(kUnknownCapture));
+  uint32_t path_of_captured(const CapturedPlace& captured) {
+    uint32_t at = child(path_of_row(captured.replay), strings_.intern(kCapturedAt));
+    if (!captured.is_seen()) {
+      at = child(at, strings_.intern(kUnknownCapture));
+      if (captured.graph() == 0) return at;
+      return child(at, strings_.intern(graph_name(captured.graph())));
+    }
+    const PathId capture = captured.capture;
     std::vector<PathId> below;
     PathId path = process.ranges.path(capture);
     if (path >= process.paths.size()) path = kRootPath;

@@ -9,6 +9,8 @@
 
 namespace proton {
 
+std::string graph_name(uint32_t graph) { return concat("<graph ", graph, ">"); }
+
 uint32_t SnapshotStrings::intern(std::string text) {
   if (auto found = index_.find(text); found != index_.end()) return found->second;
   const auto id = static_cast<uint32_t>(strings_.size());
@@ -50,6 +52,13 @@ class TreeBuilder {
     }
     for (const MetricCell& cell : phase_.device_values.cells()) {
       add_sample(row_of_place(cell.row), cell.metric, cell.value);
+    }
+    if (phase_.number == session_.phase()) {
+      for (const auto& [scope_id, given] : session_.pending_metrics_) {
+        for (size_t i = 0; i < given.metrics.size(); ++i) {
+          add_sample(row_of(given.path), given.metrics[i].metric, given.metrics.value(i));
+        }
+      }
     }
     place_metrics();
     tree_.details = details_.take();
@@ -124,14 +133,17 @@ class TreeBuilder {
   /// The row that kernels of a place stand below.
   uint32_t row_of_place(PlaceId place) {
     if ((place & kLaunchBit) == 0) return row_of(place);
-    const auto [replay, capture] = session_.captured_places_[place & ~kLaunchBit];
+    const CapturedPlace& captured = session_.captured_places_[place & ~kLaunchBit];
     bool is_new;
     uint32_t* known = captured_rows_.find_or_add(uint64_t{place} + 1, is_new);
     if (!is_new) return *known;
     std::vector<FrameId> frames;
-    if (capture != kUnknownContext) frames = frames_of(capture);
-    uint32_t row = child(row_of(replay), label_of_text(kCapturedAt));
-    if (capture == kUnknownContext) row = child(row, label_of_text(kUnknownCapture));
+    if (captured.is_seen()) frames = frames_of(captured.capture);
+    uint32_t row = child(row_of(captured.replay), label_of_text(kCapturedAt));
+    if (!captured.is_seen()) {
+      row = child(row, label_of_text(kUnknownCapture));
+      if (captured.graph() != 0) row = child(row, label_of_text(graph_name(captured.graph())));
+    }
     for (auto it = frames.rbegin(); it != frames.rend(); ++it)
       row = child(row, label_of_frame(*it));
     *known = row;
@@ -149,7 +161,7 @@ class TreeBuilder {
     return frames;
   }
 
-  uint32_t label_of_text(const char* text) {
+  uint32_t label_of_text(const std::string& text) {
     auto [found, is_new] = text_labels_.try_emplace(text, 0);
     if (is_new) found->second = add_label(text, FrameKind::kScope);
     return found->second;
@@ -351,6 +363,13 @@ Summary Session::summary_locked(Value::Map header) const {
   summary.losses = losses_;
   for (const auto& [text, count] : warnings_) {
     summary.warnings.push_back(count == 1 ? text : concat(text, " (", count, " times)"));
+  }
+  if (!unseen_graphs_.empty()) {
+    summary.warnings.push_back(
+        concat(unseen_graphs_.size(), unseen_graphs_.size() == 1 ? " graph was" : " graphs were",
+               " captured while nothing was recorded: kernels of their replays stand below ",
+               quoted(kUnknownCapture), " by graph; start the session before graphs are captured ",
+               "to see the code that captured them"));
   }
   summary.autotune = autotune_;
   for (const DeviceEntry& device : devices_) {

@@ -172,6 +172,12 @@ ContextId current_context_unlocked() noexcept {
   return range != kRootPath ? range : lead->published.load(std::memory_order_acquire);
 }
 
+bool is_with_lead_unlocked() noexcept {
+  const ThreadState* thread = this_thread;
+  if (thread == nullptr || !thread->has_own.load(std::memory_order_relaxed)) return true;
+  return thread == process.threads.lead();
+}
+
 uint32_t current_thread_number() noexcept {
   constexpr uint32_t kUnseen = 1u << 31;  // apart from the numbers of threads with a state
   if (this_thread != nullptr) return this_thread->number;

@@ -81,6 +81,9 @@ class ThreadTable {
 /// launch metadata, or else the path and state of the lead.
 ContextId current_context_unlocked() noexcept;
 
+/// Whether the calling thread is the lead, or its launches belong to what the lead has open.
+bool is_with_lead_unlocked() noexcept;
+
 /// The calling thread's number, also for one that Python has never seen.
 uint32_t current_thread_number() noexcept;
 

@@ -9,6 +9,7 @@
 
 #include "../session/host.h"
 #include "backends/cupti/hub.h"
+#include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "fake_cuda/fake.h"
@@ -31,6 +32,10 @@ inline Hub& hub() {
     source.python = []() noexcept { return proton::kRootPath; };
     source.thread_number = []() noexcept { return proton::current_thread_number(); };
     source.epoch = []() noexcept { return proton::process.epoch.load(); };
+    source.is_with_lead = proton::is_with_lead_unlocked;
+    source.forget_node = [](uint64_t node) noexcept { proton::process.riders.forget(node); };
+    proton::process.graphs = {Hub::captured_count, Hub::captured_since, Hub::ride,
+                              Hub::captured_contexts, Hub::move_contexts};
     hub.set_source(source);
     return hub;
   }();
@@ -79,6 +84,7 @@ class Recording {
     session_ = std::make_unique<proton::Session>(next_id(), proton::ContextKind::kShadow, data);
     try {
       hub().start(*session_, options, buffer_bytes);
+      session_->set_launch_counter(proton::cupti::newest_correlation);
       session_->activate();
       warnings = hub().set_active(*session_, true);
     } catch (...) {

@@ -116,7 +116,7 @@ TEST(a_graph_record_is_one_event_a_replay) {
   record.end = 9;
   CHECK(decoder(record) == Decoded::kEvent);
   CHECK(decoder.event.kind == EventKind::kGraph);
-  CHECK_EQ(decoder.event.name, "<graph>");
+  CHECK_EQ(decoder.event.name, "<graph 0>");
 }
 
 TEST(kinds_that_nobody_asked_for_are_left_alone) {

@@ -2,31 +2,13 @@
 #include <thread>
 
 #include "check.h"
-#include "gpu.h"
+#include "graphs.h"
 
-namespace {
-
-constexpr const char* kCaptured = "<captured_at>";
-
-/// A graph captured on a new stream: `work` launches on it.
-template <typename Work>
-void* capture(Work work) {
-  void* stream = FAKE(fake_stream_create)();
-  FAKE(fake_capture_begin)(stream);
-  work(stream);
-  return FAKE(fake_capture_end)(stream);
-}
-
-void* instantiate(void* graph) { return FAKE(fake_graph_instantiate)(graph); }
-void replay(void* exec, int times = 1) {
-  for (int i = 0; i < times; ++i) FAKE(fake_graph_launch)(exec, nullptr);
-}
-
-std::string below(const std::string& replayed, const std::string& captured) {
-  return replayed + "/" + kCaptured + "/" + captured;
-}
-
-}  // namespace
+using gpu::below;
+using gpu::capture;
+using gpu::instantiate;
+using gpu::kCaptured;
+using gpu::replay;
 
 TEST(kernels_of_a_replay_stand_below_the_path_that_captured_them) {
   gpu::begin();
@@ -68,23 +50,6 @@ TEST(a_replay_costs_the_host_nothing_per_node) {
   CHECK_EQ(recording.session().event_count(), 3000u);
 }
 
-TEST(a_graph_captured_before_the_session_is_named_as_such) {
-  gpu::begin();
-  void* exec = instantiate(capture([](void* stream) {
-    const gpu::Scope scope("unseen");
-    gpu::launch("k", 2, stream);
-  }));
-  gpu::Recording recording;
-  const gpu::Scope scope("run");
-  replay(exec, 2);
-  const gpu::Rows rows = recording.rows();
-  CHECK_EQ(rows.size(), 1u);
-  const auto& [path, row] = *rows.begin();
-  CHECK_EQ(row, (gpu::Row{2, 4}));
-  CHECK(path.starts_with("run/<captured_at>/<"));
-  CHECK(path.ends_with("/k"));
-}
-
 TEST(streams_that_join_a_capture_belong_to_it) {
   gpu::begin();
   gpu::Recording recording;
@@ -101,28 +66,6 @@ TEST(streams_that_join_a_capture_belong_to_it) {
   CHECK_EQ(recording.rows(), expected);
 }
 
-TEST(child_and_conditional_graphs_keep_their_paths) {
-  gpu::begin();
-  gpu::Recording recording;
-  void* child = nullptr;
-  {
-    const gpu::Scope scope("child");
-    child = capture([](void* stream) { gpu::launch("inner", 1, stream); });
-  }
-  void* graph = FAKE(fake_graph_create)();
-  FAKE(fake_graph_add_child)(graph, child);
-  void* body = nullptr;
-  FAKE(fake_graph_add_conditional)(graph, 3, &body);
-  {
-    const gpu::Scope scope("body");
-    FAKE(fake_graph_add_kernel)(body, FAKE(fake_function)("looped", 1));
-  }
-  replay(instantiate(graph), 2);
-  const gpu::Rows expected{{std::string(kCaptured) + "/child/inner", {2, 2}},
-                           {std::string(kCaptured) + "/body/looped", {6, 6}}};
-  CHECK_EQ(recording.rows(), expected);
-}
-
 TEST(copies_in_graphs_are_booked_like_kernels) {
   gpu::begin();
   gpu::Recording recording;
@@ -135,26 +78,6 @@ TEST(copies_in_graphs_are_booked_like_kernels) {
   const gpu::Rows expected{{std::string(kCaptured) + "/load/<memcpy HtoD>", {2, 14}},
                            {std::string(kCaptured) + "/load/<memset>", {2, 6}}};
   CHECK_EQ(recording.rows(), expected);
-}
-
-TEST(graph_level_gives_one_event_a_replay) {
-  gpu::begin();
-  gpu::SinkOptions options;
-  options.per_graph = true;
-  gpu::Recording recording(options);
-  void* exec = instantiate(capture([](void* stream) {
-    for (int i = 0; i < 10; ++i) gpu::launch("k", 3, stream);
-  }));
-  {
-    const gpu::Scope scope("run");
-    replay(exec, 4);
-  }
-  gpu::launch("alone", 1);
-  const gpu::Rows rows = recording.rows();
-  CHECK_EQ(rows.size(), 2u);
-  CHECK_EQ(rows.at("alone"), (gpu::Row{1, 1}));
-  CHECK_EQ(rows.begin()->second.count + rows.rbegin()->second.count, 5);
-  CHECK_EQ(recording.session().event_count(), 5u);
 }
 
 TEST(a_graph_destroyed_while_in_flight_still_counts) {

@@ -1,56 +1,10 @@
-// The hub's tables: graph nodes, clocks, buffers.
+// The hub's tables: clocks, buffers.
 #include "backends/cupti/buffers.h"
 #include "backends/cupti/clock.h"
-#include "backends/cupti/graph_nodes.h"
 #include "check.h"
 
 using namespace proton;
 using namespace proton::cupti;
-
-TEST(a_cloned_node_was_captured_where_its_original_was) {
-  GraphNodes nodes;
-  nodes.add(1, {10, 20, 1});
-  nodes.copy(2, 1);
-  nodes.copy(3, 99);
-  CHECK_EQ(nodes.find(2)->shadow, 10);
-  CHECK_EQ(nodes.find(2)->python, 20);
-  CHECK(nodes.find(3) == nullptr);
-}
-
-TEST(a_removed_node_is_still_known_to_records_that_come_late) {
-  GraphNodes nodes;
-  nodes.add(1, {10, 20, 1});
-  nodes.remove(1);
-  CHECK(nodes.find(1) != nullptr);
-  CHECK_EQ(nodes.size(), 0);
-  nodes.add(1, {11, 21, 1});
-  CHECK_EQ(nodes.find(1)->shadow, 11);
-  CHECK_EQ(nodes.size(), 1);
-}
-
-TEST(graphs_that_come_and_go_do_not_pile_up) {
-  GraphNodes nodes;
-  nodes.add(1, {10, 20, 1});
-  for (uint64_t node = 2; node < 1'000'000; ++node) {
-    nodes.add(node, {1, 1, 1});
-    nodes.remove(node);
-  }
-  CHECK_EQ(nodes.size(), 1);
-  CHECK_EQ(nodes.find(1)->shadow, 10);
-  CHECK(nodes.find(5) == nullptr);
-  CHECK(nodes.find(999'999) != nullptr);
-}
-
-TEST(nodes_are_found_in_any_order) {
-  GraphNodes nodes;
-  for (uint32_t node = 1; node <= 100; ++node) nodes.add(node, {node, node, 1});
-  for (const uint64_t step : {1, 3, 7, 99}) {
-    for (uint64_t i = 0, node = 1; i < 300; ++i, node = (node + step - 1) % 100 + 1) {
-      CHECK_EQ(nodes.find(node)->shadow, node);
-    }
-  }
-  CHECK(nodes.find(101) == nullptr);
-}
 
 TEST(clocks_that_agree_are_left_alone) {
   ClockMap clock;

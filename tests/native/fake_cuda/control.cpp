@@ -87,7 +87,7 @@ void Call::reset() {
 void Options::reset() {
   for (Option* option : {&is_mig, &clock_offset_ns, &clock_drift_ppb, &gpu_skew_ns, &hold,
                          &reverse_records, &reverse_buffers, &manual_worker, &scribble, &drop_next,
-                         &flush_delay_ns, &completion_delay_ns, &launch_delay_ns}) {
+                         &silent_nodes, &flush_delay_ns, &completion_delay_ns, &launch_delay_ns}) {
     option->store(0);
   }
   device_count.store(1);
@@ -114,6 +114,7 @@ Option* Options::find(const std::string& name) {
       {"scribble", &scribble},
       {"queue_limit", &queue_limit},
       {"drop_next", &drop_next},
+      {"silent_nodes", &silent_nodes},
       {"flush_delay_ns", &flush_delay_ns},
       {"completion_delay_ns", &completion_delay_ns},
       {"launch_delay_ns", &launch_delay_ns},

@@ -53,7 +53,8 @@ using Option = std::atomic<int64_t>;
 struct Options {
   Option device_count, driver_version, compute_capability, is_mig, clock_offset_ns, clock_drift_ppb,
       gpu_skew_ns, hold, per_thread_buffers, reverse_records, reverse_buffers, manual_worker,
-      scribble, queue_limit, drop_next, flush_delay_ns, completion_delay_ns, launch_delay_ns;
+      scribble, queue_limit, drop_next, silent_nodes, flush_delay_ns, completion_delay_ns,
+      launch_delay_ns;
   Options() { reset(); }
   void reset();
   Option* find(const std::string& name);
@@ -122,6 +123,7 @@ struct Node {
 };
 struct Graph {
   uint32_t id;
+  std::mutex mutex;  // several threads may capture into one graph
   std::vector<std::unique_ptr<Node>> nodes;
   bool is_exec = false;
 };

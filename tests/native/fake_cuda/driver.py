@@ -121,13 +121,17 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_graph_add_memset": (Handle, [Handle, _U64, _U64]),
     "fake_graph_add_child": (Handle, [Handle, Handle]),
     "fake_graph_add_conditional": (Handle, [Handle, _INT, ctypes.POINTER(Handle)]),
+    "fake_graph_clone": (Handle, [Handle]),
     "fake_graph_destroy": (None, [Handle]),
     "fake_graph_instantiate": (Handle, [Handle]),
     "fake_graph_launch": (ctypes.c_uint32, [Handle, Handle]),
+    "fake_graph_launch_on_device": (None, [Handle, Handle]),
+    "fake_graph_exec_update": (_INT, [Handle, Handle]),
     "fake_graph_exec_destroy": (None, [Handle]),
     "fake_capture_begin": (None, [Handle]),
     "fake_capture_join": (None, [Handle, Handle]),
     "fake_capture_end": (Handle, [Handle]),
+    "fake_graph_id": (ctypes.c_uint32, [Handle]),
     "fake_set_option": (_INT, [_NAME, _I64]),
     "fake_set_failure": (_INT, [_NAME, _INT, _I64, _I64]),
     "fake_set_holder": (None, [_NAME]),
@@ -183,6 +187,10 @@ class FakeDriver:
     def instantiate(self, graph: int) -> int:
         """An executable of a graph."""
         return int(self.calls.fake_graph_instantiate(graph))
+
+    def graph_name(self, executable: int) -> str:
+        """How profiles name an executable graph as a whole."""
+        return f"<graph {self.calls.fake_graph_id(executable)}>"
 
     def replay(self, executable: int, stream: int | None = None) -> None:
         """Launch a graph."""

@@ -49,9 +49,14 @@ void* fake_graph_add_memset(void* graph, uint64_t bytes, uint64_t duration_ns);
 void* fake_graph_add_child(void* graph, void* child);  ///< a clone of `child`
 /// A conditional node; its empty body graph is stored in `body`. It runs `runs` times a launch.
 void* fake_graph_add_conditional(void* graph, int runs, void** body);
+void* fake_graph_clone(void* graph);
 void fake_graph_destroy(void* graph);
 void* fake_graph_instantiate(void* graph);
 uint32_t fake_graph_launch(void* exec, void* stream);
+/// As if a kernel had launched it: records without a correlation id.
+void fake_graph_launch_on_device(void* exec, void* stream);
+/// The exec runs what the nodes of `graph` say from now on. 0, or 910 where they differ in shape.
+int fake_graph_exec_update(void* exec, void* graph);
 void fake_graph_exec_destroy(void* exec);
 /// From now on work on `stream` becomes nodes; a second stream may join the same graph.
 void fake_capture_begin(void* stream);
@@ -75,6 +80,7 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   queue_limit (8)       buffers that may wait to be handed back before launches wait for
 ///                         them: a fake launch takes no time, and would outrun any reader
 ///   drop_next             so many records are dropped, as for want of memory on the device
+///   silent_nodes          destroyed graphs do not tell of their nodes
 ///   scribble              buffers are filled with rubbish when they are handed over, or must be
 ///                         zero where the profiler said so
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns

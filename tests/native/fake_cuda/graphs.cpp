@@ -69,6 +69,34 @@ uint64_t total_ns(const Graph& graph) {
   return sum;
 }
 
+/// Whether two graphs have the same nodes, in kind and number.
+bool has_shape(const Graph& one, const Graph& other) {
+  if (one.nodes.size() != other.nodes.size()) return false;
+  for (size_t i = 0; i < one.nodes.size(); ++i) {
+    const Node &here = *one.nodes[i], &there = *other.nodes[i];
+    if (here.work.type != there.work.type || (here.child == nullptr) != (there.child == nullptr)) {
+      return false;
+    }
+    if (here.child != nullptr && !has_shape(*here.child, *there.child)) return false;
+  }
+  return true;
+}
+
+void update_nodes(Graph& exec, const Graph& graph) {
+  for (size_t i = 0; i < exec.nodes.size(); ++i) {
+    exec.nodes[i]->work = graph.nodes[i]->work;
+    exec.nodes[i]->runs = graph.nodes[i]->runs;
+    GraphData data{};
+    data.graph = &exec;
+    data.node = exec.nodes[i].get();
+    data.original_node = graph.nodes[i].get();
+    data.node_type = exec.nodes[i]->work.type;
+    if (kCuptiVersion >= 130000) call_resource(kNodeUpdated, data);
+    if (exec.nodes[i]->child != nullptr)
+      update_nodes(*exec.nodes[i]->child, *graph.nodes[i]->child);
+  }
+}
+
 void record_graph(const Graph& graph, Stream& stream, uint32_t correlation) {
   const auto [start, end] = occupy(stream, total_ns(graph));
   GraphRecord record{};
@@ -90,7 +118,7 @@ void drop(Graph* graph) {
     data.graph = graph;
     data.node = node.get();
     data.node_type = node->work.type;
-    call_resource(kNodeDestroyStarting, data);
+    if (state().options.silent_nodes.load() == 0) call_resource(kNodeDestroyStarting, data);
     if (node->child != nullptr) drop(node->child);
   }
   GraphData data{};
@@ -124,10 +152,13 @@ Graph* make_graph(bool is_exec) {
 
 Node* add_node(Graph& graph, const Work& work) {
   auto node = std::make_unique<Node>();
-  node->id = node_id(graph);
   node->work = work;
   Node* const raw = node.get();
-  graph.nodes.push_back(std::move(node));
+  {
+    const std::lock_guard lock(graph.mutex);
+    node->id = node_id(graph);
+    graph.nodes.push_back(std::move(node));
+  }
   GraphData data{};
   data.graph = &graph;
   data.node = raw;
@@ -273,8 +304,32 @@ FAKE_VISIBLE void* fake_graph_add_conditional(void* graph, int runs, void** body
 
 FAKE_VISIBLE void fake_graph_destroy(void* graph) { drop(&graph_of(graph)); }
 
+FAKE_VISIBLE void* fake_graph_clone(void* graph) {
+  Graph* copy = make_graph(false);
+  GraphData data{};
+  data.graph = copy;
+  data.original_graph = graph;
+  call_resource(kGraphCloned, data);
+  clone_nodes(graph_of(graph), *copy);
+  return copy;
+}
+
+FAKE_VISIBLE int fake_graph_exec_update(void* exec, void* graph) {
+  if (!has_shape(graph_of(exec), graph_of(graph)))
+    return 910;  // CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+  update_nodes(graph_of(exec), graph_of(graph));
+  return 0;
+}
+
+FAKE_VISIBLE void fake_graph_launch_on_device(void* exec, void* stream) {
+  run_nodes(graph_of(exec), stream_of(stream), 0, graph_of(exec).id);
+}
+
 FAKE_VISIBLE void* fake_graph_instantiate(void* graph) {
   Graph* exec = make_graph(true);
+  GraphData starting{};
+  starting.graph = graph;
+  call_resource(kExecCreateStarting, starting);
   GraphData cloned{};
   cloned.graph = exec;
   cloned.original_graph = graph;

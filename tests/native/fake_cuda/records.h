@@ -65,9 +65,11 @@ enum Resource : uint32_t {
   kGraphCloned = 11,
   kNodeCreated = 13,
   kNodeDestroyStarting = 14,
+  kExecCreateStarting = 17,
   kExecCreated = 18,
   kExecDestroyStarting = 19,
   kNodeCloned = 20,
+  kNodeUpdated = 22,  // from 13.0 on
 };
 
 enum NodeType : int {

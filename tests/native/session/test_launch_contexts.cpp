@@ -88,7 +88,7 @@ TEST(a_replayed_kernel_stands_below_its_capture) {
   CHECK(row != 0);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "count")), 5);
   CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 15.0);
-  CHECK(host::row_of(tree, "replay/<captured_at>/<unknown>/k") != 0);
+  CHECK(host::row_of(tree, "replay/<captured_at>/<captured while not recording>/k") != 0);
   CHECK(session.losses().empty());
 }
 

@@ -38,11 +38,14 @@ inline constexpr int kExitSite = 1;
 enum ResourceCallback : uint32_t {
   kContextCreated = 1,
   kContextDestroyStarting = 2,
+  kGraphDestroyStarting = 10,
   kGraphNodeCreated = 13,
   kGraphNodeDestroyStarting = 14,
+  kGraphExecCreateStarting = 17,
   kGraphExecCreated = 18,
   kGraphExecDestroyStarting = 19,
   kGraphNodeCloned = 20,
+  kGraphNodeUpdated = 22,  // from 13.0 on
 };
 
 enum GraphNodeType : int { kKernelNode = 0, kMemcpyNode = 1, kMemsetNode = 2 };

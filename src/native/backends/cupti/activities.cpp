@@ -40,8 +40,15 @@ bool read_times(const Record& record, const ClockMap& clock, KernelEvent& event)
   event.end_ns = clock.to_host(record.end);
   event.lane = record.stream_id;
   event.device_type = kDeviceType;
-  event.graph_root = 0;
+  event.riders = {};
   return true;
+}
+
+/// A graph that was launched from the device has no launch of the host's.
+template <typename Record>
+Decoded asked(const Record& record) {
+  return record.correlation_id == 0 && record.graph_node_id != 0 ? Decoded::kUnasked
+                                                                 : Decoded::kEvent;
 }
 
 Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap& clock,
@@ -50,6 +57,7 @@ Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap&
   event.kind = EventKind::kKernel;
   event.correlation = record.correlation_id;
   event.device_id = record.device_id;
+  event.graph = record.graph_id;
   event.graph_node = record.graph_node_id;
   event.bytes = 0;
   event.shape = {{record.grid_x, record.grid_y, record.grid_z},
@@ -58,7 +66,7 @@ Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap&
                  record.static_shared_memory,
                  record.dynamic_shared_memory};
   set_name(event, names.find(record.name));
-  return Decoded::kEvent;
+  return asked(record);
 }
 
 /// Copies, peer copies and memsets.
@@ -69,11 +77,12 @@ Decoded read_copy(const Record& record, const char* name, NamePool& names, const
   event.kind = EventKind::kCopy;
   event.correlation = record.correlation_id;
   event.device_id = record.device_id;
+  event.graph = record.graph_id;
   event.graph_node = record.graph_node_id;
   event.bytes = static_cast<int64_t>(record.bytes);
   event.shape = {};
   set_name(event, names.find(name));
-  return Decoded::kEvent;
+  return asked(record);
 }
 
 Decoded read_graph(const GraphRecord& record, NamePool& names, const ClockMap& clock,
@@ -82,10 +91,11 @@ Decoded read_graph(const GraphRecord& record, NamePool& names, const ClockMap& c
   event.kind = EventKind::kGraph;
   event.correlation = record.correlation_id;
   event.device_id = record.device_id;
+  event.graph = record.graph_id;
   event.graph_node = 0;
   event.bytes = 0;
   event.shape = {};
-  set_name(event, names.find("<graph>"));
+  set_name(event, names.find_graph(record.graph_id));
   return Decoded::kEvent;
 }
 
@@ -97,6 +107,7 @@ Decoded read_migration(const UnifiedMemoryRecord& record, NamePool& names, const
   event.kind = EventKind::kCopy;
   event.correlation = 0;
   event.device_id = record.counter_kind == kBytesDtoH ? record.source_id : record.target_id;
+  event.graph = 0;
   event.graph_node = 0;
   event.bytes = static_cast<int64_t>(record.value);
   event.shape = {};

@@ -44,15 +44,6 @@ void Hub::on_launch(const CallbackData& data) noexcept {
   cell->start_ns = 0;
 }
 
-void Hub::on_graph_launch(const CallbackData& data) noexcept {
-  if (!execs_.is_traced() || data.site != kEnterSite || data.params == nullptr) return;
-  if (execs_.allows(static_cast<const GraphLaunchParams*>(data.params)->graph_exec)) return;
-  // An older graph: from here on all graphs are recorded by their nodes.
-  execs_.set_traced(false);
-  execs_.count_refusal();
-  library_.disable_activity(kGraphTraceActivity);
-}
-
 void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
   try {
     if (cbid == kContextCreated || cbid == kContextDestroyStarting) {
@@ -62,51 +53,7 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
       return;
     }
     const auto* graph = static_cast<const GraphData*>(data.descriptor);
-    if (graph != nullptr && cbid == kGraphExecCreated) return execs_.add(graph->graph_exec);
-    if (graph != nullptr && cbid == kGraphExecDestroyStarting) {
-      return execs_.remove(graph->graph_exec);
-    }
-    if (graph == nullptr || library_.graph_node_id == nullptr) return;
-    if (graph->node_type > kMemsetNode) return;  // only kernels, copies and memsets have records
-    uint64_t node = 0;
-    if (library_.graph_node_id(graph->node, &node) != kSuccess) return;
-    if (cbid == kGraphNodeCreated) {
-      const uint32_t captures = captures_.load(std::memory_order_relaxed);
-      NodeContexts contexts;
-      if ((captures & kShadow) != 0) contexts.shadow = source_.shadow();
-      if ((captures & kPython) != 0) contexts.python = source_.python();
-      contexts.epoch = source_.epoch();
-      contexts.root = node;
-      if (ThreadCell* cell = find_cell(); cell != nullptr) {
-        contexts.value = cell->own_value;
-        if (cell->own_value == 0) {
-          ++cell->node_count;
-          cell->last_node = node;
-        } else {
-          values_.add_node(cell->own_value);
-        }
-        // A launch that is captured has no record to wait for.
-        const uint32_t launch = cell->last_correlation.load(std::memory_order_relaxed);
-        if ((captures & kShadow) != 0) shadow_map_->find(launch);
-        if ((captures & kPython) != 0) python_map_->find(launch);
-      }
-      std::lock_guard lock(nodes_.mutex());
-      nodes_.add(node, contexts);
-    } else if (cbid == kGraphNodeCloned) {
-      uint64_t original = 0;
-      if (library_.graph_node_id(graph->original_node, &original) != kSuccess) return;
-      std::lock_guard lock(nodes_.mutex());
-      nodes_.copy(node, original);
-      if (const NodeContexts* copy = nodes_.find(node); copy != nullptr && copy->value != 0) {
-        values_.add_node(copy->value);
-      }
-    } else {
-      std::lock_guard lock(nodes_.mutex());
-      if (const NodeContexts* gone = nodes_.find(node); gone != nullptr && gone->value != 0) {
-        values_.remove_node(gone->value);
-      }
-      nodes_.remove(node);
-    }
+    if (graph != nullptr) on_graph_resource(cbid, *graph);
   } catch (...) {  // out of memory: the node's kernels are booked as captured by nobody knows whom
   }
 }

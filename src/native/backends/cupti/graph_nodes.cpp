@@ -1,65 +1,212 @@
 #include "backends/cupti/graph_nodes.h"
 
-#include <unordered_set>
+#include <algorithm>
 
 namespace proton::cupti {
 
-void GraphNodes::add(uint64_t node, const NodeContexts& contexts) {
-  bool is_new;
-  uint32_t* at = index_.find_or_add(node + 1, is_new);
-  if (is_new) {
-    *at = static_cast<uint32_t>(entries_.size());
-    entries_.push_back({node, contexts, false});
+void GraphNodes::expect_epoch(uint32_t epoch) {
+  if (epoch == epoch_) return;
+  move_contexts(epoch, [](ContextId) { return kUnknownContext; });
+}
+
+const CapturedNode* GraphNodes::find_far(uint64_t node) const {
+  const auto found = far_.find(node);
+  return found == far_.end() ? nullptr : &captured_[(found->second & ~kDead) - 1];
+}
+
+/// Where `node` stands; null: it is not known.
+uint32_t* GraphNodes::slot_of(uint64_t node) {
+  if (const auto found = graphs_.find(graph_of(node)); found != graphs_.end()) {
+    Graph& graph = found->second;
+    const uint32_t at = static_cast<uint32_t>(node) - graph.first;
+    if (at < graph.slots.size() && graph.slots[at] != 0) return &graph.slots[at];
+  }
+  const auto found = far_.find(node);
+  return found == far_.end() ? nullptr : &found->second;
+}
+
+uint32_t& GraphNodes::make_slot(uint64_t node) {
+  Graph& graph = graphs_[graph_of(node)];
+  const auto local = static_cast<uint32_t>(node);
+  if (graph.known == 0) {
+    graph.slots.clear();
+    graph.first = local;
+  } else if (graph.slots.size() > 4 * size_t{graph.known} + kGap) {
+    // Nodes come and go in it: what is left of the first ones is no use.
+    const auto used = std::find_if(graph.slots.begin(), graph.slots.end(),
+                                   [](uint32_t slot) { return slot != 0; });
+    graph.first += static_cast<uint32_t>(used - graph.slots.begin());
+    graph.slots.erase(graph.slots.begin(), used);
+  }
+  ++graph.known;
+  const uint32_t at = local - graph.first;
+  if (at >= 2 * graph.slots.size() + kGap) return far_[node];
+  if (at >= graph.slots.size()) graph.slots.resize(at + 1);
+  return graph.slots[at];
+}
+
+uint32_t GraphNodes::intern(const CapturedNode& captured) {
+  if (free_.empty()) {
+    captured_.push_back(captured);
+    return static_cast<uint32_t>(captured_.size());
+  }
+  const uint32_t at = free_.back();
+  free_.pop_back();
+  captured_[at] = captured;
+  return at + 1;
+}
+
+void GraphNodes::put(uint64_t node, uint32_t captured) {
+  ++captured_[captured - 1].references;
+  tell_value(captured, true);
+  ++ridden_version_;
+  uint32_t* known = slot_of(node);
+  if (known == nullptr) {
+    make_slot(node) = captured;
+    ++live_count_;
     return;
   }
-  Entry& entry = entries_[*at];
-  if (entry.is_dead) std::erase(dead_, node);
-  entry = {node, contexts, false};
+  const uint32_t old = *known & ~kDead;
+  if ((*known & kDead) != 0) {  // its id was used again
+    ++live_count_;
+  } else {
+    tell_value(old, false);
+  }
+  *known = captured;
+  release(old);
+}
+
+void GraphNodes::add(uint64_t node, ContextId shadow, ContextId python, uint64_t value) {
+  put(node, intern({node, shadow, python, value, false, 0}));
 }
 
 void GraphNodes::copy(uint64_t node, uint64_t original) {
-  const NodeContexts* found = find(original);
-  if (found == nullptr) return;
-  const NodeContexts contexts = *found;
-  add(node, contexts);
+  const uint32_t* found = slot_of(original);
+  const uint32_t captured = found == nullptr
+                                ? intern({original, kUnknownContext, kUnknownContext, 0, false, 0})
+                                : *found & ~kDead;
+  put(node, captured);
 }
 
 void GraphNodes::remove(uint64_t node) {
-  const uint32_t* at = index_.find(node + 1);
-  if (at == nullptr || entries_[*at].is_dead) return;
-  entries_[*at].is_dead = true;
+  uint32_t* slot = slot_of(node);
+  if (slot == nullptr || (*slot & kDead) != 0) return;
+  tell_value(*slot, false);
+  *slot |= kDead;
+  --live_count_;
   dead_.push_back(node);
-  if (dead_.size() > 2 * kDeadLimit && dead_.size() * 2 > entries_.size()) sweep();
-}
-
-const NodeContexts* GraphNodes::find(uint64_t node) {
-  if (next_ >= entries_.size() || entries_[next_].node != node) {
-    const uint32_t* at = index_.find(node + 1);
-    if (at == nullptr) return nullptr;
-    next_ = *at;
+  while (dead_.size() > kDeadLimit) {
+    forget(dead_.front());
+    dead_.pop_front();
   }
-  return &entries_[next_++].contexts;
 }
 
-void GraphNodes::sweep() {
-  std::unordered_set<uint64_t> forgotten(dead_.begin(), dead_.end() - kDeadLimit);
-  dead_.erase(dead_.begin(), dead_.end() - kDeadLimit);
-  std::vector<Entry> kept;
-  kept.reserve(entries_.size() - forgotten.size());
-  index_.clear();
-  for (const Entry& entry : entries_) {
-    if (forgotten.contains(entry.node)) continue;
-    bool is_new;
-    *index_.find_or_add(entry.node + 1, is_new) = static_cast<uint32_t>(kept.size());
-    kept.push_back(entry);
+void GraphNodes::remove_graph(uint32_t id) {
+  const auto found = graphs_.find(id);
+  if (found == graphs_.end()) return;
+  std::vector<uint64_t> nodes;
+  for (size_t at = 0; at < found->second.slots.size(); ++at) {
+    if (found->second.slots[at] != 0)
+      nodes.push_back(uint64_t{id} << 32 | (found->second.first + at));
   }
-  entries_ = std::move(kept);
+  for (const auto& [node, captured] : far_) {
+    if (graph_of(node) == id) nodes.push_back(node);
+  }
+  const std::vector<uint32_t> parts = std::move(found->second.parts);
+  if (found->second.known == 0) erase(id);
+  for (const uint64_t node : nodes) remove(node);
+  for (const uint32_t part : parts) remove_graph(part);
 }
 
-void GraphNodes::clear() {
-  index_.clear();
-  entries_.clear();
-  dead_.clear();
+void GraphNodes::erase(uint32_t id) {
+  if (last_id_ == id) last_graph_ = nullptr;
+  graphs_.erase(id);
+}
+
+void GraphNodes::tell_value(uint32_t captured, bool has_come) {
+  const uint64_t value = captured_[captured - 1].value;
+  if (value != 0 && value_listener_ != nullptr) value_listener_(value, has_come);
+}
+
+void GraphNodes::release(uint32_t captured) {
+  CapturedNode& one = captured_[captured - 1];
+  if (--one.references != 0) return;
+  if (one.is_ridden && forget_ != nullptr) forget_(one.root);
+  one = {};
+  free_.push_back(captured - 1);
+}
+
+/// A dead node is of no use any more.
+void GraphNodes::forget(uint64_t node) {
+  uint32_t* slot = slot_of(node);
+  if (slot == nullptr || (*slot & kDead) == 0) return;  // its id lives again
+  const uint32_t captured = *slot & ~kDead;
+  *slot = 0;
+  far_.erase(node);
+  release(captured);
+  ++ridden_version_;
+  const auto graph = graphs_.find(graph_of(node));
+  if (--graph->second.known == 0) erase(graph->first);
+}
+
+bool GraphNodes::ride(uint64_t node) {
+  const uint32_t* slot = slot_of(node);
+  if (slot == nullptr) return false;
+  captured_[(*slot & ~kDead) - 1].is_ridden = true;
+  ++ridden_version_;
+  return true;
+}
+
+void GraphNodes::set_parts(uint32_t exec, std::vector<uint32_t> parts) {
+  const auto found = graphs_.find(exec);
+  if (found == graphs_.end() && parts.empty()) return;
+  graphs_[exec].parts = std::move(parts);
+  ++ridden_version_;
+}
+
+void GraphNodes::collect_ridden(const Graph& graph, std::vector<uint64_t>& out) const {
+  for (const uint32_t slot : graph.slots) {
+    if (slot == 0) continue;
+    const CapturedNode& captured = captured_[(slot & ~kDead) - 1];
+    if (captured.is_ridden) out.push_back(captured.root);
+  }
+}
+
+const std::vector<uint64_t>& GraphNodes::ridden(uint32_t exec) {
+  static const std::vector<uint64_t> none;
+  const auto found = graphs_.find(exec);
+  if (found == graphs_.end()) return none;
+  Graph& graph = found->second;
+  if (graph.ridden_version == ridden_version_) return graph.ridden;
+  graph.ridden_version = ridden_version_;
+  graph.ridden.clear();
+  collect_ridden(graph, graph.ridden);
+  for (const uint32_t part : graph.parts) {
+    if (const auto inner = graphs_.find(part); inner != graphs_.end()) {
+      collect_ridden(inner->second, graph.ridden);
+    }
+  }
+  return graph.ridden;
+}
+
+std::vector<ContextId> GraphNodes::contexts() const {
+  std::vector<ContextId> found;
+  for (const CapturedNode& captured : captured_) {
+    for (const ContextId context : {captured.shadow, captured.python}) {
+      if (context < kUnknownContext) found.push_back(context);
+    }
+  }
+  return found;
+}
+
+void GraphNodes::trim(size_t limit) {
+  if (live_count_ > limit) {
+    std::vector<uint32_t> ids;
+    for (const auto& [id, graph] : graphs_) ids.push_back(id);
+    std::sort(ids.begin(), ids.end());  // ids grow
+    for (size_t at = 0; at < ids.size() && live_count_ > limit; ++at) remove_graph(ids[at]);
+  }
+  for (; !dead_.empty(); dead_.pop_front()) forget(dead_.front());
 }
 
 }  // namespace proton::cupti

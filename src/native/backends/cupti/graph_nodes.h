@@ -1,60 +1,142 @@
 /// Which code captured each node of a graph: kernels of a replay carry their node's id, so that a
 /// replay costs the host nothing a node. Written while graphs are captured and instantiated, read
-/// while records are decoded; callers hold `mutex()`.
+/// while records are decoded; callers hold `mutex()`. What is known outlives a session, up to a
+/// limit: graphs go on being replayed in later ones.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
-#include "base/key_index.h"
 #include "model/ids.h"
 
 namespace proton::cupti {
 
-/// Where a node was captured, for each kind of context.
-struct NodeContexts {
+/// Where a node was captured: shared by that node and all its clones.
+struct CapturedNode {
+  uint64_t root = 0;  // the id of the node that was captured
   ContextId shadow = kUnknownContext;
   ContextId python = kUnknownContext;
-  uint32_t epoch = 0;  // in which the contexts are valid
-  uint64_t root = 0;   // the captured node that this one is a clone of, or itself
-  uint64_t value = 0;  // the metric value that it reads; 0: work of the program's
+  uint64_t value = 0;       // the metric value that it reads; 0: work of the program's
+  bool is_ridden = false;   // metrics of scopes count whenever it runs
+  uint32_t references = 0;  // nodes that refer to this
 };
 
 class GraphNodes {
  public:
+  /// Every node id says its graph.
+  static uint32_t graph_of(uint64_t node) { return static_cast<uint32_t>(node >> 32); }
+
   std::mutex& mutex() { return mutex_; }
 
-  void add(uint64_t node, const NodeContexts& contexts);
-  /// A clone, at instantiation or of a child graph, was captured where its original was.
+  /// Told, with the mutex held, the root of what is forgotten while it was ridden.
+  void set_forget(void (*forget)(uint64_t root) noexcept) { forget_ = forget; }
+  /// Told, with the mutex held, that a node which reads a value has come or gone.
+  void set_value_listener(void (*listener)(uint64_t value, bool has_come)) {
+    value_listener_ = listener;
+  }
+
+  /// Contexts of an earlier epoch are void. Called before contexts are put in or taken out.
+  void expect_epoch(uint32_t epoch);
+
+  /// `value`: of a node that reads one for us.
+  void add(uint64_t node, ContextId shadow, ContextId python, uint64_t value = 0);
+  /// A clone (an instantiated node, a child graph's, an updated one) was captured where its
+  /// original was; if nobody saw that one, it is at least known of which graph it is.
   void copy(uint64_t node, uint64_t original);
   /// The node is gone, though records of its last runs may still come.
   void remove(uint64_t node);
+  void remove_graph(uint32_t graph);
 
   /// Null: nobody saw it being made.
-  const NodeContexts* find(uint64_t node);
+  const CapturedNode* find(uint64_t node) {
+    const Graph* graph = find_graph(graph_of(node));
+    if (graph != nullptr) {
+      const uint32_t at = static_cast<uint32_t>(node) - graph->first;
+      if (at < graph->slots.size() && graph->slots[at] != 0) {
+        return &captured_[(graph->slots[at] & ~kDead) - 1];
+      }
+    }
+    return far_.empty() ? nullptr : find_far(node);
+  }
 
-  size_t size() const { return entries_.size() - dead_.size(); }
-  void clear();
+  /// Metrics count whenever `node` or a clone of it runs. False: it is gone.
+  bool ride(uint64_t node);
+  /// `exec` runs the nodes of these graphs too: its children and bodies.
+  void set_parts(uint32_t exec, std::vector<uint32_t> parts);
+  /// The ridden roots among the nodes of an executable graph; good until the next change.
+  const std::vector<uint64_t>& ridden(uint32_t exec);
+
+  /// Every context that a node refers to, some of them more than once.
+  std::vector<ContextId> contexts() const;
+  /// The tables of contexts were made anew: `move` tells what has become of each.
+  template <typename Move>
+  void move_contexts(uint32_t epoch, Move move) {
+    for (CapturedNode& captured : captured_) {
+      captured.shadow = move(captured.shadow);
+      captured.python = move(captured.python);
+    }
+    epoch_ = epoch;
+  }
+
+  /// Forgets the nodes that are gone, and the oldest graphs where more than `limit` nodes stay:
+  /// while nobody is subscribed, graphs are destroyed unseen.
+  void trim(size_t limit);
+
+  size_t size() const { return live_count_; }
+  size_t dead_count() const { return dead_.size(); }
 
  private:
   /// So many removed nodes are still known.
   static constexpr size_t kDeadLimit = 1u << 16;
+  static constexpr uint32_t kDead = 1u << 31;
+  /// Ids within a graph may leave gaps up to this, and up to what is there already.
+  static constexpr size_t kGap = 1024;
 
-  struct Entry {
-    uint64_t node;
-    NodeContexts contexts;
-    bool is_dead;
+  /// By id within the graph: what is known of each node, as an index + 1 and whether it is dead.
+  struct Graph {
+    uint32_t first = 0;
+    std::vector<uint32_t> slots;
+    uint32_t known = 0;  // live and dead ones
+    std::vector<uint32_t> parts;
+    std::vector<uint64_t> ridden;
+    uint64_t ridden_version = 0;
   };
 
-  void sweep();
+  const Graph* find_graph(uint32_t id) {
+    if (id == last_id_ && last_graph_ != nullptr) return last_graph_;
+    const auto found = graphs_.find(id);
+    if (found == graphs_.end()) return nullptr;
+    last_id_ = id;
+    last_graph_ = &found->second;
+    return last_graph_;
+  }
+  const CapturedNode* find_far(uint64_t node) const;
+  uint32_t* slot_of(uint64_t node);
+  uint32_t& make_slot(uint64_t node);
+  uint32_t intern(const CapturedNode& captured);
+  void put(uint64_t node, uint32_t captured);
+  void release(uint32_t captured);
+  void tell_value(uint32_t captured, bool has_come);
+  void erase(uint32_t graph);
+  void forget(uint64_t node);
+  void collect_ridden(const Graph& graph, std::vector<uint64_t>& out) const;
 
   std::mutex mutex_;
-  KeyIndex index_;   // node id + 1 -> entries_
-  size_t next_ = 0;  // where the entry after the one found last stands: graphs run in order
-  std::vector<Entry> entries_;
-  std::deque<uint64_t> dead_;  // oldest first
+  void (*forget_)(uint64_t root) noexcept = nullptr;
+  void (*value_listener_)(uint64_t value, bool has_come) = nullptr;
+  uint32_t epoch_ = 0;
+  std::unordered_map<uint32_t, Graph> graphs_;
+  std::unordered_map<uint64_t, uint32_t> far_;  // nodes whose ids lie far from their graph's others
+  uint32_t last_id_ = 0;
+  const Graph* last_graph_ = nullptr;
+  std::vector<CapturedNode> captured_;
+  std::vector<uint32_t> free_;  // of captured_
+  std::deque<uint64_t> dead_;   // oldest first
+  size_t live_count_ = 0;
+  uint64_t ridden_version_ = 1;  // grows when `ridden` of any graph may have changed
 };
 
 }  // namespace proton::cupti

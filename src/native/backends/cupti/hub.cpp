@@ -224,6 +224,7 @@ void Hub::unsubscribe() {
   sees_launches_ = sees_copies_ = false;
   enabled_kinds_.clear();
   captures_.store(0, std::memory_order_relaxed);
+  trim_nodes();
   values_.clear();
   std::lock_guard lock(contexts_mutex_);
   contexts_.clear();
@@ -288,6 +289,7 @@ void Hub::abandon() noexcept {
   buffers_.reset_after_fork();
   execs_.reset_after_fork();
   values_.reset_after_fork();
+  lead_nodes().reset_after_fork();
   captures_.store(0);
   sinks_.clear();
   is_forked_ = is_loaded();

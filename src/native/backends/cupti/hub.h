@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -65,7 +66,13 @@ class Hub {
   bool is_loaded() const { return is_loaded_.load(std::memory_order_acquire); }
   const Library& library() const { return library_; }
 
-  void set_source(const ContextSource& source) { source_ = source; }
+  void set_source(const ContextSource& source) {
+    source_ = source;
+    nodes_.set_forget(source.forget_node);
+    nodes_.set_value_listener([](uint64_t value, bool has_come) {
+      has_come ? get().values_.add_node(value) : get().values_.remove_node(value);
+    });
+  }
 
   /// Reports to `sink` until `stop`, whenever it is active; at first it is not. Throws Error.
   void start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes);
@@ -96,6 +103,17 @@ class Hub {
 
   HubStats stats();
 
+  // Asked by scopes (GraphHooks of session/process.h)
+  /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
+  static uint64_t captured_count(bool is_lead) noexcept;
+  /// The node that metrics of a scope ride on which was entered when `count` was so; 0: none.
+  static uint64_t captured_since(bool is_lead, uint64_t count) noexcept;
+  /// From now on events tell when `node` or a clone of it ran. False: it is gone.
+  static bool ride(uint64_t node) noexcept;
+  /// The contexts that graph nodes refer to, and what has become of them in a new epoch.
+  static std::vector<ContextId> captured_contexts();
+  static void move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move);
+
   /// In a forked child, safe in a pthread_atfork handler: CUPTI is the parent's.
   void abandon() noexcept;
 
@@ -103,6 +121,7 @@ class Hub {
   void on_launch(const CallbackData& data) noexcept;
   void on_graph_launch(const CallbackData& data) noexcept;
   void on_resource(uint32_t cbid, const ResourceData& data) noexcept;
+  void on_graph_resource(uint32_t cbid, const GraphData& data);
   void on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                     size_t valid) noexcept;
   BufferPool& buffers() { return buffers_; }
@@ -161,6 +180,12 @@ class Hub {
   void dispatch_values(ValueId settled);
   void send_value(const ArrivedValue& arrived);
 
+  // Of graph_callbacks.cpp
+  void on_graph_node(uint32_t cbid, const GraphData& data);
+  void on_exec_created(void* exec);
+  void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
+  void trim_nodes();
+
   void count_dropped(Context context, uint32_t stream);
 
   /// False: the launch was made before the hub subscribed.
@@ -215,6 +240,13 @@ class Hub {
   std::array<Contexts, kBatch> contexts_of_;
   std::array<bool, kBatch> is_asked_;
   std::vector<KernelEvent> batch_;  // for a sink that wants some of them
+  struct RiddenEvent {
+    size_t event;
+    size_t first;  // of riders_
+    size_t count;
+  };
+  std::vector<RiddenEvent> ridden_;  // of the pending events
+  std::vector<uint64_t> riders_;
   std::vector<LaunchEvent> launches_;
   std::vector<LaunchEvent> launch_batch_;
   std::vector<ArrivedValue> arrived_;

@@ -60,6 +60,8 @@ void find_cupti(Library& library, void* handle, const std::string& path) {
   find(handle, library.get_attribute, "cuptiActivityGetAttribute");
   find(handle, library.set_attribute, "cuptiActivitySetAttribute");
   find(handle, library.graph_node_id, "cuptiGetGraphNodeId");
+  find(handle, library.graph_id, "cuptiGetGraphId");
+  find(handle, library.graph_exec_id, "cuptiGetGraphExecId");
   find(handle, library.configure_unified_memory, "cuptiActivityConfigureUnifiedMemoryCounter");
 }
 

@@ -31,6 +31,8 @@ struct Library {
   Result (*get_attribute)(int, size_t*, void*) = nullptr;                        // ?
   Result (*set_attribute)(int, size_t*, void*) = nullptr;                        // ?
   Result (*graph_node_id)(void*, uint64_t*) = nullptr;                           // ?
+  Result (*graph_id)(void*, uint32_t*) = nullptr;                                // ?
+  Result (*graph_exec_id)(void*, uint32_t*) = nullptr;                           // ?
   Result (*configure_unified_memory)(UnifiedMemoryConfig*, uint32_t) = nullptr;  // ?
 
   // CUDA's driver

@@ -1,5 +1,7 @@
 #include "backends/cupti/names.h"
 
+#include "base/text.h"
+
 namespace proton::cupti {
 
 const NamePool::Name& NamePool::find_other(const char* text) {
@@ -16,6 +18,19 @@ const NamePool::Name& NamePool::find_other(const char* text) {
   last_text_ = text;
   last_ = &name;
   return name;
+}
+
+const NamePool::Name& NamePool::find_graph(uint32_t graph) {
+  if (by_graph_.size() >= kGraphLimit && by_graph_.find(uint64_t{graph} + 1) == nullptr) {
+    return find("<graph>");
+  }
+  bool is_new;
+  uint32_t* at = by_graph_.find_or_add(uint64_t{graph} + 1, is_new);
+  if (is_new) {
+    *at = static_cast<uint32_t>(names_.size());
+    names_.push_back(std::make_unique<Name>(*at + 1, concat("<graph ", graph, ">")));
+  }
+  return *names_[*at];
 }
 
 }  // namespace proton::cupti

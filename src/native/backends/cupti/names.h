@@ -32,12 +32,18 @@ class NamePool {
     last_text_ = nullptr;
   }
 
+  /// `<graph 3>`; `<graph>` where there have been too many.
+  const Name& find_graph(uint32_t graph);
+
   size_t size() const { return names_.size(); }
 
  private:
+  static constexpr size_t kGraphLimit = 4096;
+
   const Name& find_other(const char* text);
 
   KeyIndex by_pointer_;
+  KeyIndex by_graph_;
   std::vector<std::unique_ptr<Name>> names_;
   uint32_t turn_ = 1;
   const char* last_text_ = nullptr;  // found in this turn

@@ -100,8 +100,11 @@ void Hub::enable_launches(bool is_wanted) {
     // Others may be refused by a library that is older than the function.
     if (is_wanted && cbid == kLaunchKernel) library_.check(result, "cuptiEnableCallback");
   }
-  for (const uint32_t cbid : {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeDestroyStarting,
-                              kGraphExecCreated, kGraphExecDestroyStarting}) {
+  for (const uint32_t cbid :
+       {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeUpdated, kGraphNodeDestroyStarting,
+        kGraphDestroyStarting, kGraphExecCreateStarting, kGraphExecCreated,
+        kGraphExecDestroyStarting}) {
+    // Refused where the library is older than the callback.
     library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kResourceDomain, cbid);
   }
   sees_launches_ = is_wanted;

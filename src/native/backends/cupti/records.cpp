@@ -120,22 +120,6 @@ void Hub::find_launches() {
   pending_count_ = kept;
 }
 
-void Hub::find_nodes() {
-  const uint32_t epoch = source_.epoch();
-  std::unique_lock lock(nodes_.mutex(), std::defer_lock);
-  for (size_t i = 0; i < pending_count_; ++i) {
-    KernelEvent& event = pending_[i];
-    if (event.graph_node == 0) continue;
-    if (!lock.owns_lock()) lock.lock();
-    contexts_of_[i].shadow_capture = contexts_of_[i].python_capture = kUnknownContext;
-    const NodeContexts* node = nodes_.find(event.graph_node);
-    if (node == nullptr || node->epoch != epoch) continue;
-    contexts_of_[i].shadow_capture = node->shadow;
-    contexts_of_[i].python_capture = node->python;
-    event.graph_root = node->root;
-  }
-}
-
 /// Hands the pending events to every sink that wants them, with its kind of context.
 void Hub::dispatch() {
   find_launches();

@@ -48,6 +48,11 @@ ThreadCell* make_cell() noexcept {
   return cell;
 }
 
+NodeLog& lead_nodes() noexcept {
+  static NodeLog& log = *new NodeLog;
+  return log;
+}
+
 uint32_t newest_correlation() noexcept {
   uint32_t newest = 0;
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {

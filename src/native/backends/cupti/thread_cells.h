@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/cupti/graph_log.h"
 #include "model/event.h"
 
 namespace proton::cupti {
@@ -18,9 +19,9 @@ struct alignas(64) ThreadCell {
   std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
   std::atomic<uint32_t> first_correlation{0};
   std::atomic<uint64_t> launch_count{0};
-  int64_t start_ns = 0;     // of the call under way
-  uint64_t node_count = 0;  // graph nodes that this thread has made
-  uint64_t last_node = 0;
+  int64_t start_ns = 0;  // of the call under way
+  NodeLog nodes;         // graph nodes that this thread has made for scopes of its own
+  std::vector<uint32_t> cloned_graphs;  // of nodes cloned here since an instantiation began
   uint64_t own_value = 0;  // the metric value whose reading this thread is launching; 0: none
   std::mutex mutex;        // guards `launches`
   std::vector<LaunchEvent> launches;
@@ -42,13 +43,8 @@ uint32_t newest_correlation() noexcept;
 /// The oldest correlation id that any thread has seen in this generation; 0: none.
 uint32_t oldest_correlation(uint32_t generation) noexcept;
 
-/// How many graph nodes the calling thread has made, and the id of the last one.
-inline uint64_t captured_nodes() noexcept {
-  return this_cell == nullptr ? 0 : this_cell->node_count;
-}
-inline uint64_t last_captured_node() noexcept {
-  return this_cell == nullptr ? 0 : this_cell->last_node;
-}
+/// The graph nodes made by the lead thread, or made by others for what it had open.
+NodeLog& lead_nodes() noexcept;
 
 /// The correlation id of the calling thread's last launch.
 inline uint32_t last_launch() noexcept {

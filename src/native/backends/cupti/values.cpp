@@ -34,7 +34,7 @@ void Hub::commit_value(ValueId id, const ValuePlace& place, std::span<const Valu
   ValuePlace known = place;
   if (place.kernel_node != 0) {
     std::lock_guard lock(nodes_.mutex());
-    if (const NodeContexts* node = nodes_.find(place.kernel_node); node != nullptr) {
+    if (const CapturedNode* node = nodes_.find(place.kernel_node); node != nullptr) {
       known.shadow = node->shadow;
       known.python = node->python;
     }
@@ -61,7 +61,7 @@ void Hub::add_replayed_read(const KernelEvent& event) {
   replay.python = context_of(python_map_.get(), event.correlation);
   if (event.graph_node == 0) return;  // its value is told apart by its number
   std::lock_guard lock(nodes_.mutex());
-  const NodeContexts* node = nodes_.find(event.graph_node);
+  const CapturedNode* node = nodes_.find(event.graph_node);
   if (node != nullptr && node->value != 0) values_.add_replay(node->value, replay);
 }
 

@@ -1,0 +1,191 @@
+// What the hub is told about graphs, on the threads that make, instantiate, launch and destroy
+// them.
+#include <algorithm>
+
+#include "backends/cupti/hub.h"
+#include "backends/cupti/thread_cells.h"
+
+namespace proton::cupti {
+namespace {
+
+/// So many nodes of graphs stay known when nobody is subscribed.
+constexpr size_t kKeptNodes = 1u << 20;
+
+}  // namespace
+
+void Hub::on_graph_launch(const CallbackData& data) noexcept {
+  if (!execs_.is_traced() || data.site != kEnterSite || data.params == nullptr) return;
+  if (execs_.allows(static_cast<const GraphLaunchParams*>(data.params)->graph_exec)) return;
+  // An older graph: from here on all graphs are recorded by their nodes.
+  execs_.set_traced(false);
+  execs_.count_refusal();
+  library_.disable_activity(kGraphTraceActivity);
+}
+
+void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
+  switch (cbid) {
+    case kGraphNodeCreated:
+    case kGraphNodeCloned:
+    case kGraphNodeUpdated:
+    case kGraphNodeDestroyStarting:
+      return on_graph_node(cbid, data);
+    case kGraphExecCreateStarting:
+      if (ThreadCell* cell = find_cell(); cell != nullptr) cell->cloned_graphs.clear();
+      return;
+    case kGraphExecCreated:
+      execs_.add(data.graph_exec);
+      return on_exec_created(data.graph_exec);
+    case kGraphExecDestroyStarting:
+      execs_.remove(data.graph_exec);
+      return on_graph_destroyed(library_.graph_exec_id, data.graph_exec);
+    case kGraphDestroyStarting:
+      return on_graph_destroyed(library_.graph_id, data.graph);
+    default:
+      return;
+  }
+}
+
+void Hub::on_graph_node(uint32_t cbid, const GraphData& data) {
+  if (library_.graph_node_id == nullptr) return;
+  if (data.node_type > kMemsetNode) return;  // only kernels, copies and memsets have records
+  uint64_t node = 0;
+  if (library_.graph_node_id(data.node, &node) != kSuccess) return;
+  if (cbid == kGraphNodeDestroyStarting) {
+    std::lock_guard lock(nodes_.mutex());
+    return nodes_.remove(node);
+  }
+  ThreadCell* cell = find_cell();
+  if (cbid == kGraphNodeCreated) {
+    const uint32_t captures = captures_.load(std::memory_order_relaxed);
+    const bool has_python = (captures & kPython) != 0;
+    if (cell != nullptr) {  // a launch that is captured has no record to wait for
+      const uint32_t launch = cell->last_correlation.load(std::memory_order_relaxed);
+      if ((captures & kShadow) != 0) shadow_map_->find(launch);
+      if (has_python) python_map_->find(launch);
+    }
+    const ContextId shadow = source_.shadow();
+    const ContextId python = has_python ? source_.python() : kUnknownContext;
+    const uint32_t epoch = source_.epoch();
+    {
+      std::lock_guard lock(nodes_.mutex());
+      nodes_.expect_epoch(epoch);
+      nodes_.add(node, shadow, python, cell == nullptr ? 0 : cell->own_value);
+    }
+    if (cell != nullptr && cell->own_value != 0) return;  // no work of the program's
+    if (source_.is_with_lead()) {
+      lead_nodes().add(node);
+    } else if (cell != nullptr) {
+      cell->nodes.add(node);
+    }
+    return;
+  }
+  uint64_t original = 0;
+  if (data.original_node == nullptr ||
+      library_.graph_node_id(data.original_node, &original) != kSuccess) {
+    return;
+  }
+  {
+    std::lock_guard lock(nodes_.mutex());
+    nodes_.copy(node, original);
+  }
+  if (cell == nullptr) return;
+  const uint32_t graph = GraphNodes::graph_of(node);
+  auto& cloned = cell->cloned_graphs;
+  if (cloned.empty() || cloned.back() != graph) cloned.push_back(graph);
+}
+
+/// Children and bodies were cloned with the graph, on this thread.
+void Hub::on_exec_created(void* exec) {
+  ThreadCell* cell = find_cell();
+  uint32_t id = 0;
+  if (cell == nullptr || library_.graph_exec_id == nullptr) return;
+  std::vector<uint32_t> parts = std::move(cell->cloned_graphs);
+  cell->cloned_graphs.clear();
+  if (library_.graph_exec_id(exec, &id) != kSuccess) return;
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  std::erase(parts, id);
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.set_parts(id, std::move(parts));
+}
+
+void Hub::on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {
+  uint32_t id = 0;
+  if (id_of == nullptr || id_of(graph, &id) != kSuccess) return;
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.remove_graph(id);
+}
+
+uint64_t Hub::captured_count(bool is_lead) noexcept {
+  if (is_lead) return lead_nodes().count();
+  return this_cell == nullptr ? 0 : this_cell->nodes.count();
+}
+
+uint64_t Hub::captured_since(bool is_lead, uint64_t count) noexcept {
+  if (is_lead) return lead_nodes().last_since(count);
+  return this_cell == nullptr ? 0 : this_cell->nodes.last_since(count);
+}
+
+bool Hub::ride(uint64_t node) noexcept {
+  GraphNodes& nodes = get().nodes_;
+  std::lock_guard lock(nodes.mutex());
+  return nodes.ride(node);
+}
+
+std::vector<ContextId> Hub::captured_contexts() {
+  if (get().is_forked_) return {};  // the fork may have caught them in the middle of a change
+  GraphNodes& nodes = get().nodes_;
+  std::lock_guard lock(nodes.mutex());
+  return nodes.contexts();
+}
+
+void Hub::move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move) {
+  if (get().is_forked_) return;
+  GraphNodes& nodes = get().nodes_;
+  std::lock_guard lock(nodes.mutex());
+  nodes.move_contexts(epoch, move);
+}
+
+void Hub::trim_nodes() {
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.trim(kKeptNodes);
+}
+
+/// Where the nodes of the pending events were captured, and who rides on them.
+void Hub::find_nodes() {
+  const uint32_t epoch = source_.epoch();
+  std::unique_lock lock(nodes_.mutex(), std::defer_lock);
+  ridden_.clear();
+  riders_.clear();
+  for (size_t i = 0; i < pending_count_; ++i) {
+    KernelEvent& event = pending_[i];
+    if (event.graph == 0 && event.graph_node == 0) continue;
+    if (!lock.owns_lock()) {
+      lock.lock();
+      nodes_.expect_epoch(epoch);
+    }
+    if (event.graph_node == 0) {  // a whole graph
+      const auto& ridden = nodes_.ridden(event.graph);
+      if (ridden.empty()) continue;
+      ridden_.push_back({i, riders_.size(), ridden.size()});
+      riders_.insert(riders_.end(), ridden.begin(), ridden.end());
+      continue;
+    }
+    Contexts& contexts = contexts_of_[i];
+    contexts.shadow_capture = contexts.python_capture = kUnknownContext;
+    const CapturedNode* node = nodes_.find(event.graph_node);
+    if (node == nullptr) continue;
+    contexts.shadow_capture = node->shadow;
+    // Scopes say more than nothing where nobody asked for frames at the capture.
+    contexts.python_capture = node->python == kUnknownContext ? node->shadow : node->python;
+    if (node->shadow == kUnknownContext) event.graph = GraphNodes::graph_of(node->root);
+    if (!node->is_ridden) continue;
+    ridden_.push_back({i, riders_.size(), 1});
+    riders_.push_back(node->root);
+  }
+  for (const RiddenEvent& one : ridden_) {
+    pending_[one.event].riders = {riders_.data() + one.first, one.count};
+  }
+}
+
+}  // namespace proton::cupti

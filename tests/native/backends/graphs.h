@@ -1,0 +1,80 @@
+/// Graphs on the fake driver for C++ tests: capture, instantiate, replay.
+#pragma once
+
+#include <string>
+
+#include "gpu.h"
+
+namespace gpu {
+
+inline constexpr const char* kCaptured = "<captured_at>";
+inline constexpr const char* kUnseen = "<captured while not recording>";
+
+/// A graph captured on a new stream: `work` launches on it.
+template <typename Work>
+void* capture(Work work) {
+  void* stream = FAKE(fake_stream_create)();
+  FAKE(fake_capture_begin)(stream);
+  work(stream);
+  return FAKE(fake_capture_end)(stream);
+}
+
+/// A graph of one kernel, captured in one scope.
+inline void* capture_in(const char* scope, const char* kernel = "k", uint64_t time_ns = 1) {
+  return capture([=](void* stream) {
+    const Scope open(scope);
+    launch(kernel, time_ns, stream);
+  });
+}
+
+inline void* instantiate(void* graph) { return FAKE(fake_graph_instantiate)(graph); }
+
+inline void replay(void* exec, int times = 1) {
+  static const auto call = FAKE(fake_graph_launch);
+  for (int i = 0; i < times; ++i) call(exec, nullptr);
+}
+
+inline std::string graph_name(void* graph) {
+  return "<graph " + std::to_string(FAKE(fake_graph_id)(graph)) + ">";
+}
+
+/// The path of what was captured at one path and replayed at another; "" is no scope.
+inline std::string below(const std::string& replayed, const std::string& captured) {
+  return (replayed.empty() ? "" : replayed + "/") + kCaptured + "/" + captured;
+}
+
+/// A scope with a metric, given when it is left or when it is entered.
+class MetricScope {
+ public:
+  MetricScope(const char* name, const char* metric, int64_t value, bool is_at_entry = false)
+      : is_at_entry_(is_at_entry) {
+    const std::lock_guard gil(host::gil());
+    samples_.add(proton::process.metric_names.intern(metric), value);
+    proton::ScopeEntry& entry = host::enter(name);
+    if (is_at_entry && proton::process.is_recording()) {
+      proton::record_metrics(host::thread(), entry, samples_);
+    }
+  }
+  ~MetricScope() {
+    const std::lock_guard gil(host::gil());
+    host::leave(is_at_entry_ ? proton::SampleList() : samples_);
+  }
+  MetricScope(const MetricScope&) = delete;
+  MetricScope& operator=(const MetricScope&) = delete;
+
+ private:
+  bool is_at_entry_;
+  proton::SampleList samples_;
+};
+
+/// A metric of a path so far; -1: none.
+inline int64_t metric_at(Recording& recording, const std::string& path, const char* key,
+                         int phase = 0) {
+  recording.flush();
+  const std::lock_guard gil(host::gil());
+  const proton::CallTree tree = recording.session().snapshot_tree(phase, {});
+  const uint32_t row = host::row_of(tree, path);
+  return row == 0 ? -1 : std::get<int64_t>(host::metric(tree, row, key));
+}
+
+}  // namespace gpu

@@ -1,0 +1,164 @@
+// What is known about graph nodes: clones, late records, forgetting, riders, new tables.
+#include "backends/cupti/graph_log.h"
+#include "backends/cupti/graph_nodes.h"
+#include "check.h"
+
+using namespace proton;
+using namespace proton::cupti;
+
+namespace {
+
+constexpr uint64_t node_id(uint32_t graph, uint32_t node) { return uint64_t{graph} << 32 | node; }
+
+std::vector<uint64_t> forgotten;
+
+}  // namespace
+
+TEST(a_cloned_node_was_captured_where_its_original_was) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.copy(node_id(2, 1), node_id(1, 1));
+  CHECK_EQ(nodes.find(node_id(2, 1))->shadow, 10);
+  CHECK_EQ(nodes.find(node_id(2, 1))->python, 20);
+  CHECK(nodes.find(node_id(2, 2)) == nullptr);
+  CHECK(nodes.find(node_id(3, 1)) == nullptr);
+}
+
+TEST(a_clone_of_an_unseen_node_still_tells_the_graph_it_comes_from) {
+  GraphNodes nodes;
+  nodes.copy(node_id(5, 1), node_id(4, 7));
+  nodes.copy(node_id(6, 1), node_id(5, 1));
+  CHECK_EQ(nodes.find(node_id(6, 1))->shadow, kUnknownContext);
+  CHECK_EQ(GraphNodes::graph_of(nodes.find(node_id(6, 1))->root), 4);
+}
+
+TEST(a_removed_node_is_still_known_to_records_that_come_late) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.remove(node_id(1, 1));
+  CHECK(nodes.find(node_id(1, 1)) != nullptr);
+  CHECK_EQ(nodes.size(), 0);
+  nodes.add(node_id(1, 1), 11, 21);
+  CHECK_EQ(nodes.find(node_id(1, 1))->shadow, 11);
+  CHECK_EQ(nodes.size(), 1);
+}
+
+TEST(nodes_that_come_and_go_in_one_graph_do_not_pile_up) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 0), 10, 20);
+  for (uint32_t node = 1; node < 1'000'000; ++node) {
+    nodes.add(node_id(2, node), 1, 1);
+    nodes.remove(node_id(2, node));
+  }
+  CHECK_EQ(nodes.size(), 1);
+  CHECK_EQ(nodes.find(node_id(1, 0))->shadow, 10);
+  CHECK(nodes.find(node_id(2, 5)) == nullptr);
+  CHECK(nodes.find(node_id(2, 999'999)) != nullptr);
+  CHECK(nodes.dead_count() < 100'000);
+}
+
+TEST(graphs_that_come_and_go_do_not_pile_up) {
+  GraphNodes nodes;
+  for (uint32_t graph = 1; graph < 100'000; ++graph) {
+    for (uint32_t node = 0; node < 4; ++node) nodes.add(node_id(graph, node), graph, graph);
+    nodes.remove_graph(graph);
+  }
+  CHECK_EQ(nodes.size(), 0);
+  CHECK(nodes.find(node_id(1, 0)) == nullptr);
+  CHECK_EQ(nodes.find(node_id(99'999, 3))->shadow, 99'999);
+}
+
+TEST(nodes_are_found_in_any_order) {
+  GraphNodes nodes;
+  for (uint32_t node = 1; node <= 100; ++node) nodes.add(node_id(node % 3, node), node, node);
+  for (const uint32_t step : {1, 3, 7, 99}) {
+    for (uint32_t i = 0, node = 1; i < 300; ++i, node = (node + step - 1) % 100 + 1) {
+      CHECK_EQ(nodes.find(node_id(node % 3, node))->shadow, node);
+    }
+  }
+  CHECK(nodes.find(node_id(2, 101)) == nullptr);
+}
+
+TEST(ids_that_lie_far_apart_are_known_too) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 4'000'000'000), 1, 1);
+  nodes.add(node_id(1, 3), 2, 2);
+  nodes.add(node_id(1, 4'000'000'001), 3, 3);
+  CHECK_EQ(nodes.find(node_id(1, 4'000'000'000))->shadow, 1);
+  CHECK_EQ(nodes.find(node_id(1, 3))->shadow, 2);
+  CHECK_EQ(nodes.find(node_id(1, 4'000'000'001))->shadow, 3);
+  nodes.remove_graph(1);
+  CHECK_EQ(nodes.size(), 0);
+  nodes.trim(0);
+  CHECK(nodes.find(node_id(1, 3)) == nullptr);
+}
+
+TEST(riders_are_forgotten_with_the_last_clone) {
+  forgotten.clear();
+  GraphNodes nodes;
+  nodes.set_forget([](uint64_t root) noexcept { forgotten.push_back(root); });
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.copy(node_id(2, 1), node_id(1, 1));
+  CHECK(nodes.ride(node_id(1, 1)));
+  CHECK(!nodes.ride(node_id(9, 9)));
+  nodes.remove_graph(1);
+  nodes.trim(100);
+  CHECK(forgotten.empty());
+  CHECK(nodes.find(node_id(2, 1))->is_ridden);
+  nodes.remove_graph(2);
+  nodes.trim(100);
+  CHECK_EQ(forgotten.size(), 1);
+  CHECK_EQ(forgotten[0], node_id(1, 1));
+}
+
+TEST(a_graph_knows_the_riders_of_its_parts) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.add(node_id(2, 1), 11, 21);
+  nodes.copy(node_id(3, 1), node_id(1, 1));
+  nodes.copy(node_id(4, 1), node_id(2, 1));
+  nodes.set_parts(3, {4});
+  CHECK(nodes.ridden(3).empty());
+  nodes.ride(node_id(2, 1));  // after the clone was made
+  CHECK_EQ(nodes.ridden(3).size(), 1);
+  CHECK_EQ(nodes.ridden(3)[0], node_id(2, 1));
+  nodes.remove_graph(3);
+  CHECK_EQ(nodes.size(), 2);  // its parts went with it
+}
+
+TEST(only_so_many_nodes_outlive_a_subscription) {
+  GraphNodes nodes;
+  for (uint32_t graph = 1; graph <= 10; ++graph) {
+    for (uint32_t node = 0; node < 10; ++node) nodes.add(node_id(graph, node), 1, 1);
+  }
+  nodes.trim(35);
+  CHECK_EQ(nodes.size(), 30);
+  CHECK(nodes.find(node_id(7, 0)) == nullptr);  // the oldest went
+  CHECK(nodes.find(node_id(8, 0)) != nullptr);
+}
+
+TEST(contexts_of_another_epoch_are_void_unless_they_were_moved) {
+  GraphNodes nodes;
+  nodes.expect_epoch(1);
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.move_contexts(2, [](ContextId context) { return context + 100; });
+  nodes.expect_epoch(2);
+  CHECK_EQ(nodes.find(node_id(1, 1))->shadow, 110);
+  nodes.expect_epoch(3);
+  CHECK_EQ(nodes.find(node_id(1, 1))->shadow, kUnknownContext);
+}
+
+TEST(a_scope_rides_on_the_graph_in_which_it_began) {
+  NodeLog log;
+  log.add(node_id(1, 1));
+  const uint64_t outside = log.count();
+  CHECK_EQ(log.last_since(outside), 0);
+  log.add(node_id(1, 2));
+  const uint64_t inside = log.count();
+  log.add(node_id(2, 1));  // a conditional body
+  CHECK_EQ(log.last_since(outside), node_id(1, 2));
+  CHECK_EQ(log.last_since(inside), node_id(2, 1));
+  log.add(node_id(1, 3));
+  CHECK_EQ(log.last_since(outside), node_id(1, 3));
+  CHECK_EQ(log.last_since(inside), node_id(2, 1));
+}
