@@ -231,12 +231,13 @@ class Cupti:
         copies: bool = True,
         unified_memory: bool = False,
         buffer_bytes: int = 0,
+        value_bytes: int = 0,
     ) -> None:
         """Report to `session` from now on, whenever it is active; its `activate`, `deactivate` and
         `close` are enough to pause, go on and end. With no active session nothing is collected.
 
         `graphs` is `node` (every kernel of a replay) or `graph` (one event a replay);
-        `buffer_bytes` 0 is the default size (4 MiB).
+        `buffer_bytes` 0 is the default size (4 MiB), as is `value_bytes` 0 for metric values.
         """
 
     @staticmethod

@@ -24,6 +24,7 @@ def test_the_kernel_assembles(tmp_path: Path, tool: str, arch: str) -> None:
     text = HEADER.read_text()
     source = tmp_path / "kernel.ptx"
     source.write_text(text.partition('R"(')[2].partition(')";')[0])
-    command = [assembler, f"-arch={arch}", source, "-o", tmp_path / "kernel.cubin"]
+    cubin = tmp_path / "kernel.cubin"
+    command = [str(assembler), f"-arch={arch}", str(source), "-o", str(cubin)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -465,6 +465,23 @@ def test_a_reset_device_is_read_again(fake_driver: FakeDriver, profile_of: Any) 
 
 
 @pytest.mark.usefixtures("stream")
+def test_the_buffer_may_be_small(
+    fake_driver: FakeDriver, profile_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_PROFILE_METRIC_BUFFER_SIZE", "1")
+    proton.start("run", backend="cupti")
+    fake_driver.calls.fake_context_create(0)  # one that has no buffer yet
+    ones = on_gpu([1] * 1000)
+    for _ in range(100):  # six times as much as it holds
+        with proton.scope("a", {"x": ones}):
+            pass
+    proton.finalize()
+    profile = profile_of("run.hatchet")
+    assert metrics_of(profile)["a"] == {"x": [100] * 1000}
+    assert profile.losses == {}
+
+
+@pytest.mark.usefixtures("stream")
 def test_devices_are_read_in_their_own_contexts(fake_driver: FakeDriver, profile_of: Any) -> None:
     fake_driver.option("device_count", 2)
     proton.start("run", backend="cupti")

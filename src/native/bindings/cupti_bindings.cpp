@@ -45,7 +45,7 @@ void set_active(Session& session, bool is_active) {
 }
 
 void start(PySession& self, const std::string& graphs, bool copies, bool unified_memory,
-           size_t buffer_bytes) {
+           size_t buffer_bytes, size_t value_bytes) {
   Session& session = opened(self);
   cupti::SinkOptions options;
   options.with_frames = session.context() == ContextKind::kPython;
@@ -53,6 +53,7 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   options.with_copies = copies;
   options.with_migrations = unified_memory;
   options.per_graph = per_graph(graphs);
+  options.value_bytes = value_bytes;
   if (unlocked([&] { return Hub::get().has(session); })) {
     throw Error(ErrorKind::kUsage,
                 concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
@@ -153,7 +154,8 @@ void add_cupti(nb::module_& module) {
       .def_static("load", load, "cupti_path"_a, "cuda_path"_a = "libcuda.so.1")
       .def_static("is_loaded", [] { return Hub::get().is_loaded(); })
       .def_static("start", start, "session"_a, nb::kw_only(), "graphs"_a = "node",
-                  "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0)
+                  "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0,
+                  "value_bytes"_a = 0)
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
       .def_static("take_problems", take_problems)
       .def_static("stop", stop, "session"_a)

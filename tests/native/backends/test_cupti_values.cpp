@@ -114,7 +114,8 @@ TEST(a_million_replays_need_no_more_memory_than_a_few) {
   enter("layer");
   leave_with(value, stream);
   void* exec = FAKE(fake_graph_instantiate)(FAKE(fake_capture_end)(stream));
-  const uint64_t turns = gpu::scaled(100'000);
+  gpu::set("queue_limit", 2);  // on a GPU a replay takes longer than reading its record
+  const uint64_t turns = gpu::scaled(200'000);
   static const auto replay = FAKE(fake_graph_launch);
   for (uint64_t turn = 0; turn < turns; ++turn) replay(exec, nullptr);
   CHECK_EQ(value_at(recording, "<captured_at>/layer"), static_cast<int64_t>(turns));
@@ -124,21 +125,26 @@ TEST(a_million_replays_need_no_more_memory_than_a_few) {
 TEST(values_without_room_are_counted) {
   gpu::begin();
   connect();
-  gpu::set("manual_worker", 1);  // nobody reads the ring meanwhile
-  gpu::Recording recording;
+  gpu::set("manual_worker", 1);  // nobody reads the ring meanwhile, but for a sweep
+  gpu::set("queue_limit", 1'000'000);
+  gpu::SinkOptions options;
+  options.value_bytes = 1;  // the least: 16384 cells
+  gpu::Recording recording(options);
+  void* context = FAKE(fake_context_create)(0);  // with a ring of its own
   static const int64_t value = 1;
   void* stream = FAKE(fake_stream_create)();
   FAKE(fake_capture_begin)(stream);
   enter("layer");
   leave_with(value, stream);
   void* exec = FAKE(fake_graph_instantiate)(FAKE(fake_capture_end)(stream));
-  gpu::set("queue_limit", 1'000'000);
-  constexpr int64_t kTurns = 40'000;  // of two cells each, and the ring has 65536
-  for (int64_t turn = 0; turn < kTurns; ++turn) FAKE(fake_graph_launch)(exec, nullptr);
+  constexpr int64_t kTurns = 30'000;  // of two cells each
+  static const auto replay = FAKE(fake_graph_launch);
+  for (int64_t turn = 0; turn < kTurns; ++turn) replay(exec, nullptr);
   const int64_t read = value_at(recording, "<captured_at>/layer");
   const auto lost = static_cast<int64_t>(recording.losses()["lost_value"]);
   CHECK(lost > 0);
   CHECK_EQ(read + lost, kTurns);
+  FAKE(fake_context_destroy)(context);
 }
 
 TEST(what_was_read_by_a_failed_call_is_forgotten) {

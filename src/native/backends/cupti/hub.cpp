@@ -93,6 +93,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
     throw BackendError("cupti", "this process was forked from one that had loaded CUPTI",
                        "start processes that use the GPU with the 'spawn' method");
   }
+  if (options.value_bytes != 0) values_.set_buffer_bytes(options.value_bytes);
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
   if (!is_subscribed_) {

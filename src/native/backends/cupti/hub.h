@@ -34,6 +34,7 @@ struct SinkOptions {
   bool with_copies = true;       // copies and memsets
   bool with_migrations = false;  // of unified memory
   bool per_graph = false;        // one event a replay is enough
+  size_t value_bytes = 0;        // for metric values on their way from a device; 0: as we like
 };
 
 struct HubStats {

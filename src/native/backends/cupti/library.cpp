@@ -133,7 +133,8 @@ std::string remedy_for(Result result) {
   switch (result) {
     case 26:  // CUPTI_ERROR_HARDWARE_BUSY
     case 39:  // CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
-      return "end the other profiler (Nsight, triton.profiler, cuda-gdb; torch.profiler keeps CUPTI "
+      return "end the other profiler (Nsight, triton.profiler, cuda-gdb; torch.profiler keeps "
+             "CUPTI "
              "until the process ends, unless TEARDOWN_CUPTI=1 is set) first";
     case 14:  // CUPTI_ERROR_NOT_COMPATIBLE
     case 15:  // CUPTI_ERROR_NOT_INITIALIZED

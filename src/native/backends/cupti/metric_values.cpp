@@ -256,8 +256,9 @@ bool MetricValues::has_captured() {
 
 void MetricValues::set_buffer_bytes(size_t bytes) {
   std::lock_guard lock(mutex_);
-  const size_t least = sizeof(RingCell) * 4 * kCountLimit;
-  const size_t cells = std::max(bytes, least) / sizeof(RingCell);
+  constexpr size_t kLeast = sizeof(RingCell) * 4 * kCountLimit;
+  constexpr size_t kMost = size_t{1} << 30;
+  const size_t cells = std::clamp(bytes, kLeast, kMost) / sizeof(RingCell);
   readers_.set_capacity_bits(static_cast<uint32_t>(std::bit_width(cells) - 1));
 }
 

@@ -61,7 +61,7 @@ class ValueReaders {
   uint64_t take_dropped();
 
  private:
-  static constexpr uint32_t kDefaultBits = 16;  // 1 MiB
+  static constexpr uint32_t kDefaultBits = 18;  // 4 MiB: more than the records of several buffers
 
   std::vector<std::unique_ptr<ValueReader>> readers_;
   std::vector<ValueRun> last_runs_;  // of contexts that are gone

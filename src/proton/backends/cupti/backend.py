@@ -100,6 +100,7 @@ class CuptiBackend:
 
     def _start_hub(self, sink: Any) -> None:
         knob = self._knobs.profile_buffer_size
+        value_knob = self._knobs.profile_metric_buffer_size
         try:
             open_hub(self._knobs)
             self._refusals = _native.Cupti.stats()["graph_refusals"]
@@ -107,6 +108,7 @@ class CuptiBackend:
                 sink,
                 graphs=self._mode.graphs,
                 buffer_bytes=0 if knob == KNOWN_BUFFER_BYTES else knob,
+                value_bytes=0 if value_knob == KNOWN_BUFFER_BYTES else value_knob,
             )
         except BackendUnavailable as error:
             if not is_held(error):
