@@ -68,13 +68,16 @@ class FakeGpu:
         for number in range(count // BURST):
             with proton.scope(f"step{number % 8}", {"x": 1}):
                 self.driver.calls.fake_launch_many(self.functions[number % 16], BURST, None)
+            self.driver.calls.fake_work()  # a GPU is no faster than its records are read
 
     def replay(self, count: int) -> None:
         """Replays of the graph."""
         launch = self.driver.calls.fake_graph_launch
         with proton.scope("serve"):
-            for _ in range(count):
+            for number in range(count):
                 launch(self.graph, None)
+                if number % (BURST // GRAPH_NODES) == 0:
+                    self.driver.calls.fake_work()
 
 
 class RealGpu:

@@ -74,9 +74,9 @@ class Safekeeping:
                 self._write_left_phases()
             with self._lock:
                 self._save_open_phase()
-        except SessionNotFound:
-            return self._interval_s or GIVE_UP_S  # it was closed meanwhile
-        return self._wait_s()
+            return self._wait_s()
+        except SessionNotFound:  # the program closed it meanwhile
+            return GIVE_UP_S
 
     def end(self) -> None:
         """There is a profile, or none is wanted: the journal goes. Harmless when done twice."""
