@@ -257,6 +257,13 @@ class Cupti:
         """Report no more to `session`; flush first. The last one out lets go of CUPTI."""
 
     @staticmethod
+    def detach() -> bool:
+        """Between sessions: have CUPTI let go of the driver, which it slows while it is there.
+
+        False: it stays, for a session or for captured graphs that a later session should know.
+        """
+
+    @staticmethod
     def devices() -> list[dict[str, str | int]]:
         """Every device's name, arch, num_sms, clock_rate, memory_clock_rate (kHz), bus_width, ..."""
 

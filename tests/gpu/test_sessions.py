@@ -177,6 +177,27 @@ def test_beside_torchs_profiler_triton_kernels_are_timed_with_events(
     assert any("CUDA events" in text for text in root["proton"]["warnings"])
 
 
+def test_torchs_profiler_works_after_a_session_has_ended(torch: Any, run_python: Any) -> None:
+    done = run_python(
+        """
+        import proton, torch, torch.profiler
+        x = torch.zeros(1024, device="cuda")
+        for _ in range(2):
+            session = proton.start("run", backend="cupti")
+            x.add_(1)
+            proton.finalize(session)
+        with torch.profiler.profile() as prof:
+            for _ in range(5):
+                x.add_(1)
+            torch.cuda.synchronize()
+        kind = torch.autograd.DeviceType.CUDA
+        print(sum(e.count for e in prof.key_averages() if e.device_type == kind))
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "5", (done.stdout, done.stderr)
+
+
 def test_an_empty_session_is_an_honest_one(torch: Any, tmp_path: Path) -> None:
     session = proton.start(str(tmp_path / "run"), backend="cupti")
     with pytest.warns(ProtonWarning, match="captured nothing"):

@@ -159,6 +159,7 @@ void add_cupti(nb::module_& module) {
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
       .def_static("take_problems", take_problems)
       .def_static("stop", stop, "session"_a)
+      .def_static("detach", [] { return unlocked([] { return Hub::get().detach(); }); })
       .def_static("devices", devices)
       .def_static("driver_version", driver_version)
       .def_static("stats", stats);

@@ -112,6 +112,20 @@ TEST(many_short_lived_graphs_leave_no_nodes_behind) {
   CHECK_EQ(gpu::hub().stats().graph_nodes, before);
 }
 
+TEST(cupti_stays_for_a_graph_that_a_later_session_should_know) {
+  gpu::begin();
+  void* exec = nullptr;
+  {
+    gpu::Recording first;
+    exec = instantiate(capture([](void* stream) { gpu::launch("k", 1, stream); }));
+  }
+  CHECK(!gpu::hub().detach());
+  CHECK_EQ(gpu::counter("cuptiFinalize"), 0);
+  gpu::Recording second;
+  replay(exec, 3);
+  CHECK_EQ(second.rows().size(), 1u);
+}
+
 TEST(graphs_are_replayed_from_many_threads) {
   gpu::begin();
   gpu::Recording recording;

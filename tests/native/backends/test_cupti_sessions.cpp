@@ -68,6 +68,22 @@ TEST(the_last_session_lets_go_of_cupti) {
   CHECK_EQ(gpu::counter("cuptiFinalize"), 0);
 }
 
+TEST(cupti_lets_go_of_the_driver_between_sessions) {
+  gpu::begin();
+  {
+    gpu::Recording one;
+    CHECK(!gpu::hub().detach());  // somebody records
+    gpu::launch("before");
+  }
+  CHECK(gpu::hub().detach());
+  CHECK_EQ(gpu::counter("cuptiFinalize"), 1);
+  gpu::launch("between");
+  gpu::Recording other;
+  gpu::launch("after");  // ids began anew
+  CHECK_EQ(other.rows(), (gpu::Rows{{"after", {1, 10}}}));
+  CHECK(other.losses().empty());
+}
+
 TEST(sessions_see_what_was_launched_while_they_were_active) {
   gpu::begin();
   gpu::Recording first;

@@ -87,6 +87,8 @@ FAKE_EXPORT(cuptiUnsubscribe, void* subscriber) {
   }
   all.callback.store(nullptr);
   all.is_subscribed.store(false);
+  all.request.store(nullptr);
+  all.has_zeroed_buffers.store(0);
   const std::lock_guard lock(all.mutex);
   all.subscriber_name.clear();
   return 0;
@@ -256,6 +258,6 @@ FAKE_EXPORT(cuptiFinalize) {
   }
   all.callback.store(nullptr);
   all.is_subscribed.store(false);
-  all.correlation.store(0);  // ids begin anew: why nobody should call this between sessions
+  all.correlation.store(0);  // ids begin anew
   return 0;
 }

@@ -151,6 +151,19 @@ void Hub::stop(EventSink& sink) {
   if (is_last && !is_forked_) unsubscribe();
 }
 
+bool Hub::detach() {
+  std::lock_guard lock(control_);
+  if (!is_loaded() || is_forked_ || is_subscribed_ || library_.finalize == nullptr) return false;
+  {
+    // The ids of nodes would start anew, and those of graphs that live would mean others.
+    std::lock_guard nodes(nodes_.mutex());
+    if (nodes_.size() != 0) return false;
+    nodes_.trim(0);  // nor may ids of the dead come back
+  }
+  std::lock_guard flushing(flush_);
+  return library_.finalize() == kSuccess;
+}
+
 bool Hub::has(const EventSink& sink) {
   std::lock_guard lock(control_);
   std::lock_guard decoding(decode_);

@@ -81,6 +81,10 @@ class Hub {
   std::vector<std::string> set_active(EventSink& sink, bool is_active);
   /// Afterwards nothing refers to the sink any more.
   void stop(EventSink& sink);
+  /// Between sessions: has CUPTI let go of the driver, whose launches it slows for as long as it is
+  /// there. False: it stays, for a session or for captured graphs whose nodes a later session
+  /// should know.
+  bool detach();
   bool has(const EventSink& sink);
 
   /// Brings every event of finished work to its sinks; `synchronize` first waits for work under

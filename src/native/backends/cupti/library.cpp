@@ -57,6 +57,7 @@ void find_cupti(Library& library, void* handle, const std::string& path) {
   require(handle, library.get_timestamp, "cuptiGetTimestamp", path);
   find(handle, library.subscribe_v2, "cuptiSubscribe_v2");
   find(handle, library.register_timestamp, "cuptiActivityRegisterTimestampCallback");
+  find(handle, library.finalize, "cuptiFinalize");
   find(handle, library.get_attribute, "cuptiActivityGetAttribute");
   find(handle, library.set_attribute, "cuptiActivitySetAttribute");
   find(handle, library.graph_node_id, "cuptiGetGraphNodeId");

@@ -19,6 +19,7 @@ struct Library {
   Result (*subscribe)(Subscriber*, CallbackFunction, void*) = nullptr;
   Result (*subscribe_v2)(Subscriber*, CallbackFunction, void*, SubscriberParams*) = nullptr;  // ?
   Result (*unsubscribe)(Subscriber) = nullptr;
+  Result (*finalize)() = nullptr;  // ?
   Result (*enable_callback)(uint32_t, Subscriber, int, uint32_t) = nullptr;
   Result (*register_callbacks)(BufferRequested, BufferCompleted) = nullptr;
   Result (*register_timestamp)(TimestampFunction) = nullptr;  // ?

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -89,6 +90,8 @@ class CuptiBackend:
             self._timer.stop()
         else:
             _native.Cupti.stop(sink)
+            if threading.main_thread().is_alive():  # else the process ends: why disturb it
+                _native.Cupti.detach()
 
     def _flush_timer(self, timer: EventTimer, limit_s: float) -> None:
         if left := timer.flush(limit_s):
