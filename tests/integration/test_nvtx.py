@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,25 @@ def test_traces_show_ranges_by_name_with_category_and_payload(nvtx: Nvtx) -> Non
     scope = spans["scope"]
     assert scope["ts"] <= read["ts"] <= read["ts"] + read["dur"] <= scope["ts"] + scope["dur"]
     assert spans["now"]["args"]["call_stack"] == ["ROOT", "scope", "read", "now"]
+    assert (spans["now"]["ph"], spans["now"]["s"], spans["now"]["tid"]) == ("i", "t", scope["tid"])
+
+
+def test_both_formats_of_a_trace_read_back_alike(nvtx: Nvtx) -> None:
+    from proton.files.read import read_profile
+
+    for output_format in ("chrome_trace", "perfetto"):
+        proton.start("run", data="trace")
+        nvtx.push("range")
+        nvtx.mark("now")
+        nvtx.pop()
+        proton.finalize(output_format=output_format)
+    for name in ("run.chrome_trace", "run.pftrace"):
+        trace = read_profile(Path(name).read_bytes(), name).trace
+        assert trace is not None
+        spans = {span.name: span for span in trace.spans}
+        assert spans["now"].duration_ns == 0, name
+        assert spans["now"].path == ("range", "now"), name
+        assert spans["range"].start_ns <= spans["now"].start_ns, name
 
 
 def test_a_python_trace_shows_ranges_below_their_frames(tmp_path: Path) -> None:
@@ -250,6 +270,36 @@ library.nvtxRangePop()
     )
     assert done.returncode == 0, done.stderr
     assert "range" in profile_of("run.hatchet").paths()
+
+
+def test_the_nvtx_package_is_followed(
+    run_python: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, profile_of: Any
+) -> None:
+    pytest.importorskip("nvtx")
+    code = """
+    import nvtx, proton
+
+    @nvtx.annotate("function", domain="mine", category="cat", payload=4)
+    def function():
+        with proton.scope("inside"), nvtx.annotate("leaf"):
+            nvtx.mark("mark")
+
+    proton.start("run", backend="interpreter")
+    function()
+    nvtx.end_range(nvtx.start_range("started"))
+    proton.finalize()
+    """
+    done = run_python(code, env={"NVTX_INJECTION64_PATH": ""})
+    assert done.returncode == 0, done.stderr
+    profile = profile_of(tmp_path / "run.hatchet")
+    assert profile.paths() == [
+        "mine:function",
+        "mine:function/inside",
+        "mine:function/inside/leaf",
+        "mine:function/inside/leaf/mark",
+        "started",
+    ]
+    assert profile.metrics("mine:function") == {"payload": 4}
 
 
 def test_the_library_needs_neither_python_nor_a_cpp_runtime() -> None:

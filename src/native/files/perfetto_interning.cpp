@@ -30,7 +30,7 @@ PerfettoInterning::PerfettoInterning(const TraceLog& log)
     : log_(log),
       name_marks_(log.paths.size()),
       stack_marks_(log.paths.size()),
-      category_marks_(static_cast<size_t>(SpanKind::kLaunch) + 1),
+      category_marks_(static_cast<size_t>(SpanKind::kMark) + 1),
       attributes_(log.attributes.size()),
       next_text_iid_(log.paths.size() + 1) {}
 

@@ -218,14 +218,15 @@ class PerfettoWriter {
         end_ns = open.back();
         ++clipped_count_;
       }
-      begin_span(span);
-      open.push_back(end_ns);
+      const bool is_moment = span.kind == SpanKind::kMark;
+      add_span(span, is_moment ? event_type::kInstant : event_type::kBegin);
+      if (!is_moment) open.push_back(end_ns);
     }
     close_until(INT64_MAX);
   }
 
-  void begin_span(const TraceSpan& span) {
-    event_.varint_field(event::kType, event_type::kBegin);
+  void add_span(const TraceSpan& span, uint64_t type) {
+    event_.varint_field(event::kType, type);
     event_.varint_field(event::kNameIid, interning_.name(span.path));
     event_.varint_field(event::kCategoryIid, interning_.category(span.kind));
     if (log_.lanes[span.lane].kind != LaneKind::kHost) {  // host lanes show it by nesting

@@ -20,6 +20,7 @@ inline std::string_view category_of(SpanKind kind) {
     case SpanKind::kGraph:
       return "graph";
     case SpanKind::kLaunch:
+    case SpanKind::kMark:
     case SpanKind::kScope:
       break;
   }

@@ -57,7 +57,8 @@ std::string show_exact(const MetricValue& value) {
 
 /// True for spans of the host: the others have their metrics as numbers.
 bool has_scope_id(SpanKind kind) {
-  return kind == SpanKind::kScope || kind == SpanKind::kMetric || kind == SpanKind::kLaunch;
+  return kind == SpanKind::kScope || kind == SpanKind::kMetric || kind == SpanKind::kLaunch ||
+         kind == SpanKind::kMark;
 }
 
 class TraceWriter {
@@ -166,15 +167,21 @@ class TraceWriter {
       duration_ns = 0;
     }
     out_.begin_map(0);
+    const bool is_moment = span.kind == SpanKind::kMark;
     out_.plain_key("ph");
-    out_.plain_string("X");
+    out_.plain_string(is_moment ? "i" : "X");
     out_.plain_key("cat");
     out_.plain_string(category_of(span.kind));
     out_.plain_key("name");
     out_.string(title_of(span));
     write_place(rows_[span.lane].thread_id);
     write_time("ts", span.start_ns - log_.base_host_ns);
-    write_time("dur", duration_ns);
+    if (is_moment) {
+      out_.plain_key("s");
+      out_.plain_string("t");  // drawn on its thread alone
+    } else {
+      write_time("dur", duration_ns);
+    }
     out_.plain_key("args");
     out_.begin_map(0);
     write_call_stack(span.path);

@@ -32,6 +32,7 @@ enum class SpanKind : uint8_t {
   kCopy,    // a copy or memset, on a device lane
   kGraph,   // one replay of a graph, on a graph lane
   kLaunch,  // the host call that launched work, on a host lane
+  kMark,    // a moment that a library marked, on a host lane; the last kind
 };
 
 struct TraceSpan {

@@ -27,7 +27,7 @@ PathId Session::path_of_range(const OpenRange& range) const {
 
 HostSpan Session::span_of_range(const RangeSpan& span) const {
   HostSpan result{};
-  result.kind = SpanKind::kScope;
+  result.kind = span.is_mark ? SpanKind::kMark : SpanKind::kScope;
   result.path = path_of_range(span.range);
   result.thread_number = span.thread_number;
   result.start_ns = std::max(span.range.start_ns, activated_ns_);
@@ -43,7 +43,7 @@ void Session::book_range(const RangeSpan& span) {
   see(stored.path);
   const RangePayload& payload = span.range.payload;
   if (payload.kind != RangePayload::Kind::kNone) {
-    stored.kind = SpanKind::kMetric;
+    if (!span.is_mark) stored.kind = SpanKind::kMetric;
     stored.first_metric = static_cast<uint32_t>(current_->span_metrics.size());
     stored.metric_count = 1;
     current_->span_metrics.push_back(

@@ -289,6 +289,7 @@ TEST(traces_have_spans_with_payload_and_category) {
     CHECK(span.start_ns <= span.end_ns);
     if (name == "now") {
       CHECK_EQ(span.start_ns, span.end_ns);
+      CHECK(span.kind == SpanKind::kMark);
       CHECK_EQ(*log.paths[log.paths[span.path].parent].name, "read");
     } else if (span.metric_count == 1) {
       CHECK_EQ(category(span), "io");

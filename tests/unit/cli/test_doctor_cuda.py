@@ -104,6 +104,14 @@ def test_a_tool_that_gets_into_every_program_is_named(monkeypatch: pytest.Monkey
     assert found.remedy == "unset CUDA_INJECTION64_PATH to profile with proton alone"
 
 
+def test_the_library_that_proton_names_to_nvtx_is_no_other_tool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", "/some/proton/libproton_nvtx.so")
+    (found,) = doctor_cuda.holders()
+    assert found.text == "nobody that could be seen from here"
+
+
 def test_a_running_host_engine_is_named(machine: Path) -> None:
     put(machine / "processes/77/comm", "nv-hostengine\n")
     put(machine / "processes/78/comm", "bash\n")
