@@ -90,8 +90,8 @@ Table<Domain> domains;
 Table<Registered> strings;
 Category* categories;
 
-Category* category_of(uint64_t key) {
-  Category* at = categories;
+const Category* category_of(uint64_t key) {
+  const Category* at = categories;
   while (at != nullptr && at->key != key) at = at->next;
   return at;
 }
@@ -141,19 +141,18 @@ const Registered* find_or_add_string(const Domain* domain, const char* text, siz
 void name_category(const Domain* domain, uint32_t category, const char* name, size_t size) {
   const Locked locked;
   const uint64_t key = number_of(domain) << 32 | category;
-  Category* at = category_of(key);
+  const Category* known = category_of(key);
+  if (known != nullptr && strlen(known->name) == size && memcmp(known->name, name, size) == 0)
+    return;
+  auto* added = static_cast<Category*>(malloc(sizeof(Category)));
   char* copy = copy_text(name, size);
-  if (copy == nullptr) return;
-  if (at == nullptr) {
-    at = static_cast<Category*>(malloc(sizeof(Category)));
-    if (at == nullptr) return free(copy);
-    *at = {categories, key, copy};
-    categories = at;
-  } else if (strcmp(at->name, copy) == 0) {
+  if (added == nullptr || copy == nullptr) {
+    free(added);
     free(copy);
-  } else {
-    at->name = copy;  // the older name is leaked: somebody may be reading it
+    return;
   }
+  *added = {categories, key, copy};  // in front of an older name, which somebody may be reading
+  categories = added;
 }
 
 const char* find_category(const Domain* domain, uint32_t category) {
