@@ -95,6 +95,24 @@ TEST(a_graph_keeps_its_paths_when_the_session_that_captured_it_has_ended) {
   }
 }
 
+TEST(copies_in_a_graph_keep_their_paths_too) {
+  gpu::begin();
+  void* exec = nullptr;
+  {
+    gpu::Recording first;
+    exec = instantiate(gpu::capture([](void* stream) {
+      const gpu::Scope scope("load");
+      FAKE(fake_memcpy)(1, 100, 7, stream);
+      gpu::launch("k", 1, stream);
+    }));
+  }
+  gpu::Recording again;
+  replay(exec);
+  const gpu::Rows expected{{below("", "load/<memcpy HtoD>"), {1, 7}},
+                           {below("", "load/k"), {1, 1}}};
+  CHECK_EQ(again.rows(), expected);
+}
+
 TEST(a_graph_keeps_its_launch_metadata_too) {
   gpu::begin();
   void* exec = nullptr;

@@ -116,6 +116,36 @@ TEST(a_scope_around_the_instantiation_counts_too) {
   CHECK_EQ(metric_at(recording, below("", "all"), "tokens"), 6);
 }
 
+TEST(a_scope_that_only_instantiates_is_not_captured) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* graph = gpu::capture([](void* stream) {
+    gpu::launch("k", 1, stream);
+    FAKE(fake_memcpy)(1, 100, 7, stream);  // the driver replaces its node
+  });
+  void* exec = nullptr;
+  {
+    const MetricScope scope("instantiate", "tokens", 3);
+    exec = instantiate(graph);
+  }
+  replay(exec, 5);
+  CHECK_EQ(metric_at(recording, "instantiate", "tokens"), 3);
+}
+
+TEST(metrics_ride_on_work_that_has_records) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* graph = FAKE(fake_graph_create)();
+  {
+    const MetricScope scope("layer", "tokens", 2);
+    FAKE(fake_graph_add_kernel)(graph, FAKE(fake_function)("k", 1));
+    void* body = nullptr;
+    FAKE(fake_graph_add_conditional)(graph, 0, &body);  // no work of its own
+  }
+  replay(instantiate(graph), 3);
+  CHECK_EQ(metric_at(recording, below("", "layer"), "tokens"), 6);
+}
+
 TEST(work_that_other_threads_capture_for_a_scope_counts_for_it) {
   gpu::begin();
   gpu::Recording recording;

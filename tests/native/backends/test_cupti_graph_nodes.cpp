@@ -68,6 +68,18 @@ TEST(graphs_that_come_and_go_do_not_pile_up) {
   CHECK_EQ(nodes.find(node_id(99'999, 3))->shadow, 99'999);
 }
 
+TEST(a_node_that_the_driver_replaced_stays_known_as_long_as_its_graph) {
+  GraphNodes nodes;
+  nodes.add(node_id(1, 1), 10, 20);
+  nodes.add(node_id(1, 2), 11, 21);
+  nodes.remove(node_id(1, 1));
+  nodes.trim(100);
+  CHECK_EQ(nodes.find(node_id(1, 1))->shadow, 10);
+  nodes.remove_graph(1);
+  nodes.trim(100);
+  CHECK(nodes.find(node_id(1, 1)) == nullptr);
+}
+
 TEST(nodes_are_found_in_any_order) {
   GraphNodes nodes;
   for (uint32_t node = 1; node <= 100; ++node) nodes.add(node_id(node % 3, node), node, node);
@@ -146,6 +158,19 @@ TEST(contexts_of_another_epoch_are_void_unless_they_were_moved) {
   CHECK_EQ(nodes.find(node_id(1, 1))->shadow, 110);
   nodes.expect_epoch(3);
   CHECK_EQ(nodes.find(node_id(1, 1))->shadow, kUnknownContext);
+}
+
+TEST(a_clone_is_not_captured) {
+  NodeLog log;
+  log.add(node_id(1, 1));
+  log.add(node_id(1, 2));
+  const uint64_t before = log.count();
+  log.add(node_id(2, 1));
+  log.take_back(node_id(2, 1));
+  CHECK_EQ(log.count(), before);
+  CHECK_EQ(log.last_since(0), node_id(1, 2));
+  log.take_back(node_id(2, 1));
+  CHECK_EQ(log.count(), before);
 }
 
 TEST(a_scope_rides_on_the_graph_in_which_it_began) {

@@ -9,6 +9,23 @@ namespace {
 /// Every node id says its graph, as CUPTI's do.
 uint64_t node_id(const Graph& graph) { return uint64_t{graph.id} << 32 | (graph.nodes.size() + 1); }
 
+/// As CUPTI does: only the first callback tells the type.
+void tell_made(Graph& graph, Node& node) {
+  GraphData data{};
+  data.graph = &graph;
+  data.node = &node;
+  data.node_type = node.work.type;
+  call_resource(kNodeCreateStarting, data);
+  data.node_type = 0;
+  call_resource(kNodeCreated, data);
+}
+
+void tell_graph_made(Graph& graph) {
+  GraphData data{};
+  data.graph = &graph;
+  call_resource(kGraphCreated, data);
+}
+
 /// Copies the nodes of `from` to `to`, child graphs included; nodes told as cloned.
 void clone_nodes(const Graph& from, Graph& to) {
   for (const auto& old : from.nodes) {
@@ -18,19 +35,16 @@ void clone_nodes(const Graph& from, Graph& to) {
     node->runs = old->runs;
     Node* const raw = node.get();
     to.nodes.push_back(std::move(node));
+    tell_made(to, *raw);
     GraphData data{};
     data.graph = &to;
     data.original_graph = const_cast<Graph*>(&from);
     data.node = raw;
     data.original_node = old.get();
-    data.node_type = raw->work.type;
     call_resource(kNodeCloned, data);
     if (old->child == nullptr) continue;
     raw->child = make_graph(to.is_exec);
-    GraphData inner{};
-    inner.graph = raw->child;
-    inner.original_graph = old->child;
-    call_resource(kGraphCloned, inner);
+    tell_graph_made(*raw->child);
     clone_nodes(*old->child, *raw->child);
   }
 }
@@ -67,6 +81,20 @@ uint64_t total_ns(const Graph& graph) {
     }
   }
   return sum;
+}
+
+/// The driver makes nodes of its own in place of copies; records still carry the old ones' ids.
+void replace_copies(Graph& exec) {
+  for (const auto& node : exec.nodes) {
+    if (node->work.type != kMemcpyNode) continue;
+    Node own{};
+    own.id = uint64_t{exec.id} << 32 | (exec.nodes.size() + ++exec.replaced);
+    tell_made(exec, own);
+    GraphData data{};
+    data.graph = &exec;
+    data.node = node.get();
+    call_resource(kNodeDestroyStarting, data);
+  }
 }
 
 /// Whether two graphs have the same nodes, in kind and number.
@@ -111,8 +139,12 @@ void record_graph(const Graph& graph, Stream& stream, uint32_t correlation) {
   write_record(&record);
 }
 
+/// Nodes are told of after their graph.
 void drop(Graph* graph) {
   State& all = state();
+  GraphData gone{};
+  gone.graph = graph;
+  call_resource(kGraphDestroyStarting, gone);
   for (const auto& node : graph->nodes) {
     GraphData data{};
     data.graph = graph;
@@ -121,9 +153,6 @@ void drop(Graph* graph) {
     if (state().options.silent_nodes.load() == 0) call_resource(kNodeDestroyStarting, data);
     if (node->child != nullptr) drop(node->child);
   }
-  GraphData data{};
-  data.graph = graph;
-  call_resource(kGraphDestroyStarting, data);
   const std::lock_guard lock(all.mutex);
   all.graphs.erase(graph);
 }
@@ -159,11 +188,7 @@ Node* add_node(Graph& graph, const Work& work) {
     node->id = node_id(graph);
     graph.nodes.push_back(std::move(node));
   }
-  GraphData data{};
-  data.graph = &graph;
-  data.node = raw;
-  data.node_type = work.type;
-  call_resource(kNodeCreated, data);
+  tell_made(graph, *raw);
   return raw;
 }
 
@@ -255,9 +280,7 @@ FAKE_EXPORT(cuptiGetGraphExecId, void* exec, uint32_t* id) {
 
 FAKE_VISIBLE void* fake_graph_create(void) {
   Graph* graph = make_graph(false);
-  GraphData data{};
-  data.graph = graph;
-  call_resource(kGraphCreated, data);
+  tell_graph_made(*graph);
   return graph;
 }
 
@@ -288,10 +311,7 @@ FAKE_VISIBLE void* fake_graph_add_memset(void* graph, uint64_t bytes, uint64_t d
 FAKE_VISIBLE void* fake_graph_add_child(void* graph, void* child) {
   Graph* copy = make_graph(false);
   Node* node = add_parent(graph_of(graph), kGraphNode, copy, 1);
-  GraphData data{};
-  data.graph = copy;
-  data.original_graph = child;
-  call_resource(kGraphCloned, data);
+  tell_graph_made(*copy);
   clone_nodes(graph_of(child), *copy);
   return node;
 }
@@ -306,10 +326,7 @@ FAKE_VISIBLE void fake_graph_destroy(void* graph) { drop(&graph_of(graph)); }
 
 FAKE_VISIBLE void* fake_graph_clone(void* graph) {
   Graph* copy = make_graph(false);
-  GraphData data{};
-  data.graph = copy;
-  data.original_graph = graph;
-  call_resource(kGraphCloned, data);
+  tell_graph_made(*copy);
   clone_nodes(graph_of(graph), *copy);
   return copy;
 }
@@ -327,17 +344,13 @@ FAKE_VISIBLE void fake_graph_launch_on_device(void* exec, void* stream) {
 
 FAKE_VISIBLE void* fake_graph_instantiate(void* graph) {
   Graph* exec = make_graph(true);
-  GraphData starting{};
-  starting.graph = graph;
-  call_resource(kExecCreateStarting, starting);
-  GraphData cloned{};
-  cloned.graph = exec;
-  cloned.original_graph = graph;
-  call_resource(kGraphCloned, cloned);
+  tell_graph_made(*exec);
   clone_nodes(graph_of(graph), *exec);
   GraphData data{};
   data.graph = graph;
   data.graph_exec = exec;
+  call_resource(kExecCreateStarting, data);
+  replace_copies(*exec);
   call_resource(kExecCreated, data);
   return exec;
 }

@@ -63,6 +63,7 @@ enum Resource : uint32_t {
   kGraphCreated = 9,
   kGraphDestroyStarting = 10,
   kGraphCloned = 11,
+  kNodeCreateStarting = 12,
   kNodeCreated = 13,
   kNodeDestroyStarting = 14,
   kExecCreateStarting = 17,

@@ -250,7 +250,7 @@ TEST(nodes_are_told_when_created_and_cloned_and_records_name_the_clone) {
   void* node = FAKE(fake_graph_add_kernel)(graph, FAKE(fake_function)("k", 5));
   FAKE(fake_graph_add_kernel)(graph, FAKE(fake_function)("m", 5));
   void* exec = FAKE(fake_graph_instantiate)(graph);
-  CHECK(seen.resources == (std::vector<uint32_t>{13, 13, 20, 20}));
+  CHECK(seen.resources == (std::vector<uint32_t>{13, 13, 13, 20, 13, 20}));
   const uint32_t id = FAKE(fake_graph_launch)(exec, nullptr);
   flush();
   const auto all = kernels();

@@ -38,7 +38,9 @@ inline constexpr int kExitSite = 1;
 enum ResourceCallback : uint32_t {
   kContextCreated = 1,
   kContextDestroyStarting = 2,
+  kGraphCreated = 9,
   kGraphDestroyStarting = 10,
+  kGraphNodeCreateStarting = 12,
   kGraphNodeCreated = 13,
   kGraphNodeDestroyStarting = 14,
   kGraphExecCreateStarting = 17,

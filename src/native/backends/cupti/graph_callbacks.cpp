@@ -10,6 +10,8 @@ namespace {
 
 /// So many nodes of graphs stay known when nobody is subscribed.
 constexpr size_t kKeptNodes = 1u << 20;
+/// So many graphs and clones are remembered until an executable is made of them.
+constexpr size_t kStepLimit = 4096;
 
 }  // namespace
 
@@ -22,19 +24,34 @@ void Hub::on_graph_launch(const CallbackData& data) noexcept {
   library_.disable_activity(kGraphTraceActivity);
 }
 
+// What CUPTI 13.0 tells, in this order. Of a captured node: that its making starts (only this tells
+// its type), that it is made. Of an instantiation: a graph is made whose handle is the
+// executable's; each of its nodes is made, then told to be a clone; the making of the executable
+// starts; nodes are made and destroyed as the driver sees fit (records may carry a destroyed one's
+// id); it is made.
+
 void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
+  ThreadCell* cell = find_cell();
+  if (cell == nullptr) return;
   switch (cbid) {
+    case kGraphCreated:
+      return add_step(*cell, {data.graph, 0});
+    case kGraphNodeCreateStarting:
+      cell->starting_node = data.node;
+      cell->starting_type = data.node_type;
+      return;
     case kGraphNodeCreated:
     case kGraphNodeCloned:
     case kGraphNodeUpdated:
     case kGraphNodeDestroyStarting:
-      return on_graph_node(cbid, data);
+      return on_graph_node(cbid, data, *cell);
     case kGraphExecCreateStarting:
-      if (ThreadCell* cell = find_cell(); cell != nullptr) cell->cloned_graphs.clear();
+      cell->is_instantiating = true;
       return;
     case kGraphExecCreated:
+      cell->is_instantiating = false;
       execs_.add(data.graph_exec);
-      return on_exec_created(data.graph_exec);
+      return on_exec_created(data.graph_exec, *cell);
     case kGraphExecDestroyStarting:
       execs_.remove(data.graph_exec);
       return on_graph_destroyed(library_.graph_exec_id, data.graph_exec);
@@ -45,66 +62,74 @@ void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
   }
 }
 
-void Hub::on_graph_node(uint32_t cbid, const GraphData& data) {
+void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) {
   if (library_.graph_node_id == nullptr) return;
-  if (data.node_type > kMemsetNode) return;  // only kernels, copies and memsets have records
   uint64_t node = 0;
   if (library_.graph_node_id(data.node, &node) != kSuccess) return;
   if (cbid == kGraphNodeDestroyStarting) {
     std::lock_guard lock(nodes_.mutex());
     return nodes_.remove(node);
   }
-  ThreadCell* cell = find_cell();
-  if (cbid == kGraphNodeCreated) {
-    const uint32_t captures = captures_.load(std::memory_order_relaxed);
-    const bool has_python = (captures & kPython) != 0;
-    if (cell != nullptr) {  // a launch that is captured has no record to wait for
-      const uint32_t launch = cell->last_correlation.load(std::memory_order_relaxed);
-      if ((captures & kShadow) != 0) shadow_map_->find(launch);
-      if (has_python) python_map_->find(launch);
-    }
-    const ContextId shadow = source_.shadow();
-    const ContextId python = has_python ? source_.python() : kUnknownContext;
-    const uint32_t epoch = source_.epoch();
-    {
-      std::lock_guard lock(nodes_.mutex());
-      nodes_.expect_epoch(epoch);
-      nodes_.add(node, shadow, python, cell == nullptr ? 0 : cell->own_value);
-    }
-    if (cell != nullptr && cell->own_value != 0) return;  // no work of the program's
-    if (source_.is_with_lead()) {
-      lead_nodes().add(node);
-    } else if (cell != nullptr) {
-      cell->nodes.add(node);
-    }
-    return;
-  }
+  if (cbid == kGraphNodeCreated) return on_node_created(node, data, cell);
   uint64_t original = 0;
   if (data.original_node == nullptr ||
       library_.graph_node_id(data.original_node, &original) != kSuccess) {
     return;
   }
+  log_of(cell).take_back(node);
   {
     std::lock_guard lock(nodes_.mutex());
     nodes_.copy(node, original);
   }
-  if (cell == nullptr) return;
-  const uint32_t graph = GraphNodes::graph_of(node);
-  auto& cloned = cell->cloned_graphs;
-  if (cloned.empty() || cloned.back() != graph) cloned.push_back(graph);
+  add_step(cell, {nullptr, GraphNodes::graph_of(node)});
+}
+
+void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell) {
+  const int type = cell.starting_node == data.node ? cell.starting_type : data.node_type;
+  if (type > kMemsetNode) return;  // only kernels, copies and memsets have records
+  const uint32_t captures = captures_.load(std::memory_order_relaxed);
+  const bool has_python = (captures & kPython) != 0;
+  // A launch that is captured has no record to wait for.
+  const uint32_t launch = cell.last_correlation.load(std::memory_order_relaxed);
+  if ((captures & kShadow) != 0) shadow_map_->find(launch);
+  if (has_python) python_map_->find(launch);
+  const ContextId shadow = source_.shadow();
+  const ContextId python = has_python ? source_.python() : kUnknownContext;
+  const uint32_t epoch = source_.epoch();
+  {
+    std::lock_guard lock(nodes_.mutex());
+    nodes_.expect_epoch(epoch);
+    nodes_.add(node, shadow, python, cell.own_value);
+  }
+  // Neither the driver's own nodes nor ours are work of the program's.
+  if (!cell.is_instantiating && cell.own_value == 0) log_of(cell).add(node);
+}
+
+NodeLog& Hub::log_of(ThreadCell& cell) {
+  return source_.is_with_lead() ? lead_nodes() : cell.nodes;
+}
+
+void Hub::add_step(ThreadCell& cell, const GraphStep& step) {
+  auto& steps = cell.graph_steps;
+  const bool is_same = !steps.empty() && steps.back().made == nullptr && step.made == nullptr &&
+                       steps.back().cloned == step.cloned;
+  if (is_same) return;
+  if (steps.size() >= kStepLimit) steps.erase(steps.begin(), steps.begin() + kStepLimit / 2);
+  steps.push_back(step);
 }
 
 /// Children and bodies were cloned with the graph, on this thread.
-void Hub::on_exec_created(void* exec) {
-  ThreadCell* cell = find_cell();
+void Hub::on_exec_created(void* exec, ThreadCell& cell) {
   uint32_t id = 0;
-  if (cell == nullptr || library_.graph_exec_id == nullptr) return;
-  std::vector<uint32_t> parts = std::move(cell->cloned_graphs);
-  cell->cloned_graphs.clear();
-  if (library_.graph_exec_id(exec, &id) != kSuccess) return;
+  const std::vector<GraphStep> steps = std::move(cell.graph_steps);
+  cell.graph_steps.clear();
+  if (library_.graph_exec_id == nullptr || library_.graph_exec_id(exec, &id) != kSuccess) return;
+  std::vector<uint32_t> parts;
+  for (size_t at = steps.size(); at-- > 0 && steps[at].made != exec;) {
+    if (steps[at].made == nullptr && steps[at].cloned != id) parts.push_back(steps[at].cloned);
+  }
   std::sort(parts.begin(), parts.end());
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  std::erase(parts, id);
   std::lock_guard lock(nodes_.mutex());
   nodes_.set_parts(id, std::move(parts));
 }

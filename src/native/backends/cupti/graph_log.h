@@ -21,10 +21,20 @@ class NodeLog {
     const auto graph = static_cast<uint32_t>(node >> 32);
     if (runs_.empty() || runs_.back().graph != graph) {
       if (runs_.size() >= kRunLimit) runs_.pop_front();
-      runs_.push_back({count(), graph, node});
+      runs_.push_back({count(), graph, node, node});
     }
+    runs_.back().before = runs_.back().last;
     runs_.back().last = node;
     count_.store(count() + 1, std::memory_order_relaxed);
+  }
+
+  /// The node that was added last turns out to be a clone.
+  void take_back(uint64_t node) {
+    std::lock_guard lock(mutex_);
+    if (runs_.empty() || runs_.back().last != node) return;
+    count_.store(count() - 1, std::memory_order_relaxed);
+    runs_.back().last = runs_.back().before;
+    if (runs_.back().begin == count()) runs_.pop_back();
   }
 
   /// Of the nodes made since `count` was so: the last one in the graph that the first one is of. A
@@ -51,6 +61,7 @@ class NodeLog {
     uint64_t begin;
     uint32_t graph;
     uint64_t last;
+    uint64_t before;  // the one before the last
   };
 
   std::mutex mutex_;

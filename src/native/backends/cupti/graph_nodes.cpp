@@ -63,17 +63,22 @@ void GraphNodes::put(uint64_t node, uint32_t captured) {
   uint32_t* known = slot_of(node);
   if (known == nullptr) {
     make_slot(node) = captured;
-    ++live_count_;
+    count_live(node, 1);
     return;
   }
   const uint32_t old = *known & ~kDead;
   if ((*known & kDead) != 0) {  // its id was used again
-    ++live_count_;
+    count_live(node, 1);
   } else {
     tell_value(old, false);
   }
   *known = captured;
   release(old);
+}
+
+void GraphNodes::count_live(uint64_t node, int by) {
+  live_count_ += static_cast<size_t>(by);
+  graphs_[graph_of(node)].live += static_cast<uint32_t>(by);
 }
 
 void GraphNodes::add(uint64_t node, ContextId shadow, ContextId python, uint64_t value) {
@@ -93,7 +98,7 @@ void GraphNodes::remove(uint64_t node) {
   if (slot == nullptr || (*slot & kDead) != 0) return;
   tell_value(*slot, false);
   *slot |= kDead;
-  --live_count_;
+  count_live(node, -1);
   dead_.push_back(node);
   while (dead_.size() > kDeadLimit) {
     forget(dead_.front());
@@ -206,7 +211,16 @@ void GraphNodes::trim(size_t limit) {
     std::sort(ids.begin(), ids.end());  // ids grow
     for (size_t at = 0; at < ids.size() && live_count_ > limit; ++at) remove_graph(ids[at]);
   }
-  for (; !dead_.empty(); dead_.pop_front()) forget(dead_.front());
+  std::deque<uint64_t> kept;
+  for (const uint64_t node : dead_) {
+    const auto graph = graphs_.find(graph_of(node));
+    if (graph != graphs_.end() && graph->second.live != 0) {
+      kept.push_back(node);
+    } else {
+      forget(node);
+    }
+  }
+  dead_ = std::move(kept);
 }
 
 }  // namespace proton::cupti

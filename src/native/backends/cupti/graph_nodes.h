@@ -46,7 +46,8 @@ class GraphNodes {
   /// A clone (an instantiated node, a child graph's, an updated one) was captured where its
   /// original was; if nobody saw that one, it is at least known of which graph it is.
   void copy(uint64_t node, uint64_t original);
-  /// The node is gone, though records of its last runs may still come.
+  /// The node is gone, though records of its last runs may still come; if its graph stays, even
+  /// those of later ones: the driver replaces nodes of executables, and records carry the old id.
   void remove(uint64_t node);
   void remove_graph(uint32_t graph);
 
@@ -81,7 +82,7 @@ class GraphNodes {
     epoch_ = epoch;
   }
 
-  /// Forgets the nodes that are gone, and the oldest graphs where more than `limit` nodes stay:
+  /// Forgets the graphs that are gone, and the oldest ones where more than `limit` nodes stay:
   /// while nobody is subscribed, graphs are destroyed unseen.
   void trim(size_t limit);
 
@@ -100,6 +101,7 @@ class GraphNodes {
     uint32_t first = 0;
     std::vector<uint32_t> slots;
     uint32_t known = 0;  // live and dead ones
+    uint32_t live = 0;
     std::vector<uint32_t> parts;
     std::vector<uint64_t> ridden;
     uint64_t ridden_version = 0;
@@ -118,6 +120,7 @@ class GraphNodes {
   uint32_t& make_slot(uint64_t node);
   uint32_t intern(const CapturedNode& captured);
   void put(uint64_t node, uint32_t captured);
+  void count_live(uint64_t node, int by);
   void release(uint32_t captured);
   void tell_value(uint32_t captured, bool has_come);
   void erase(uint32_t graph);

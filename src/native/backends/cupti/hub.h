@@ -27,6 +27,10 @@
 
 namespace proton::cupti {
 
+class NodeLog;
+struct GraphStep;
+struct ThreadCell;
+
 /// What a sink asks for.
 struct SinkOptions {
   bool with_frames = false;      // contexts are Python frames, not scopes
@@ -186,8 +190,11 @@ class Hub {
   void send_value(const ArrivedValue& arrived);
 
   // Of graph_callbacks.cpp
-  void on_graph_node(uint32_t cbid, const GraphData& data);
-  void on_exec_created(void* exec);
+  void on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell);
+  void on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell);
+  void on_exec_created(void* exec, ThreadCell& cell);
+  NodeLog& log_of(ThreadCell& cell);
+  static void add_step(ThreadCell& cell, const GraphStep& step);
   void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
   void trim_nodes();
 

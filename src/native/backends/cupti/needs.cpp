@@ -101,9 +101,9 @@ void Hub::enable_launches(bool is_wanted) {
     if (is_wanted && cbid == kLaunchKernel) library_.check(result, "cuptiEnableCallback");
   }
   for (const uint32_t cbid :
-       {kGraphNodeCreated, kGraphNodeCloned, kGraphNodeUpdated, kGraphNodeDestroyStarting,
-        kGraphDestroyStarting, kGraphExecCreateStarting, kGraphExecCreated,
-        kGraphExecDestroyStarting}) {
+       {kGraphCreated, kGraphNodeCreateStarting, kGraphNodeCreated, kGraphNodeCloned,
+        kGraphNodeUpdated, kGraphNodeDestroyStarting, kGraphDestroyStarting,
+        kGraphExecCreateStarting, kGraphExecCreated, kGraphExecDestroyStarting}) {
     // Refused where the library is older than the callback.
     library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kResourceDomain, cbid);
   }

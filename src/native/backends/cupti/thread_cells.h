@@ -13,6 +13,11 @@
 
 namespace proton::cupti {
 
+struct GraphStep {
+  const void* made;  // null: a clone
+  uint32_t cloned;   // the graph of the clone
+};
+
 /// On cache lines of its own: its thread writes at every launch.
 struct alignas(64) ThreadCell {
   std::atomic<uint32_t> last_correlation{0};
@@ -21,7 +26,11 @@ struct alignas(64) ThreadCell {
   std::atomic<uint64_t> launch_count{0};
   int64_t start_ns = 0;  // of the call under way
   NodeLog nodes;         // graph nodes that this thread has made for scopes of its own
-  std::vector<uint32_t> cloned_graphs;  // of nodes cloned here since an instantiation began
+  /// Graphs made here since the last instantiation, and those in which nodes were cloned.
+  std::vector<GraphStep> graph_steps;
+  const void* starting_node = nullptr;  // the graph node being made
+  int starting_type = 0;
+  bool is_instantiating = false;
   uint64_t own_value = 0;  // the metric value whose reading this thread is launching; 0: none
   std::mutex mutex;        // guards `launches`
   std::vector<LaunchEvent> launches;
