@@ -66,21 +66,67 @@ def test_a_graph_captured_before_the_session_is_counted_and_named_so(
 
     recorded = record(work)
     assert recorded.count_under("replay") == 40
-    paths = {path[1] for path, _ in recorded.kernels}
+    paths = {path[1:4] for path, _ in recorded.kernels}
     assert len(paths) == 1, paths
-    assert next(iter(paths)).startswith("<"), paths
+    path = next(iter(paths))
+    assert path[:2] == ("<captured_at>", "<captured while not recording>"), paths
+    assert path[2].startswith("<graph "), paths
+    warnings = recorded.file.header["warnings"]
+    assert any("start the session before graphs are captured" in text for text in warnings)
 
 
 def test_a_graph_can_be_one_event_a_replay(record: Any, capture: Any) -> None:
     def work() -> None:
-        graph = capture()
+        graphs = [capture(), capture()]
+        for graph in graphs:
+            for _ in range(10):
+                with proton.scope("replay"):
+                    graph.replay()
+
+    recorded = record(work, mode="graphs=graph")
+    assert recorded.count_under("replay") == 20
+    assert recorded.time_ns() > 0
+    names = {path[-1] for path, _ in recorded.kernels if path[0] == "replay"}
+    assert len(names) == 2, names
+    assert all(name.startswith("<graph ") for name in names), names
+
+
+@pytest.mark.parametrize("mode", ["graphs=node", "graphs=graph"])
+def test_metrics_of_captured_scopes_count_once_a_replay(record: Any, torch: Any, mode: str) -> None:
+    x = torch.ones(1024, device="cuda")
+    x.add_(1)
+    torch.cuda.synchronize()
+
+    def work() -> None:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            proton.enter_scope("at_entry", metrics={"tokens": 2})
+            x.add_(1)
+            proton.exit_scope("at_entry")
+            proton.enter_scope("at_exit")
+            x.add_(1)
+            proton.exit_scope("at_exit", metrics={"tokens": 3})
         for _ in range(10):
             with proton.scope("replay"):
                 graph.replay()
 
-    recorded = record(work, mode="graphs=graph")
-    assert recorded.count_under("replay") == 10
-    assert recorded.time_ns() > 0
+    file = record(work, mode=mode).file
+    assert file.metrics("replay/<captured_at>/at_entry")["tokens"] == 20
+    assert file.metrics("replay/<captured_at>/at_exit")["tokens"] == 30
+    assert "tokens" not in file.metrics("at_entry")
+
+
+def test_a_session_by_node_beside_one_by_graph_sees_nodes(
+    record: Any, capture: Any, tmp_path: Any
+) -> None:
+    def work() -> None:
+        by_graph = proton.start(str(tmp_path / "other"), backend="cupti", mode="graphs=graph")
+        graph = capture()
+        for _ in range(10):
+            graph.replay()
+        proton.finalize(by_graph)
+
+    assert sum(record(work).without(SEEDS).counts().values()) == 40
 
 
 def test_a_graph_from_before_is_recorded_by_its_nodes_where_cupti_would_crash(
@@ -108,3 +154,6 @@ def test_two_sessions_over_one_graph_count_the_same(record: Any, capture: Any) -
     assert sum(record(first).without(SEEDS).counts().values()) == 4
     again = record(lambda: graphs[0].replay())
     assert sum(again.counts().values()) == 4
+    assert again.count_under("<captured_at>", "captured_a") == 2, again.file.paths()
+    assert again.count_under("<captured_at>", "captured_b") == 2, again.file.paths()
+    assert not again.file.header.get("warnings"), again.file.header
