@@ -84,6 +84,20 @@ TEST(cupti_lets_go_of_the_driver_between_sessions) {
   CHECK(other.losses().empty());
 }
 
+TEST(ids_that_come_again_are_not_taken_for_those_of_another_kind_of_context) {
+  gpu::begin();
+  for (const bool with_frames : {true, false, true, false}) {
+    gpu::SinkOptions options;
+    options.with_frames = with_frames;
+    gpu::Recording recording(options);
+    for (int i = 0; i < 5; ++i) gpu::launch("k");
+    CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {5, 50}}}));
+    CHECK(recording.losses().empty());
+    recording.close();
+    CHECK(gpu::hub().detach());
+  }
+}
+
 TEST(sessions_see_what_was_launched_while_they_were_active) {
   gpu::begin();
   gpu::Recording first;

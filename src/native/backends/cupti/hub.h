@@ -200,8 +200,12 @@ class Hub {
 
   void count_dropped(Context context, uint32_t stream);
 
-  /// False: the launch was made before the hub subscribed.
-  bool find_context(CorrelationMap* map, uint32_t correlation, ContextId& context);
+  enum class Launch {
+    kUnseen,
+    kEarlier,  // seen by an earlier subscription; its id may have come again since
+    kSeen,
+  };
+  Launch find_context(CorrelationMap* map, uint32_t correlation, ContextId& context);
   struct FlushState;
   void wait_for_context(Context context, const std::string& whose, FlushState& state);
   void wait_for_gpu(FlushState& state);

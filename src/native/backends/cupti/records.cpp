@@ -70,13 +70,15 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
   }
 }
 
-inline bool Hub::find_context(CorrelationMap* map, uint32_t correlation, ContextId& context) {
+inline Hub::Launch Hub::find_context(CorrelationMap* map, uint32_t correlation,
+                                     ContextId& context) {
   context = kUnknownContext;
-  if (map == nullptr) return true;
+  if (map == nullptr) return Launch::kUnseen;
   const auto launch = map->find(correlation);
-  if (!launch.has_value()) return true;
+  if (!launch.has_value()) return Launch::kUnseen;
+  if (launch->generation != generation_) return Launch::kEarlier;
   context = launch->context;
-  return launch->generation == generation_;
+  return Launch::kSeen;
 }
 
 bool Hub::has_launches_under_way(uint32_t after, uint32_t until, bool with_frames) {
@@ -97,10 +99,11 @@ void Hub::find_launches() {
       last = 0;
     } else if (event.correlation != last || last == 0) {
       last = 0;
-      const bool has_shadow = find_context(shadow_map_.get(), event.correlation, contexts.shadow);
-      const bool has_python = find_context(python_map_.get(), event.correlation, contexts.python);
-      if (!has_shadow || !has_python) continue;  // launched before anyone here asked
-      if (contexts.shadow == kUnknownContext && contexts.python == kUnknownContext) {
+      const Launch shadow = find_context(shadow_map_.get(), event.correlation, contexts.shadow);
+      const Launch python = find_context(python_map_.get(), event.correlation, contexts.python);
+      if (shadow != Launch::kSeen && python != Launch::kSeen) {
+        // Launched before anyone here asked.
+        if (shadow == Launch::kEarlier || python == Launch::kEarlier) continue;
         // A call that was under way when we subscribed: its start was not for us to see.
         const uint32_t oldest = oldest_correlation(generation_);
         if (oldest != 0 && is_after(oldest, event.correlation)) continue;
