@@ -30,7 +30,7 @@ DATA = Path(__file__).parents[1] / "data"
 RECORDINGS = [
     path.read_bytes()
     for path in sorted(DATA.iterdir())
-    if path.suffix not in (".py", ".md") and path.stat().st_size < 20_000
+    if path.is_file() and path.suffix not in (".py", ".md") and path.stat().st_size < 20_000
 ]
 MAX_SECONDS = 5.0  # for one input of some kilobytes, on a machine that is busy
 HOSTILE: list[Any] = [

@@ -14,7 +14,9 @@ from proton.model.profile import Profile
 from tests.support.traces import as_held
 
 DATA = Path(__file__).parents[1] / "data"
-RECORDINGS = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".py", ".md"))
+RECORDINGS = sorted(
+    path.name for path in DATA.iterdir() if path.is_file() and path.suffix not in (".py", ".md")
+)
 SUFFIXES = {"hatchet", "hatchet_msgpack", "chrome_trace", "pftrace"}
 FORMATS = ("hatchet", "hatchet_msgpack", "chrome_trace", "perfetto")
 

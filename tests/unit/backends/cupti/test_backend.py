@@ -46,6 +46,10 @@ class FakeHub:
         cls.calls.append(("stop", session))
 
     @classmethod
+    def detach(cls) -> None:
+        cls.calls.append(("detach", None))
+
+    @classmethod
     def stats(cls) -> dict[str, int]:
         return {"graph_refusals": cls.refusals, "clock_residual_ns": 40}
 
@@ -102,14 +106,14 @@ def test_a_session_is_started_flushed_and_stopped(hub: Any, sink: Any) -> None:
     backend = started(sink)
     backend.flush()
     backend.stop()
-    assert [name for name, _ in hub.calls] == ["start", "flush", "stop"]
+    assert [name for name, _ in hub.calls] == ["start", "flush", "stop", "detach"]
 
 
 def test_stopping_twice_is_harmless(hub: Any, sink: Any) -> None:
     backend = started(sink)
     backend.stop()
     backend.stop()
-    assert [name for name, _ in hub.calls] == ["start", "stop"]
+    assert [name for name, _ in hub.calls] == ["start", "stop", "detach"]
 
 
 def test_the_mode_reaches_the_hub(hub: Any, sink: Any) -> None:
