@@ -31,6 +31,15 @@ def add(torch: Any) -> Callable[[], object]:
     return lambda: x.add_(1)
 
 
+@pytest.fixture
+def mul(torch: Any) -> Callable[[], object]:
+    """Launches another one, warm."""
+    x = torch.ones(1024, device="cuda")
+    x.mul_(2)
+    torch.cuda.synchronize()
+    return lambda: x.mul_(2)
+
+
 def scoped(name: str, work: Callable[[], object]) -> Callable[[], None]:
     def run() -> None:
         with proton.scope(name):
@@ -66,9 +75,10 @@ def test_only_the_taken_branch_of_a_condition_counts(record: Any, raw: RawGraphs
             raw.replay(executable, 4)
 
     recorded = record(work)
-    assert recorded.count_under("replay", CAPTURED, "then") == 4, recorded.file.paths()
-    assert recorded.count_under("replay", CAPTURED, "else") == 0
-    assert recorded.count_under("replay") == 4
+    # CUPTI 13.0 gives kernels of bodies no correlation id: no replay can claim them
+    assert recorded.count_under(CAPTURED, "then") == 4, recorded.file.paths()
+    assert sum(recorded.counts().values()) == 4, recorded.file.paths()
+    assert not recorded.file.header.get("losses"), recorded.file.header
 
 
 def test_clones_and_second_executables_keep_their_paths(
@@ -85,10 +95,12 @@ def test_clones_and_second_executables_keep_their_paths(
     assert recorded.count_under("replay", CAPTURED, "layer") == 4, recorded.file.paths()
 
 
-def test_an_updated_graph_counts_once_a_replay(record: Any, raw: RawGraphs, add: Any) -> None:
+def test_a_changed_kernel_belongs_to_the_capture_that_changed_it(
+    record: Any, raw: RawGraphs, add: Any, mul: Any
+) -> None:
     def work() -> None:
         executable = raw.instantiate(raw.capture(scoped("first", add)))
-        raw.update(executable, raw.capture(scoped("second", add)))
+        raw.update(executable, raw.capture(scoped("second", mul)))
         with proton.scope("replay"):
             raw.replay(executable, 3)
 

@@ -31,6 +31,24 @@ TEST(child_and_conditional_graphs_keep_their_paths) {
   CHECK_EQ(recording.rows(), expected);
 }
 
+TEST(kernels_of_a_conditional_body_stand_at_the_root_as_no_launch_claims_them) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* graph = FAKE(fake_graph_create)();
+  add_kernel_node(graph, "always", "a");
+  void* body = nullptr;
+  FAKE(fake_graph_add_conditional)(graph, 2, &body);
+  add_kernel_node(body, "sometimes", "b");
+  void* exec = instantiate(graph);
+  {
+    const gpu::Scope scope("run");
+    replay(exec, 3);
+  }
+  const gpu::Rows expected{{below("run", "always/a"), {3, 3}}, {below("", "sometimes/b"), {6, 6}}};
+  CHECK_EQ(recording.rows(), expected);
+  CHECK_EQ(gpu::describe(recording.losses()), "");
+}
+
 TEST(a_branch_that_is_not_taken_books_nothing) {
   gpu::begin();
   gpu::Recording recording;

@@ -126,7 +126,7 @@ struct Graph {
   std::mutex mutex;  // several threads may capture into one graph
   std::vector<std::unique_ptr<Node>> nodes;
   bool is_exec = false;
-  size_t replaced = 0;  // nodes that the driver made at instantiation
+  size_t more_nodes = 0;  // that came in at instantiation
 };
 
 /// A buffer the profiler lent. `first_incomplete` is where unfinished records begin.

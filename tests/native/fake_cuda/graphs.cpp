@@ -55,9 +55,9 @@ void run_nodes(const Graph& graph, Stream& stream, uint32_t correlation, uint32_
       record_work(node->work, stream, correlation, node->id, graph_id);
       continue;
     }
-    for (int run = 0; run < node->runs; ++run) {
-      run_nodes(*node->child, stream, correlation, graph_id);
-    }
+    // Records of a conditional body have no correlation id.
+    const uint32_t id = node->work.type == kConditionalNode ? 0 : correlation;
+    for (int run = 0; run < node->runs; ++run) run_nodes(*node->child, stream, id, graph_id);
   }
 }
 
@@ -83,17 +83,37 @@ uint64_t total_ns(const Graph& graph) {
   return sum;
 }
 
+uint64_t next_id(Graph& exec) {
+  return uint64_t{exec.id} << 32 | (exec.nodes.size() + ++exec.more_nodes);
+}
+
 /// The driver makes nodes of its own in place of copies; records still carry the old ones' ids.
 void replace_copies(Graph& exec) {
   for (const auto& node : exec.nodes) {
     if (node->work.type != kMemcpyNode) continue;
     Node own{};
-    own.id = uint64_t{exec.id} << 32 | (exec.nodes.size() + ++exec.replaced);
+    own.id = next_id(exec);
     tell_made(exec, own);
     GraphData data{};
     data.graph = &exec;
     data.node = node.get();
     call_resource(kNodeDestroyStarting, data);
+  }
+}
+
+/// Nodes of children and bodies become the executable's own, untold.
+void absorb(Graph& exec, Graph& from) {
+  for (const auto& node : from.nodes) {
+    if (&from != &exec) node->id = next_id(exec);
+    if (node->child == nullptr) continue;
+    GraphData data{};
+    data.graph = &from;
+    data.node = node.get();
+    if (node->work.type == kGraphNode) call_resource(kNodeDestroyStarting, data);
+    GraphData inner{};
+    inner.graph = node->child;
+    call_resource(kGraphDestroyStarting, inner);
+    absorb(exec, *node->child);
   }
 }
 
@@ -110,18 +130,19 @@ bool has_shape(const Graph& one, const Graph& other) {
   return true;
 }
 
+/// Of nodes whose parameters changed: the new graph's, and as its original the executable's.
 void update_nodes(Graph& exec, const Graph& graph) {
   for (size_t i = 0; i < exec.nodes.size(); ++i) {
-    exec.nodes[i]->work = graph.nodes[i]->work;
-    exec.nodes[i]->runs = graph.nodes[i]->runs;
+    Node &here = *exec.nodes[i], &there = *graph.nodes[i];
+    const bool is_changed = here.work.function != there.work.function;
+    here.work = there.work;
+    here.runs = there.runs;
     GraphData data{};
-    data.graph = &exec;
-    data.node = exec.nodes[i].get();
-    data.original_node = graph.nodes[i].get();
-    data.node_type = exec.nodes[i]->work.type;
-    if (kCuptiVersion >= 130000) call_resource(kNodeUpdated, data);
-    if (exec.nodes[i]->child != nullptr)
-      update_nodes(*exec.nodes[i]->child, *graph.nodes[i]->child);
+    data.node = &there;
+    data.original_node = &here;
+    data.graph_exec = &exec;
+    if (is_changed && kCuptiVersion >= 130000) call_resource(kNodeUpdated, data);
+    if (here.child != nullptr) update_nodes(*here.child, *there.child);
   }
 }
 
@@ -351,6 +372,7 @@ FAKE_VISIBLE void* fake_graph_instantiate(void* graph) {
   data.graph_exec = exec;
   call_resource(kExecCreateStarting, data);
   replace_copies(*exec);
+  absorb(*exec, *exec);
   call_resource(kExecCreated, data);
   return exec;
 }

@@ -1,6 +1,7 @@
 // What the hub is told about graphs, on the threads that make, instantiate, launch and destroy
 // them.
-#include <algorithm>
+#include <set>
+#include <unordered_set>
 
 #include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
@@ -10,8 +11,8 @@ namespace {
 
 /// So many nodes of graphs stay known when nobody is subscribed.
 constexpr size_t kKeptNodes = 1u << 20;
-/// So many graphs and clones are remembered until an executable is made of them.
-constexpr size_t kStepLimit = 4096;
+/// So many clones are remembered until an executable is made of them.
+constexpr size_t kStepLimit = 1u << 20;
 
 }  // namespace
 
@@ -26,16 +27,18 @@ void Hub::on_graph_launch(const CallbackData& data) noexcept {
 
 // What CUPTI 13.0 tells, in this order. Of a captured node: that its making starts (only this tells
 // its type), that it is made. Of an instantiation: a graph is made whose handle is the
-// executable's; each of its nodes is made, then told to be a clone; the making of the executable
-// starts; nodes are made and destroyed as the driver sees fit (records may carry a destroyed one's
-// id); it is made.
+// executable's; each of its nodes, children and bodies included, is made, then told to be a clone;
+// the making of the executable starts; nodes are made and destroyed as the driver sees fit (records
+// may carry a destroyed one's id), graphs of children and bodies are destroyed, and their nodes
+// move, untold, into the executable under new ids; it is made. Of an update: for each node whose
+// parameters changed, the new graph's node and, as its original, the executable's.
 
 void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
   ThreadCell* cell = find_cell();
   if (cell == nullptr) return;
   switch (cbid) {
     case kGraphCreated:
-      return add_step(*cell, {data.graph, 0});
+      return add_step(*cell, {data.graph, nullptr, 0});
     case kGraphNodeCreateStarting:
       cell->starting_node = data.node;
       cell->starting_type = data.node_type;
@@ -67,6 +70,7 @@ void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) 
   uint64_t node = 0;
   if (library_.graph_node_id(data.node, &node) != kSuccess) return;
   if (cbid == kGraphNodeDestroyStarting) {
+    if (cell.is_instantiating) add_step(cell, {nullptr, data.node, 0});
     std::lock_guard lock(nodes_.mutex());
     return nodes_.remove(node);
   }
@@ -76,12 +80,14 @@ void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) 
       library_.graph_node_id(data.original_node, &original) != kSuccess) {
     return;
   }
-  log_of(cell).take_back(node);
-  {
+  if (cbid == kGraphNodeUpdated) {
     std::lock_guard lock(nodes_.mutex());
-    nodes_.copy(node, original);
+    return nodes_.copy(original, node);
   }
-  add_step(cell, {nullptr, GraphNodes::graph_of(node)});
+  log_of(cell).take_back(node);
+  add_step(cell, {nullptr, data.node, node});
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.copy(node, original);
 }
 
 void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell) {
@@ -111,27 +117,36 @@ NodeLog& Hub::log_of(ThreadCell& cell) {
 
 void Hub::add_step(ThreadCell& cell, const GraphStep& step) {
   auto& steps = cell.graph_steps;
-  const bool is_same = !steps.empty() && steps.back().made == nullptr && step.made == nullptr &&
-                       steps.back().cloned == step.cloned;
-  if (is_same) return;
   if (steps.size() >= kStepLimit) steps.erase(steps.begin(), steps.begin() + kStepLimit / 2);
   steps.push_back(step);
 }
 
-/// Children and bodies were cloned with the graph, on this thread.
+/// Nodes of children and bodies were cloned with the graph, on this thread: under ids of their own,
+/// or now of the executable's.
 void Hub::on_exec_created(void* exec, ThreadCell& cell) {
   uint32_t id = 0;
   const std::vector<GraphStep> steps = std::move(cell.graph_steps);
-  cell.graph_steps.clear();
+  cell.graph_steps = {};
   if (library_.graph_exec_id == nullptr || library_.graph_exec_id(exec, &id) != kSuccess) return;
-  std::vector<uint32_t> parts;
-  for (size_t at = steps.size(); at-- > 0 && steps[at].made != exec;) {
-    if (steps[at].made == nullptr && steps[at].cloned != id) parts.push_back(steps[at].cloned);
+  std::unordered_set<const void*> destroyed;
+  std::set<uint32_t> parts;
+  for (size_t at = steps.size(); at-- > 0 && steps[at].graph != exec;) {
+    const GraphStep& step = steps[at];
+    if (step.node != nullptr && step.clone == 0) destroyed.insert(step.node);
+    if (step.clone == 0 || GraphNodes::graph_of(step.clone) == id) continue;
+    uint64_t node = 0;
+    if (destroyed.contains(step.node) || library_.graph_node_id(step.node, &node) != kSuccess) {
+      continue;
+    }
+    if (node == step.clone) {
+      parts.insert(GraphNodes::graph_of(node));
+      continue;
+    }
+    std::lock_guard lock(nodes_.mutex());
+    nodes_.copy(node, step.clone);
   }
-  std::sort(parts.begin(), parts.end());
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   std::lock_guard lock(nodes_.mutex());
-  nodes_.set_parts(id, std::move(parts));
+  nodes_.set_parts(id, {parts.begin(), parts.end()});
 }
 
 void Hub::on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {

@@ -13,9 +13,11 @@
 
 namespace proton::cupti {
 
+/// A graph was made, or a node cloned or destroyed.
 struct GraphStep {
-  const void* made;  // null: a clone
-  uint32_t cloned;   // the graph of the clone
+  const void* graph;  // null: a node
+  void* node;
+  uint64_t clone;  // its id then; 0: it was destroyed
 };
 
 /// On cache lines of its own: its thread writes at every launch.
@@ -26,7 +28,7 @@ struct alignas(64) ThreadCell {
   std::atomic<uint64_t> launch_count{0};
   int64_t start_ns = 0;  // of the call under way
   NodeLog nodes;         // graph nodes that this thread has made for scopes of its own
-  /// Graphs made here since the last instantiation, and those in which nodes were cloned.
+  /// What happened here since the last instantiation.
   std::vector<GraphStep> graph_steps;
   const void* starting_node = nullptr;  // the graph node being made
   int starting_type = 0;
