@@ -1,7 +1,8 @@
 """A thread beside the program: it takes the steps of safekeeping, and writes when a signal ends us.
 
 There is one while sessions are open. It is stopped before a fork and started again after it in the
-parent, so that children never see it in the middle of something.
+parent, so that children never see it in the middle of something, and not before `os.fork` has
+returned: Python warns of threads that it finds then.
 """
 
 from __future__ import annotations
@@ -65,13 +66,14 @@ class Keeper:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a thread."""
-        return self._thread is not None
+        """Whether there is a thread, or will be as soon as a fork is over."""
+        return self._thread is not None or self._is_paused
 
     def start(self, *, catches_signals: bool) -> None:
         """Run, and catch signals that end the process if asked to; if it runs: look at once."""
         if catches_signals:
             Termination.catch_signals(limit_s=SIGNAL_LIMIT_S)
+        self._is_paused = False
         if self._thread is None:
             try:
                 self._thread = _Thread(self._run)
@@ -87,7 +89,8 @@ class Keeper:
 
     def stop(self) -> None:
         """End the thread and give the signals back."""
-        if self._thread is not None:
+        if self.is_running:
+            self._is_paused = False
             Termination.release_signals()
             self._join()
 
@@ -104,9 +107,12 @@ class Keeper:
             self._is_paused = True
 
     def after_fork_in_parent(self) -> None:
-        """Go on."""
+        """Go on, once the fork is over."""
         if self._is_paused:
-            self._is_paused = False
+            _call_soon(self._go_on)
+
+    def _go_on(self) -> None:
+        if self._is_paused:
             self.start(catches_signals=False)  # they are caught still
 
     def after_fork_in_child(self) -> None:
@@ -152,6 +158,25 @@ class Keeper:
         except BaseException as error:
             _log().error("%s", error)
         Termination.end_process(signal)
+
+
+def _call_soon(function: Callable[[], None]) -> None:
+    """Have the main thread call it between two of its own steps."""
+    import ctypes  # slow to load; few programs fork
+
+    def call(_: object) -> int:
+        _pending.remove(callback)
+        function()
+        return 0
+
+    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
+    _pending.append(callback)  # alive until it was called
+    if ctypes.pythonapi.Py_AddPendingCall(callback, None) != 0:  # too many wait already
+        _pending.remove(callback)
+        function()
+
+
+_pending: list[Any] = []
 
 
 def follow_forks(keeper: Keeper) -> None:

@@ -18,7 +18,7 @@ void ClockMap::update(const ClockPair& pair) {
   last_ = pair;
   is_same_ = is_same();
   const int64_t span = last_.cupti_ns - first_.cupti_ns;
-  if (span < 1'000'000) return;  // too short to tell drift from noise
+  if (span < kShortestNs) return;
   drift_ = static_cast<double>(last_.offset_ns() - first_.offset_ns()) / static_cast<double>(span);
 }
 

@@ -39,6 +39,9 @@ class ClockMap {
   /// Clocks this near are one clock, read at two moments.
   static constexpr int64_t kSameNs = 2000;
 
+  /// A reading is off by up to a microsecond: a shorter span could not tell drift from that.
+  static constexpr int64_t kShortestNs = 100'000'000;
+
   bool is_same() const;
 
   ClockPair first_;
