@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from proton._native import Termination
 
 SIGNAL_LIMIT_S = 8.0  # containers are killed ten seconds after they were asked to end
 JOIN_LIMIT_S = 10.0
+GONE_LIMIT_S = 0.1
 LONGEST_WAIT_S = 3600.0
 RETRY_S = 10.0
 
@@ -35,11 +38,13 @@ class _Thread:
 
     def __init__(self, run: Callable[[_Thread], None]) -> None:
         self.is_stopping = False
+        self._native_id = 0
         self._ended = threading.Lock()
         self._ended.acquire()
         self.ident = _thread.start_new_thread(self._call, (run,))
 
     def _call(self, run: Callable[[_Thread], None]) -> None:
+        self._native_id = threading.get_native_id()
         try:
             run(self)
         finally:
@@ -51,6 +56,13 @@ class _Thread:
             return False
         self._ended.release()
         return True
+
+    def wait_until_gone(self) -> None:
+        """The system may list a thread for a moment after its last step."""
+        end = time.monotonic() + GONE_LIMIT_S
+        path = f"/proc/self/task/{self._native_id}"
+        while os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.0001)
 
 
 class Keeper:
@@ -66,8 +78,8 @@ class Keeper:
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a thread, or will be as soon as a fork is over."""
-        return self._thread is not None or self._is_paused
+        """Whether there is a thread."""
+        return self._thread is not None
 
     def start(self, *, catches_signals: bool) -> None:
         """Run, and catch signals that end the process if asked to; if it runs: look at once."""
@@ -89,7 +101,7 @@ class Keeper:
 
     def stop(self) -> None:
         """End the thread and give the signals back."""
-        if self.is_running:
+        if self._thread is not None or self._is_paused:
             self._is_paused = False
             Termination.release_signals()
             self._join()
@@ -102,14 +114,17 @@ class Keeper:
 
     def before_fork(self) -> None:
         """End the thread for the time of a fork."""
-        if self._thread is not None:
+        if (thread := self._thread) is not None:
             self._join()
+            thread.wait_until_gone()
             self._is_paused = True
 
     def after_fork_in_parent(self) -> None:
         """Go on, once the fork is over."""
-        if self._is_paused:
-            _call_soon(self._go_on)
+        if self._is_paused and threading.current_thread() is threading.main_thread():
+            _Later(self._go_on, sys._getframe(1))
+        else:  # the main thread may not move for long
+            self._go_on()
 
     def _go_on(self) -> None:
         if self._is_paused:
@@ -160,23 +175,41 @@ class Keeper:
         Termination.end_process(signal)
 
 
-def _call_soon(function: Callable[[], None]) -> None:
-    """Have the main thread call it between two of its own steps."""
-    import ctypes  # slow to load; few programs fork
+class _Later:
+    """Has the main thread call a function once it is back in the frame that called `os.fork`."""
 
-    def call(_: object) -> int:
-        _pending.remove(callback)
-        function()
+    LIMIT = 10_000  # of attempts: then it is called wherever the thread is
+
+    def __init__(self, function: Callable[[], None], frame: FrameType | None) -> None:
+        import ctypes  # slow to load; few programs fork
+
+        self._function = function
+        self._frame = frame
+        self._left = self.LIMIT
+        self._add = ctypes.pythonapi.Py_AddPendingCall
+        self._callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._call)
+        _pending.append(self)  # alive until it was called
+        self._ask()
+
+    def _ask(self) -> None:
+        if self._add(self._callback, None) != 0:  # too many wait already
+            self._finish()
+
+    def _call(self, _: object) -> int:
+        if self._left > 0 and sys._getframe(1) is not self._frame:  # a handler of the fork's
+            self._left -= 1
+            self._ask()
+        else:
+            self._finish()
         return 0
 
-    callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(call)
-    _pending.append(callback)  # alive until it was called
-    if ctypes.pythonapi.Py_AddPendingCall(callback, None) != 0:  # too many wait already
-        _pending.remove(callback)
-        function()
+    def _finish(self) -> None:
+        _pending.remove(self)
+        self._frame = None
+        self._function()
 
 
-_pending: list[Any] = []
+_pending: list[_Later] = []
 
 
 def follow_forks(keeper: Keeper) -> None:

@@ -80,7 +80,7 @@ def test_the_thread_is_away_while_a_fork_is_under_way() -> None:
     keeper.start(catches_signals=False)
     keeper.before_fork()
     assert not keeper.is_running
-    keeper.after_fork_in_parent()
+    keeper.start(catches_signals=False)
     assert keeper.is_running
     keeper.stop()
     keeper.before_fork()  # with no thread there is nothing to do
