@@ -17,7 +17,7 @@ namespace proton::bindings {
 inline ThreadState* thread_in_base_context() {
   ThreadState* thread = this_thread;
   if (thread == nullptr || thread->is_in_task) return nullptr;
-  return thread->host_context == PyThreadState_Get()->context ? thread : nullptr;
+  return thread->host_context == _PyThreadState_UncheckedGet()->context ? thread : nullptr;
 }
 
 /// The stack of the running thread or task. Changes of a task's stack last only after `commit`.

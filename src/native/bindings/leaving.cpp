@@ -8,8 +8,7 @@
 
 namespace proton::bindings {
 
-bool finish_entry(ThreadState& thread, ScopeEntry& entry, PyObject* metrics) {
-  if (!process.is_recording()) return true;
+bool book_exit(ThreadState& thread, ScopeEntry& entry, PyObject* metrics) {
   SampleList samples;
   const bool is_good = read_metrics(metrics, samples);
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;

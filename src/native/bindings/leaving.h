@@ -5,12 +5,19 @@
 
 #include "bindings/current.h"
 #include "session/context_stack.h"
+#include "session/recording.h"
 
 namespace proton::bindings {
 
-/// Records that `entry` was left, with metrics (a mapping, None or null). False: a Python error is
-/// set; everything that could be booked is booked.
-bool finish_entry(ThreadState& thread, ScopeEntry& entry, PyObject* metrics);
+/// Books in the active sessions that `entry` was left, with metrics (a mapping, None or null).
+/// False: a Python error is set; everything that could be booked is booked.
+bool book_exit(ThreadState& thread, ScopeEntry& entry, PyObject* metrics);
+
+/// The same where sessions may be inactive, or none may want to know.
+inline bool finish_entry(ThreadState& thread, ScopeEntry& entry, PyObject* metrics) {
+  if (!process.is_recording() || (metrics == nullptr && !is_exit_wanted(entry))) return true;
+  return book_exit(thread, entry, metrics);
+}
 
 /// Takes `entry` off the stack of `current`; entries still open above it are closed and counted.
 /// The caller ends `entry` with drop_entry.

@@ -31,11 +31,14 @@ bool read_integer(PyObject* value, MetricId metric, int64_t& number) {
   return true;
 }
 
-bool read_float(PyObject* value, MetricId metric, double& number) {
-  number = PyFloat_AS_DOUBLE(value);
-  if (std::isfinite(number)) return true;
+[[gnu::cold, gnu::noinline]] bool refuse_float(PyObject* value, MetricId metric) {
   return refuse(ErrorKind::kUsage, metric,
                 concat("is ", repr(value), "; only finite numbers can be recorded"));
+}
+
+inline bool read_float(PyObject* value, MetricId metric, double& number) {
+  number = PyFloat_AS_DOUBLE(value);
+  return std::isfinite(number) || refuse_float(value, metric);
 }
 
 bool read_list(PyObject* value, MetricId metric, MetricValue& out) {
@@ -195,11 +198,14 @@ bool for_each_metric(PyObject* metrics, Visit visit) {
   PyObject* name;
   PyObject* value;
   Py_ssize_t position = 0;
-  while (PyDict_Next(metrics, &position, &name, &value)) {
+  Py_ssize_t left = PyDict_GET_SIZE(metrics);
+  while (left != 0 && PyDict_Next(metrics, &position, &name, &value)) {
     if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) {
       if (!visit(name, value)) return false;
+      --left;
       continue;
     }
+    left = -1;  // from here on the dict may change
     // Held: a converter may change the dict.
     Reference held_name = Reference::to(name);
     Reference held_value = Reference::to(value);

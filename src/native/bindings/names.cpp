@@ -69,9 +69,9 @@ PyObject* exact_string(PyObject* text, const char* what) {
   return PyErr_Format(PyExc_TypeError, "%s must be a string, not %s", what, Py_TYPE(text)->tp_name);
 }
 
-NameId intern_name(void* text) {
-  auto* name = static_cast<PyObject*>(text);
-  if (const uint32_t* known = scope_names.find(name)) return *known;
+namespace {
+
+[[gnu::noinline]] NameId add_name(PyObject* name) {
   bool is_exact;
   const NameId id = process.names.intern(to_utf8(name, is_exact));
   if (!is_exact) {
@@ -82,12 +82,19 @@ NameId intern_name(void* text) {
   return id;
 }
 
+}  // namespace
+
+NameId intern_name(void* text) {
+  auto* name = static_cast<PyObject*>(text);
+  const uint32_t* known = scope_names.find(name);
+  return known != nullptr ? *known : add_name(name);
+}
+
 void clear_name_cache() { scope_names.clear(); }
 
-std::optional<MetricId> intern_metric_name(PyObject* name) {
-  if (PyUnicode_CheckExact(name)) {
-    if (const uint32_t* known = metric_names.find(name)) return *known;
-  }
+namespace {
+
+[[gnu::noinline]] std::optional<MetricId> add_metric_name(PyObject* name) {
   if (!PyUnicode_Check(name)) {
     raise(ErrorKind::kMetricType,
           concat("metric name ", repr(name), " is not a string; give the metric a name"));
@@ -105,6 +112,15 @@ std::optional<MetricId> intern_metric_name(PyObject* name) {
     raise(error);
     return std::nullopt;
   }
+}
+
+}  // namespace
+
+std::optional<MetricId> intern_metric_name(PyObject* name) {
+  if (PyUnicode_CheckExact(name)) [[likely]] {
+    if (const uint32_t* known = metric_names.find(name)) return *known;
+  }
+  return add_metric_name(name);
 }
 
 }  // namespace proton::bindings

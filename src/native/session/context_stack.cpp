@@ -20,15 +20,24 @@ void recycle(ScopeEntry* entry) {
   if (owner != nullptr) process.hooks.release(owner);
 }
 
+/// For a thread with ranges of libraries: `entry` was entered in the innermost one.
+[[gnu::noinline]] void note_range(ScopeEntry& entry, RangeThread& ranges) {
+  entry.range_context = Ranges::innermost(ranges, entry.parent);
+  entry.range_owner = &ranges;
+  entry.range_serial = ranges.serial.load(std::memory_order_relaxed);
+  entry.range_epoch = process.epoch;
+}
+
+[[gnu::noinline]] ScopeEntry* fill_pool() { return process.free_entries = new ScopeEntry; }
+
 }  // namespace
 
 ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   ScopeEntry* entry = process.free_entries;
-  if (entry != nullptr) {
-    process.free_entries = entry->parent;
-  } else {
-    entry = new ScopeEntry;
+  if (entry == nullptr) [[unlikely]] {
+    entry = fill_pool();
   }
+  process.free_entries = entry->parent;
   entry->parent = top;
   entry->references = 1;
   entry->epoch = 0;
@@ -44,13 +53,10 @@ ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   entry->has_metrics = false;
   entry->range_context = kRootPath;
   entry->range_owner = nullptr;
-  if (RangeThread* ranges = this_ranges) [[unlikely]] {
-    entry->range_context = Ranges::innermost(*ranges, top);
-    entry->range_owner = ranges;
-    entry->range_serial = ranges->serial.load(std::memory_order_relaxed);
-    entry->range_epoch = process.epoch;
-  }
   top = entry;
+  if (RangeThread* ranges = this_ranges) [[unlikely]] {
+    note_range(*entry, *ranges);
+  }
   return *entry;
 }
 

@@ -30,8 +30,9 @@ Booking add_list(std::vector<Number>& sum, const std::vector<Number>& value) {
 void SampleList::add(MetricId metric, MetricValue value) {
   if (auto* integer = std::get_if<int64_t>(&value)) return add(metric, *integer);
   if (auto* real = std::get_if<double>(&value)) return add(metric, *real);
-  add_sample(metric, MetricSample::Type::kOther).other = others_.size();
-  others_.push_back(std::move(value));
+  std::vector<MetricValue>& others = rest().others;
+  add_sample(metric, MetricSample::Type::kOther).other = others.size();
+  others.push_back(std::move(value));
 }
 
 void SampleList::add_all(const SampleList& others) {
@@ -46,7 +47,7 @@ MetricValue SampleList::value(size_t at) const {
     case MetricSample::Type::kFloat:
       return sample.real;
     default:
-      return others_[sample.other];
+      return rest_->others[sample.other];
   }
 }
 

@@ -2,6 +2,8 @@
 /// Not locked: rows are paths under the GIL, or kernels under the session's mutex.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "base/key_index.h"
@@ -48,22 +50,36 @@ class SampleList {
   void add(MetricId metric, MetricValue value);
   void add_all(const SampleList& others);
 
-  void add(DeviceSample sample) { device_.push_back(std::move(sample)); }
+  void add(DeviceSample sample) { rest().device.push_back(std::move(sample)); }
 
   size_t size() const { return size_; }
-  bool empty() const { return size_ == 0 && device_.empty(); }
+  bool empty() const { return size_ == 0 && device().empty(); }
   const MetricSample& operator[](size_t at) const {
-    return at < kInline ? inline_[at] : more_[at - kInline];
+    return at < kInline ? inline_[at] : rest_->more[at - kInline];
   }
   MetricValue value(size_t at) const;
   /// Those on devices, which are no part of the others.
-  const std::vector<DeviceSample>& device() const { return device_; }
+  std::span<const DeviceSample> device() const {
+    return rest_ == nullptr ? std::span<const DeviceSample>() : rest_->device;
+  }
 
  private:
   static constexpr size_t kInline = 4;
 
+  /// What most calls do without: a list is made and destroyed at every exit of a scope.
+  struct Rest {
+    std::vector<MetricSample> more;
+    std::vector<MetricValue> others;
+    std::vector<DeviceSample> device;
+  };
+
+  Rest& rest() {
+    if (rest_ == nullptr) rest_ = std::make_unique<Rest>();
+    return *rest_;
+  }
+
   MetricSample& add_sample(MetricId metric, MetricSample::Type type) {
-    MetricSample& sample = size_ < kInline ? inline_[size_] : more_.emplace_back();
+    MetricSample& sample = size_ < kInline ? inline_[size_] : rest().more.emplace_back();
     ++size_;
     sample.metric = metric;
     sample.type = type;
@@ -72,9 +88,7 @@ class SampleList {
 
   size_t size_ = 0;
   MetricSample inline_[kInline];  // not initialised
-  std::vector<MetricSample> more_;
-  std::vector<MetricValue> others_;
-  std::vector<DeviceSample> device_;
+  std::unique_ptr<Rest> rest_;
 };
 
 /// How an addition went; every outcome but kBooked leaves the old value.

@@ -57,6 +57,8 @@ struct GraphHooks {
   /// The contexts that nodes refer to, and what has become of them when the tables were cleared.
   std::vector<ContextId> (*contexts)() = nullptr;
   void (*move_contexts)(uint32_t epoch, const std::function<ContextId(ContextId)>& move) = nullptr;
+  /// What `node_count` answers the lead, to be read in place: every scope asks.
+  const std::atomic<uint64_t>* lead_node_count = nullptr;
 };
 
 struct Process {

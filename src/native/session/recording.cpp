@@ -13,9 +13,11 @@
 namespace proton {
 namespace {
 
+// Rare paths are marked noinline: inlined, they would make every enter and exit save registers.
+
 constexpr std::string_view kMetadataPrefix = "__proton_launch_metadata:";
 
-void resolve(ScopeEntry* entry, PathId parent) {
+inline void resolve(ScopeEntry* entry, PathId parent) {
   if (entry->range_context != kRootPath && entry->range_epoch == process.epoch) [[unlikely]] {
     parent = process.ranges.path(entry->range_context);
   }
@@ -24,8 +26,22 @@ void resolve(ScopeEntry* entry, PathId parent) {
   entry->has_frames_path = false;
 }
 
+/// With its parents, which were pushed while nothing recorded. A loop, not a recursion: scopes nest
+/// 10 000 deep.
+[[gnu::noinline]] PathId resolve_all(ScopeEntry* entry) {
+  std::vector<ScopeEntry*> pending;
+  ScopeEntry* at = entry;
+  for (; at != nullptr && at->epoch != process.epoch; at = at->parent) pending.push_back(at);
+  PathId path = at == nullptr ? kRootPath : at->path;
+  for (auto it = pending.rbegin(); it != pending.rend(); ++it) {
+    resolve(*it, path);
+    path = (*it)->path;
+  }
+  return path;
+}
+
 /// Python frames at entry, or those of now for a scope entered before the session was active.
-PathId frames_path_of(ThreadState& thread, ScopeEntry& entry) {
+[[gnu::noinline]] PathId frames_path_of(ThreadState& thread, ScopeEntry& entry) {
   path_of(&entry);
   if (!entry.has_frames_path) {
     entry.frames_path = process.hooks.capture_frames(thread);
@@ -52,7 +68,8 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
 }
 
 /// Tells the backend which scope the values on devices belong to.
-void commit_values(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+[[gnu::noinline]] void commit_values(ThreadState& thread, ScopeEntry& entry,
+                                     const SampleList& metrics) {
   if (metrics.device().empty() || process.values.commit == nullptr) return;
   const std::vector<ValueTarget> targets = active_targets(entry.scope_id);
   const PathId shadow = path_of(&entry);
@@ -76,8 +93,10 @@ bool is_lead() { return this_thread != nullptr && this_thread == process.threads
 
 /// The graph node that stands for what was captured since there were `count` of them; 0: nothing.
 uint64_t captured_since(uint64_t count) {
-  if (process.graphs.node_since == nullptr || count == kUnknownCount) return 0;
-  return process.graphs.node_since(is_lead(), count);
+  if (count == kUnknownCount || count_captured() == count) [[likely]] {
+    return 0;
+  }
+  return process.graphs.node_since == nullptr ? 0 : process.graphs.node_since(is_lead(), count);
 }
 
 /// The metrics of a captured scope count whenever `node` runs.
@@ -95,11 +114,46 @@ void ride(ThreadState& thread, ScopeEntry& entry, uint64_t node, const SampleLis
   if (!process.graphs.ride(node)) process.riders.forget(node);
 }
 
+/// A scope with metrics was left in which `node` was captured: they count whenever it runs, in the
+/// sessions that see graphs.
+[[gnu::noinline]] void record_captured(ThreadState& thread, ScopeEntry& entry, int64_t end_ns,
+                                       uint64_t node, const SampleList& metrics) {
+  SampleList given;  // at entry
+  bool is_captured = false;
+  std::exception_ptr first_error;
+  for (Session* session : process.active_sessions) {
+    const PathId path = path_in(*session, thread, entry);
+    try {
+      if (!session->counts_replays()) {
+        session->book_scope(path, entry, end_ns, metrics);
+        continue;
+      }
+      is_captured = true;
+      SampleList taken = session->take_metrics(entry);
+      if (given.empty()) given = std::move(taken);
+      session->book_scope(path, entry, end_ns, SampleList());
+    } catch (const Error&) {
+      if (!first_error) first_error = std::current_exception();
+    }
+  }
+  if (is_captured) {
+    given.add_all(metrics);
+    ride(thread, entry, node, given);
+  }
+  commit_values(thread, entry, metrics);
+  if (first_error) std::rethrow_exception(first_error);
+}
+
 }  // namespace
 
 uint64_t count_captured() {
-  return process.graphs.node_count == nullptr ? kUnknownCount
-                                              : process.graphs.node_count(is_lead());
+  const GraphHooks& graphs = process.graphs;
+  if (graphs.node_count == nullptr) return kUnknownCount;
+  const bool asks_lead = is_lead();
+  if (asks_lead && graphs.lead_node_count != nullptr) [[likely]] {
+    return graphs.lead_node_count->load(std::memory_order_relaxed);
+  }
+  return graphs.node_count(asks_lead);
 }
 
 PathId path_with_state(PathId path, const ContextStack& stack) {
@@ -115,22 +169,13 @@ PathId path_with_state(PathId path, std::string_view name) {
   return process.paths.child(path, FrameId::state(process.names.intern(name)));
 }
 
-PathId path_of(ScopeEntry* entry) {
-  if (entry == nullptr) return kRootPath;
-  if (entry->epoch == process.epoch) return entry->path;
-  if (entry->parent == nullptr || entry->parent->epoch == process.epoch) {
-    resolve(entry, entry->parent == nullptr ? kRootPath : entry->parent->path);
-    return entry->path;
+PathId resolve_path(ScopeEntry* entry) {
+  const ScopeEntry* parent = entry->parent;
+  if (parent != nullptr && parent->epoch != process.epoch) [[unlikely]] {
+    return resolve_all(entry);
   }
-  std::vector<ScopeEntry*> pending;  // a loop, not a recursion: scopes nest 10 000 deep
-  ScopeEntry* at = entry;
-  for (; at != nullptr && at->epoch != process.epoch; at = at->parent) pending.push_back(at);
-  PathId path = at == nullptr ? kRootPath : at->path;
-  for (auto it = pending.rbegin(); it != pending.rend(); ++it) {
-    resolve(*it, path);
-    path = (*it)->path;
-  }
-  return path;
+  resolve(entry, parent == nullptr ? kRootPath : parent->path);
+  return entry->path;
 }
 
 ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack) {
@@ -174,7 +219,7 @@ ContextSource context_source() {
   };
 }
 
-void publish(ThreadState& thread, const ContextStack& stack) {
+[[gnu::noinline]] void publish_more(ThreadState& thread, const ContextStack& stack) {
   PathId path = path_of(stack.top);
   if (RangeThread* ranges = thread.ranges.load(std::memory_order_relaxed)) [[unlikely]] {
     const bool has_more = stack.state != nullptr || stack.op != nullptr;
@@ -183,13 +228,10 @@ void publish(ThreadState& thread, const ContextStack& stack) {
     Ranges::follow_host(*ranges, stack.top, has_more);
   }
   if (stack.state != nullptr) path = path_with_state(path, stack);
-  thread.published.store(path, std::memory_order_release);
-  if (stack.state == nullptr && stack.op == nullptr) [[likely]] {
-    thread.context.store(path, std::memory_order_relaxed);
-    thread.suffix.store(0, std::memory_order_relaxed);
-    thread.has_own.store(stack.top != nullptr, std::memory_order_relaxed);
-    return;
+  if (stack.state == nullptr && stack.op == nullptr) {
+    return thread.publish(path, stack.top != nullptr);
   }
+  thread.published.store(path, std::memory_order_release);
   const ThreadState* lead = process.threads.lead();
   if (stack.top == nullptr && stack.state == nullptr && path == kRootPath && lead != nullptr) {
     const RangeThread* ranges = lead->ranges.load(std::memory_order_acquire);
@@ -230,34 +272,28 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
 }
 
 void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
-  const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
   const bool has_metrics = !metrics.empty() || entry.has_metrics;
+  if (!has_metrics && !is_exit_wanted(entry)) return;
+  const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
   const uint64_t node = has_metrics ? captured_since(entry.captured_nodes) : 0;
-  SampleList given;  // at entry
-  bool is_captured = false;
+  if (node != 0) [[unlikely]] {
+    return record_captured(thread, entry, end_ns, node, metrics);
+  }
   std::exception_ptr first_error;
   for (Session* session : process.active_sessions) {
     if (session->data() == DataKind::kTree && !has_metrics && !entry.is_timed) continue;
-    const PathId path = path_in(*session, thread, entry);
     try {
-      if (node == 0 || !session->counts_replays()) {
-        session->book_scope(path, entry, end_ns, metrics);
-        continue;
-      }
-      is_captured = true;
-      SampleList taken = session->take_metrics(entry);
-      if (given.empty()) given = std::move(taken);
-      session->book_scope(path, entry, end_ns, SampleList());
+      session->book_scope(path_in(*session, thread, entry), entry, end_ns, metrics);
     } catch (const Error&) {
       if (!first_error) first_error = std::current_exception();
     }
   }
-  if (is_captured) {
-    given.add_all(metrics);
-    ride(thread, entry, node, given);
+  if (!metrics.device().empty()) [[unlikely]] {
+    commit_values(thread, entry, metrics);
   }
-  commit_values(thread, entry, metrics);
-  if (first_error) std::rethrow_exception(first_error);
+  if (first_error) [[unlikely]] {
+    std::rethrow_exception(first_error);
+  }
 }
 
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {

@@ -10,8 +10,14 @@
 
 namespace proton {
 
-/// The shadow path down to `entry`, interning names that were pushed while nothing recorded.
-PathId path_of(ScopeEntry* entry);
+/// Interns the names of `entry` and of those above it that were pushed while nothing recorded.
+PathId resolve_path(ScopeEntry* entry);
+
+/// The shadow path down to `entry`.
+inline PathId path_of(ScopeEntry* entry) {
+  if (entry == nullptr) return kRootPath;
+  return entry->epoch == process.epoch ? entry->path : resolve_path(entry);
+}
 
 /// The entry that the thread's work hangs below: its own top, or else the lead's.
 ScopeEntry* effective_top(const ThreadState& thread, const ContextStack& stack);
@@ -26,8 +32,17 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
 PathId path_with_state(PathId path, const ContextStack& stack);
 PathId path_with_state(PathId path, std::string_view state);
 
+/// Makes the path of a thread known that has states, launch metadata or ranges of libraries.
+void publish_more(ThreadState& thread, const ContextStack& stack);
+
 /// Makes the thread's path known to readers without a lock.
-void publish(ThreadState& thread, const ContextStack& stack);
+inline void publish(ThreadState& thread, const ContextStack& stack) {
+  if (stack.state != nullptr || stack.op != nullptr ||
+      thread.ranges.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    return publish_more(thread, stack);
+  }
+  thread.publish(path_of(stack.top), stack.top != nullptr);
+}
 
 /// Publishes every thread's path: a session has just become active.
 void publish_all();
@@ -37,6 +52,11 @@ uint64_t count_captured();
 
 /// After a push, while a session is active.
 void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& entry);
+
+/// Whether an active session wants to know that `entry` was left, even without metrics.
+inline bool is_exit_wanted(const ScopeEntry& entry) {
+  return process.needs_clock || entry.is_timed || entry.has_metrics;
+}
 
 /// After the pop, while a session is active. Books everything it can, then throws the first Error.
 void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);

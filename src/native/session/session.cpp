@@ -130,7 +130,7 @@ bool Session::is_empty() const {
          });
 }
 
-void Session::see_first(PathId path) {
+[[gnu::noinline]] void Session::see_first(PathId path) {  // `see` stays small
   if (path >= marks_.size()) marks_.resize(std::max<size_t>(path + 1, process.paths.size() * 2));
   const bool is_new = marks_[path] == 0;
   marks_[path] = mark_;
@@ -216,7 +216,8 @@ void Session::book_samples(PathId path, const SampleList& metrics) {
   }
 }
 
-void Session::refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value) {
+[[gnu::noinline]] void Session::refuse(Booking booking, PathId path, MetricId metric,
+                                       const MetricValue& value) {
   const std::string node = process.frame_name(process.paths.frame(path));
   const std::string& key = process.metric_names.name(metric).key;
   const MetricValue& standing = current_->scope_metrics.value(path, metric);

@@ -31,12 +31,14 @@ struct ThreadState {
   std::atomic<bool> has_own{false};           // whether this thread has anything open
   std::atomic<bool> is_led{false};            // with a suffix: launch metadata is all that is open
 
-  void forget_published() {
-    published.store(kRootPath, std::memory_order_relaxed);
-    context.store(kRootPath, std::memory_order_relaxed);
+  /// A path without state and launch metadata.
+  void publish(PathId path, bool is_own) {
+    published.store(path, std::memory_order_release);
+    context.store(path, std::memory_order_relaxed);
     suffix.store(0, std::memory_order_relaxed);
-    has_own.store(false, std::memory_order_relaxed);
+    has_own.store(is_own, std::memory_order_relaxed);
   }
+  void forget_published() { publish(kRootPath, false); }
 };
 
 /// The calling thread's state, or null when it has none yet.

@@ -57,7 +57,7 @@ class MetricScope {
   }
   ~MetricScope() {
     const std::lock_guard gil(host::gil());
-    host::leave(is_at_entry_ ? proton::SampleList() : samples_);
+    host::leave(is_at_entry_ ? proton::SampleList() : std::move(samples_));
   }
   MetricScope(const MetricScope&) = delete;
   MetricScope& operator=(const MetricScope&) = delete;

@@ -161,6 +161,8 @@ uint64_t Hub::captured_count(bool is_lead) noexcept {
   return this_cell == nullptr ? 0 : this_cell->nodes.count();
 }
 
+const std::atomic<uint64_t>& Hub::lead_captured_count() noexcept { return lead_nodes().counter(); }
+
 uint64_t Hub::captured_since(bool is_lead, uint64_t count) noexcept {
   if (is_lead) return lead_nodes().last_since(count);
   return this_cell == nullptr ? 0 : this_cell->nodes.last_since(count);

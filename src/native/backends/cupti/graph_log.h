@@ -15,6 +15,7 @@ class NodeLog {
  public:
   /// How many nodes were made so far.
   uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  const std::atomic<uint64_t>& counter() const noexcept { return count_; }
 
   void add(uint64_t node) {
     std::lock_guard lock(mutex_);

@@ -115,6 +115,7 @@ class Hub {
   // Asked by scopes (GraphHooks of session/process.h)
   /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
   static uint64_t captured_count(bool is_lead) noexcept;
+  static const std::atomic<uint64_t>& lead_captured_count() noexcept;
   /// The node that metrics of a scope ride on which was entered when `count` was so; 0: none.
   static uint64_t captured_since(bool is_lead, uint64_t count) noexcept;
   /// From now on events tell when `node` or a clone of it ran. False: it is gone.
