@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,16 @@ def torch() -> Any:
         pytest.skip("needs a GPU")
     module.zeros(1, device="cuda")
     return module
+
+
+@pytest.fixture
+def kernels(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module of Triton kernels."""
+    monkeypatch.syspath_prepend(str(HERE))
+    sys.modules.pop("kernels", None)
+    import kernels  # type: ignore[import-not-found, unused-ignore]
+
+    return kernels
 
 
 class Recorded:

@@ -116,6 +116,35 @@ def test_metrics_of_captured_scopes_count_once_a_replay(record: Any, torch: Any,
     assert "tokens" not in file.metrics("at_entry")
 
 
+def test_launch_metadata_of_a_whole_graph_is_summed_at_every_replay(
+    record: Any, torch: Any, kernels: Any
+) -> None:
+    x = torch.ones(4096, device="cuda")
+    sizes = (1024, 4096, 4096)
+    for size in sizes:
+        kernels.scale[(4,)](x, size, BLOCK=1024)  # compiles
+    torch.cuda.synchronize()
+
+    def work() -> None:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph), proton.scope("layer"):
+            for size in sizes:
+                kernels.scale[(4,)](x, size, BLOCK=1024)
+        with proton.scope("replay"):
+            for _ in range(3):
+                graph.replay()
+
+    recorded = record(work, mode="graphs=graph", hook="triton")
+    found = [(path, own) for path, own in recorded.kernels if path[0] == "replay"]
+    assert len(found) == 1, recorded.file.paths()
+    path, own = found[0]
+    assert path[-1].startswith("<graph "), path
+    assert own["count"] == 3, own
+    assert own["flops32"] == 3 * sum(sizes), own
+    assert own["bytes"] == 3 * 8 * sum(sizes), own
+    assert recorded.file.losses == {}
+
+
 def test_a_session_by_node_beside_one_by_graph_sees_nodes(
     record: Any, capture: Any, tmp_path: Any
 ) -> None:

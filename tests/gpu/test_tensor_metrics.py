@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -30,16 +29,6 @@ def metrics_of(file: Any) -> dict[str, dict[str, Any]]:
             found[path] = node["metrics"]
         pending += [(path + "/", child) for child in node["children"]]
     return found
-
-
-@pytest.fixture
-def kernels(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module of Triton kernels."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    sys.modules.pop("kernels", None)
-    import kernels  # type: ignore[import-not-found, unused-ignore]
-
-    return kernels
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

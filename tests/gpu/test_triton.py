@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,6 @@ import pytest
 import proton
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
-
-
-@pytest.fixture
-def kernels(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module of kernels."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    sys.modules.pop("kernels", None)
-    import kernels  # type: ignore[import-not-found, unused-ignore]
-
-    return kernels
 
 
 def test_triton_kernels_are_counted(torch: Any, record: Any, kernels: Any) -> None:

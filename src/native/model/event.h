@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/ids.h"
 
@@ -27,6 +28,12 @@ struct LaunchShape {
   bool operator==(const LaunchShape&) const = default;
 };
 
+/// The launches with metadata that an executable graph was captured from, one for each node.
+struct GraphLaunches {
+  uint64_t version;  // two lists of one version are the same list
+  std::vector<ContextId> contexts;
+};
+
 /// One finished kernel, copy or graph. Times are nanoseconds of the host clock.
 struct KernelEvent {
   EventKind kind = EventKind::kKernel;
@@ -44,8 +51,9 @@ struct KernelEvent {
   uint64_t graph_node = 0;  // 0: no graph, or a whole one
   /// Captured nodes that ran in this event and that metrics of scopes ride on (GraphRiders).
   std::span<const uint64_t> riders = {};
-  int64_t bytes = 0;  // copies
-  LaunchShape shape;  // kernels
+  const GraphLaunches* graph_launches = nullptr;  // of a whole graph; null: none
+  int64_t bytes = 0;                              // copies
+  LaunchShape shape;                              // kernels
 };
 
 /// One call that launched work, as the host saw it. Only timelines ask for these.

@@ -185,6 +185,7 @@ class Session : public EventSink {
   void forget_values(const Phase& phase);
   void book_riders(const KernelEvent& event, Phase& phase);
   void add_rider_metrics(const KernelEvent& event, Phase& phase, size_t first);
+  const Op* op_of_graph(const KernelEvent& event);
   PathId path_of_rider(const Rider& rider) const {
     return context_ == ContextKind::kPython && rider.python != kUnknownContext ? rider.python
                                                                                : rider.shadow;
@@ -249,6 +250,14 @@ class Session : public EventSink {
   KeyIndex captured_index_;  // (replay, capture) -> captured_places_
   std::vector<CapturedPlace> captured_places_;
   std::unordered_set<uint32_t> unseen_graphs_;  // graphs whose capture nobody saw
+  /// What the launch metadata of a graph's kernels adds up to.
+  struct GraphSum {
+    uint64_t version = 0;  // of the GraphLaunches
+    Op op;
+    std::vector<Booking> refused;
+    void add(const Op& launch);
+  };
+  std::unordered_map<uint32_t, GraphSum> graph_sums_;  // by graph
   /// Values of a trace that came from devices: by scope id, and by the launch of their kernel.
   std::unordered_map<uint64_t, std::vector<SpanMetric>> scope_values_;
   struct KernelValue {

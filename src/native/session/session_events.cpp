@@ -138,7 +138,11 @@ inline void Session::book(const KernelEvent& event, const Booked& booked, Phase&
 inline void Session::place_event(const KernelEvent& event, bool with_metadata) {
   const ContextId named_by = event.capture == kNoContext ? event.context : event.capture;
   uint32_t op_id = 0;
-  const Op* op = with_metadata ? process.contexts.op(named_by, op_id) : nullptr;
+  const Op* op = nullptr;
+  if (with_metadata) {
+    op =
+        event.graph_launches == nullptr ? process.contexts.op(named_by, op_id) : op_of_graph(event);
+  }
   Phase& phase = phase_of(event.correlation);
   const PlaceId place = place_of(event);
   const uint32_t kernel = kernel_of(event, op, op_id);

@@ -1,4 +1,5 @@
-// Replays of graphs in a session: the places of their kernels, and metrics of captured scopes.
+// Replays of graphs in a session: the places of their kernels, and metrics of captured scopes and
+// launches.
 #include <algorithm>
 
 #include "session/process.h"
@@ -68,6 +69,37 @@ void Session::add_rider_metrics(const KernelEvent& event, Phase& phase, size_t f
       }
     });
   }
+}
+
+void Session::GraphSum::add(const Op& launch) {
+  for (const OpMetric& metric : launch.metrics) {
+    if (metric.kind == MetricKind::kProperty) continue;  // one kernel's, not the graph's
+    const auto same =
+        std::find_if(op.metrics.begin(), op.metrics.end(),
+                     [&](const OpMetric& other) { return other.metric == metric.metric; });
+    if (same == op.metrics.end()) {
+      op.metrics.push_back(metric);
+      continue;
+    }
+    const Booking booking = add_value(same->value, metric.kind, metric.value);
+    if (booking != Booking::kBooked) refused.push_back(booking);
+  }
+}
+
+/// Where kernels are not told apart: their launch metadata as one, added up when the graph is seen
+/// for the first time or with other nodes. What does not add up is lost at every replay.
+const Op* Session::op_of_graph(const KernelEvent& event) {
+  const GraphLaunches& launches = *event.graph_launches;
+  GraphSum& sum = graph_sums_[event.graph];
+  if (sum.version != launches.version) {
+    sum = {launches.version, {}, {}};
+    for (const ContextId context : launches.contexts) {
+      uint32_t op_id = 0;
+      if (const Op* launch = process.contexts.op(context, op_id)) sum.add(*launch);
+    }
+  }
+  for (const Booking booking : sum.refused) count_booking(booking);
+  return &sum.op;
 }
 
 }  // namespace proton

@@ -67,6 +67,26 @@ class MetricScope {
   proton::SampleList samples_;
 };
 
+/// A captured launch with metadata, as Triton's hooks bracket it.
+template <typename Value>
+void launch_op(const char* name, const char* metric, Value value, void* stream,
+               const char* kernel = "k") {
+  const auto publish = [](std::shared_ptr<const proton::OpEntry> op) {
+    const std::lock_guard gil(host::gil());
+    host::thread().stack.op = std::move(op);
+    proton::publish(host::thread(), host::thread().stack);
+  };
+  auto op = std::make_shared<proton::OpEntry>();
+  op->name = name;
+  {
+    const std::lock_guard gil(host::gil());
+    op->metrics.add(proton::process.metric_names.intern(metric), value);
+  }
+  publish(op);
+  launch(kernel, 3, stream);
+  publish(nullptr);
+}
+
 /// A metric of a path so far; -1: none.
 inline int64_t metric_at(Recording& recording, const std::string& path, const char* key,
                          int phase = 0) {

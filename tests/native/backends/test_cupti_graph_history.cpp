@@ -116,26 +116,11 @@ TEST(copies_in_a_graph_keep_their_paths_too) {
 TEST(a_graph_keeps_its_launch_metadata_too) {
   gpu::begin();
   void* exec = nullptr;
-  const auto flops = [] {
-    const std::lock_guard gil(host::gil());
-    return proton::process.metric_names.intern("flops");
-  }();
   {
     gpu::Recording first;
     const gpu::Scope scope("model");
-    exec = instantiate(gpu::capture([&](void* stream) {
-      auto op = std::make_shared<proton::OpEntry>();
-      op->name = "matmul";
-      op->metrics.add(flops, 5.0);
-      const auto publish = [&](std::shared_ptr<const proton::OpEntry> entry) {
-        const std::lock_guard gil(host::gil());
-        host::thread().stack.op = std::move(entry);
-        proton::publish(host::thread(), host::thread().stack);
-      };
-      publish(op);
-      gpu::launch("k", 3, stream);
-      publish(nullptr);
-    }));
+    exec = instantiate(
+        gpu::capture([](void* stream) { gpu::launch_op("matmul", "flops", 5.0, stream); }));
   }
   gpu::Recording again;
   again.session().use_launch_metadata(true);

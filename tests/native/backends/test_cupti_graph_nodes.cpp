@@ -130,12 +130,51 @@ TEST(a_graph_knows_the_riders_of_its_parts) {
   nodes.copy(node_id(3, 1), node_id(1, 1));
   nodes.copy(node_id(4, 1), node_id(2, 1));
   nodes.set_parts(3, {4});
-  CHECK(nodes.ridden(3).empty());
+  CHECK(nodes.whole(3)->ridden.empty());
   nodes.ride(node_id(2, 1));  // after the clone was made
-  CHECK_EQ(nodes.ridden(3).size(), 1);
-  CHECK_EQ(nodes.ridden(3)[0], node_id(2, 1));
+  CHECK_EQ(nodes.whole(3)->ridden.size(), 1);
+  CHECK_EQ(nodes.whole(3)->ridden[0], node_id(2, 1));
   nodes.remove_graph(3);
   CHECK_EQ(nodes.size(), 2);  // its parts went with it
+}
+
+TEST(a_whole_graph_lists_the_launches_with_metadata_of_its_nodes) {
+  GraphNodes nodes;
+  const ContextId launch = kLaunchBit | 5;
+  nodes.add(node_id(1, 1), launch, 20);
+  nodes.add(node_id(1, 2), 7, 20);                // no metadata
+  nodes.add(node_id(1, 3), launch, 20, 99);       // reads a value for us
+  nodes.add(node_id(1, 4), kUnknownContext, 20);  // nobody knows
+  nodes.add(node_id(1, 4'000'000'000), launch + 1, 20);
+  nodes.add(node_id(2, 1), launch + 2, 20);
+  CHECK(nodes.whole(1)->launches->contexts == (std::vector<ContextId>{launch, launch + 1}));
+  nodes.set_parts(1, {2});
+  CHECK(nodes.whole(1)->launches->contexts ==
+        (std::vector<ContextId>{launch, launch + 1, launch + 2}));
+  CHECK(nodes.whole(9) == nullptr);
+}
+
+TEST(the_launches_of_a_whole_graph_are_collected_anew_only_when_its_nodes_change) {
+  GraphNodes nodes;
+  const ContextId launch = kLaunchBit | 5;
+  nodes.add(node_id(1, 1), launch, 20);
+  nodes.add(node_id(2, 1), launch, 20);
+  nodes.set_parts(1, {2});
+  const auto first = nodes.whole(1)->launches;
+  nodes.add(node_id(3, 1), launch, 20);  // another graph
+  nodes.add(node_id(1, 2), 7, 20);       // no metadata
+  nodes.remove(node_id(1, 1));           // it may be in flight
+  CHECK(nodes.whole(1)->launches == first);
+  nodes.add(node_id(2, 2), launch + 1, 20);  // in a part
+  const auto second = nodes.whole(1)->launches;
+  CHECK(second->version != first->version);
+  CHECK_EQ(second->contexts.size(), 3);
+  nodes.copy(node_id(1, 2), node_id(3, 1));  // an update
+  CHECK_EQ(nodes.whole(1)->launches->contexts.size(), 4);
+  nodes.move_contexts(1, [](ContextId context) { return context + 100; });
+  CHECK_EQ(nodes.whole(1)->launches->contexts[0], launch + 100);
+  nodes.expect_epoch(2);
+  CHECK(nodes.whole(1)->launches == nullptr);
 }
 
 TEST(only_so_many_nodes_outlive_a_subscription) {

@@ -41,6 +41,7 @@ bool read_times(const Record& record, const ClockMap& clock, KernelEvent& event)
   event.lane = record.stream_id;
   event.device_type = kDeviceType;
   event.riders = {};
+  event.graph_launches = nullptr;
   return true;
 }
 

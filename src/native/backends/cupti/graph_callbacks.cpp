@@ -199,6 +199,7 @@ void Hub::find_nodes() {
   std::unique_lock lock(nodes_.mutex(), std::defer_lock);
   ridden_.clear();
   riders_.clear();
+  graph_launches_.clear();
   for (size_t i = 0; i < pending_count_; ++i) {
     KernelEvent& event = pending_[i];
     if (event.graph == 0 && event.graph_node == 0) continue;
@@ -207,10 +208,15 @@ void Hub::find_nodes() {
       nodes_.expect_epoch(epoch);
     }
     if (event.graph_node == 0) {  // a whole graph
-      const auto& ridden = nodes_.ridden(event.graph);
-      if (ridden.empty()) continue;
-      ridden_.push_back({i, riders_.size(), ridden.size()});
-      riders_.insert(riders_.end(), ridden.begin(), ridden.end());
+      const WholeGraph* whole = nodes_.whole(event.graph);
+      if (whole == nullptr) continue;
+      if (whole->launches != nullptr) {
+        event.graph_launches = whole->launches.get();
+        graph_launches_.push_back(whole->launches);
+      }
+      if (whole->ridden.empty()) continue;
+      ridden_.push_back({i, riders_.size(), whole->ridden.size()});
+      riders_.insert(riders_.end(), whole->ridden.begin(), whole->ridden.end());
       continue;
     }
     Contexts& contexts = contexts_of_[i];

@@ -59,13 +59,13 @@ uint32_t GraphNodes::intern(const CapturedNode& captured) {
 void GraphNodes::put(uint64_t node, uint32_t captured) {
   ++captured_[captured - 1].references;
   tell_value(captured, true);
-  ++ridden_version_;
   uint32_t* known = slot_of(node);
   if (known == nullptr) {
     make_slot(node) = captured;
     count_live(node, 1);
-    return;
+    return touch(graph_of(node));
   }
+  touch(graph_of(node));
   const uint32_t old = *known & ~kDead;
   if ((*known & kDead) != 0) {  // its id was used again
     count_live(node, 1);
@@ -117,7 +117,7 @@ void GraphNodes::remove_graph(uint32_t id) {
   for (const auto& [node, captured] : far_) {
     if (graph_of(node) == id) nodes.push_back(node);
   }
-  const std::vector<uint32_t> parts = std::move(found->second.parts);
+  const std::vector<uint32_t> parts = found->second.parts;  // it may be in flight
   if (found->second.known == 0) erase(id);
   for (const uint64_t node : nodes) remove(node);
   for (const uint32_t part : parts) remove_graph(part);
@@ -149,7 +149,7 @@ void GraphNodes::forget(uint64_t node) {
   *slot = 0;
   far_.erase(node);
   release(captured);
-  ++ridden_version_;
+  touch(graph_of(node));
   const auto graph = graphs_.find(graph_of(node));
   if (--graph->second.known == 0) erase(graph->first);
 }
@@ -157,41 +157,71 @@ void GraphNodes::forget(uint64_t node) {
 bool GraphNodes::ride(uint64_t node) {
   const uint32_t* slot = slot_of(node);
   if (slot == nullptr) return false;
-  captured_[(*slot & ~kDead) - 1].is_ridden = true;
-  ++ridden_version_;
+  CapturedNode& captured = captured_[(*slot & ~kDead) - 1];
+  captured.is_ridden = true;
+  if (captured.references > 1) ++version_;  // its clones are anywhere
+  touch(graph_of(node));
   return true;
 }
 
 void GraphNodes::set_parts(uint32_t exec, std::vector<uint32_t> parts) {
   const auto found = graphs_.find(exec);
   if (found == graphs_.end() && parts.empty()) return;
+  for (const uint32_t part : parts) {
+    if (Graph* graph = find_graph(part)) graph->owner = exec;
+  }
   graphs_[exec].parts = std::move(parts);
-  ++ridden_version_;
+  touch(exec);
 }
 
-void GraphNodes::collect_ridden(const Graph& graph, std::vector<uint64_t>& out) const {
-  for (const uint32_t slot : graph.slots) {
-    if (slot == 0) continue;
-    const CapturedNode& captured = captured_[(slot & ~kDead) - 1];
-    if (captured.is_ridden) out.push_back(captured.root);
+/// Its nodes have changed.
+void GraphNodes::touch(uint32_t id) {
+  Graph* graph = find_graph(id);
+  if (graph == nullptr) return;
+  graph->version = 0;
+  if (graph->owner == 0) return;
+  if (const auto owner = graphs_.find(graph->owner); owner != graphs_.end()) {
+    owner->second.version = 0;
   }
 }
 
-const std::vector<uint64_t>& GraphNodes::ridden(uint32_t exec) {
-  static const std::vector<uint64_t> none;
-  const auto found = graphs_.find(exec);
-  if (found == graphs_.end()) return none;
-  Graph& graph = found->second;
-  if (graph.ridden_version == ridden_version_) return graph.ridden;
-  graph.ridden_version = ridden_version_;
-  graph.ridden.clear();
-  collect_ridden(graph, graph.ridden);
-  for (const uint32_t part : graph.parts) {
+/// Dead nodes too: their executable may be in flight, or runs what the driver put in their place.
+void GraphNodes::collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& ridden,
+                         std::vector<ContextId>& launches) const {
+  const auto take = [&](uint32_t slot) {
+    if (slot == 0) return;
+    const CapturedNode& captured = captured_[(slot & ~kDead) - 1];
+    if (captured.is_ridden) ridden.push_back(captured.root);
+    const bool is_launch = (captured.shadow & kLaunchBit) != 0 && captured.shadow < kUnknownContext;
+    if (is_launch && captured.value == 0) launches.push_back(captured.shadow);
+  };
+  for (const uint32_t slot : graph.slots) take(slot);
+  for (const auto& [node, slot] : far_) {
+    if (graph_of(node) == id) take(slot);
+  }
+}
+
+const WholeGraph* GraphNodes::whole(uint32_t exec) {
+  Graph* graph = find_graph(exec);
+  if (graph == nullptr) return nullptr;
+  if (graph->version == version_) return &graph->whole;
+  graph->version = version_;
+  WholeGraph& whole = graph->whole;
+  whole.ridden.clear();
+  std::vector<ContextId> launches;
+  collect(exec, *graph, whole.ridden, launches);
+  for (const uint32_t part : graph->parts) {
     if (const auto inner = graphs_.find(part); inner != graphs_.end()) {
-      collect_ridden(inner->second, graph.ridden);
+      collect(part, inner->second, whole.ridden, launches);
     }
   }
-  return graph.ridden;
+  if (launches.empty()) {
+    whole.launches = nullptr;
+  } else if (whole.launches == nullptr || whole.launches->contexts != launches) {
+    whole.launches = std::make_shared<const GraphLaunches>(
+        GraphLaunches{++launches_version_, std::move(launches)});
+  }
+  return &whole;
 }
 
 std::vector<ContextId> GraphNodes::contexts() const {

@@ -6,10 +6,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "model/event.h"
 #include "model/ids.h"
 
 namespace proton::cupti {
@@ -22,6 +24,12 @@ struct CapturedNode {
   uint64_t value = 0;       // the metric value that it reads; 0: work of the program's
   bool is_ridden = false;   // metrics of scopes count whenever it runs
   uint32_t references = 0;  // nodes that refer to this
+};
+
+/// What the nodes of an executable graph, its parts' included, bring to a replay of it as a whole.
+struct WholeGraph {
+  std::vector<uint64_t> ridden;                   // roots
+  std::shared_ptr<const GraphLaunches> launches;  // null: none has launch metadata
 };
 
 class GraphNodes {
@@ -67,8 +75,8 @@ class GraphNodes {
   bool ride(uint64_t node);
   /// `exec` runs the nodes of these graphs too: its children and bodies.
   void set_parts(uint32_t exec, std::vector<uint32_t> parts);
-  /// The ridden roots among the nodes of an executable graph; good until the next change.
-  const std::vector<uint64_t>& ridden(uint32_t exec);
+  /// One look-up unless its nodes have changed; good until they do. Null: nobody saw it.
+  const WholeGraph* whole(uint32_t exec);
 
   /// Every context that a node refers to, some of them more than once.
   std::vector<ContextId> contexts() const;
@@ -80,6 +88,7 @@ class GraphNodes {
       captured.python = move(captured.python);
     }
     epoch_ = epoch;
+    ++version_;
   }
 
   /// Forgets the graphs that are gone, and the oldest ones where more than `limit` nodes stay:
@@ -103,11 +112,12 @@ class GraphNodes {
     uint32_t known = 0;  // live and dead ones
     uint32_t live = 0;
     std::vector<uint32_t> parts;
-    std::vector<uint64_t> ridden;
-    uint64_t ridden_version = 0;
+    uint32_t owner = 0;  // the executable that this is a part of; 0: none
+    WholeGraph whole;
+    uint64_t version = 0;  // of `version_`, when `whole` was collected; 0: it is out of date
   };
 
-  const Graph* find_graph(uint32_t id) {
+  Graph* find_graph(uint32_t id) {
     if (id == last_id_ && last_graph_ != nullptr) return last_graph_;
     const auto found = graphs_.find(id);
     if (found == graphs_.end()) return nullptr;
@@ -125,7 +135,9 @@ class GraphNodes {
   void tell_value(uint32_t captured, bool has_come);
   void erase(uint32_t graph);
   void forget(uint64_t node);
-  void collect_ridden(const Graph& graph, std::vector<uint64_t>& out) const;
+  void touch(uint32_t graph);
+  void collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& ridden,
+               std::vector<ContextId>& launches) const;
 
   std::mutex mutex_;
   void (*forget_)(uint64_t root) noexcept = nullptr;
@@ -134,12 +146,13 @@ class GraphNodes {
   std::unordered_map<uint32_t, Graph> graphs_;
   std::unordered_map<uint64_t, uint32_t> far_;  // nodes whose ids lie far from their graph's others
   uint32_t last_id_ = 0;
-  const Graph* last_graph_ = nullptr;
+  Graph* last_graph_ = nullptr;
   std::vector<CapturedNode> captured_;
   std::vector<uint32_t> free_;  // of captured_
   std::deque<uint64_t> dead_;   // oldest first
   size_t live_count_ = 0;
-  uint64_t ridden_version_ = 1;  // grows when `ridden` of any graph may have changed
+  uint64_t version_ = 1;           // grows when what is known of all graphs may have changed
+  uint64_t launches_version_ = 0;  // of the newest list
 };
 
 }  // namespace proton::cupti

@@ -264,6 +264,8 @@ class Hub {
   };
   std::vector<RiddenEvent> ridden_;  // of the pending events
   std::vector<uint64_t> riders_;
+  std::vector<std::shared_ptr<const GraphLaunches>>
+      graph_launches_;  // what pending events refer to
   std::vector<LaunchEvent> launches_;
   std::vector<LaunchEvent> launch_batch_;
   std::vector<ArrivedValue> arrived_;
