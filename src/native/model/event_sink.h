@@ -7,6 +7,7 @@
 #include "model/device_value.h"
 #include "model/event.h"
 #include "model/ids.h"
+#include "model/sample.h"
 
 namespace proton {
 
@@ -18,6 +19,7 @@ class EventSink {
   virtual void on_events(std::span<const KernelEvent> events) noexcept = 0;
   virtual void on_launches(std::span<const LaunchEvent> launches) noexcept = 0;
   virtual void on_values(std::span<const ValueEvent> values) noexcept = 0;
+  virtual void on_samples(const SampleBatch& batch) noexcept = 0;
   virtual void on_dropped(uint64_t count) noexcept = 0;  // never lose events silently
   virtual void on_loss(const char* kind, uint64_t count) noexcept = 0;
 };

@@ -20,4 +20,11 @@ inline constexpr const char* kLate = "late_event";                 // after its 
 inline constexpr const char* kLaunchMetadata = "launch_metadata";  // too many distinct ones
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
+// Of instruction sampling. The hardware dropped samples; its buffer was full when it was read; they
+// were in code that is not the program's; a context was not sampled to its end.
+inline constexpr const char* kDroppedSamples = "dropped_samples";
+inline constexpr const char* kSampleOverflow = "sample_buffer_overflow";
+inline constexpr const char* kNonUserSamples = "non_user_samples";
+inline constexpr const char* kLostSampling = "sampling_lost_context";
+
 }  // namespace proton::losses

@@ -14,6 +14,7 @@
 #include "model/trace_log.h"
 #include "session/distribution.h"
 #include "session/metric_table.h"
+#include "session/samples.h"
 
 namespace proton {
 
@@ -147,15 +148,18 @@ struct Phase {
   std::vector<LaunchSpan> launch_spans;
   std::vector<LaunchShape> shapes = std::vector<LaunchShape>(1);
   std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
+  SampleTable samples;
   uint64_t event_count = 0;
 
   /// Grows with everything that is recorded.
   uint64_t change_count() const {
-    return host_change_count + event_count + seen.size() + spans.size() + launch_spans.size();
+    return host_change_count + event_count + seen.size() + spans.size() + launch_spans.size() +
+           samples.total();
   }
 
   bool is_empty() const {
-    return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty();
+    return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty() &&
+           samples.total() == 0;
   }
 };
 

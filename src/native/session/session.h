@@ -126,6 +126,7 @@ class Session : public EventSink {
   void on_events(std::span<const KernelEvent> events) noexcept override;
   void on_launches(std::span<const LaunchEvent> launches) noexcept override;
   void on_values(std::span<const ValueEvent> values) noexcept override;
+  void on_samples(const SampleBatch& batch) noexcept override;
   void on_dropped(uint64_t count) noexcept override;
   void on_loss(const char* kind, uint64_t count) noexcept override { count_loss(kind, count); }
   void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
@@ -195,7 +196,7 @@ class Session : public EventSink {
   PlaceId place_of(const KernelEvent& event);
   PathId path_of_context(ContextId context);
   uint32_t device_of(const KernelEvent& event);
-  uint32_t find_device(const KernelEvent& event);
+  uint32_t find_device(std::string_view type, uint32_t number);
   uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
   uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
   void book(const KernelEvent& event, const Booked& booked, Phase& phase);
@@ -236,6 +237,7 @@ class Session : public EventSink {
   std::map<std::string, uint64_t> losses_;
   std::vector<std::pair<std::string, uint64_t>> warnings_;
   StringTable kernel_names_;
+  StringTable reasons_;       // of samples
   KeyIndex kernel_ids_;       // (name, device, kind) -> kernels_
   KeyIndex backend_kernels_;  // the same by the backend's number for the name
   KeyIndex op_kernels_;       // and by the op that gives the name

@@ -82,7 +82,7 @@ inline uint32_t Session::device_of(const KernelEvent& event) {
   if (event.device_id == last_device_id_ && event.device_type.data() == last_device_type_) {
     return last_device_;
   }
-  last_device_ = find_device(event);
+  last_device_ = find_device(event.device_type, event.device_id);
   last_device_id_ = event.device_id;
   last_device_type_ = event.device_type.data();
   return last_device_;
@@ -223,16 +223,16 @@ Phase& Session::phase_among(CorrelationId correlation) {
   return *current_;
 }
 
-uint32_t Session::find_device(const KernelEvent& event) {
+uint32_t Session::find_device(std::string_view type, uint32_t number) {
   char digits[16];
-  const char* end = std::to_chars(digits, digits + sizeof(digits), event.device_id).ptr;
+  const char* end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
   const std::string_view id(digits, static_cast<size_t>(end - digits));
   for (size_t i = 0; i < devices_seen_.size(); ++i) {
-    if (devices_seen_[i].id == id && devices_seen_[i].type == event.device_type) {
+    if (devices_seen_[i].id == id && devices_seen_[i].type == type) {
       return static_cast<uint32_t>(i);
     }
   }
-  devices_seen_.push_back({std::string(event.device_type), std::string(id)});
+  devices_seen_.push_back({std::string(type), std::string(id)});
   return static_cast<uint32_t>(devices_seen_.size() - 1);
 }
 

@@ -37,11 +37,9 @@ void Session::book_value(const ValueEvent& event) {
     count_booking(phase->device_values.add(place, event.metric, event.kind, event.value));
     return;
   }
-  KernelEvent at;
-  at.device_type = "CUDA";
-  at.device_id = event.device_id;
+  const uint32_t device = find_device("CUDA", event.device_id);
   phase->value_spans.push_back(
-      {place, find_device(at), event.lane, event.time_ns, {event.metric, event.value}});
+      {place, device, event.lane, event.time_ns, {event.metric, event.value}});
 }
 
 void Session::book_kernel_value(const ValueEvent& event) {

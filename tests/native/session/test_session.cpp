@@ -103,3 +103,23 @@ TEST(a_trace_keeps_every_span_and_the_lane_of_its_thread) {
   CHECK(log.spans[2].is_flow_source);
   CHECK(log.lanes[log.spans[3].lane].kind == LaneKind::kDevice);
 }
+
+TEST(samples_belong_to_the_phase_in_which_they_arrive) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  const std::string reasons[] = {"selected", "wait"};
+  const uint32_t counts[] = {1, 2};
+  const SampledPc pc{7, "k", 16, counts, {}};
+  const SampleBatch batch{"FAKE", 0, reasons, {&pc, 1}};
+  CHECK(session.is_empty());
+  session.on_samples(batch);
+  CHECK(!session.is_empty());
+  const uint64_t before = session.change_count(0);
+  session.on_samples(batch);
+  CHECK(session.change_count(0) != before);
+  session.advance_phase();
+  CHECK_EQ(session.change_count(1), 1u);
+  session.on_samples(batch);
+  CHECK_EQ(session.change_count(1), 4u);
+  CHECK(session.losses().empty());
+}
