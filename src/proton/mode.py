@@ -10,7 +10,6 @@ from proton.inkernel.mode import (
     InstrumentationMode,
     MetricType,
     Optimize,
-    PCSampling,
     SamplingStrategy,
     buffer_strategies,
     buffer_types,
@@ -19,6 +18,7 @@ from proton.inkernel.mode import (
     optimizations,
     sampling_strategies,
 )
+from proton.inkernel.sampling import PCSampling
 
 __all__ = [
     "MMA",

@@ -1,6 +1,6 @@
 """`proton doctor`: what Proton finds on this machine, and what to do about each problem.
 
-Looks without touching: neither Triton, torch nor a driver library is loaded.
+Looks without touching: neither Triton, torch nor CUDA is loaded.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from proton.backends.cupti import driver
 from proton.backends.cupti.candidates import chosen_of, find_candidates
+from proton.backends.cupti.permission import find_obstacle
+from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries
 from proton.backends.knobs import Knobs
 from proton.cli.finding import Finding
 
@@ -65,22 +67,27 @@ def libraries(knobs: Knobs) -> Iterator[Finding]:
         yield Finding("libcupti", seen, _INSTALL_CUPTI)
 
 
-def permissions() -> Iterator[Finding]:
-    """Who may read hardware counters, which sampling needs and kernel timing does not."""
+def sampling(knobs: Knobs) -> Iterator[Finding]:
+    """Whether instructions can be sampled (mode `pcsampling`); timing needs nothing of this."""
+    obstacle = find_obstacle(knobs)
+    chosen = chosen_of(find_candidates(knobs))
+    if obstacle is not None:
+        text = f"kernels can be timed, but not sampled: {obstacle.reason}"
+        yield Finding("sampling", text, obstacle.remedy)
+    elif chosen is not None and (missing := missing_perf_libraries(chosen.path)):
+        text = f"needs {' and '.join(missing)} beside {chosen.path}"
+        yield Finding("sampling", text, INSTALL_PERF)
+    else:
+        yield Finding("sampling", f"{_who_may_sample()}: mode 'pcsampling' can be used")
+
+
+def _who_may_sample() -> str:
     is_restricted = driver.is_profiling_restricted()
     if is_restricted is None:
-        return
-    if not is_restricted:
-        yield Finding("counters", "every user may sample (RmProfilingAdminOnly: 0)")
-    elif os.geteuid() == 0:
-        yield Finding("counters", "only administrators may sample, and you are one")
-    else:
-        yield Finding(
-            "counters",
-            "kernels can be timed, but only administrators may sample (RmProfilingAdminOnly: 1)",
-            "put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into "
-            "/etc/modprobe.d/nvidia.conf and reboot, or sample as root",
-        )
+        return "the driver does not say who may sample"
+    if is_restricted:
+        return "only administrators may sample, and this process has their rights"
+    return "every user may sample (RmProfilingAdminOnly: 0)"
 
 
 def holders() -> Iterator[Finding]:

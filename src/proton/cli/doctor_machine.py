@@ -36,7 +36,7 @@ def gpu() -> Iterator[Finding]:
     yield from found
     yield from doctor_cuda.libraries(knobs)
     if found:
-        yield from doctor_cuda.permissions()
+        yield from doctor_cuda.sampling(knobs)
         yield from doctor_cuda.holders()
     if _AMD.exists():
         yield Finding("gpu", f"an AMD driver is loaded ({_AMD})")

@@ -132,21 +132,6 @@ class BaseMode:
         return self.name
 
 
-@dataclass(frozen=True)
-class PCSampling(BaseMode):
-    """Instruction sampling; `interval` is in cycles and is rounded to a power of two."""
-
-    name: str = field(default="pcsampling", init=False)
-    interval: int = 1000
-
-    def __post_init__(self) -> None:
-        if self.interval <= 0:
-            raise UsageError(f"interval must be positive cycles, not {self.interval!r}")
-
-    def __str__(self) -> str:
-        return f"{self.name}:interval={self.interval}"
-
-
 def _choose(option: str, value: object, choices: Mapping[str, _E]) -> _E:
     """The enum member that `value` is or spells."""
     if isinstance(value, Enum) and value in choices.values():

@@ -11,9 +11,11 @@ from typing import Any, Protocol
 
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
+from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
-from proton.errors import UsageError
+from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
+from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import DEFAULT_PROFILE_NAME, STDOUT_NAMES, fill, pick_format
@@ -26,8 +28,8 @@ JOURNAL_INTERVAL_S = 10.0
 
 # backend -> mode -> its options; a backend that is not listed checks its mode itself
 _MODES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cupti": {"": ("graphs",), "pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
-    "rocprofiler": {"pcsampling": ("interval",), PERIODIC_FLUSHING: ("format",)},
+    "cupti": {"": ("graphs",), SAMPLING: SAMPLING_OPTIONS, PERIODIC_FLUSHING: ("format",)},
+    "rocprofiler": {SAMPLING: ("interval",), PERIODIC_FLUSHING: ("format",)},
     "interpreter": {PERIODIC_FLUSHING: ("format",)},
 }
 _RENAMED = {"roctracer": "rocprofiler"}
@@ -107,6 +109,7 @@ def resolve(
 
     Raises:
         UsageError: an argument or an environment variable has a value that means nothing.
+        BackendUnavailable: instructions are to be sampled, and there is no GPU.
     """
     name = _check_name(name)
     if context not in CONTEXTS:
@@ -118,8 +121,11 @@ def resolve(
     if not (hook is None or hook == "triton" or isinstance(hook, Hook)):
         raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
     knobs = read_knobs()
-    backend = _check_backend(backend, knobs)
-    backend_mode, flush_format = _split_flushing(_check_mode(backend, str(mode or "")), data)
+    named, backend = backend, _check_backend(backend, knobs)
+    modes = _check_mode(backend, str(mode or ""), is_named=named is not None, knobs=knobs)
+    backend_mode, flush_format = _split_flushing(modes, data)
+    if backend == "cupti":
+        backend_mode = str(parse_mode(backend_mode))  # refused now, and equal ones become equal
     return SessionOptions(
         name=name,
         stem=None if name in STDOUT_NAMES else os.path.abspath(_fill_name(name)),
@@ -160,10 +166,12 @@ def _rename(backend: str) -> str:
     return _RENAMED.get(backend.lower(), backend.lower())
 
 
-def _check_mode(backend: str, mode: str) -> tuple[ModeText, ...]:
+def _check_mode(backend: str, mode: str, *, is_named: bool, knobs: Knobs) -> tuple[ModeText, ...]:
     if backend == "instrumentation":
         return split_modes(str(parse_instrumentation(mode)))
     modes = split_modes(mode)
+    if backend == "interpreter" and any(each.name == SAMPLING for each in modes):
+        raise _no_sampling(is_named, knobs)
     known = _MODES.get(backend)
     for each in modes if known is not None else ():
         assert known is not None
@@ -175,6 +183,18 @@ def _check_mode(backend: str, mode: str) -> tuple[ModeText, ...]:
                     f"option of mode {each.name!r}", option, choices=known[each.name]
                 )
     return modes
+
+
+def _no_sampling(is_named: bool, knobs: Knobs) -> UsageError | BackendUnavailable:
+    """Why the interpreter's kernels cannot be sampled, and what can be done instead."""
+    remedy = "leave the mode out to time and count interpreted kernels"
+    if is_named:
+        return UsageError(
+            f"mode {SAMPLING!r} samples instructions of a GPU, and backend 'interpreter' uses "
+            f"none; name backend 'cupti' on a machine with an NVIDIA GPU, or {remedy}"
+        )
+    reason = f"mode {SAMPLING!r} needs an NVIDIA GPU, and {choose_backend(knobs).reason}"
+    return BackendUnavailable("cupti", reason=reason, remedy=f"use a machine with one, or {remedy}")
 
 
 def _split_flushing(modes: tuple[ModeText, ...], data: str) -> tuple[str, str | None]:

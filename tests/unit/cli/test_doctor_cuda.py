@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti import candidates, driver
+from proton.backends.cupti import candidates, driver, nvml
 from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 
@@ -24,6 +23,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(candidates, "_package_folder", lambda name: None)
     monkeypatch.setattr(candidates, "_wheel_folders", lambda: iter(()))
     monkeypatch.setattr(doctor_cuda, "_PROC", tmp_path / "processes")
+    monkeypatch.setattr(nvml, "gpus", lambda: [])
     for name in doctor_cuda._INJECTIONS:
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -43,7 +43,6 @@ def put(path: Path, text: str) -> None:
 def test_nothing_is_said_of_a_driver_that_is_not_there() -> None:
     assert list(doctor_cuda.driver_findings(Knobs())) == []
     assert list(doctor_cuda.libraries(Knobs())) == []
-    assert list(doctor_cuda.permissions()) == []
 
 
 def test_gpu_and_driver_are_named(machine: Path) -> None:
@@ -85,16 +84,30 @@ def test_a_gpu_without_libcupti_is_a_problem(machine: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("restricted", "user", "is_problem"), [(0, 1000, False), (1, 0, False), (1, 1000, True)]
+    ("restricted", "is_privileged", "is_problem"),
+    [(0, False, False), (1, True, False), (1, False, True)],
 )
 def test_sampling_is_a_question_of_permission(
-    machine: Path, restricted: int, user: int, is_problem: bool, monkeypatch: pytest.MonkeyPatch
+    machine: Path,
+    restricted: int,
+    is_privileged: bool,
+    is_problem: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     put(machine / "nvidia/params", f"RmProfilingAdminOnly: {restricted}\n")
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    (found,) = doctor_cuda.permissions()
+    monkeypatch.setattr(driver, "is_privileged", lambda: is_privileged)
+    (found,) = doctor_cuda.sampling(Knobs())
     assert found.is_problem is is_problem
     assert ("NVreg_RestrictProfilingToAdminUsers=0" in found.remedy) is is_problem
+    assert ("mode 'pcsampling' can be used" in found.text) is not is_problem
+
+
+def test_a_libcupti_without_its_helpers_cannot_sample(machine: Path) -> None:
+    add_gpu(machine)
+    put(machine / "local/cuda/lib64/libcupti.so.13", "")
+    (found,) = doctor_cuda.sampling(Knobs())
+    assert "needs libnvperf_target.so and libnvperf_host.so beside" in found.text
+    assert "pip install nvidia-cuda-cupti" in found.remedy
 
 
 def test_a_tool_that_gets_into_every_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from proton.inkernel.mode import (
     Default,
     Granularity,
     Optimize,
-    PCSampling,
     buffer_types,
     granularities,
     optimizations,
@@ -111,16 +110,6 @@ def test_an_unknown_option_is_refused() -> None:
 def test_two_in_kernel_modes_are_refused_for_now() -> None:
     with pytest.raises(ValueError, match="only one in-kernel mode at a time"):
         parse_instrumentation("default+mma")
-
-
-@pytest.mark.parametrize("interval", [0, -5])
-def test_a_sampling_interval_must_be_positive(interval: int) -> None:
-    with pytest.raises(ValueError, match=f"interval must be positive cycles, not {interval}"):
-        PCSampling(interval=interval)
-
-
-def test_a_sampling_mode_prints_its_interval() -> None:
-    assert str(PCSampling()) == "pcsampling:interval=1000"
 
 
 def test_a_plain_mode_prints_its_name() -> None:

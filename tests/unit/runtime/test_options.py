@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from proton.errors import UsageError
-from proton.inkernel.mode import PCSampling
+from proton.errors import BackendUnavailable, UsageError
+from proton.inkernel.sampling import PCSampling
 from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
 
 DEFAULTS: dict[str, Any] = {
@@ -130,6 +130,40 @@ def test_an_unknown_mode_is_refused_with_the_choices(backend: str) -> None:
 def test_an_unknown_mode_option_is_refused() -> None:
     with pytest.raises(ValueError, match=r"unknown option of mode 'pcsampling' 'x'; .*'interval'"):
         options(backend="cupti", mode="pcsampling:x=1")
+
+
+@pytest.mark.parametrize(
+    ("mode", "message"),
+    [
+        ("pcsampling:interval=1", "interval must be 32 to 2147483648"),
+        ("pcsampling:window=1s", "window=1s needs every too"),
+        ("pcsampling:window=2s:every=1s", "window=2s is longer than its period every=1s"),
+        ("pcsampling:include=(", "no regular expression"),
+        ("pcsampling+pcsampling", "given twice"),
+    ],
+)
+def test_a_bad_sampling_option_is_refused_before_anything_starts(mode: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        options(backend="cupti", mode=mode)
+
+
+def test_equal_sampling_modes_are_equal_however_they_are_written() -> None:
+    written = options(backend="cupti", mode="pcsampling:window=0.03s:interval=64:every=1000ms")
+    made = options(backend="cupti", mode=PCSampling(interval=64, window="30ms", every=1))
+    assert written.mode == made.mode == "pcsampling:interval=64:window=30ms:every=1s"
+
+
+def test_sampling_interpreted_kernels_is_refused_with_the_remedy() -> None:
+    with pytest.raises(UsageError, match=r"samples instructions of a GPU.*name backend 'cupti'"):
+        options(backend="interpreter", mode="pcsampling")
+
+
+def test_sampling_without_a_gpu_is_refused_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with pytest.raises(BackendUnavailable, match=r"needs an NVIDIA GPU, and TRITON_INTERPRET is"):
+        options(backend=None, mode="pcsampling")
 
 
 def test_periodic_flushing_is_the_sessions_business_not_the_backends() -> None:

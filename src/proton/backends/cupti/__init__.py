@@ -2,6 +2,8 @@
 
 The map of the room: `backend` is the backend; `candidates` finds the libcupti to open and `driver`
 what the machine says of its GPUs; `hub` opens both through the native core, which does the work;
-`mode` reads the mode string; `autotune` keeps what Triton's autotuner tried; `fallback` times
-kernels with CUDA events (`cuda_events`) where somebody else holds CUPTI, and `holders` says who.
+`mode` reads the mode string; `sampling` prepares for sampling instructions, `permission` says
+whether the machine lets it, by what `nvml` tells of the GPUs; `autotune` keeps what Triton's
+autotuner tried; `fallback` times kernels with CUDA events (`cuda_events`) where somebody else holds
+CUPTI, and `holders` says who.
 """

@@ -17,6 +17,7 @@ from proton.backends.cupti.fallback import EventTimer
 from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
 from proton.backends.cupti.mode import parse_mode
+from proton.backends.cupti.sampling import native_options, prepare_sampling
 from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
 from proton.errors import BackendUnavailable
 
@@ -32,7 +33,7 @@ class CuptiBackend:
     takes_knobs = True
 
     def __init__(self, mode: str = "", *, knobs: Knobs | None = None) -> None:
-        """Raises UsageError or BackendUnavailable for a mode that does not exist, or not yet."""
+        """Raises UsageError for a mode that does not exist."""
         self._mode = parse_mode(mode)
         self._knobs = knobs or Knobs()
         self._sink: Any = None  # the native session, which the hub needs
@@ -104,32 +105,48 @@ class CuptiBackend:
     def _start_hub(self, sink: Any) -> None:
         knob = self._knobs.profile_buffer_size
         value_knob = self._knobs.profile_metric_buffer_size
+        options: dict[str, Any] = {}
         try:
-            open_hub(self._knobs)
+            if self._mode.sampling is None:
+                open_hub(self._knobs)
+            elif (refusal := prepare_sampling(self._mode.sampling, self._knobs)) is None:
+                options["sampling"] = native_options(self._mode.sampling)
+            else:
+                _say(sink, f"{refusal}; this profile has times only")
             self._refusals = _native.Cupti.stats()["graph_refusals"]
             _native.Cupti.start(
                 sink,
                 graphs=self._mode.graphs,
                 buffer_bytes=0 if knob == KNOWN_BUFFER_BYTES else knob,
                 value_bytes=0 if value_knob == KNOWN_BUFFER_BYTES else value_knob,
+                **options,
             )
         except BackendUnavailable as error:
-            if not is_held(error):
+            if not is_held(error) or not self._may_use_events:
                 raise
-            who = hint(error)
-            library = self._knobs.cuda_library or find_driver(self._knobs)
-            self._timer = EventTimer.open(sink, library)
-            if self._timer is None:
-                if who:
-                    error.add_note(who.removeprefix("; "))
-                raise
-            self._timer.start()
-            text = (
-                f"{error}{who}; until then Triton kernels are timed with CUDA events, and other "
-                "kernels and copies are not seen"
-            )
-            _log.warning("%s", text)
-            sink.warn(text)
+            self._start_timer(sink, error)
+
+    @property
+    def _may_use_events(self) -> bool:
+        """Whether timing with events will do where CUPTI is taken."""
+        return self._mode.sampling is None or self._mode.sampling.fallback is not None
+
+    def _start_timer(self, sink: Any, error: BackendUnavailable) -> None:
+        who = hint(error)
+        library = self._knobs.cuda_library or find_driver(self._knobs)
+        self._timer = EventTimer.open(sink, library)
+        if self._timer is None:
+            if who:
+                error.add_note(who.removeprefix("; "))
+            raise error
+        self._timer.start()
+        unseen = "other kernels and copies are not seen"
+        if self._mode.sampling is not None:
+            unseen += ", and nothing is sampled"
+        _say(
+            sink,
+            f"{error}{who}; until then Triton kernels are timed with CUDA events, and {unseen}",
+        )
 
     def _describe_devices(self) -> None:
         if self._sink.event_count == 0:
@@ -147,6 +164,12 @@ class CuptiBackend:
         # a forked child inherits the watch, but the session is its parent's
         if self._sink is not None and os.getpid() == self._pid and self._sink.is_active:
             self._sink.add_autotune(record)
+
+
+def _say(sink: Any, text: str) -> None:
+    """In the log now, and in the profile."""
+    _log.warning("%s", text)
+    sink.warn(text)
 
 
 def _shared_watch() -> Any:

@@ -15,6 +15,8 @@ _CUDA_13_DRIVER = 580
 
 _PROC = Path("/proc/driver/nvidia")
 _DEV = Path("/dev")
+_SELF = Path("/proc/self")
+_CAPABILITIES = 1 << 21 | 1 << 38  # CAP_SYS_ADMIN, CAP_PERFMON
 _LIBRARY_CACHE = Path("/etc/ld.so.cache")
 # The loader's own folders, those of container tool kits, and that of Windows' Linux.
 _LIBRARY_FOLDERS = (
@@ -98,6 +100,21 @@ def is_profiling_restricted() -> bool | None:
         return None
     found = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", text, re.MULTILINE)
     return found[1] != "0" if found else None
+
+
+def is_privileged() -> bool:
+    """Whether this process may sample where only administrators may.
+
+    Root of a container often may not: capabilities count, and only those of the machine itself.
+    """
+    try:
+        status = (_SELF / "status").read_text(errors="replace")
+        users = (_SELF / "uid_map").read_text().split()
+    except OSError:
+        return os.geteuid() == 0
+    found = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
+    is_own_machine = users[:2] == ["0", "0"] and users[2:3] == ["4294967295"]
+    return found is not None and is_own_machine and bool(int(found[1], 16) & _CAPABILITIES)
 
 
 def why_no_gpu(knobs: Knobs) -> str | None:

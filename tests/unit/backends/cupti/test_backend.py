@@ -21,6 +21,11 @@ class FakeHub:
     refusal: BackendUnavailable | None = None
     flushes_in_time = True
     refusals = 3
+    obstacle: str | None = None  # to sampling
+
+    @classmethod
+    def check_sampling(cls) -> str | None:
+        return cls.obstacle
 
     @classmethod
     def is_loaded(cls) -> bool:
@@ -225,6 +230,51 @@ def test_another_refusal_is_not_worked_around(
     monkeypatch.setattr(EventTimer, "open", lambda sink, library: Timer())
     with pytest.raises(BackendUnavailable, match="no permission; ask"):
         started(sink)
+
+
+SAMPLED = {
+    "period_exponent": 6,
+    "buffer_bytes": 512 << 20,
+    "drain_ns": 200_000_000,
+    "window_ns": 0,
+    "every_ns": 0,
+}
+
+
+def test_a_sampling_session_tells_the_hub_how(hub: Any, sink: Any) -> None:
+    started(sink, "pcsampling:interval=64:graphs=graph").stop()
+    assert hub.calls[0][1]["sampling"] == SAMPLED
+    assert hub.calls[0][1]["graphs"] == "graph"
+
+
+def test_where_sampling_is_impossible_nothing_is_started(hub: Any, sink: Any) -> None:
+    hub.obstacle = "the GPU gives no stall reasons"
+    with pytest.raises(BackendUnavailable, match="cannot sample here: the GPU gives no stall"):
+        started(sink, "pcsampling")
+    assert hub.calls == []
+
+
+def test_the_fallback_times_kernels_and_says_why(
+    hub: Any, sink: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub.obstacle = "the GPU gives no stall reasons"
+    started(sink, "pcsampling:fallback=timing").stop()
+    assert "sampling" not in hub.calls[0][1]
+    (warning,) = sink.warnings
+    assert "the GPU gives no stall reasons" in warning
+    assert warning.endswith("this profile has times only")
+    assert warning in caplog.text
+
+
+def test_a_held_cupti_refuses_sampling_unless_there_is_a_fallback(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.refusal = held()
+    monkeypatch.setattr(EventTimer, "open", lambda sink, library: Timer())
+    with pytest.raises(BackendUnavailable, match="'kineto' holds CUPTI; stop it"):
+        started(sink, "pcsampling")
+    started(sink, "pcsampling:fallback=timing").stop()
+    assert sink.warnings[0].endswith("copies are not seen, and nothing is sampled")
 
 
 def test_autotuning_is_kept_while_the_session_is_active_and_ours(

@@ -87,3 +87,34 @@ def test_a_gpu_without_the_library_is_no_gpu_for_us(machine: Any) -> None:
     assert driver.why_no_gpu(Knobs()) == "a GPU is there, but no libcuda.so.1"
     machine.add_cuda_library()
     assert driver.why_no_gpu(Knobs()) is None
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "users", "is_privileged"),
+    [
+        ("000001fffeffffff", "0 0 4294967295", True),
+        ("0000004000000000", "0 0 4294967295", True),  # CAP_PERFMON alone
+        ("00000000a80425fb", "0 0 4294967295", False),  # root of a plain container
+        ("0000000000000000", "0 0 4294967295", False),
+        ("000001ffffffffff", "0 1000 1", False),  # root of a user namespace of its own
+    ],
+)
+def test_capabilities_of_the_machine_decide_who_is_an_administrator(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capabilities: str,
+    users: str,
+    is_privileged: bool,
+) -> None:
+    (tmp_path / "status").write_text(f"Name:\tx\nCapEff:\t{capabilities}\n")
+    (tmp_path / "uid_map").write_text(f"         {users}\n")
+    monkeypatch.setattr(driver, "_SELF", tmp_path)
+    assert driver.is_privileged() is is_privileged
+
+
+def test_without_such_files_the_user_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "_SELF", tmp_path)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    assert driver.is_privileged()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proton.backends.cupti.mode import CuptiMode, parse_mode
-from proton.errors import BackendUnavailable, UsageError
+from proton.errors import UsageError
+from proton.inkernel.sampling import PCSampling
 
 
 @pytest.mark.parametrize(
@@ -15,14 +16,25 @@ def test_graphs_are_told_by_node_or_as_a_whole(text: str, graphs: str) -> None:
     assert parse_mode(text) == CuptiMode(graphs)
 
 
-def test_sampling_is_refused_with_the_remedy() -> None:
-    with pytest.raises(BackendUnavailable, match="no mode 'pcsampling' yet; leave the mode out"):
-        parse_mode("pcsampling:interval=64")
+def test_sampling_carries_its_options() -> None:
+    mode = parse_mode("pcsampling:interval=64:graphs=graph")
+    assert mode == CuptiMode("graph", PCSampling(interval=64, graphs="graph"))
+
+
+def test_the_detail_of_graphs_may_stand_beside_sampling() -> None:
+    assert parse_mode("graphs=graph+pcsampling") == parse_mode("pcsampling:graphs=graph")
+
+
+@pytest.mark.parametrize("text", ["", "graphs=graph", "pcsampling", "pcsampling:interval=64"])
+def test_a_mode_is_read_back_from_its_text(text: str) -> None:
+    assert str(parse_mode(text)) == text
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("pcsampling+pcsampling", "mode 'pcsampling' is given twice"),
+        ("pcsampling:interval=1", "interval must be 32 to"),
         ("x", "unknown mode of backend 'cupti' 'x'"),
         ("graph=1", "unknown option of backend 'cupti' 'graph'; choose one of 'graphs'"),
         ("graphs=all", "unknown value of option 'graphs' 'all'; choose one of 'graph', 'node'"),

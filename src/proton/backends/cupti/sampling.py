@@ -1,0 +1,104 @@
+"""Makes a process ready to sample instructions: NVIDIA's helper libraries, and CUPTI's own word.
+
+What the machine forbids is found in `permission` before; the native hub then samples.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+
+from proton import _native
+from proton.backends.cupti.candidates import chosen_of, find_candidates
+from proton.backends.cupti.hub import open_hub
+from proton.backends.cupti.permission import Obstacle, find_obstacle
+from proton.backends.knobs import Knobs
+from proton.errors import BackendUnavailable
+from proton.inkernel.sampling import PCSampling
+
+# CUPTI opens the first by its bare name, and the second is the first one's need: those beside it
+# must be there before, or it finds none, or those of another version.
+PERF_LIBRARIES = ("libnvperf_target.so", "libnvperf_host.so")
+INSTALL_PERF = "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), which has both"
+OR_TIMING = "or give fallback=timing to have kernels timed all the same"
+
+_log = logging.getLogger("proton")
+
+
+def prepare_sampling(sampling: PCSampling, knobs: Knobs) -> BackendUnavailable | None:
+    """Open the hub so that it can sample; returns why it cannot, where timing is to do instead.
+
+    Raises:
+        BackendUnavailable: the hub cannot be opened, or nothing can be sampled and the mode does
+            not say `fallback=timing`; with the remedy.
+    """
+    obstacle = find_obstacle(knobs)
+    if obstacle is None:
+        load_perf_libraries(knobs)
+    open_hub(knobs)
+    if obstacle is None and (reason := _check()) is not None:
+        obstacle = Obstacle(reason, _remedy(knobs))
+    if obstacle is None:
+        return None
+    error = BackendUnavailable(
+        "cupti",
+        reason=f"mode {sampling.name!r} cannot sample here: {obstacle.reason}",
+        remedy=f"{obstacle.remedy}, {OR_TIMING}",
+    )
+    if sampling.fallback is None:
+        raise error
+    return error
+
+
+def _check() -> str | None:
+    check = getattr(_native.Cupti, "check_sampling", None)  # until every core has it
+    return str(check() or "") or None if check else "this version's native core cannot sample yet"
+
+
+def native_options(sampling: PCSampling) -> dict[str, int]:
+    """What the hub needs to know of a mode."""
+    return {
+        "period_exponent": sampling.period_exponent,
+        "buffer_bytes": sampling.buffer_bytes,
+        "drain_ns": sampling.drain_ns,
+        "window_ns": sampling.window_ns,
+        "every_ns": sampling.every_ns,
+    }
+
+
+def missing_perf_libraries(libcupti: str) -> list[str]:
+    """Those of NVIDIA's helper libraries that do not lie beside a libcupti."""
+    folders = {os.path.dirname(libcupti), os.path.dirname(os.path.realpath(libcupti))}
+    return [name for name in PERF_LIBRARIES if not _find(folders, name)]
+
+
+def load_perf_libraries(knobs: Knobs) -> list[str]:
+    """Open those beside the libcupti that is or will be opened; the paths of them."""
+    chosen = chosen_of(find_candidates(knobs))
+    if chosen is None:
+        return []
+    folders = {os.path.dirname(chosen.path), os.path.dirname(os.path.realpath(chosen.path))}
+    loaded = []
+    for name in PERF_LIBRARIES:
+        if (path := _find(folders, name)) is None:
+            continue
+        try:
+            ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            _log.warning("%s cannot be opened, which sampling needs: %s", path, error)
+        else:
+            loaded.append(path)
+    return loaded
+
+
+def _find(folders: set[str], name: str) -> str | None:
+    paths = (os.path.join(folder, name) for folder in folders)
+    return next((path for path in paths if os.path.exists(path)), None)
+
+
+def _remedy(knobs: Knobs) -> str:
+    chosen = chosen_of(find_candidates(knobs))
+    if chosen is not None and (missing := missing_perf_libraries(chosen.path)):
+        return f"{' and '.join(missing)} should lie beside {chosen.path}: {INSTALL_PERF}"
+    return "`proton doctor` says what it finds; end other tools that use CUPTI or the counters"
