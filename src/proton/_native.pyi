@@ -232,12 +232,21 @@ class Cupti:
         unified_memory: bool = False,
         buffer_bytes: int = 0,
         value_bytes: int = 0,
+        graph_timing: bool = False,
     ) -> None:
         """Report to `session` from now on, whenever it is active; its `activate`, `deactivate` and
         `close` are enough to pause, go on and end. With no active session nothing is collected.
 
         `graphs` is `node` (every kernel of a replay) or `graph` (one event a replay);
         `buffer_bytes` 0 is the default size (4 MiB), as is `value_bytes` 0 for metric values.
+        `graph_timing` tells on stderr how long each launch of a graph took.
+        """
+
+    @staticmethod
+    def enable_hw_trace() -> str:
+        """With a session started: time kernels by the hardware's own events, to the process's end.
+
+        A line for the user where that cannot be, at the first such call; else empty.
         """
 
     @staticmethod
@@ -273,7 +282,7 @@ class Cupti:
     def stats() -> dict[str, int]:
         """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
         buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, values,
-        clock_offset_ns, clock_residual_ns, is_subscribed."""
+        value_bytes, clock_offset_ns, clock_residual_ns, is_subscribed."""
 
 class Nvtx:
     """The library that NVTX loads; ranges reach the sessions while somebody listens."""

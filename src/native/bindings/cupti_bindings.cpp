@@ -45,7 +45,7 @@ void set_active(Session& session, bool is_active) {
 }
 
 void start(PySession& self, const std::string& graphs, bool copies, bool unified_memory,
-           size_t buffer_bytes, size_t value_bytes) {
+           size_t buffer_bytes, size_t value_bytes, bool graph_timing) {
   Session& session = opened(self);
   cupti::SinkOptions options;
   options.with_frames = session.context() == ContextKind::kPython;
@@ -54,6 +54,7 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   options.with_migrations = unified_memory;
   options.per_graph = per_graph(graphs);
   options.value_bytes = value_bytes;
+  options.with_graph_timing = graph_timing;
   if (unlocked([&] { return Hub::get().has(session); })) {
     throw Error(ErrorKind::kUsage,
                 concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
@@ -138,6 +139,7 @@ nb::dict stats() {
   entries["graph_refusals"] = stats.graph_refusals;
   entries["names"] = stats.names;
   entries["values"] = stats.values;
+  entries["value_bytes"] = stats.value_bytes;
   entries["clock_offset_ns"] = stats.clock_offset_ns;
   entries["clock_residual_ns"] = stats.clock_residual_ns;
   entries["is_subscribed"] = stats.is_subscribed ? 1 : 0;
@@ -155,7 +157,9 @@ void add_cupti(nb::module_& module) {
       .def_static("is_loaded", [] { return Hub::get().is_loaded(); })
       .def_static("start", start, "session"_a, nb::kw_only(), "graphs"_a = "node",
                   "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0,
-                  "value_bytes"_a = 0)
+                  "value_bytes"_a = 0, "graph_timing"_a = false)
+      .def_static("enable_hw_trace",
+                  [] { return unlocked([] { return Hub::get().enable_hw_trace(); }); })
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
       .def_static("take_problems", take_problems)
       .def_static("stop", stop, "session"_a)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from proton.backends.cupti import driver
+from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.permission import find_obstacle
 from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries
@@ -22,6 +23,7 @@ _INJECTIONS = {
     "KINETO_USE_DAEMON": "torch's profiler, on demand of a daemon",
 }
 _OURS = "libproton_nvtx.so"  # what `import proton` names to NVTX, if no other tool is there
+_HW_TRACE = "cuptiActivityEnableHWTrace"
 _INSTALL_CUPTI = (
     "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), "
     "or set TRITON_CUPTI_LIB_PATH to the folder that has it"
@@ -64,7 +66,45 @@ def libraries(knobs: Knobs) -> Iterator[Finding]:
         return  # nobody will open one here
     if chosen_of(candidates) is None:
         seen = "none can be used" if candidates else "none found"
-        yield Finding("libcupti", seen, _INSTALL_CUPTI)
+        named = next((each.origin for each in candidates if each.is_named), None)
+        yield Finding(
+            "libcupti",
+            seen,
+            f"have {named} name a folder with one, or unset it" if named else _INSTALL_CUPTI,
+        )
+
+
+def hw_trace(knobs: Knobs) -> Iterator[Finding]:
+    """Whether kernels can be timed by the hardware's own events, where that is asked for."""
+    if not knobs.enable_hw_trace:
+        return
+    capability = newest_capability(knobs)
+    chosen = chosen_of(find_candidates(knobs))
+    if capability is None or capability < BLACKWELL:
+        here = "no GPU is known here" if capability is None else f"here is {text_of(capability)}"
+        yield Finding(
+            "hardware trace",
+            f"TRITON_ENABLE_HW_TRACE has no effect: it needs a GPU of compute capability "
+            f"{text_of(BLACKWELL)} or later, {here}",
+            "unset TRITON_ENABLE_HW_TRACE",
+        )
+    elif chosen is not None and not _mentions(chosen.path, _HW_TRACE):
+        yield Finding(
+            "hardware trace",
+            f"TRITON_ENABLE_HW_TRACE has no effect: {chosen.path} has no {_HW_TRACE}",
+            "use CUPTI of CUDA 12.8 or later: pip install --upgrade nvidia-cuda-cupti",
+        )
+    else:
+        yield Finding(
+            "hardware trace",
+            "kernels are timed by the hardware, in sessions that start before the program first "
+            "uses the GPU",
+        )
+
+
+def _mentions(path: str, name: str) -> bool:
+    """Whether a library exports a name, as far as its bytes tell; it is not loaded."""
+    return name.encode() + b"\0" in Path(path).read_bytes()
 
 
 def sampling(knobs: Knobs) -> Iterator[Finding]:

@@ -25,6 +25,8 @@ _VARIABLES = (
     "TRITON_CUPTI_LIB_BLACKWELL_PATH",
     "TRITON_PROFILE_BUFFER_SIZE",
     "TRITON_PROFILE_METRIC_BUFFER_SIZE",
+    "PROTON_DATA_FLUSH_TIMING",
+    "PROTON_GRAPH_LAUNCH_TIMING",
     "PROTON_CUDA_LIBRARY",
 )
 
@@ -35,6 +37,7 @@ def gpu() -> Iterator[Finding]:
     found = list(doctor_cuda.driver_findings(knobs))
     yield from found
     yield from doctor_cuda.libraries(knobs)
+    yield from doctor_cuda.hw_trace(knobs)
     if found:
         yield from doctor_cuda.sampling(knobs)
         yield from doctor_cuda.holders()

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
 from proton.backends.cupti.mode import SAMPLING, parse_mode
-from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
+from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
 from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
@@ -225,7 +225,9 @@ def read_rank(*, strict: bool) -> int | None:
             if text.isascii() and text.isdigit():
                 return int(text)
             if strict:
-                raise _unparsable(variable, text, "a whole number, 0 or more")
+                raise _unparsable(
+                    f"environment variable {variable}", text, "a whole number, 0 or more"
+                )
     return None
 
 
@@ -241,7 +243,6 @@ def read_knobs() -> Knobs:
         UsageError: a variable's value cannot be read; it names variable, value and choices.
     """
     knobs = _triton_knobs()
-    size = KNOWN_BUFFER_BYTES
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return Knobs(
         disable=_read_bool(knobs, "disable", "TRITON_PROTON_DISABLE", default=False),
@@ -253,12 +254,12 @@ def read_knobs() -> Knobs:
         cupti_lib_blackwell_dir=_read_text(
             knobs, "cupti_lib_blackwell_dir", "TRITON_CUPTI_LIB_BLACKWELL_PATH"
         ),
-        profile_buffer_size=_read_size(
-            knobs, "profile_buffer_size", "TRITON_PROFILE_BUFFER_SIZE", size
-        ),
+        profile_buffer_size=_read_size(knobs, "profile_buffer_size", "TRITON_PROFILE_BUFFER_SIZE"),
         profile_metric_buffer_size=_read_size(
-            knobs, "profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE", size
+            knobs, "profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE"
         ),
+        data_flush_timing=_read_bool({}, "", "PROTON_DATA_FLUSH_TIMING"),
+        graph_launch_timing=_read_bool({}, "", "PROTON_GRAPH_LAUNCH_TIMING"),
         cuda_library=os.environ.get("PROTON_CUDA_LIBRARY") or None,
         cuda_home=os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or None,
         library_folders=tuple(
@@ -278,33 +279,45 @@ def _triton_knobs() -> Mapping[str, Any]:
 def _read_bool(
     knobs: Mapping[str, Any], knob: str, variable: str, *, default: bool = False
 ) -> bool:
-    if knob in knobs:
-        return bool(knobs[knob])
-    text = os.environ.get(variable)
-    if text is None or text == "":
+    place, value = _find(knobs, knob, variable)
+    text = str(value).lower()
+    if value is None or text == "":
         return default
-    if text.lower() in _TRUE:
+    if text in _TRUE:
         return True
-    if text.lower() in _FALSE:
+    if text in _FALSE:
         return False
-    raise _unparsable(variable, text, "one of 1, true, yes, on, y or 0, false, no, off, n")
+    raise _unparsable(place, value, "one of 1, true, yes, on, y or 0, false, no, off, n")
 
 
 def _read_text(knobs: Mapping[str, Any], knob: str, *variables: str) -> str | None:
-    if knobs.get(knob):
-        return str(knobs[knob])
-    return next((os.environ[name] for name in variables if os.environ.get(name)), None)
+    place, value = _find(knobs, knob, *variables)
+    if value is None or isinstance(value, str):
+        return value or None
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise _unparsable(place, value, "a path") from None
 
 
-def _read_size(knobs: Mapping[str, Any], knob: str, variable: str, default: int) -> int:
-    if knob in knobs:
-        return int(knobs[knob])
-    text = os.environ.get(variable)
-    if text is None or text == "":
-        return default
+def _read_size(knobs: Mapping[str, Any], knob: str, variable: str) -> int:
+    place, value = _find(knobs, knob, variable)
+    text = str(value)
+    if value is None or text == "":
+        return 0
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
-    raise _unparsable(variable, text, "a whole number of bytes above 0")
+    raise _unparsable(place, value, "a whole number of bytes above 0")
+
+
+def _find(knobs: Mapping[str, Any], knob: str, *variables: str) -> tuple[str, Any]:
+    """Where a switch is set, in words, and its value there; None: nowhere."""
+    if knobs.get(knob) is not None:
+        return f"triton.knobs.proton.{knob}", knobs[knob]
+    for variable in variables:
+        if os.environ.get(variable):
+            return f"environment variable {variable}", os.environ[variable]
+    return "", None
 
 
 def _read_seconds(variable: str, default: float) -> float:
@@ -317,8 +330,10 @@ def _read_seconds(variable: str, default: float) -> float:
         seconds = -1
     if 0 <= seconds < math.inf:
         return seconds
-    raise _unparsable(variable, text, "a number of seconds, or 0 for never")
+    raise _unparsable(
+        f"environment variable {variable}", text, "a number of seconds, or 0 for never"
+    )
 
 
-def _unparsable(variable: str, text: str, accepted: str) -> UsageError:
-    return UsageError(f"environment variable {variable}={text!r} cannot be read; give {accepted}")
+def _unparsable(place: str, value: object, accepted: str) -> UsageError:
+    return UsageError(f"{place}={value!r} cannot be read; give {accepted}")

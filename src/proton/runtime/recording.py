@@ -5,8 +5,11 @@ Not thread-safe: `runtime/session.py` holds its lock around every call.
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from proton import _native
 from proton.backends.base import FLUSH_LIMIT_S, Backend, make_backend
@@ -107,8 +110,9 @@ class Recording:
 
     def flush(self) -> None:
         """Wait for outstanding events; the phases that were left are complete then."""
-        for backend in self.backends.values():
-            backend.flush(self.flush_limit_s)
+        with self._timed("flushed"):
+            for backend in self.backends.values():
+                backend.flush(self.flush_limit_s)
         self.complete_below = self.native.phase
         self.write_complete_phases()
 
@@ -176,7 +180,8 @@ class Recording:
         with self.keeping:
             for phase in self._phases():
                 try:
-                    self.files.write(phase, output_format, {**header, "phase": phase})
+                    with self._timed(f"phase {phase} written"):
+                        self.files.write(phase, output_format, {**header, "phase": phase})
                 except WriteError as error:
                     failure = failure or error
         if failure is not None:
@@ -194,7 +199,8 @@ class Recording:
                 if phase >= self._complete_limit():
                     return
                 try:
-                    self.files.write(phase, self.options.flush_format, self.header(phase))
+                    with self._timed(f"phase {phase} written"):
+                        self.files.write(phase, self.options.flush_format, self.header(phase))
                 except WriteError as error:
                     self.notices.append(str(error))
                     if error.rescued_to is None:
@@ -275,6 +281,16 @@ class Recording:
     def _follow_nvtx(self) -> None:
         if self.options.knobs.enable_nvtx and (notice := nvtx.join(self.id)):
             self.notices.append(notice)
+
+    @contextmanager
+    def _timed(self, what: str) -> Iterator[None]:
+        """With PROTON_DATA_FLUSH_TIMING: say on stderr how long it took."""
+        start = time.perf_counter()
+        yield
+        if self.options.knobs.data_flush_timing:
+            took_ms = (time.perf_counter() - start) * 1000
+            name = self.options.name
+            print(f"proton: session {name!r}: {what} in {took_ms:.3f} ms", file=sys.stderr)
 
     def _active_time_ns(self) -> int:
         if self._activated_ns is None:

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <type_traits>
 
 #include "backends/cupti/abi.h"
 #include "fake_cuda/records.h"
@@ -158,6 +159,7 @@ SAME_NUMBER(ours::kMaxLimitReached, CUPTI_ERROR_MAX_LIMIT_REACHED);
 SAME_NUMBER(ours::kMultipleSubscribers, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 SAME_NUMBER(fake::kNotCompatible, CUPTI_ERROR_NOT_COMPATIBLE);
 SAME_NUMBER(fake::kInvalidKind, CUPTI_ERROR_INVALID_KIND);
+SAME_NUMBER(fake::kNotSupported, CUPTI_ERROR_NOT_SUPPORTED);
 SAME_NUMBER(ours::kMemcpyActivity, CUPTI_ACTIVITY_KIND_MEMCPY);
 SAME_NUMBER(ours::kMemsetActivity, CUPTI_ACTIVITY_KIND_MEMSET);
 SAME_NUMBER(ours::kKernelActivity, CUPTI_ACTIVITY_KIND_KERNEL);
@@ -221,6 +223,16 @@ SAME_NUMBER(ours::kReservedSharedBytesPerBlock,
 SAME_NUMBER(ours::kMaxBlocksPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
 
 // ---- by version ----
+
+#if CUPTI_API_VERSION >= 26
+SAME_NUMBER(fake::kMigNotSupported, CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED);
+static_assert(sizeof(ours::Result) == sizeof(CUptiResult), "results have not the size of ours");
+template <typename... Arguments>
+auto with_our_result(CUptiResult (*)(Arguments...)) -> ours::Result (*)(Arguments...);
+static_assert(
+    std::is_same_v<decltype(with_our_result(&cuptiActivityEnableHWTrace)), ours::EnableHwTrace*>,
+    "ours::EnableHwTrace is not the type of cuptiActivityEnableHWTrace");
+#endif
 
 #if CUPTI_API_VERSION >= 130000
 SAME_NUMBER(ours::kGraphNodeUpdated, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED);

@@ -204,6 +204,8 @@ FAKE_VISIBLE int64_t fake_counter(const char* name) {
   const std::string asked = name;
   if (asked == "correlation") return all.correlation.load();
   if (asked == "is_subscribed") return all.is_subscribed.load();
+  if (asked == "has_hw_trace") return all.has_hw_trace.load();
+  if (asked == "flush_period_ms") return all.flush_period_ms.load();
   int64_t count = 0;
   if (asked == "enabled_callbacks") {
     for (auto& domain : all.enabled) {
@@ -272,6 +274,7 @@ FAKE_VISIBLE void fake_reset(void) {
   all.done.store(nullptr);
   all.timestamp.store(nullptr);
   all.flush_period_ms.store(0);
+  all.has_hw_trace.store(false);
   all.correlation.store(0);
   all.taken_drops.store(0);
   all.subscriber_name.clear();

@@ -40,8 +40,10 @@ FAKE_EXPORT(cuptiGetResultString, int result, const char** text) {
       {14, "CUPTI_ERROR_NOT_COMPATIBLE"},
       {15, "CUPTI_ERROR_NOT_INITIALIZED"},
       {21, "CUPTI_ERROR_INVALID_KIND"},
+      {27, "CUPTI_ERROR_NOT_SUPPORTED"},
       {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
       {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"},
+      {43, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED"},
       {999, "CUPTI_ERROR_UNKNOWN"},
   };
   const auto found = names.find(result);

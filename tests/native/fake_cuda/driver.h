@@ -173,6 +173,7 @@ struct State {
   std::atomic<BufferDone> done{nullptr};
   std::atomic<TimestampFunction> timestamp{nullptr};
   std::atomic<uint32_t> flush_period_ms{0};
+  std::atomic<bool> has_hw_trace{false};  // cannot be undone, by nobody
   std::atomic<uint32_t> correlation{0};
   std::atomic<uint64_t> taken_drops{0};
 

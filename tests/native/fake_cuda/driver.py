@@ -55,6 +55,8 @@ def build_driver(version: str = DEFAULT_VERSION) -> Path:
 
 def _build(compiler: str, version: str, folder: Path) -> None:
     common = [SOURCES / f"{name}.cpp" for name in _COMMON]
+    if VERSIONS[version] >= 26:
+        common.append(SOURCES / "cupti_12_8_api.cpp")
     if VERSIONS[version] >= 130000:
         common.append(SOURCES / "cupti_13_api.cpp")
     objects = folder.parent / "objects"

@@ -102,7 +102,8 @@ int fake_null_profiler(int level);
 
 /// Calls of an exported function, or one of: callbacks, records, delivered, dropped,
 /// buffers_requested, buffers_completed, worker_completions, flush_completions, buffers_held,
-/// correlation, enabled_callbacks, enabled_kinds, is_subscribed, violations. -1: no such counter.
+/// correlation, enabled_callbacks, enabled_kinds, is_subscribed, has_hw_trace, flush_period_ms,
+/// violations. -1: no such counter.
 int64_t fake_counter(const char* name);
 /// Broken rules of CUPTI, one a line, oldest first: what a real driver answers with a crash, a
 /// deadlock or wrong records.

@@ -18,7 +18,9 @@ enum Result : int {
   kNotCompatible = 14,
   kNotInitialized = 15,
   kInvalidKind = 21,
+  kNotSupported = 27,
   kMultipleSubscribers = 39,
+  kMigNotSupported = 43,
 };
 
 enum CudaResult : int {

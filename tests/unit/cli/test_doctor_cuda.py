@@ -83,6 +83,43 @@ def test_a_gpu_without_libcupti_is_a_problem(machine: Path) -> None:
     assert "pip install nvidia-cuda-cupti" in found.remedy
 
 
+def test_a_knob_that_names_nothing_is_a_problem(machine: Path) -> None:
+    add_gpu(machine)
+    *_, found = doctor_cuda.libraries(Knobs(cupti_lib_dir=str(machine)))
+    assert found.text == "none can be used"
+    assert found.remedy == "have TRITON_CUPTI_LIB_PATH name a folder with one, or unset it"
+
+
+def test_hardware_trace_is_spoken_of_only_where_it_is_asked_for() -> None:
+    assert list(doctor_cuda.hw_trace(Knobs())) == []
+
+
+@pytest.mark.parametrize(
+    ("capability", "content", "text", "remedy"),
+    [
+        (90, b"", "needs a GPU of compute capability 10.0 or later, here is 9.0", "unset TRITON_"),
+        (None, b"", "no GPU is known here", "unset TRITON_ENABLE_HW_TRACE"),
+        (100, b"\0cuptiActivityEnable\0", "has no cuptiActivityEnableHWTrace", "CUDA 12.8"),
+        (100, b"\0cuptiActivityEnableHWTrace\0", "are timed by the hardware", ""),
+    ],
+)
+def test_hardware_trace_is_judged_by_gpu_and_library(
+    machine: Path,
+    capability: int | None,
+    content: bytes,
+    text: str,
+    remedy: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor_cuda, "newest_capability", lambda knobs: capability)
+    (machine / "libcupti.so.13").write_bytes(content)
+    knobs = Knobs(enable_hw_trace=True, cupti_lib_dir=str(machine))
+    (found,) = doctor_cuda.hw_trace(knobs)
+    assert text in found.text
+    assert remedy in found.remedy
+    assert found.is_problem == bool(remedy)
+
+
 @pytest.mark.parametrize(
     ("restricted", "is_privileged", "is_problem"),
     [(0, False, False), (1, True, False), (1, False, True)],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -237,4 +239,77 @@ def test_both_spellings_of_the_cupti_folder_are_read(
 def test_knobs_have_the_known_defaults() -> None:
     knobs = read_knobs()
     assert (knobs.disable, knobs.enable_nvtx, knobs.enable_hw_trace) == (False, True, False)
-    assert knobs.profile_buffer_size == knobs.profile_metric_buffer_size == 64 * 1024 * 1024
+    assert (knobs.data_flush_timing, knobs.graph_launch_timing) == (False, False)
+    assert knobs.cupti_lib_dir is knobs.cupti_lib_blackwell_dir is None
+    assert knobs.profile_buffer_size == knobs.profile_metric_buffer_size == 0  # as backends like
+
+
+# field of Knobs, its variable, what that says, what is set on triton.knobs.proton, what they mean
+SWITCHES: list[tuple[str, str, str, object, object, object]] = [
+    ("disable", "TRITON_PROTON_DISABLE", "1", False, True, False),
+    ("enable_nvtx", "TRITON_ENABLE_NVTX", "0", True, False, True),
+    ("enable_hw_trace", "TRITON_ENABLE_HW_TRACE", "1", 0, True, False),
+    ("cupti_lib_dir", "TRITON_CUPTI_LIB_PATH", "/a", Path("/b"), "/a", "/b"),
+    ("cupti_lib_blackwell_dir", "TRITON_CUPTI_LIB_BLACKWELL_PATH", "/a", "/b", "/a", "/b"),
+    ("profile_buffer_size", "TRITON_PROFILE_BUFFER_SIZE", "70000", 80000, 70000, 80000),
+    ("profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE", "7", "8", 7, 8),
+]
+
+
+@pytest.mark.parametrize(("field", "variable", "text", "knob", "by_text", "by_knob"), SWITCHES)
+def test_a_knob_of_triton_wins_over_its_variable(
+    field: str,
+    variable: str,
+    text: str,
+    knob: object,
+    by_text: object,
+    by_knob: object,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(variable, text)
+    assert getattr(read_knobs(), field) == by_text
+    set_knob(monkeypatch, field, knob)
+    assert getattr(read_knobs(), field) == by_knob
+    set_knob(monkeypatch, field, None)
+    assert getattr(read_knobs(), field) == by_text
+
+
+@pytest.mark.parametrize("variable", ["PROTON_DATA_FLUSH_TIMING", "PROTON_GRAPH_LAUNCH_TIMING"])
+def test_timings_are_switched_on_by_the_environment(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    knobs = read_knobs()
+    assert (knobs.data_flush_timing, knobs.graph_launch_timing) == (
+        variable == "PROTON_DATA_FLUSH_TIMING",
+        variable == "PROTON_GRAPH_LAUNCH_TIMING",
+    )
+    monkeypatch.setenv(variable, "often")
+    with pytest.raises(UsageError, match=f"{variable}='often' cannot be read; give one of 1, true"):
+        read_knobs()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "accepted"),
+    [
+        ("enable_hw_trace", "perhaps", "one of 1, true"),
+        ("profile_buffer_size", "64MB", "a whole number of bytes above 0"),
+        ("profile_buffer_size", -1, "a whole number of bytes above 0"),
+        ("profile_metric_buffer_size", 1.5, "a whole number of bytes above 0"),
+        ("cupti_lib_dir", 3, "a path"),
+    ],
+)
+def test_a_knob_of_triton_that_cannot_be_read_is_refused(
+    field: str, value: object, accepted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_knob(monkeypatch, field, value)
+    with pytest.raises(UsageError) as caught:
+        read_knobs()
+    said = f"triton.knobs.proton.{field}={value!r} cannot be read; give {accepted}"
+    assert str(caught.value).startswith(said)
+
+
+def set_knob(monkeypatch: pytest.MonkeyPatch, name: str, value: object) -> None:
+    """Set `triton.knobs.proton.NAME`; Triton itself is not needed."""
+    knobs = SimpleNamespace(proton=SimpleNamespace(**{name: value}))
+    monkeypatch.setitem(sys.modules, "triton.knobs", knobs)

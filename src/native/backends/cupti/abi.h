@@ -296,6 +296,8 @@ using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* max_rec
 using BufferCompleted = void (*)(Context context, uint32_t stream_id, uint8_t* buffer, size_t size,
                                  size_t valid_size);
 using TimestampFunction = uint64_t (*)();
+/// cuptiActivityEnableHWTrace, from 12.8 on.
+using EnableHwTrace = Result(uint8_t enable);
 
 inline constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
 

@@ -1,5 +1,7 @@
 #include "backends/cupti/devices.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -80,6 +82,19 @@ std::vector<Value::Map> list_devices(const Library& library) {
     devices.push_back(describe(library, device));
   }
   return devices;
+}
+
+int newest_capability(const Library& library) {
+  int count = 0, newest = 0;
+  if (library.device_count(&count) != 0) return 0;
+  for (int index = 0; index < count; ++index) {
+    int device = 0, major = 0, minor = 0;
+    if (library.device(&device, index) != 0) continue;
+    if (library.device_attribute(&major, kComputeCapabilityMajor, device) != 0) continue;
+    if (library.device_attribute(&minor, kComputeCapabilityMinor, device) != 0) continue;
+    newest = std::max(newest, major * 10 + minor);
+  }
+  return newest;
 }
 
 int driver_version(const Library& library) {

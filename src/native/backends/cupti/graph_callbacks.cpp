@@ -1,10 +1,12 @@
 // What the hub is told about graphs, on the threads that make, instantiate, launch and destroy
 // them.
+#include <cstdio>
 #include <set>
 #include <unordered_set>
 
 #include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
+#include "base/clock.h"
 
 namespace proton::cupti {
 namespace {
@@ -17,6 +19,32 @@ constexpr size_t kStepLimit = 1u << 20;
 }  // namespace
 
 void Hub::on_graph_launch(const CallbackData& data) noexcept {
+  const bool is_timed = (captures_.load(std::memory_order_relaxed) & kGraphTimes) != 0;
+  const int64_t before = is_timed ? now_ns() : 0;
+  check_replay(data);
+  on_launch(data);
+  if (!is_timed) [[likely]] {
+    return;
+  }
+  static thread_local int64_t start_ns = 0, own_ns = 0;  // a thread launches one at a time
+  if (data.site == kEnterSite) {
+    start_ns = before;
+    own_ns = now_ns() - before;
+  } else if (start_ns != 0) {
+    uint32_t id = 0;
+    if (data.params != nullptr && library_.graph_exec_id != nullptr) {
+      library_.graph_exec_id(static_cast<const GraphLaunchParams*>(data.params)->graph_exec, &id);
+    }
+    const int64_t end = now_ns();
+    std::fprintf(stderr, "proton: launch of <graph %u> took %lld ns, %lld ns of them in proton\n",
+                 id, static_cast<long long>(end - start_ns),
+                 static_cast<long long>(own_ns + end - before));
+    start_ns = 0;
+  }
+}
+
+/// An executable that CUPTI cannot trace as a whole ends such tracing.
+void Hub::check_replay(const CallbackData& data) noexcept {
   if (!execs_.is_traced() || data.site != kEnterSite || data.params == nullptr) return;
   if (execs_.allows(static_cast<const GraphLaunchParams*>(data.params)->graph_exec)) return;
   // An older graph: from here on all graphs are recorded by their nodes.

@@ -19,7 +19,7 @@ void on_callback(void* user, int domain, uint32_t cbid, const void* data) {
   Hub& hub = *static_cast<Hub*>(user);
   if (domain == kDriverDomain) [[likely]] {
     if (cbid == kGraphLaunch || cbid == kGraphLaunchPerThread) [[unlikely]] {
-      hub.on_graph_launch(*static_cast<const CallbackData*>(data));
+      return hub.on_graph_launch(*static_cast<const CallbackData*>(data));
     }
     hub.on_launch(*static_cast<const CallbackData*>(data));
   } else if (domain == kResourceDomain) {
@@ -93,7 +93,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
     throw BackendError("cupti", "this process was forked from one that had loaded CUPTI",
                        "start processes that use the GPU with the 'spawn' method");
   }
-  if (options.value_bytes != 0) values_.set_buffer_bytes(options.value_bytes);
+  if (options.value_bytes != 0 || !is_subscribed_) values_.set_buffer_bytes(options.value_bytes);
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
   if (!is_subscribed_) {
@@ -154,6 +154,7 @@ void Hub::stop(EventSink& sink) {
 bool Hub::detach() {
   std::lock_guard lock(control_);
   if (!is_loaded() || is_forked_ || is_subscribed_ || library_.finalize == nullptr) return false;
+  if (has_hw_trace_) return false;  // CUPTI cannot take it up again once contexts exist
   {
     // The ids of nodes would start anew, and those of graphs that live would mean others.
     std::lock_guard nodes(nodes_.mutex());
@@ -289,6 +290,7 @@ HubStats Hub::stats() {
   }
   stats.graph_refusals = execs_.refusal_count();
   stats.values = values_.size();
+  stats.value_bytes = values_.buffer_bytes();
   stats.buffer_count = buffers_.count();
   stats.launches = count_launches();
   stats.is_subscribed = is_subscribed_;

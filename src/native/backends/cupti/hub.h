@@ -33,12 +33,13 @@ struct ThreadCell;
 
 /// What a sink asks for.
 struct SinkOptions {
-  bool with_frames = false;      // contexts are Python frames, not scopes
-  bool with_launches = false;    // also wants the launching calls, for a timeline
-  bool with_copies = true;       // copies and memsets
-  bool with_migrations = false;  // of unified memory
-  bool per_graph = false;        // one event a replay is enough
-  size_t value_bytes = 0;        // for metric values on their way from a device; 0: as we like
+  bool with_frames = false;        // contexts are Python frames, not scopes
+  bool with_launches = false;      // also wants the launching calls, for a timeline
+  bool with_copies = true;         // copies and memsets
+  bool with_migrations = false;    // of unified memory
+  bool per_graph = false;          // one event a replay is enough
+  bool with_graph_timing = false;  // tells on stderr how long each launch of a graph took
+  size_t value_bytes = 0;          // for metric values on their way from a device; 0: as we like
 };
 
 struct HubStats {
@@ -55,7 +56,8 @@ struct HubStats {
   uint64_t graph_nodes = 0;
   uint64_t graph_refusals = 0;  // tracing of whole graphs given up for an older graph
   uint64_t names = 0;
-  uint64_t values = 0;  // metric values that are being read, or that graphs will read
+  uint64_t values = 0;       // metric values that are being read, or that graphs will read
+  uint64_t value_bytes = 0;  // of the buffer they come through, in contexts that have none yet
   int64_t clock_offset_ns = 0;
   int64_t clock_residual_ns = 0;
   bool is_subscribed = false;
@@ -90,6 +92,9 @@ class Hub {
   /// should know.
   bool detach();
   bool has(const EventSink& sink);
+  /// With a session started: kernels are timed by the hardware's own events from now on, to the end
+  /// of the process. A line for the user where that cannot be, once a process; else "".
+  std::string enable_hw_trace();
 
   /// Brings every event of finished work to its sinks; `synchronize` first waits for work under
   /// way. False: that took longer than the limit.
@@ -162,7 +167,7 @@ class Hub {
   /// So many events share one lock of each sink; more would not stay in the nearest cache.
   static constexpr size_t kBatch = 128;
 
-  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4 };
+  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4, kGraphTimes = 8 };
   using MapPointer = std::unique_ptr<CorrelationMap>;
 
   // With control_ held
@@ -170,6 +175,7 @@ class Hub {
   void unsubscribe();
   void give_zeroed_buffers(bool is_ours);
   std::string holder();
+  std::string try_hw_trace();
   std::vector<std::string> update_needs();
   void settle_values();
   void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
@@ -195,6 +201,7 @@ class Hub {
   void on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell);
   void on_exec_created(void* exec, ThreadCell& cell);
   NodeLog& log_of(ThreadCell& cell);
+  void check_replay(const CallbackData& data) noexcept;
   static void add_step(ThreadCell& cell, const GraphStep& step);
   void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
   void trim_nodes();
@@ -225,6 +232,8 @@ class Hub {
   bool has_zeroed_ = false;     // CUPTI takes our buffers for zeroed
   uint8_t zeroed_before_ = 0;   // what it was told before us
   bool has_timestamp_ = false;  // registered, once a process
+  bool has_hw_trace_ = false;   // cannot be undone
+  bool has_said_no_hw_trace_ = false;
   bool sees_launches_ = false;
   bool sees_copies_ = false;
   std::vector<uint32_t> enabled_kinds_;

@@ -64,6 +64,8 @@ void find_cupti(Library& library, void* handle, const std::string& path) {
   find(handle, library.graph_id, "cuptiGetGraphId");
   find(handle, library.graph_exec_id, "cuptiGetGraphExecId");
   find(handle, library.configure_unified_memory, "cuptiActivityConfigureUnifiedMemoryCounter");
+  find(handle, library.flush_period, "cuptiActivityFlushPeriod");
+  find(handle, library.enable_hw_trace, "cuptiActivityEnableHWTrace");
 }
 
 void find_cuda(Library& library, void* handle, const std::string& path) {

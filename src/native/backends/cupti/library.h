@@ -35,6 +35,8 @@ struct Library {
   Result (*graph_id)(void*, uint32_t*) = nullptr;                                // ?
   Result (*graph_exec_id)(void*, uint32_t*) = nullptr;                           // ?
   Result (*configure_unified_memory)(UnifiedMemoryConfig*, uint32_t) = nullptr;  // ?
+  Result (*flush_period)(uint32_t) = nullptr;                                    // ?
+  EnableHwTrace* enable_hw_trace = nullptr;                                      // ? from 12.8 on
 
   // CUDA's driver
   CudaResult (*init)(unsigned) = nullptr;

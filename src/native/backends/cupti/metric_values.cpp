@@ -258,8 +258,14 @@ void MetricValues::set_buffer_bytes(size_t bytes) {
   std::lock_guard lock(mutex_);
   constexpr size_t kLeast = sizeof(RingCell) * 4 * kCountLimit;
   constexpr size_t kMost = size_t{1} << 30;
+  if (bytes == 0) return readers_.set_capacity_bits(ValueReaders::kDefaultBits);
   const size_t cells = std::clamp(bytes, kLeast, kMost) / sizeof(RingCell);
   readers_.set_capacity_bits(static_cast<uint32_t>(std::bit_width(cells) - 1));
+}
+
+size_t MetricValues::buffer_bytes() {
+  std::lock_guard lock(mutex_);
+  return sizeof(RingCell) << readers_.capacity_bits();
 }
 
 void MetricValues::forget(const EventSink& sink) {

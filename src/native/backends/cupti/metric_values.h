@@ -68,7 +68,9 @@ class MetricValues {
   /// Captured values are read while open.
   void set_open(bool is_open);
   bool has_captured();
+  /// For contexts that have no buffer yet; 0: as we like. The next power of two within limits.
   void set_buffer_bytes(size_t bytes);
+  size_t buffer_bytes();
 
   void forget(const EventSink& sink);
   /// No session is left: nothing that was read before concerns anyone.

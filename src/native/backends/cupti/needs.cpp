@@ -52,6 +52,7 @@ std::vector<std::string> Hub::update_needs() {
       per_graph &= entry.options.per_graph;
       captures |= entry.options.with_frames ? kPython : kShadow;
       if (entry.options.with_launches) captures |= kTimes;
+      if (entry.options.with_graph_timing) captures |= kGraphTimes;
     }
   }
   if (is_any) {

@@ -50,6 +50,8 @@ class ContextGuard {
 
 class ValueReaders {
  public:
+  static constexpr uint32_t kDefaultBits = 18;  // 4 MiB: more than the records of several buffers
+
   /// The one of a context, made at first sight. Throws BackendError. Capturing is not disturbed.
   ValueReader& find(const Library& library, Context context, int device);
 
@@ -61,8 +63,6 @@ class ValueReaders {
   uint64_t take_dropped();
 
  private:
-  static constexpr uint32_t kDefaultBits = 18;  // 4 MiB: more than the records of several buffers
-
   std::vector<std::unique_ptr<ValueReader>> readers_;
   std::vector<ValueRun> last_runs_;  // of contexts that are gone
   uint32_t capacity_bits_ = kDefaultBits;

@@ -18,7 +18,7 @@ from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
 from proton.backends.cupti.mode import parse_mode
 from proton.backends.cupti.sampling import native_options, prepare_sampling
-from proton.backends.knobs import KNOWN_BUFFER_BYTES, Knobs
+from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 DEVICE_TYPE = "CUDA"
@@ -103,8 +103,6 @@ class CuptiBackend:
             )
 
     def _start_hub(self, sink: Any) -> None:
-        knob = self._knobs.profile_buffer_size
-        value_knob = self._knobs.profile_metric_buffer_size
         options: dict[str, Any] = {}
         try:
             if self._mode.sampling is None:
@@ -117,10 +115,13 @@ class CuptiBackend:
             _native.Cupti.start(
                 sink,
                 graphs=self._mode.graphs,
-                buffer_bytes=0 if knob == KNOWN_BUFFER_BYTES else knob,
-                value_bytes=0 if value_knob == KNOWN_BUFFER_BYTES else value_knob,
+                buffer_bytes=self._knobs.profile_buffer_size,
+                value_bytes=self._knobs.profile_metric_buffer_size,
+                graph_timing=self._knobs.graph_launch_timing,
                 **options,
             )
+            if self._knobs.enable_hw_trace and (why_not := _native.Cupti.enable_hw_trace()):
+                _say(sink, why_not)
         except BackendUnavailable as error:
             if not is_held(error) or not self._may_use_events:
                 raise

@@ -1,7 +1,8 @@
 """Which libcupti to open: every one that can be found, in the order of preference, and why.
 
 One process must not use two of them: the one that is mapped already comes first, then the one that
-torch would map. Looks at files only; imports and loads nothing.
+torch would map. Looks at files only and imports nothing; only where one for Blackwell could be
+taken, the driver is asked which GPUs there are.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
 from proton.backends.cupti import driver
+from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
 from proton.backends.knobs import Knobs
 
 _MAPS = Path("/proc/self/maps")
@@ -35,6 +38,12 @@ class Candidate:
     version: str | None  # by its file name: a major version of CUDA, or CUPTI's own
     verdict: str = ""
     is_chosen: bool = False
+    is_named: bool = False  # by a knob that leaves no choice
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether GPUs of every architecture are to use it."""
+        return self.origin not in (_BLACKWELL_KNOB, _TRITON_BLACKWELL)
 
     @property
     def cuda_major(self) -> int | None:
@@ -49,23 +58,25 @@ class Candidate:
 def find_candidates(knobs: Knobs) -> list[Candidate]:
     """Every libcupti of this machine, judged; at most one is chosen, and the first that can be."""
     newest = driver.newest_cuda(driver.version())
+    capability = cache(lambda: newest_capability(knobs))  # asked where the answer matters only
+    forced = _forcing_knob(knobs, capability)
     judged: list[Candidate] = []
-    seen: dict[str, str] = {}
-    is_forced = knobs.cupti_lib_dir is not None
-    chosen = False
-    for path, origin in _search(knobs):
-        exists = os.path.exists(path)
+    seen: set[str] = set()
+    for path, origin in _search(knobs, forced):
         real = os.path.realpath(path)
         if real in seen:
             continue
-        seen[real] = origin
-        candidate = Candidate(path, origin, exists, _version(path))
-        verdict = _refusal(candidate, newest, must_be_named=is_forced and not _is_knob(origin))
-        if verdict is None and not chosen:
-            chosen = True
-            judged.append(_judge(candidate, f"chosen: {_REASONS.get(origin, origin)}", True))
-        else:
-            judged.append(_judge(candidate, verdict or "not needed: one before it was chosen"))
+        seen.add(real)
+        candidate = Candidate(
+            path, origin, os.path.exists(path), _version(path), is_named=origin == forced
+        )
+        refusal = _refusal(candidate, newest, forced)
+        if refusal is None and chosen_of(judged) is not None:
+            refusal = "not needed: one before it was chosen"
+        if refusal is None and not candidate.is_for_all:
+            refusal = _too_old(capability())
+        verdict = refusal or f"chosen: {_REASONS[origin]}"
+        judged.append(replace(candidate, verdict=verdict, is_chosen=refusal is None))
     return judged
 
 
@@ -76,35 +87,46 @@ def chosen_of(candidates: Sequence[Candidate]) -> Candidate | None:
 
 MAPPED = "mapped in this process"
 _KNOB = "TRITON_CUPTI_LIB_PATH"
+_BLACKWELL_KNOB = "TRITON_CUPTI_LIB_BLACKWELL_PATH"
 _TORCH = "torch's wheels"
 _TRITON = "bundled with Triton"
+_TRITON_BLACKWELL = "bundled with Triton for Blackwell"
 _TOOLKIT = "CUDA toolkit"
 _CACHE = "the loader's cache"
 _REASONS = {
     _KNOB: "the knob names it",
+    _BLACKWELL_KNOB: "the knob names it for GPUs as new as this machine's",
     MAPPED: "it is in use in this process",
     _TORCH: "torch will load it",
     _TRITON: "Triton brings it, and nothing else is loaded or installed before it",
+    _TRITON_BLACKWELL: "Triton brings it for GPUs as new as this machine's, and nothing else is "
+    "loaded or installed before it",
     _TOOLKIT: "the toolkit is the only one left",
     _CACHE: "the loader would take it",
 }
 
 
-def _judge(candidate: Candidate, verdict: str, is_chosen: bool = False) -> Candidate:
-    return Candidate(
-        candidate.path,
-        candidate.origin,
-        candidate.exists,
-        candidate.version,
-        verdict,
-        is_chosen,
+def _forcing_knob(knobs: Knobs, capability: Callable[[], int | None]) -> str | None:
+    """The knob whose library is taken and no other."""
+    if knobs.cupti_lib_blackwell_dir is not None and _too_old(capability()) is None:
+        return _BLACKWELL_KNOB
+    return _KNOB if knobs.cupti_lib_dir is not None else None
+
+
+def _too_old(capability: int | None) -> str | None:
+    """Why a library for Blackwell is not for this machine; None: it is."""
+    if capability is not None and capability >= BLACKWELL:
+        return None
+    here = (
+        "none here is known" if capability is None else f"the newest here has {text_of(capability)}"
     )
+    return f"not taken: it is for GPUs of compute capability {text_of(BLACKWELL)} or later, {here}"
 
 
-def _refusal(candidate: Candidate, newest: int | None, *, must_be_named: bool) -> str | None:
+def _refusal(candidate: Candidate, newest: int | None, forced: str | None) -> str | None:
     if not candidate.exists:
         return "not there"
-    if must_be_named:
+    if forced is not None and not candidate.is_named:
         return "not taken: the knob names another"
     major = candidate.cuda_major
     if newest is not None and major is not None and major > newest:
@@ -112,8 +134,11 @@ def _refusal(candidate: Candidate, newest: int | None, *, must_be_named: bool) -
     return None
 
 
-def _search(knobs: Knobs) -> Iterator[tuple[str, str]]:
+def _search(knobs: Knobs, forced: str | None) -> Iterator[tuple[str, str]]:
     """Path and origin of all, the preferred first; a path may not exist and may come twice."""
+    for_blackwell = _named(knobs.cupti_lib_blackwell_dir) if knobs.cupti_lib_blackwell_dir else []
+    if forced == _BLACKWELL_KNOB:
+        yield from ((path, _BLACKWELL_KNOB) for path in for_blackwell)
     if knobs.cupti_lib_dir is not None:
         yield from ((path, _KNOB) for path in _named(knobs.cupti_lib_dir))
     for path in mapped_libraries():
@@ -123,18 +148,16 @@ def _search(knobs: Knobs) -> Iterator[tuple[str, str]]:
     triton = _package_folder("triton")
     if triton is not None:
         bundled = os.path.join(triton, "backends", "nvidia", "lib")
-        for name in ("cupti", "cupti-blackwell"):
-            yield from ((path, _TRITON) for path in _in_folder(os.path.join(bundled, name)))
+        for name, origin in (("cupti-blackwell", _TRITON_BLACKWELL), ("cupti", _TRITON)):
+            yield from ((path, origin) for path in _in_folder(os.path.join(bundled, name)))
     homes = [knobs.cuda_home, str(_TOOLKITS / "cuda"), *map(str, _TOOLKITS.glob("cuda-*"))]
     for home in filter(None, homes):
         for name in _TOOLKIT_FOLDERS:
             yield from ((path, _TOOLKIT) for path in _in_folder(os.path.join(home, name)))
     for path in driver.cached_libraries("libcupti.so"):
         yield path, _CACHE
-
-
-def _is_knob(origin: str) -> bool:
-    return origin == _KNOB
+    # Last where it is not for this machine: the same folder may be named for all GPUs.
+    yield from ((path, _BLACKWELL_KNOB) for path in for_blackwell)
 
 
 def _named(path: str) -> list[str]:

@@ -62,8 +62,13 @@ def is_held(error: BackendUnavailable) -> bool:
 
 
 def _no_libcupti(candidates: list[Candidate], knobs: Knobs) -> BackendUnavailable:
-    if knobs.cupti_lib_dir is not None:
-        reason = f"TRITON_CUPTI_LIB_PATH={knobs.cupti_lib_dir!r} holds no libcupti that can be used"
+    named = next((each for each in candidates if each.is_named), None)
+    if named is not None:
+        value = knobs.cupti_lib_dir if named.is_for_all else knobs.cupti_lib_blackwell_dir
+        reason = (
+            f"{named.origin}={value!r} holds no libcupti that can be used "
+            f"({named.path}: {named.verdict})"
+        )
         remedy = "name a folder that has one, or unset it; `proton doctor` lists those there are"
     elif candidates:
         reason = "no libcupti suits the driver: " + "; ".join(map(str, candidates))

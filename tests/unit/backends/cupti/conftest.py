@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from proton.backends.cupti import candidates, driver
+from proton.backends.knobs import Knobs
 
 
 class Machine:
@@ -17,6 +18,13 @@ class Machine:
         self.root = root
         self.site = root / "site"
         self.maps = root / "maps"
+        self.capability: int | None = 90  # of its newest GPU
+        self.questions = 0  # for that
+
+    def newest_capability(self, knobs: Knobs) -> int | None:
+        """What the driver would say."""
+        self.questions += 1
+        return self.capability
 
     def add_driver(self, version: str = "580.95.05", *, restricted: int = 0) -> None:
         """One GPU and its kernel driver."""
@@ -60,5 +68,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.setattr(candidates, "_TOOLKITS", tmp_path / "local")
     monkeypatch.setattr(candidates, "_package_folder", lambda name: str(made.site / name))
     monkeypatch.setattr(candidates, "_torch_cuda_major", lambda: None)
+    monkeypatch.setattr(candidates, "newest_capability", made.newest_capability)
     monkeypatch.setattr(sys, "path", [str(made.site)])
     return made

@@ -38,6 +38,11 @@ class FakeHub:
         cls.calls.append(("start", options))
 
     @classmethod
+    def enable_hw_trace(cls) -> str:
+        cls.calls.append(("enable_hw_trace", None))
+        return "no effect: too old"
+
+    @classmethod
     def flush(cls, timeout_s: float) -> bool:
         cls.calls.append(("flush", timeout_s))
         return cls.flushes_in_time
@@ -126,12 +131,29 @@ def test_the_mode_reaches_the_hub(hub: Any, sink: Any) -> None:
     assert hub.calls[0][1]["graphs"] == "graph"
 
 
-@pytest.mark.parametrize(("size", "buffer_bytes"), [(64 << 20, 0), (1 << 20, 1 << 20)])
+@pytest.mark.parametrize(("size", "buffer_bytes"), [(0, 0), (64 << 20, 64 << 20)])
 def test_the_hub_picks_the_buffer_size_unless_a_knob_does(
     hub: Any, sink: Any, size: int, buffer_bytes: int
 ) -> None:
     started(sink, profile_buffer_size=size).stop()
     assert hub.calls[0][1]["buffer_bytes"] == buffer_bytes
+
+
+def test_the_sizes_and_timings_of_the_knobs_reach_the_hub(hub: Any, sink: Any) -> None:
+    started(sink, profile_metric_buffer_size=1 << 20, graph_launch_timing=True).stop()
+    assert hub.calls[0][1]["value_bytes"] == 1 << 20
+    assert hub.calls[0][1]["graph_timing"] is True
+
+
+def test_hardware_trace_is_asked_for_only_by_its_knob(
+    hub: Any, sink: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    started(sink).stop()
+    assert "enable_hw_trace" not in [name for name, _ in hub.calls]
+    started(sink, enable_hw_trace=True).stop()
+    assert [name for name, _ in hub.calls][-4:] == ["start", "enable_hw_trace", "stop", "detach"]
+    assert sink.warnings == ["no effect: too old"]
+    assert "no effect: too old" in caplog.text
 
 
 def test_a_mode_that_does_not_exist_is_refused_before_anything_is_loaded() -> None:

@@ -13,6 +13,7 @@ from proton.backends.knobs import Knobs
 
 TORCH = "site/nvidia/cu13/lib/libcupti.so.13"
 TRITON = "site/triton/backends/nvidia/lib/cupti/libcupti.so.12"
+TRITON_BLACKWELL = "site/triton/backends/nvidia/lib/cupti-blackwell/libcupti.so.13"
 TOOLKIT = "local/cuda/extras/CUPTI/lib64/libcupti.so.13"
 
 
@@ -73,6 +74,85 @@ def test_a_knob_that_names_nothing_chooses_nothing(machine: Any) -> None:
     judged = found(Knobs(cupti_lib_dir=str(machine.root / "nowhere")))
     assert chosen_of(judged) is None
     assert [each.verdict for each in judged] == ["not there", "not taken: the knob names another"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "origin"),
+    [
+        (100, "bundled with Triton for Blackwell"),
+        (120, "bundled with Triton for Blackwell"),
+        (90, "bundled with Triton"),
+        (None, "bundled with Triton"),
+    ],
+)
+def test_of_tritons_two_the_newest_gpu_decides(
+    machine: Any, capability: int | None, origin: str
+) -> None:
+    machine.capability = capability
+    machine.add_file(TRITON)
+    machine.add_file(TRITON_BLACKWELL)
+    assert chosen().origin == origin
+
+
+def test_a_library_for_blackwell_says_why_it_is_not_for_an_older_gpu(machine: Any) -> None:
+    machine.add_file(TRITON_BLACKWELL)
+    (only,) = found()
+    assert only.verdict == (
+        "not taken: it is for GPUs of compute capability 10.0 or later, the newest here has 9.0"
+    )
+    machine.capability = None
+    assert found()[0].verdict.endswith("or later, none here is known")
+
+
+def test_an_older_driver_has_even_new_gpus_take_tritons_other_one(machine: Any) -> None:
+    machine.capability = 100
+    machine.add_driver("570.1.2")
+    machine.add_file(TRITON)
+    machine.add_file(TRITON_BLACKWELL)
+    assert chosen().origin == "bundled with Triton"
+
+
+def test_nobody_is_asked_for_the_gpu_while_the_answer_changes_nothing(machine: Any) -> None:
+    for path in (TORCH, TRITON, TRITON_BLACKWELL):
+        machine.add_file(path)
+    assert chosen().origin == "torch's wheels"
+    chosen(Knobs(cupti_lib_dir=str(machine.root / TRITON)))
+    assert machine.questions == 0
+
+
+@pytest.mark.parametrize("as_folder", [True, False])
+def test_the_knob_for_blackwell_wins_over_all_on_such_a_gpu(machine: Any, as_folder: bool) -> None:
+    machine.capability = 100
+    machine.map_library(machine.add_file(TORCH))
+    other, own = machine.add_file("other/libcupti.so.12"), machine.add_file("own/libcupti.so.13")
+    knobs = Knobs(
+        cupti_lib_dir=str(other),
+        cupti_lib_blackwell_dir=str(own.parent if as_folder else own),
+    )
+    taken = chosen(knobs)
+    assert (taken.path, taken.origin) == (str(own), "TRITON_CUPTI_LIB_BLACKWELL_PATH")
+    assert taken.is_named
+    others = [each for each in found(knobs) if not each.is_chosen]
+    assert len(others) == 2
+    assert all(each.verdict == "not taken: the knob names another" for each in others)
+    assert machine.questions == 2  # once each time
+
+
+def test_the_knob_for_blackwell_is_nothing_to_an_older_gpu(machine: Any) -> None:
+    machine.add_file(TORCH)
+    own = machine.add_file("own/libcupti.so.13")
+    knobs = Knobs(cupti_lib_blackwell_dir=str(own.parent))
+    assert chosen(knobs).origin == "torch's wheels"
+    assert found(knobs)[-1].path == str(own)
+    assert not found(knobs)[-1].is_named
+
+
+def test_one_folder_may_be_named_for_all_gpus_and_for_blackwell(machine: Any) -> None:
+    own = machine.add_file("own/libcupti.so.13")
+    knobs = Knobs(cupti_lib_dir=str(own), cupti_lib_blackwell_dir=str(own.parent))
+    assert chosen(knobs).origin == "TRITON_CUPTI_LIB_PATH"
+    machine.capability = 100
+    assert chosen(knobs).origin == "TRITON_CUPTI_LIB_BLACKWELL_PATH"
 
 
 def test_one_that_is_too_new_for_the_driver_is_passed_over(machine: Any) -> None:

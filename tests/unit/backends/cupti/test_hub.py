@@ -92,6 +92,45 @@ def test_a_knob_that_names_nothing_is_said(native: Any, machine: Any) -> None:
         hub.open_hub(Knobs(cupti_lib_dir="/nowhere"))
 
 
+def test_a_folder_without_libcupti_is_said_with_what_was_looked_for(
+    native: Any, machine: Any
+) -> None:
+    machine.add_driver()
+    machine.add_cuda_library()
+    folder = machine.add_file("own/readme.txt").parent
+    with pytest.raises(BackendUnavailable) as caught:
+        hub.open_hub(Knobs(cupti_lib_dir=str(folder)))
+    assert str(caught.value).endswith(
+        f"TRITON_CUPTI_LIB_PATH={str(folder)!r} holds no libcupti that can be used "
+        f"({folder}/libcupti.so: not there); name a folder that has one, or unset it; "
+        "`proton doctor` lists those there are"
+    )
+
+
+def test_a_named_libcupti_that_is_too_new_is_said_with_the_versions(
+    native: Any, machine: Any
+) -> None:
+    machine.add_driver("550.1.2")
+    machine.add_cuda_library()
+    path = machine.add_file("own/libcupti.so.13")
+    with pytest.raises(BackendUnavailable, match=r"\(.*too new: it is of CUDA 13, .*12\); name a"):
+        hub.open_hub(Knobs(cupti_lib_dir=str(path)))
+
+
+def test_the_knob_for_blackwell_is_named_where_it_leaves_no_choice(
+    native: Any, machine: Any
+) -> None:
+    machine.add_driver()
+    machine.add_cuda_library()
+    machine.add_file("site/nvidia/cu13/lib/libcupti.so.13")
+    machine.capability = 100
+    with pytest.raises(BackendUnavailable, match="TRITON_CUPTI_LIB_BLACKWELL_PATH='/nowhere' hold"):
+        hub.open_hub(Knobs(cupti_lib_blackwell_dir="/nowhere"))
+    machine.capability = 90
+    hub.open_hub(Knobs(cupti_lib_blackwell_dir="/nowhere"))
+    assert native.loaded is not None
+
+
 def test_what_the_library_refuses_keeps_the_library_in_the_note(native: Any, machine: Any) -> None:
     native.refusal = BackendUnavailable("cupti", reason="x", remedy="y")
     path = machine.add_file("fake/libcupti.so")
