@@ -29,11 +29,12 @@ WITHOUT_MIRROR: dict[str, str] = {
 NATIVE_ROOMS: dict[str, frozenset[str]] = {
     "base": frozenset(),
     "model": frozenset({"base"}),
+    "cubin": frozenset({"base"}),
     "session": frozenset({"base", "model"}),
     "files": frozenset({"base", "model"}),
     "backends": frozenset({"base", "model"}),
     "nvtx": frozenset(),
-    "bindings": frozenset({"base", "model", "session", "files", "backends", "nvtx"}),
+    "bindings": frozenset({"base", "model", "cubin", "session", "files", "backends", "nvtx"}),
 }
 PYTHON_HEADERS = ("Python.h", "nanobind/", "structmember.h", "frameobject.h", "internal/pycore")
 

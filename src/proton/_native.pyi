@@ -293,3 +293,36 @@ class Nvtx:
     def listen(is_listening: bool) -> None: ...
     @staticmethod
     def module_count() -> int: ...  # modules of the program that have found the library
+
+class Cubin:
+    """Code of one GPU architecture as drivers load it, with the source line of each instruction.
+
+    `ptx` is the text it was made of, for columns and, with Triton up to 3.7, for the callers of
+    inlined code; a text of another cubin is left aside. Raises UsageError for bytes that are no
+    cubin.
+    """
+
+    def __init__(self, image: bytes, ptx: str = "") -> None: ...
+    @property
+    def architecture(self) -> int: ...  # 90 for sm_90
+    @property
+    def lines(self) -> str: ...  # of line tables: "present", "damaged", "absent"
+    @property
+    def has_lines(self) -> bool: ...
+    @property
+    def is_ptx_used(self) -> bool: ...
+    def functions(self) -> list[str]:
+        """Symbols of kernels and routines, in the order of the code."""
+
+    def locate(
+        self, function: str, offsets: Sequence[int]
+    ) -> list[tuple[tuple[str, int, int, str], ...]]:
+        """For each offset into a function the frames (file, line, column, function): the user's
+        first, what was inlined into it behind it. Column 0 and function "" are not known; no frames
+        where the tables say nothing."""
+
+    def routine(self, function: str, offset: int) -> str:
+        """The symbol whose code is at an offset into a function: itself, or a routine behind it."""
+
+    def code(self, function: str) -> bytes:
+        """Instructions of 16 bytes."""

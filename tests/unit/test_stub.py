@@ -14,7 +14,8 @@ STUB = ast.parse((Path(__file__).resolve().parents[2] / "src/proton/_native.pyi"
 
 
 # stubtest on how nanobind and the C-API build these classes, which no stub can say.
-ALLOWED = """proton._native.Session
+ALLOWED = """proton._native.Cubin
+proton._native.Session
 proton._native.Scope
 proton._native.TraceCursor
 proton._native.(Cupti|DeviceValue|Nvtx|Termination)(\\..*)?

@@ -6,6 +6,7 @@
 
 #include "backends/cupti/hub.h"
 #include "base/termination.h"
+#include "bindings/cubin_bindings.h"
 #include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
 #include "bindings/device_values.h"
@@ -93,6 +94,7 @@ NB_MODULE(_native, module) {
   add_termination(module);
   add_device_values(module);
   add_nvtx(module);
+  add_cubin(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session

@@ -1,0 +1,119 @@
+#include "bindings/cubin_bindings.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cubin/cubin.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using proton::cubin::Cubin;
+using proton::cubin::Function;
+
+namespace proton::bindings {
+namespace {
+
+/// A cubin as Python holds it.
+struct PythonCubin {
+  std::shared_ptr<const Cubin> cubin;
+
+  PythonCubin(const nb::bytes& image, const std::string& ptx) {
+    const auto* data = reinterpret_cast<const std::byte*>(image.c_str());
+    std::vector<std::byte> copy(data, data + image.size());
+    nb::gil_scoped_release unlocked;
+    Cubin::Result result = Cubin::parse(std::move(copy), ptx);
+    if (!result.cubin) throw Error(ErrorKind::kUsage, result.problem);
+    cubin = std::move(result.cubin);
+  }
+
+  const Function& function(const std::string& name) const {
+    if (const Function* found = cubin->find(name)) return *found;
+    std::string names;
+    for (const Function& one : cubin->functions()) {
+      names += concat(names.empty() ? "" : ", ", quoted(one.name));
+    }
+    throw Error(ErrorKind::kUsage, concat("the cubin has no function ", quoted(name), "; it has ",
+                                          names.empty() ? std::string("none") : names));
+  }
+};
+
+/// Text of the compiler's, which may be no UTF-8.
+nb::object text(std::string_view bytes) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), size, "replace"));
+}
+
+nb::list functions(const PythonCubin& self) {
+  nb::list names;
+  for (const Function& function : self.cubin->functions()) names.append(text(function.name));
+  return names;
+}
+
+nb::tuple frames_of(const Cubin& cubin, cubin::LocationId id) {
+  nb::list frames;
+  for (const cubin::Frame& frame : cubin.frames(id)) {
+    frames.append(nb::make_tuple(text(frame.file), frame.line, frame.column, text(frame.function)));
+  }
+  return nb::tuple(frames);
+}
+
+nb::list locate(const PythonCubin& self, const std::string& name,
+                const std::vector<uint64_t>& offsets) {
+  const Function& function = self.function(name);
+  std::unordered_map<cubin::LocationId, nb::tuple> known;  // equal places share their frames
+  nb::list stacks;
+  for (const uint64_t offset : offsets) {
+    const cubin::LocationId id = self.cubin->locate(function, offset);
+    const auto [entry, is_new] = known.try_emplace(id);
+    if (is_new) entry->second = frames_of(*self.cubin, id);
+    stacks.append(entry->second);
+  }
+  return stacks;
+}
+
+nb::bytes code(const PythonCubin& self, const std::string& name) {
+  const cubin::Bytes bytes = self.cubin->code(self.function(name));
+  return nb::bytes(bytes.data(), bytes.size());
+}
+
+const char* lines(const PythonCubin& self) {
+  switch (self.cubin->lines()) {
+    case cubin::Lines::kAbsent:
+      return "absent";
+    case cubin::Lines::kDamaged:
+      return "damaged";
+    case cubin::Lines::kPresent:
+      break;
+  }
+  return "present";
+}
+
+}  // namespace
+
+void add_cubin(nb::module_& module) {
+  nb::class_<PythonCubin>(module, "Cubin")
+      .def(nb::init<const nb::bytes&, const std::string&>(), "image"_a, "ptx"_a = "")
+      .def_prop_ro("architecture",
+                   [](const PythonCubin& self) { return self.cubin->architecture(); })
+      .def_prop_ro("lines", lines)
+      .def_prop_ro("has_lines", [](const PythonCubin& self) { return self.cubin->has_lines(); })
+      .def_prop_ro("is_ptx_used",
+                   [](const PythonCubin& self) { return self.cubin->ptx() == cubin::Ptx::kUsed; })
+      .def("functions", functions)
+      .def("locate", locate, "function"_a, "offsets"_a)
+      .def(
+          "routine",
+          [](const PythonCubin& self, const std::string& name, uint64_t offset) {
+            return text(self.cubin->routine(self.function(name), offset).name);
+          },
+          "function"_a, "offset"_a)
+      .def("code", code, "function"_a);
+}
+
+}  // namespace proton::bindings
