@@ -6,6 +6,7 @@ program imports Triton, and costs a program that never does nothing. Works with 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.metadata
 import importlib.util
@@ -97,6 +98,35 @@ def autotuner_class() -> type[Any]:
     """`triton.runtime.autotuner.Autotuner`."""
     kind: type[Any] = importlib.import_module("triton.runtime.autotuner").Autotuner
     return kind
+
+
+def compiled_kernels() -> list[tuple[str, bytes, str]]:
+    """The kernels that this process has compiled or loaded: a key of each, its cubin and its PTX.
+
+    Empty while Triton is not imported. Whoever keeps a kernel does not matter (Triton's own caches,
+    torch.compile): all objects of the class are found.
+    """
+    compiler = sys.modules.get("triton.compiler.compiler")
+    kind = getattr(compiler, "CompiledKernel", None)
+    if not isinstance(kind, type):
+        return []
+    found = []
+    for kernel in gc.get_referrers(kind):
+        if type(kernel) is not kind:
+            continue
+        texts = getattr(kernel, "asm", None)
+        if isinstance(texts, dict) and isinstance(cubin := texts.get("cubin"), bytes):
+            ptx = texts.get("ptx")
+            key = getattr(kernel, "hash", None)
+            found.append((str(key or id(kernel)), cubin, ptx if isinstance(ptx, str) else ""))
+    return found
+
+
+def cache_folder() -> str | None:
+    """Where Triton keeps what it compiled; None while Triton is not imported."""
+    if not is_imported():
+        return None
+    return str(knobs().cache.dir)
 
 
 def opaque_value(payload: object) -> Any:

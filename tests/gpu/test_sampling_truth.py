@@ -7,22 +7,22 @@ points. Where `ncu` or CuPy is missing, that is said.
 from __future__ import annotations
 
 import csv
-import ctypes
 import glob
 import io
+import json
 import os
 import shutil
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(300)]
 
 HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
 SCRIPT = HERE / "stalls.py"
 FRONT = "smsp__pcsamp_warps_issue_stalled_"
 POINTS = 0.10
@@ -118,43 +118,14 @@ def test_reasons_are_those_of_nsight_compute(
     assert max(ours, key=lambda each: ours[each]) == reason, table
 
 
-class Correlation(ctypes.Structure):
-    """CUpti_GetSassToSourceCorrelationParams."""
-
-    _fields_ = [
-        ("size", ctypes.c_size_t),
-        ("cubin", ctypes.c_char_p),
-        ("function", ctypes.c_char_p),
-        ("cubin_size", ctypes.c_size_t),
-        ("line", ctypes.c_uint32),
-        ("offset", ctypes.c_uint64),
-        ("file", ctypes.c_void_p),
-        ("folder", ctypes.c_void_p),
-    ]
-
-
-def cupti_place(cupti: Any, cubin: bytes, function: str, offset: int) -> tuple[str, int] | None:
-    """The file's name and the line that CUPTI gives for an instruction."""
-    size = ctypes.sizeof(Correlation)
-    asked = Correlation(size, cubin, function.encode(), len(cubin), 0, offset, None, None)
-    if cupti.cuptiGetSassToSourceCorrelation(ctypes.byref(asked)) != 0:
-        return None
-    free = ctypes.CDLL(None).free
-    free.argtypes = [ctypes.c_void_p]
-    name = ctypes.string_at(asked.file).decode() if asked.file else ""
-    free(asked.file)
-    free(asked.folder)
-    return os.path.basename(name), asked.line
-
-
-def test_lines_are_those_of_cupti(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    native = cast(Any, import_module("proton._native"))
+def test_lines_are_those_of_cupti(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from proton.backends.cupti.candidates import chosen_of, find_candidates
     from proton.runtime.options import read_knobs
 
     chosen = chosen_of(find_candidates(read_knobs()))
     assert chosen is not None
-    cupti = ctypes.CDLL(chosen.path)
     monkeypatch.syspath_prepend(str(HERE))
     import sampled_kernels  # type: ignore[import-not-found, unused-ignore]
 
@@ -164,17 +135,12 @@ def test_lines_are_those_of_cupti(torch: Any, monkeypatch: pytest.MonkeyPatch) -
         sampled_kernels.call_helper.warmup(x, 64, BLOCK=1024, grid=(1,)),
         sampled_kernels.peaks.warmup(x, x, 64, BLOCK=4096, num_warps=8, grid=(1,)),
     ]
-    asked = 0
+    paths = []
     for kernel in compiled:
-        image, name = kernel.asm["cubin"], kernel.metadata.name
-        cubin = native.Cubin(image, kernel.asm["ptx"])
-        offsets = range(0, len(cubin.code(name)), 16)
-        for offset, frames in zip(offsets, cubin.locate(name, list(offsets)), strict=True):
-            theirs = cupti_place(cupti, image, name, offset)
-            if theirs is None or theirs[1] == 0:
-                continue
-            asked += 1
-            assert frames, f"{name}+{offset:#x}: CUPTI says {theirs}, we nothing"
-            file, line, _, _ = frames[-1]  # theirs is the innermost
-            assert (os.path.basename(file), line) == theirs, f"{name}+{offset:#x}: {frames}"
-    assert asked > 100
+        paths.append(tmp_path / f"{kernel.metadata.name}.cubin")
+        paths[-1].write_bytes(kernel.asm["cubin"])
+        paths[-1].with_suffix(".ptx").write_text(kernel.asm["ptx"])
+    command = [sys.executable, str(ROOT / "tests/support/cupti_lines.py"), chosen.path]
+    found = json.loads(run([*command, *map(str, paths)], tmp_path))
+    assert {name: each["differences"] for name, each in found.items() if each["differences"]} == {}
+    assert sum(each["known"] for each in found.values()) > 100, found
