@@ -147,6 +147,46 @@ def test_a_child_forked_while_another_thread_opens_sessions_does_not_hang(run_py
     assert result.returncode == 0, result.stderr
 
 
+def test_a_child_forked_while_another_thread_saves_does_not_hang(run_python: Any) -> None:
+    result = run_python(
+        """
+        import os, threading
+        import proton
+        from proton import _native
+
+        parent = _native.Session(0, context="shadow", data="tree")
+        parent.activate()
+        for n in range(5000):
+            with proton.scope(f"s{n}", {"x": 1}):
+                parent.on_kernel("k", 0, 5, device_type="FAKE", device_id=0)
+        is_done, sizes = False, set()
+
+        def save():
+            while not is_done:
+                sizes.add(len(parent.serialize("hatchet_msgpack", 0, {})))
+
+        thread = threading.Thread(target=save)
+        thread.start()
+        for _ in range(20):
+            if (child := os.fork()) == 0:
+                own = _native.Session(1, context="shadow", data="tree")
+                own.activate()
+                with proton.scope("of the child"):
+                    own.on_kernel("k", 0, 5, device_type="FAKE", device_id=0)
+                content = own.serialize("hatchet", 0, {})
+                own.close()
+                os._exit(0 if b"of the child" in content and b"s1" not in content else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        is_done = True
+        thread.join()
+        assert len(sizes) == 1
+        parent.close()
+        """,
+        timeout_s=50,
+    )
+    assert result.returncode == 0, result.stderr
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_worker_of_multiprocessing_writes_its_profile_when_it_ends(
     run_python: Any, tmp_path: Path, method: str

@@ -21,6 +21,12 @@ def in_thread(function: Callable[[], Any]) -> Any:
         return pool.submit(function).result(30)
 
 
+def kernels_below(node: Any) -> list[Any]:
+    """The nodes of kernels named `k`, as they stand in a file."""
+    below = [kernel for child in node["children"] for kernel in kernels_below(child)]
+    return [node, *below] if node["frame"]["name"] == "k" else below
+
+
 def test_a_thread_without_scopes_follows_the_thread_that_started(
     fake_gpu: Any, profile_of: Any
 ) -> None:
@@ -82,6 +88,29 @@ def test_many_threads_record_into_one_session_without_loss(fake_gpu: Any, profil
             "device_type": "FAKE",
         }
     assert profile.losses == {}
+
+
+def test_what_is_read_while_threads_record_never_shrinks(fake_gpu: Any, profile_of: Any) -> None:
+    def work(n: int) -> None:
+        for step in range(100):
+            with proton.scope(f"thread{n}", {"x": 1}), proton.scope(f"step{step}"):
+                fake_gpu.launch("k", 1)
+
+    session = proton.start("run")
+    runs = []
+    with ThreadPoolExecutor(4) as pool:
+        tasks = [pool.submit(work, n) for n in range(4)]
+        while not all(task.done() for task in tasks):
+            tree = proton.data.get(session)
+            assert tree is not None
+            runs.append(sum(kernel["metrics"]["count"] for kernel in kernels_below(tree[0])))
+        for task in tasks:
+            task.result()
+    proton.finalize()
+    assert runs == sorted(runs)
+    profile = profile_of("run.hatchet")
+    assert [profile.metrics(f"thread{n}")["x"] for n in range(4)] == [100] * 4
+    assert len([path for path in profile.paths() if path.endswith("/k")]) == 400
 
 
 def test_sessions_may_be_opened_and_closed_by_many_threads_at_once(fake_gpu: Any) -> None:

@@ -4,11 +4,25 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace proton {
+
+/// The texts of a table at one moment. They stay where they are while this is held, whatever is
+/// added to the table or cleared from it, so that they can be read without its lock.
+class StringTexts {
+ public:
+  const std::string& operator[](uint32_t id) const { return *by_id_[id]; }
+
+ private:
+  friend class StringTable;
+  std::shared_ptr<const std::deque<std::string>> owner_;
+  std::vector<const std::string*> by_id_;
+};
 
 class StringTable {
  public:
@@ -16,13 +30,15 @@ class StringTable {
   uint32_t intern(std::string_view text);
 
   /// The text of an id that `intern` returned; the reference stays valid until `clear`.
-  const std::string& text(uint32_t id) const { return strings_[id]; }
+  const std::string& text(uint32_t id) const { return (*strings_)[id]; }
+  StringTexts texts() const;
 
-  size_t size() const { return strings_.size(); }
+  size_t size() const { return strings_->size(); }
   void clear();
 
  private:
-  std::deque<std::string> strings_;  // a deque: the index holds views of its strings
+  // a deque: the index holds views of its strings; shared: so may a snapshot
+  std::shared_ptr<std::deque<std::string>> strings_ = std::make_shared<std::deque<std::string>>();
   std::unordered_map<std::string_view, uint32_t> index_;
 };
 

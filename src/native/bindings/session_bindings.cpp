@@ -22,6 +22,7 @@
 #include "session/recording.h"
 #include "session/session.h"
 #include "session/trace_cursor.h"
+#include "session/tree_copy.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -100,14 +101,29 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
                      &samples);
 }
 
-/// Takes the phase as plain data under the GIL, then formats it into `out` without.
+/// Formats the phase into `out`. The GIL is held for as little of it as can be.
+void write_tree(const Session& session, void (*format)(const CallTree&, ByteSink&), int phase,
+                Value::Map facts, ByteSink& out) {
+  TreeCopy copy(session, phase);
+  {
+    nb::gil_scoped_release unlocked;
+    copy.copy_device_part();
+  }
+  copy.copy_host_part(std::move(facts));
+  nb::gil_scoped_release unlocked;  // until the tree is freed
+  const CallTree tree = build_tree(std::move(copy));
+  format(tree, out);
+}
+
+/// Takes the phase as plain data, then formats it into `out` without the GIL.
 void write_phase(PySession& self, const std::string& format, int phase, nb::handle header,
                  ByteSink& out) {
   const Session& session = opened(self);
   Value::Map facts = to_map(header);
   if (format == "chrome_trace" || format == "perfetto") {
-    const TraceLog log = session.snapshot_trace(phase, std::move(facts));
+    TraceLog taken = session.snapshot_trace(phase, std::move(facts));
     nb::gil_scoped_release unlocked;
+    const TraceLog log = std::move(taken);  // freed without the GIL, too
     return format == "perfetto" ? write_perfetto(log, out) : write_chrome_trace(log, out);
   }
   if (format != "hatchet" && format != "hatchet_msgpack") {
@@ -115,34 +131,42 @@ void write_phase(PySession& self, const std::string& format, int phase, nb::hand
                                    "; choose one of 'chrome_trace', 'hatchet', "
                                    "'hatchet_msgpack', 'perfetto'"));
   }
-  const CallTree tree = session.snapshot_tree(phase, std::move(facts));
-  nb::gil_scoped_release unlocked;
-  if (format == "hatchet") {
-    write_hatchet(tree, out);
-  } else {
-    write_hatchet_msgpack(tree, out);
+  write_tree(session, format == "hatchet" ? write_hatchet : write_hatchet_msgpack, phase,
+             std::move(facts), out);
+}
+
+/// What the sink holds, moved and freed without the GIL: it may be many megabytes.
+nb::bytes take_bytes(MemorySink& sink) {
+  std::string bytes = sink.take();
+  PyObject* object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes.size()));
+  if (object == nullptr) throw nb::python_error();
+  char* const to = PyBytes_AS_STRING(object);  // nobody else knows the object yet
+  {
+    nb::gil_scoped_release unlocked;
+    const std::string from = std::move(bytes);
+    from.copy(to, from.size());
   }
+  return nb::steal<nb::bytes>(object);
 }
 
 nb::bytes serialize(PySession& self, const std::string& format, int phase, nb::object header) {
   MemorySink sink;
   write_phase(self, format, phase, header, sink);
-  const std::string bytes = sink.take();
-  return nb::bytes(bytes.data(), bytes.size());
+  return take_bytes(sink);
 }
 
 /// A chunk of a trace's journal: what came since the last one.
 nb::tuple serialize_new(PySession& self, int phase, nb::object header, TraceCursor& cursor,
                         size_t limit) {
-  const TraceLog log =
+  TraceLog taken =
       opened(self).snapshot_new_trace(phase, to_map(header), cursor, std::max<size_t>(limit, 1));
   MemorySink sink;
   {
     nb::gil_scoped_release unlocked;
+    const TraceLog log = std::move(taken);
     write_perfetto(log, sink);
   }
-  const std::string bytes = sink.take();
-  return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), cursor.is_at_end);
+  return nb::make_tuple(take_bytes(sink), cursor.is_at_end);
 }
 
 void write(PySession& self, nb::str path, const std::string& format, int phase, nb::object header) {

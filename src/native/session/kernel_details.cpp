@@ -87,16 +87,19 @@ KernelDetail KernelDetails::detail_of(const Part& part) {
                       0,
                       0,
                       attributes_of(part.kernels, part.limits)};
-  Distribution spread;
+  const bool is_merged = part.kernels.size() > 1 || !part.kernels.front()->spread.has_value();
+  Distribution merged;
   for (const KernelRow* kernel : part.kernels) {
     detail.min_ns = std::min(detail.min_ns, kernel->min_ns);
     detail.max_ns = std::max(detail.max_ns, kernel->max_ns);
-    if (kernel->spread != nullptr) {
-      spread.merge(*kernel->spread);
+    if (!is_merged) continue;
+    if (kernel->spread.has_value()) {
+      merged.merge(*kernel->spread);
     } else {
-      spread.add(kernel->min_ns);
+      merged.add(kernel->min_ns);
     }
   }
+  const Distribution& spread = is_merged ? merged : *part.kernels.front()->spread;
   detail.p50_ns = std::clamp(spread.quantile(0.5), detail.min_ns, detail.max_ns);
   detail.p99_ns = std::clamp(spread.quantile(0.99), detail.min_ns, detail.max_ns);
   return detail;

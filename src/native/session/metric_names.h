@@ -30,6 +30,7 @@ class MetricNames {
   /// The id of a name as written; equal (key, kind) pairs share one.
   MetricId intern(std::string_view written);
   const MetricName& name(MetricId id) const { return names_[id]; }
+  const std::vector<MetricName>& all() const { return names_; }  // by id
 
   MetricId cpu_time() const { return 0; }  // `cpu_time (ns)`, exclusive
 

@@ -34,6 +34,12 @@ class FrameId {
 
 class PathTable {
  public:
+  struct Row {
+    PathId parent;
+    FrameId frame;
+    uint32_t depth;
+  };
+
   PathTable() { clear(); }
 
   /// The path one frame below `parent`: one probe once it is known.
@@ -48,15 +54,10 @@ class PathTable {
   FrameId frame(PathId path) const { return rows_[path].frame; }
   uint32_t depth(PathId path) const { return rows_[path].depth; }  // frames; 0 for the root
   size_t size() const { return rows_.size(); }
+  const std::vector<Row>& rows() const { return rows_; }
   void clear();
 
  private:
-  struct Row {
-    PathId parent;
-    FrameId frame;
-    uint32_t depth;
-  };
-
   PathId add(PathId parent, FrameId frame);
 
   std::vector<Row> rows_;

@@ -1,9 +1,10 @@
 /// What one phase of a session holds while it records. The host part is guarded by the GIL, the
-/// device part by the session's mutex; a snapshot holds both.
+/// device part by the session's mutex. Rows are only ever added, so that a snapshot can take them
+/// bit by bit.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +54,7 @@ struct KernelRow {
   bool is_one_block = true;
   bool is_one_binary = true;  // registers and static shared memory
   bool is_one_dynamic_shared = true;
-  std::unique_ptr<Distribution> spread = nullptr;  // from the second run on
+  std::optional<Distribution> spread = std::nullopt;  // from the second run on
 
   void add(const KernelEvent& event, int64_t duration_ns);
 

@@ -35,8 +35,8 @@ std::string Process::frame_name(FrameId frame) const {
       return "ROOT";
     case FrameKind::kPython:
       if (!frame.is_position()) return names.text(frame.number());
-      if (frame.number() < frame_texts.size() && !frame_texts[frame.number()].empty()) {
-        return frame_texts[frame.number()];
+      if (frame.number() < frame_texts.size() && frame_texts[frame.number()] != kUnknownText) {
+        return names.text(frame_texts[frame.number()]);
       }
       return hooks.frame_text(frame.number());
     default:
@@ -50,12 +50,12 @@ void Process::resolve_frames() {
     const FrameId frame = paths.frame(static_cast<PathId>(resolved_paths));
     if (!frame.is_position()) continue;
     const uint32_t position = frame.number();
-    if (position < frame_texts.size() && !frame_texts[position].empty()) continue;
+    if (position < frame_texts.size() && frame_texts[position] != kUnknownText) continue;
     const uint32_t before = epoch;
-    std::string text = hooks.frame_text(position);
+    const std::string text = hooks.frame_text(position);
     if (epoch != before) return resolve_frames();
-    if (position >= frame_texts.size()) frame_texts.resize(position + 1);
-    frame_texts[position] = std::move(text);
+    if (position >= frame_texts.size()) frame_texts.resize(position + 1, kUnknownText);
+    frame_texts[position] = names.intern(text);
   }
 }
 

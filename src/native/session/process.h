@@ -62,6 +62,8 @@ struct GraphHooks {
 };
 
 struct Process {
+  static constexpr NameId kUnknownText = UINT32_MAX;
+
   StringTable names;
   PathTable paths;
   MetricNames metric_names;
@@ -78,11 +80,11 @@ struct Process {
   bool needs_clock = false;             // a trace session is active
   std::vector<Session*> open_sessions;  // between construction and close
   std::vector<Session*> active_sessions;
-  std::vector<uint8_t> invalid_names;    // by NameId: 1 where text was replaced
-  std::vector<std::string> frame_texts;  // by position; empty: not asked for yet
-  size_t resolved_paths = 0;             // those whose frames are in `frame_texts`
-  ScopeEntry* free_entries = nullptr;    // pool
-  ScopeEntry* task_entries = nullptr;    // scopes open in tasks, linked
+  std::vector<uint8_t> invalid_names;  // by NameId: 1 where text was replaced
+  std::vector<NameId> frame_texts;     // by position; kUnknownText: not asked for yet
+  size_t resolved_paths = 0;           // those whose frames are in `frame_texts`
+  ScopeEntry* free_entries = nullptr;  // pool
+  ScopeEntry* task_entries = nullptr;  // scopes open in tasks, linked
 
   Process();
   bool is_recording() const { return !active_sessions.empty(); }

@@ -22,7 +22,7 @@ Session::Session(int64_t id, ContextKind context, DataKind data)
       data_(data),
       base_host_ns_(now_ns()),
       base_unix_ns_(unix_now_ns()),
-      current_(phases_.emplace(0, std::make_unique<Phase>(0)).first->second.get()) {
+      current_(phases_.emplace(0, std::make_shared<Phase>(0)).first->second.get()) {
   process.add_session(*this);
 }
 
@@ -67,7 +67,7 @@ int Session::advance_phase() {
   process.ranges.drain();
   const int next = current_->number + 1;
   if (data_ == DataKind::kTree) settle_metrics();
-  auto phase = std::make_unique<Phase>(next);
+  auto phase = std::make_shared<Phase>(next);
   const CorrelationId newest = newest_launch_ == nullptr ? 0 : newest_launch_();
   std::lock_guard lock(mutex_);
   if (newest != 0) {
@@ -89,9 +89,9 @@ void Session::clear_phase(int phase) {
     phases_.erase(phase);
     return;
   }
-  std::unique_ptr<Phase>& slot = phases_[phase];
+  std::shared_ptr<Phase>& slot = phases_[phase];
   const uint64_t changes = slot->change_count();
-  slot = std::make_unique<Phase>(phase);
+  slot = std::make_shared<Phase>(phase);
   slot->host_change_count = changes + 1;
   current_ = slot.get();
   std::fill(marks_.begin(), marks_.end(), 0);

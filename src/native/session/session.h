@@ -114,8 +114,8 @@ class Session : public EventSink {
   std::vector<std::string> warnings() const;
   std::map<std::string, uint64_t> losses() const;
 
-  /// One phase as plain data; open scopes of a trace end now. Throws Error: no such phase, or the
-  /// other kind of data.
+  /// One phase as plain data (tree_copy.h: the same with less under the locks); open scopes of a
+  /// trace end now. Throws Error: no such phase, or the other kind of data.
   CallTree snapshot_tree(int phase, Value::Map header) const;
   TraceLog snapshot_trace(int phase, Value::Map header) const;
   /// What came since the cursor, at most `limit` events of each kind; moves the cursor.
@@ -207,7 +207,7 @@ class Session : public EventSink {
   Summary summary_locked(Value::Map header) const;
   const DeviceEntry* described_locked(const DeviceSeen& seen) const;
   std::vector<std::optional<SmLimits>> sm_limits_locked() const;  // by number in devices_seen_
-  friend class TreeBuilder;
+  friend class TreeCopy;
   friend class TraceBuilder;
 
   const int64_t id_;
@@ -219,7 +219,7 @@ class Session : public EventSink {
   const int64_t base_unix_ns_;
   int64_t activated_ns_ = 0;
 
-  std::map<int, std::unique_ptr<Phase>> phases_;
+  std::map<int, std::shared_ptr<Phase>> phases_;  // shared with snapshots under way
   Phase* current_;
   std::vector<uint32_t> marks_;  // by path: phase number + 1 it was last seen in
   uint32_t mark_ = 1;

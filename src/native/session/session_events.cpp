@@ -44,10 +44,7 @@ void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
     lane = event.lane;
     shape = event.shape;
   } else {
-    if (spread == nullptr) {
-      spread = std::make_unique<Distribution>();
-      spread->add(min_ns);
-    }
+    if (!spread.has_value()) spread.emplace().add(min_ns);
     spread->add(duration_ns);
     min_ns = std::min(min_ns, duration_ns);
     max_ns = std::max(max_ns, duration_ns);

@@ -1,5 +1,5 @@
-/// Turning a phase's tables into the plain tree or log that writers take. Runs under the GIL and
-/// the session's mutex; private to session/.
+/// What turning a phase's tables into a plain tree (snapshot_tree.cpp) and a plain log
+/// (snapshot_trace.cpp) has in common. Private to session/.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// A phase of a tree session as a CallTree. Frames with equal text below one parent become one row.
+// A copied phase of a tree session as a CallTree; takes no lock. Frames with equal text below one
+// parent become one row.
 #include <algorithm>
 
 #include "base/error.h"
@@ -6,6 +7,7 @@
 #include "model/losses.h"
 #include "session/kernel_details.h"
 #include "session/snapshot.h"
+#include "session/tree_copy.h"
 
 namespace proton {
 
@@ -27,38 +29,30 @@ uint32_t SnapshotStrings::intern_frame(FrameId frame) {
 
 class TreeBuilder {
  public:
-  TreeBuilder(const Session& session, const Phase& phase)
-      : session_(session), phase_(phase), limits_(session.sm_limits_locked()) {}
+  explicit TreeBuilder(TreeCopy& copy) : copy_(copy) {}
 
-  CallTree build(Value::Map header) {
+  CallTree build() {
     reserve();
     tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot, 0, 0, {}});
-    tree_.summary = session_.summary_locked(std::move(header));
+    tree_.summary = std::move(copy_.summary);
     const uint32_t time_key = add_key("time (ns)");
     const uint32_t count_key = add_key("count");
-    if (!phase_.kernels.empty()) {
+    if (!copy_.kernels.empty()) {
       add_metric(0, count_key, MetricKind::kInclusive, int64_t{0});
       add_metric(0, time_key, MetricKind::kInclusive, int64_t{0});
     }
     add_rows(time_key, count_key);
-    for (const MetricCell& cell : phase_.scope_metrics.cells()) {
+    for (const MetricCell& cell : copy_.scope_metrics) {
       add_sample(row_of(cell.row), cell.metric, cell.value);
     }
-    for (const MetricCell& cell : phase_.kernel_metrics.cells()) {
+    for (const MetricCell& cell : copy_.kernel_metrics) {
       add_sample(kernel_rows_[cell.row], cell.metric, cell.value);
     }
-    for (const MetricCell& cell : phase_.replay_metrics.cells()) {
+    for (const MetricCell& cell : copy_.replay_metrics) {
       add_sample(row_of_place(cell.row), cell.metric, cell.value);
     }
-    for (const MetricCell& cell : phase_.device_values.cells()) {
+    for (const MetricCell& cell : copy_.device_values) {
       add_sample(row_of_place(cell.row), cell.metric, cell.value);
-    }
-    if (phase_.number == session_.phase()) {
-      for (const auto& [scope_id, given] : session_.pending_metrics_) {
-        for (size_t i = 0; i < given.metrics.size(); ++i) {
-          add_sample(row_of(given.path), given.metrics[i].metric, given.metrics.value(i));
-        }
-      }
     }
     place_metrics();
     tree_.details = details_.take();
@@ -91,40 +85,40 @@ class TreeBuilder {
   };
 
   void reserve() {
-    const size_t row_count = phase_.seen.size() + phase_.kernels.size() + 1;
+    const size_t row_count = copy_.seen.size() + copy_.kernels.size() + 1;
     tree_.nodes.reserve(row_count);
     last_pending_.reserve(row_count);
-    pending_.reserve(phase_.kernels.size() * kKernelMetricCount +
-                     phase_.scope_metrics.cells().size() + phase_.kernel_metrics.cells().size() +
-                     2);
-    kernel_rows_.reserve(phase_.kernels.size());
+    pending_.reserve(copy_.kernels.size() * kKernelMetricCount + copy_.scope_metrics.size() +
+                     copy_.kernel_metrics.size() + 2);
+    kernel_rows_.reserve(copy_.kernels.size());
     last_pending_.push_back(kUnknown);
-    row_of_path_.assign(process.paths.size(), kUnknown);
+    row_of_path_.assign(copy_.paths.size(), kUnknown);
     row_of_path_[kRootPath] = 0;
-    label_of_kernel_.assign(session_.kernels_.size(), kUnknown);
+    label_of_kernel_.assign(copy_.kernel_kinds.size(), kUnknown);
   }
 
   /// Scopes and kernels in the order they were first seen.
   void add_rows(uint32_t time_key, uint32_t count_key) {
     const uint32_t id_key = add_key("device_id");
     const uint32_t type_key = add_key("device_type");
-    const auto& seen = phase_.seen;
+    const auto& seen = copy_.seen;
     size_t next_path = 0;
-    for (const KernelRow& kernel : phase_.kernels) {
+    for (const KernelRow& kernel : copy_.kernels) {
       for (; next_path < seen.size() && seen[next_path].stamp < kernel.stamp; ++next_path) {
         row_of(seen[next_path].path);
       }
       const uint32_t row = child(row_of_place(kernel.place), label_of_kernel(kernel.kernel));
-      const auto& device = session_.devices_seen_[session_.kernels_[kernel.kernel].device];
+      const auto& kind = copy_.kernel_kinds[kernel.kernel];
+      const auto& device = copy_.devices[kind.device];
       kernel_rows_.push_back(row);
       add_metric(row, time_key, MetricKind::kInclusive, kernel.time_ns);
       add_metric(row, count_key, MetricKind::kInclusive, kernel.count);
       add_metric(row, id_key, MetricKind::kProperty, device.id);
       add_metric(row, type_key, MetricKind::kProperty, device.type);
-      if (session_.kernels_[kernel.kernel].kind == EventKind::kCopy) {
+      if (kind.kind == EventKind::kCopy) {
         add_metric(row, add_key("bytes"), MetricKind::kInclusive, kernel.bytes);
       }
-      const auto& limits = limits_[session_.kernels_[kernel.kernel].device];
+      const auto& limits = copy_.limits[kind.device];
       details_.add(row, kernel, limits.has_value() ? &*limits : nullptr);
     }
     for (; next_path < seen.size(); ++next_path) row_of(seen[next_path].path);
@@ -133,7 +127,7 @@ class TreeBuilder {
   /// The row that kernels of a place stand below.
   uint32_t row_of_place(PlaceId place) {
     if ((place & kLaunchBit) == 0) return row_of(place);
-    const CapturedPlace& captured = session_.captured_places_[place & ~kLaunchBit];
+    const CapturedPlace& captured = copy_.captured_places[place & ~kLaunchBit];
     bool is_new;
     uint32_t* known = captured_rows_.find_or_add(uint64_t{place} + 1, is_new);
     if (!is_new) return *known;
@@ -151,12 +145,11 @@ class TreeBuilder {
   }
 
   /// Innermost first.
-  static std::vector<FrameId> frames_of(PathId path) {
+  std::vector<FrameId> frames_of(PathId path) const {
     std::vector<FrameId> frames;
-    path = process.ranges.path(path);
-    if (path >= process.paths.size()) path = kRootPath;
-    for (; path != kRootPath; path = process.paths.parent(path)) {
-      frames.push_back(process.paths.frame(path));
+    if (path >= copy_.paths.size()) path = kRootPath;
+    for (; path != kRootPath; path = copy_.paths[path].parent) {
+      frames.push_back(copy_.paths[path].frame);
     }
     return frames;
   }
@@ -168,16 +161,15 @@ class TreeBuilder {
   }
 
   uint32_t row_of(PathId path) {
-    if (is_range(path)) path = process.ranges.path(path);
     if (path >= row_of_path_.size()) path = kRootPath;  // of a time before the tables were cleared
     missing_.clear();
     while (row_of_path_[path] == kUnknown) {
       missing_.push_back(path);
-      path = process.paths.parent(path);
+      path = copy_.paths[path].parent;
     }
     uint32_t row = row_of_path_[path];
     for (auto it = missing_.rbegin(); it != missing_.rend(); ++it) {
-      row = child(row, label_of_frame(process.paths.frame(*it)));
+      row = child(row, label_of_frame(copy_.paths[*it].frame));
       row_of_path_[*it] = row;
     }
     return row;
@@ -188,7 +180,7 @@ class TreeBuilder {
     bool is_new;
     uint32_t* label = frame_labels_.find_or_add(frame.bits(), is_new);
     if (!is_new) return *label;
-    std::string text = process.frame_name(frame);
+    std::string text = copy_.frame_name(frame);
     if (frame.kind() == FrameKind::kPython) {
       if (auto found = python_labels_.find(text); found != python_labels_.end()) {
         return *label = found->second;
@@ -202,10 +194,9 @@ class TreeBuilder {
   uint32_t label_of_kernel(uint32_t kernel) {
     uint32_t& label = label_of_kernel_[kernel];
     if (label == kUnknown) {
-      const auto& [name, device, kind] = session_.kernels_[kernel];
+      const auto& [name, device, kind] = copy_.kernel_kinds[kernel];
       const bool is_copy = kind == EventKind::kCopy;
-      label = add_label(session_.kernel_names_.text(name),
-                        is_copy ? FrameKind::kCopy : FrameKind::kKernel);
+      label = add_label(copy_.kernel_names[name], is_copy ? FrameKind::kCopy : FrameKind::kKernel);
     }
     return label;
   }
@@ -237,7 +228,7 @@ class TreeBuilder {
     if (metric >= key_of_metric_.size()) key_of_metric_.resize(metric + 1, kUnknown);
     uint32_t& at = key_of_metric_[metric];
     if (at != kUnknown) return at;
-    const MetricName& name = process.metric_names.name(metric);
+    const MetricName& name = copy_.metric_names[metric];
     at = add_key(name.key);
     Key& key = keys_[at];
     if (key.is_given && key.kind != name.kind && !key.is_mixed) {
@@ -255,7 +246,7 @@ class TreeBuilder {
   }
 
   void add_sample(uint32_t row, MetricId metric, const MetricValue& value) {
-    const MetricKind kind = process.metric_names.name(metric).kind;
+    const MetricKind kind = copy_.metric_names[metric].kind;
     const uint32_t key = key_of(metric);
     if (kind == MetricKind::kInclusive && !keys_[key].is_on_root) {
       // Readers that sum upwards want a number to start from.
@@ -297,9 +288,7 @@ class TreeBuilder {
     }
   }
 
-  const Session& session_;
-  const Phase& phase_;
-  const std::vector<std::optional<SmLimits>> limits_;
+  TreeCopy& copy_;
   CallTree tree_;
   std::vector<uint32_t> row_of_path_;
   std::vector<uint32_t> kernel_rows_;
@@ -319,13 +308,13 @@ class TreeBuilder {
   std::vector<uint32_t> last_pending_;  // by row
 };
 
+CallTree build_tree(TreeCopy copy) { return TreeBuilder(copy).build(); }
+
 CallTree Session::snapshot_tree(int phase, Value::Map header) const {
-  expect_phase(phase, DataKind::kTree);
-  process.ranges.drain();
-  process.ranges.resolve_all();
-  process.resolve_frames();
-  std::lock_guard lock(mutex_);
-  return TreeBuilder(*this, *phases_.at(phase)).build(std::move(header));
+  TreeCopy copy(*this, phase);
+  copy.copy_device_part();
+  copy.copy_host_part(std::move(header));
+  return build_tree(std::move(copy));
 }
 
 void Session::expect_phase(int phase, DataKind data) const {

@@ -35,7 +35,12 @@ class JournalContent:
 
 def pack_chunk(kind: bytes, content: bytes) -> bytes:
     """A chunk as it stands in the file."""
-    return _HEAD.pack(kind, _checksum(kind, content), len(content)) + content
+    return chunk_head(kind, content) + content
+
+
+def chunk_head(kind: bytes, content: bytes) -> bytes:
+    """What stands before the content of a chunk; spares a copy of it, which would hold the GIL."""
+    return _HEAD.pack(kind, _checksum(kind, content), len(content))
 
 
 def _checksum(kind: bytes, content: bytes) -> int:

@@ -15,9 +15,9 @@ from proton import _native
 from proton.files.journal_format import (
     DATA,
     SUFFIX,
+    chunk_head,
     facts_of_process,
     is_alive,
-    pack_chunk,
     pack_facts,
     read_facts,
 )
@@ -86,7 +86,7 @@ class Journal:
                 self._replace(phase, content)
                 self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
             else:
-                _write_all(self._file, pack_chunk(DATA, content))
+                _write_chunk(self._file, content)
         if self._file is not None:
             os.fdatasync(self._file)
 
@@ -97,7 +97,7 @@ class Journal:
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
         try:
             _write_all(file, pack_facts({**self._facts, "phase": phase}))
-            _write_all(file, pack_chunk(DATA, content))
+            _write_chunk(file, content)
             os.fsync(file)
             os.replace(temporary, self.path)
         except BaseException:
@@ -146,6 +146,11 @@ def _unused(stem: str, suffix: str) -> str:
         number += 1
         path = f"{stem}_{number}.{suffix}"
     return path
+
+
+def _write_chunk(file: int, content: bytes) -> None:
+    _write_all(file, chunk_head(DATA, content))
+    _write_all(file, content)
 
 
 def _write_all(file: int, content: bytes) -> None:

@@ -28,3 +28,12 @@ TEST(a_cleared_table_starts_again) {
   CHECK_EQ(table.size(), 0);
   CHECK_EQ(table.intern("b"), 0);
 }
+
+TEST(texts_that_were_taken_stay_when_the_table_is_cleared) {
+  StringTable table;
+  table.intern("a");
+  const proton::StringTexts texts = table.texts();
+  table.clear();
+  table.intern("b");
+  CHECK_EQ(texts[0], std::string("a"));
+}

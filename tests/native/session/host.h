@@ -7,6 +7,7 @@
 #include "session/process.h"
 #include "session/recording.h"
 #include "session/session.h"
+#include "session/tree_copy.h"
 
 namespace host {
 
@@ -62,6 +63,18 @@ inline proton::KernelEvent kernel(proton::ContextId context = proton::kRootPath,
   event.end_ns = 100 + duration_ns;
   event.device_type = "FAKE";
   return event;
+}
+
+/// The newest phase as a save takes it: under the GIL, which is free now, for a part only.
+inline proton::CallTree save(const proton::Session& session) {
+  std::unique_lock lock(gil());
+  proton::TreeCopy copy(session, session.phase());
+  lock.unlock();
+  copy.copy_device_part();
+  lock.lock();
+  copy.copy_host_part({});
+  lock.unlock();
+  return proton::build_tree(std::move(copy));
 }
 
 /// The path below the root of a row, `a/b`.

@@ -45,9 +45,13 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
       session->advance_phase();
     }
   });
+  std::thread saver([&] {
+    for (int i = 0; i < 20; ++i) host::save(*session);
+  });
   for (std::thread& thread : threads) thread.join();
   driver.join();
   reader.join();
+  saver.join();
   gil.lock();
   CHECK_EQ(session->event_count(), kLaunches + 500);
   CHECK_EQ(session->losses().at("unknown_launch"), 500);
