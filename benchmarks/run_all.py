@@ -44,6 +44,7 @@ PLAIN = {
         "memory_flat",
         "soak",
         "write_cost",
+        "line_tables",
         "trace_cost",
         "viewer_load",
         "interpreter_cost",

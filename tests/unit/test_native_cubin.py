@@ -128,14 +128,15 @@ def test_a_cubin_from_tritons_cache_leads_to_this_file(
     from triton.compiler import ASTSource
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    script = tmp_path / "rows.py"
+    script = tmp_path / "café" / "rows.py"  # escaped in PTX and in line tables
+    script.parent.mkdir()
     script.write_text(
         "import triton\nimport triton.language as tl\n\n@triton.jit\n"
         "def largest(x, out, BLOCK: tl.constexpr):\n"
         "    values = tl.load(x + tl.arange(0, BLOCK))\n"
         "    tl.store(out, tl.max(values, axis=0))\n"
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(script.parent))
     largest = importlib.import_module("rows").largest
     source = ASTSource(largest, {"x": "*fp32", "out": "*fp32", "BLOCK": "constexpr"}, {(2,): 256})
     triton.compile(source, target=GPUTarget("cuda", 90, 32))
@@ -145,5 +146,7 @@ def test_a_cubin_from_tritons_cache_leads_to_this_file(
     assert cubin.is_ptx_used
     stacks = cubin.locate("largest", range(0, len(cubin.code("largest")), 16))
     assert {stack[0][0] for stack in stacks} == {str(script)}
+    alone = _native.Cubin(image.read_bytes()).locate("largest", [0])
+    assert alone[0][0][0] == str(script)
     below = {stack[-1][0] for stack in stacks if stack[0][1] == 7 and len(stack) > 1}
     assert {Path(file).name for file in below} == {"standard.py"}

@@ -55,10 +55,18 @@ nb::list functions(const PythonCubin& self) {
   return names;
 }
 
-nb::tuple frames_of(const Cubin& cubin, cubin::LocationId id) {
+/// Names by where the cubin has them: few of them for many frames.
+using Names = std::unordered_map<const char*, nb::object>;
+
+nb::tuple frames_of(const Cubin& cubin, cubin::LocationId id, Names& names) {
+  const auto name = [&](std::string_view bytes) {
+    nb::object& known = names[bytes.data()];
+    if (!known.is_valid()) known = text(bytes);
+    return known;
+  };
   nb::list frames;
   for (const cubin::Frame& frame : cubin.frames(id)) {
-    frames.append(nb::make_tuple(text(frame.file), frame.line, frame.column, text(frame.function)));
+    frames.append(nb::make_tuple(name(frame.file), frame.line, frame.column, name(frame.function)));
   }
   return nb::tuple(frames);
 }
@@ -67,11 +75,12 @@ nb::list locate(const PythonCubin& self, const std::string& name,
                 const std::vector<uint64_t>& offsets) {
   const Function& function = self.function(name);
   std::unordered_map<cubin::LocationId, nb::tuple> known;  // equal places share their frames
+  Names names;
   nb::list stacks;
   for (const uint64_t offset : offsets) {
     const cubin::LocationId id = self.cubin->locate(function, offset);
     const auto [entry, is_new] = known.try_emplace(id);
-    if (is_new) entry->second = frames_of(*self.cubin, id);
+    if (is_new) entry->second = frames_of(*self.cubin, id, names);
     stacks.append(entry->second);
   }
   return stacks;

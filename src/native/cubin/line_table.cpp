@@ -13,7 +13,9 @@ constexpr uint32_t kNotYet = ~0u;
 
 /// In order of offsets, the last mark of each.
 void put_in_order(Marks& marks) {
-  std::ranges::stable_sort(marks, {}, &Mark::offset);
+  if (!std::ranges::is_sorted(marks, {}, &Mark::offset)) {
+    std::ranges::stable_sort(marks, {}, &Mark::offset);
+  }
   size_t kept = 0;
   for (size_t i = 0; i < marks.size(); ++i) {
     if (i + 1 == marks.size() || marks[i + 1].offset != marks[i].offset) marks[kept++] = marks[i];
@@ -23,10 +25,12 @@ void put_in_order(Marks& marks) {
 
 /// Puts the ends of sequences before what begins there.
 void add_ends(Marks& marks, const std::vector<uint64_t>& ends) {
-  Marks all;
-  all.reserve(marks.size() + ends.size());
-  for (const uint64_t end : ends) all.push_back({end, kNowhere});
-  all.insert(all.end(), marks.begin(), marks.end());
+  Marks last, all;
+  for (const uint64_t end : ends) last.push_back({end, kNowhere});
+  put_in_order(last);
+  put_in_order(marks);
+  all.reserve(marks.size() + last.size());
+  std::ranges::merge(last, marks, std::back_inserter(all), {}, &Mark::offset, &Mark::offset);
   put_in_order(all);
   marks = std::move(all);
 }
@@ -54,6 +58,7 @@ bool LineTable::read(const Elf& elf, const Functions& functions, std::string_vie
     if (!all.empty()) sections_.emplace(section, std::move(all));
   }
   functions_ = nullptr;
+  callees_.clear();
   return is_whole;
 }
 
@@ -81,7 +86,7 @@ void LineTable::add_rows(const LineSequence& sequence, const LineHeader& header,
     const bool is_inlined = row.caller > 0 && row.caller <= by_row.size();
     uint32_t function = outermost;
     if (is_inlined) {
-      function = names_.intern(text_at(texts, row.callee));
+      function = callee_name(texts, row.callee);
       // Triton calls everything by the kernel's name. No kernel is inlined, so that says nothing.
       if (function == outermost) function = 0;
     }
@@ -173,8 +178,22 @@ bool LineTable::is_same_file(uint32_t one, uint32_t other) const {
 }
 
 uint32_t LineTable::function_at(uint32_t section, uint64_t offset) {
+  Stretch& last = last_function_;
+  if (section == last.section && offset >= last.start && offset < last.end) return last.name;
   const Function* function = functions_->at(section, offset);
-  return function == nullptr ? 0 : names_.intern(source_name(function->name));
+  if (function == nullptr) return 0;
+  const Function* next = function + 1;
+  const bool is_last = next == functions_->all().data() + functions_->all().size();
+  last = {section, function->offset,
+          is_last || next->section != section ? ~uint64_t{0} : next->offset,
+          names_.intern(source_name(function->name))};
+  return last.name;
+}
+
+uint32_t LineTable::callee_name(Bytes texts, uint64_t start) {
+  const auto [entry, is_new] = callees_.try_emplace(start);
+  if (is_new) entry->second = names_.intern(text_at(texts, start));
+  return entry->second;
 }
 
 uint32_t LineTable::file_name(const LineHeader& header, uint32_t file) {
@@ -186,8 +205,8 @@ uint32_t LineTable::file_name(const LineHeader& header, uint32_t file) {
   if (file_names_[file] == kNotYet) {
     const FileName name = header.file(file);
     const bool is_whole = name.folder.empty() || name.name.starts_with('/');
-    file_names_[file] =
-        names_.intern(is_whole ? std::string(name.name) : concat(name.folder, "/", name.name));
+    file_names_[file] = names_.intern(
+        unescaped(is_whole ? std::string(name.name) : concat(name.folder, "/", name.name)));
   }
   return file_names_[file];
 }

@@ -51,13 +51,24 @@ class LineTable {
   LocationId combined(LocationId source, LocationId ptx, uint32_t function);
   bool is_same_file(uint32_t one, uint32_t other) const;
   uint32_t function_at(uint32_t section, uint64_t offset);
+  uint32_t callee_name(Bytes texts, uint64_t start);
   uint32_t file_name(const LineHeader& header, uint32_t file);
 
+  /// The function that was last asked for: rows come in the order of the code.
+  struct Stretch {
+    uint32_t section = 0;
+    uint64_t start = 0;
+    uint64_t end = 0;
+    uint32_t name = 0;
+  };
+
   const Functions* functions_ = nullptr;  // while it reads
+  Stretch last_function_;
   Names names_;
   Stacks stacks_;
   std::vector<uint32_t> file_names_;  // of the header last used
   uint64_t header_of_names_ = 0;
+  std::unordered_map<uint64_t, uint32_t> callees_;  // where in .debug_str -> name
   SectionMarks sections_;
 };
 

@@ -1,28 +1,13 @@
 #include "cubin/ptx_locations.h"
 
-#include <charconv>
-
 #include "cubin/text_scanner.h"
 
 namespace proton::cubin {
 namespace {
 
-/// The text between the quotes that `text` begins with: `\"`, `\\` and `\303` become what they are.
-std::string unquoted(std::string_view text) {
-  std::string out;
-  for (size_t i = 1; i < text.size() && text[i] != '"'; ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    unsigned code = 0;
-    const char* first = text.data() + i + 1;
-    const auto [end, error] =
-        std::from_chars(first, std::min(first + 3, text.data() + text.size()), code, 8);
-    out += error == std::errc() ? static_cast<char>(code) : *first;
-    i += error == std::errc() ? static_cast<size_t>(end - first) : 1;
-  }
-  return out;
+/// A place as one number, never 0. Numbers too large for any compiler are folded.
+uint64_t site_key(uint32_t file, uint32_t line, uint32_t column) {
+  return (uint64_t{file & 0x7fff} << 48 | uint64_t{line} << 16 | (column & 0xffff)) + 1;
 }
 
 /// `.visible .entry softmax(` or `.func (.param .b32 r) helper(`
@@ -54,7 +39,9 @@ void PtxLocations::read_files(std::string_view ptx) {
     std::string_view line = take_until(ptx, '\n');
     uint32_t number = 0;
     if (!take_word(line, ".file") || !take_number(line, number)) continue;
-    const std::string path = unquoted(without_leading_blanks(line));
+    const size_t first = line.find('"'), last = line.rfind('"');
+    if (first == last) continue;  // one quote, or none
+    const std::string path = unescaped(line.substr(first + 1, last - first - 1));
     files_[number] = names_.intern(path);
     by_name_.emplace(last_part(path), number);
   }
@@ -67,7 +54,7 @@ void PtxLocations::read_call_sites(std::string_view ptx) {
   uint32_t file = 0, line_number = 0, column = 0, shift = 0;
   uint32_t* field = nullptr;
   const auto finish = [&] {
-    if (field == &column) call_sites_.emplace(Site(file, line_number, column), true);
+    if (field == &column) call_sites_.emplace(file, line_number, column);
   };
   while (!ptx.empty()) {
     std::string_view line = take_until(ptx, '\n');
@@ -104,8 +91,8 @@ LocationId PtxLocations::read_loc(std::string_view text, LocationId before) {
     attributes.remove_prefix(at + std::string_view("inlined_at").size());
     if (take_number(attributes, call_file) && take_number(attributes, call_line) &&
         take_number(attributes, call_column)) {
-      const auto found = latest_.find(Site(call_file, call_line, call_column));
-      if (found != latest_.end()) caller = found->second;
+      const uint32_t* found = latest_.find(site_key(call_file, call_line, call_column));
+      if (found != nullptr) caller = *found;
     }
   } else if (comment != std::string_view::npos) {
     caller = callers_in_comment(text.substr(comment));
@@ -113,7 +100,8 @@ LocationId PtxLocations::read_loc(std::string_view text, LocationId before) {
   const auto name = files_.find(file);
   const LocationId here =
       stacks_.add(caller, name == files_.end() ? 0 : name->second, line, column, 0);
-  latest_[Site(file, line, column)] = here;
+  bool is_new;
+  *latest_.find_or_add(site_key(file, line, column), is_new) = here;
   return here;
 }
 

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "base/key_index.h"
 #include "cubin/reader.h"
 #include "cubin/stacks.h"
 
@@ -39,8 +41,8 @@ class PtxLocations {
   Stacks& stacks_;
   std::map<uint32_t, uint32_t> files_;                         // number -> name
   std::multimap<std::string, uint32_t, std::less<>> by_name_;  // last part of a path -> number
-  std::map<Site, bool> call_sites_;                            // of .debug_info
-  std::map<Site, LocationId> latest_;                          // the last `.loc` of each
+  std::set<Site> call_sites_;                                  // of .debug_info
+  KeyIndex latest_;                                            // the last `.loc` of each
   std::vector<LocationId> by_line_;
 };
 

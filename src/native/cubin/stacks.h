@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/string_table.h"
@@ -53,6 +52,7 @@ class Stacks {
     uint32_t function = 0;
     uint32_t depth = 0;  // frames, this one included
     bool operator==(const Node&) const = default;
+    uint64_t hash() const;
   };
 
   /// The stack with that frame inside `caller`. A frame of line 0 is left out: it says nothing.
@@ -64,11 +64,11 @@ class Stacks {
   size_t size() const { return nodes_.size(); }
 
  private:
-  struct Hash {
-    size_t operator()(const Node& node) const;
-  };
+  LocationId& slot_of(const Node& node);
+  void grow();
+
   std::vector<Node> nodes_ = std::vector<Node>(1);
-  std::unordered_map<Node, LocationId, Hash> index_;
+  std::vector<LocationId> slots_ = std::vector<LocationId>(64);  // open addressing; half are free
 };
 
 }  // namespace proton::cubin

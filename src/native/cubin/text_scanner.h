@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 namespace proton::cubin {
 
@@ -18,6 +20,24 @@ inline std::string_view without_trailing_blanks(std::string_view text) {
 /// A file's name without its folders.
 inline std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
+}
+
+/// What a quoted text of PTX means: `\"`, `\\` and `\303` become one byte each. ptxas copies names
+/// of files with these into line tables.
+inline std::string unescaped(std::string_view text) {
+  std::string out;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end; ++at) {
+    if (*at != '\\' || at + 1 == end) {
+      out += *at;
+      continue;
+    }
+    unsigned code = 0;
+    const auto [stop, error] = std::from_chars(at + 1, end - at > 4 ? at + 4 : end, code, 8);
+    out += error == std::errc() ? static_cast<char>(code) : at[1];
+    at = error == std::errc() ? stop - 1 : at + 1;
+  }
+  return out;
 }
 
 /// Takes what is before the next `end` off `text`, and `end` too.

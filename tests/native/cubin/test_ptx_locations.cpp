@@ -1,6 +1,7 @@
 #include "cubin/ptx_locations.h"
 
 #include "check.h"
+#include "cubin/text_scanner.h"
 #include "recorded.h"
 
 using proton::cubin::is_same_ptx;
@@ -92,6 +93,13 @@ TEST(files_of_one_name_are_told_apart_by_the_call_sites_of_debug_info) {
       ".b8 0                                   // End Of Children Mark\n");
   CHECK_EQ(ptx.at(1), "/two/util.py:300:5 > /lib/lib.py:1:1");
   CHECK_EQ(ptx.at(2), "/one/util.py:20:6 > /lib/lib.py:1:1");
+}
+
+TEST(escapes_become_bytes_wherever_they_stand) {
+  using proton::cubin::unescaped;
+  CHECK_EQ(unescaped("plain"), "plain");
+  CHECK_EQ(unescaped("\\303\\251x\\\\y\\"), "\xc3\xa9x\\y\\");
+  CHECK_EQ(unescaped("\\1018"), "A8");
 }
 
 TEST(file_names_are_unquoted) {
