@@ -12,14 +12,19 @@ from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
 from proton.model.profile import Header, Profile
+from proton.model.sampling import Sampling
 from proton.model.tree import Tree
+from proton.render.sass import hot_instructions
+from proton.render.source import annotated_source
 from proton.render.style import ASCII, UNICODE, Style
 from proton.render.table import metric_lines
 from proton.render.view import ViewOptions, prepare, view_lines
+from tests.support.sampling import SAMPLING
 
 NAMES = ["a", "matmul", "_Z3fooi", "_ZN2at", "x/y.py:3@f", "\x1b[2J", "", "模型", "é" * 200, "ROOT"]
 METRICS = ["time (ns)", "count", "cpu_time (ns)", "flops16", "flops", "bytes", "x (us)", "y (inc)"]
 METRICS += ["device_id", "device_type", "time (odd)", "(", "\x1b"]
+METRICS += ["num_samples", "num_latency_samples", "stalled_wait", "stalled_\x1b"]
 WORDS = [*METRICS, "time/ms", "time/%", "avg_time/us", "util", "bound", "intensity", "headroom/s"]
 WORDS += ["tflop16/s", "flop/s", "gbyte/s", "x/ms", "y/%", "cpu_time/%", "nope", "time/", "/", "%"]
 DEVICES = [
@@ -65,6 +70,7 @@ def profile(dice: random.Random) -> Profile:
         metric_kinds={metric: dice.choice(list(MetricKind)) for metric in dice.sample(METRICS, 3)},
         losses={"x\x1b": dice.randrange(3)},
         warnings=["\x1b" * dice.randrange(3)],
+        sampling=dice.choice([None, SAMPLING, Sampling(is_split=True, dropped=3)]),
         autotune=[{"kernel": "\x1b", "configs": [{"time_ns": dice.choice([None, 5, "x"])}]}],
     )
 
@@ -97,6 +103,11 @@ def test_a_random_profile_is_shown_or_refused_in_one_line(seed: int) -> None:
             lines = view_lines(shown, options(dice), style, against)
             if dice.random() < 0.05:  # rich is slow
                 lines += metric_lines(shown, style)
+            view = dice.choice([None, annotated_source, hot_instructions])
+            if view is annotated_source:
+                lines += annotated_source(shown, dice.choice(["y.py", "k.py"]), style, full=False)
+            elif view is hot_instructions:
+                lines += hot_instructions(shown, "kernel", style, full=False, tool=None)
         except ProtonError as error:
             lines = [str(error)]
         else:

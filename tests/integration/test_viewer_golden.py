@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis import disassemble
 from proton.cli.viewer import main
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -41,6 +42,23 @@ VIEWS: dict[str, tuple[int, str]] = {
     "activity_trace": (120, "activity.chrome_trace"),
     "foreign_trace": (120, "-m cpu_time/us foreign_trace.json"),
     "samples": (120, "-m num_samples,stalled_wait,stalled_long_scoreboard samples.hatchet"),
+    "samples_lines": (120, "samples.hatchet"),
+    "sampled": (140, "sampled.hatchet"),
+    "sampled_80": (80, "sampled.hatchet"),
+    "sampled_color": (140, "--color always -i forward sampled.hatchet"),
+    "sampled_full": (100, "--full -i backward sampled.hatchet_msgpack"),
+    "sampled_columns": (
+        120,
+        "-m num_samples,stalled_long_scoreboard,num_samples/% sampled.hatchet",
+    ),
+    "sampled_sorted": (120, "--print-sorted sampled.hatchet"),
+    "sampled_list": (100, "-l sampled.hatchet"),
+    "sampled_trace": (140, "sampled.chrome_trace"),
+    "sampled_source": (120, "--source softmax.py sampled.hatchet"),
+    "sampled_source_long": (120, "--source matmul.py sampled.hatchet"),
+    "sampled_source_gone": (120, "--source removed.py sampled.hatchet"),
+    "sampled_sass": (140, "--sass matmul sampled.hatchet"),
+    "triton36_samples": (120, "triton36_samples.hatchet"),
     "graph": (120, "graph.hatchet"),
     "triton36_kernels": (120, "-m time/us,util,tflop16/s,gbyte/s triton36_kernels.hatchet"),
     "triton36_kernels_80": (80, "triton36_kernels.hatchet"),
@@ -60,6 +78,7 @@ def shown(
     patch.chdir(TESTS / "data")
     patch.setenv("COLUMNS", str(width))
     patch.delenv("NO_COLOR", raising=False)
+    patch.setattr(disassemble, "find_nvdisasm", lambda: None)  # which machines have or have not
     assert main(arguments.split()) == 0
     return capsys.readouterr().out
 

@@ -41,6 +41,8 @@ metrics:
   flops_util            the same by flops alone; bytes_util: by bytes alone
   bound                 which of the two is the limit: compute or memory
   intensity             flops per byte
+  num_samples           looks at a warp, of profiles with mode="pcsampling"
+  stalled_REASON        those in which the warp waited for this reason
   headroom/UNIT         time taken above the least time: what could be won
   A dash is what was not measured, n/a what needs a peak that is not known.
 
@@ -50,6 +52,9 @@ examples:
   proton-viewer -m time/ms -i ".*matmul.*" run.hatchet
   proton-viewer -m time/ms --print-sorted run.hatchet
   proton-viewer -m time/us --diff-profile before.hatchet after.hatchet
+  proton-viewer -m num_samples,stalled_long_scoreboard run.hatchet
+  proton-viewer --source kernel.py run.hatchet
+  proton-viewer --sass matmul_kernel run.hatchet
 """
 
 
@@ -84,17 +89,30 @@ def _run(argv: Sequence[str]) -> int:
         raise UsageError("no file to show; give a profile, e.g. proton-viewer run.hatchet")
     style = style_for(arguments.color, sys.stdout)
     profile = prepare(_open(arguments.file))
-    if arguments.list:
-        from proton.render.table import metric_lines
-
-        lines = metric_lines(profile, style)
-    else:
-        against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
-        lines = view_lines(profile, options, style, against)
-    lines.append("")
+    lines = [*_lines(arguments, profile, options, style), ""]
     sys.stdout.write("\n".join(lines))
     sys.stdout.flush()
     return 0
+
+
+def _lines(
+    arguments: argparse.Namespace, profile: Profile, options: ViewOptions, style: Style
+) -> list[str]:
+    """What was asked for. Views that are rare are imported when they are wanted."""
+    if arguments.list:
+        from proton.render.table import metric_lines
+
+        return metric_lines(profile, style)
+    if arguments.source is not None:
+        from proton.render.source import annotated_source
+
+        return annotated_source(profile, arguments.source, style, full=options.full)
+    if arguments.sass is not None:
+        from proton.render.sass import hot_instructions
+
+        return hot_instructions(profile, arguments.sass, style, full=options.full)
+    against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
+    return view_lines(profile, options, style, against)
 
 
 def _open(path: str) -> Profile:
@@ -121,7 +139,8 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="profile: hatchet, msgpack, trace, a .part_N set")
     add("-l", "--list", action="store_true", help="list the metrics of the file and stop")
-    add("-m", "--metrics", metavar="A,B", help="what to show (default: time, or the first metric)")
+    add("-m", "--metrics", metavar="A,B", help="what to show (default: time and samples, or "
+        "the first metric)")  # fmt: skip
     add("-i", "--include", metavar="RE", help="only contexts whose name matches from its start, "
         "what is below them and the path to them")  # fmt: skip
     add("-e", "--exclude", metavar="RE", help="without contexts whose name matches, and below them")
@@ -131,7 +150,12 @@ def _parser() -> argparse.ArgumentParser:
         help="parts of Python frames to show: " + ", ".join(FORMATS))  # fmt: skip
     add("--print-sorted", action="store_true", help="a list by the first metric, one row a name")
     add("--diff-profile", "-diff", metavar="OTHER", help="show FILE minus OTHER")
-    add("--full", action="store_true", help="whole names: nothing cut or shortened")
+    add("--full", action="store_true",
+        help="nothing cut or shortened: whole names, files and kernels")  # fmt: skip
+    add("--source", metavar="PATH", help="a source file with the samples of each line in the "
+        "margin; the end of its path is enough")  # fmt: skip
+    add("--sass", metavar="KERNEL", help="the hottest instructions of a kernel, by address; a part "
+        "of its name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
         help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
@@ -140,6 +164,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(arguments: argparse.Namespace) -> ViewOptions:
+    if arguments.source is not None and arguments.sass is not None:
+        raise UsageError("--source and --sass are two views; give one of them")
     if arguments.include is not None and arguments.exclude is not None:
         raise UsageError("--include and --exclude exclude each other; give one of them")
     metrics = [] if arguments.metrics is None else arguments.metrics.split(",")
@@ -197,7 +223,7 @@ def style_for(color: str, out: TextIO) -> Style:
     columns = os.environ.get("COLUMNS", "")
     width = shutil.get_terminal_size().columns if is_terminal or columns.isdigit() else None
     try:
-        "├─⋯■≥".encode(out.encoding or "ascii")
+        "├─⋯■≥█▏".encode(out.encoding or "ascii")
         glyphs = UNICODE
     except (UnicodeEncodeError, LookupError):
         glyphs = ASCII

@@ -149,4 +149,5 @@ def _profile(
         warnings=summary.warnings,
         autotune=summary.autotune,
         phases=summary.phases,
+        sampling=summary.sampling,
     )

@@ -58,6 +58,47 @@ class DeviceObject(TypedDict, total=False):
 DeviceMap = dict[str, dict[str, DeviceObject]]
 
 
+class KernelSamplesObject(TypedDict, total=False):
+    """What was sampled in one kernel."""
+
+    symbol: str
+    device_id: int
+    arch: int  # 90 for sm_90
+    module: str  # tells kernels of one symbol apart
+    samples: int
+    contexts: int  # over how many contexts the samples were divided
+    lines: str  # "found", "no line table", "no cubin"
+    # [offset, 16 bytes as base64 or "", line or -1, samples, latency samples, {reason: samples}]
+    instructions: list[list[Any]]
+    other_samples: int
+    line_totals: list[list[Any]]  # traces: [line, samples, latency samples, {reason: samples}]
+
+
+class SourceFileObject(TypedDict, total=False):
+    """What a source file was when the recording ended."""
+
+    sha256: str
+    size: int  # bytes
+
+
+class SamplingObject(TypedDict, total=False):
+    """How instructions were sampled and what was seen."""
+
+    period_cycles: int
+    window_ns: int
+    every_ns: int
+    reasons: list[str]
+    samples: int
+    dropped: int
+    non_user: int
+    overflows: int
+    left_out: int
+    is_split: bool
+    kernels: list[KernelSamplesObject]
+    lines: list[list[Any]]  # [file, line, function, line that it was inlined into or -1]
+    files: dict[str, SourceFileObject]
+
+
 class ProtonObject(TypedDict, total=False):
     """What Proton says about the recording as a whole."""
 
@@ -83,6 +124,7 @@ class ProtonObject(TypedDict, total=False):
     metric_kinds: dict[str, str]
     kinds: str  # one FrameKind letter a node, depth first
     kernels: list[list[Any]]  # [row, min, max, p50, p99 (ns), launch attributes]
+    sampling: SamplingObject
     devices: DeviceMap  # traces only, which have no device map of their own
 
 

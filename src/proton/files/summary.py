@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from proton.errors import FormatError
 from proton.files import schema
-from proton.files.checks import is_integer, is_plain, is_text, short
+from proton.files.checks import is_integer, is_text, short
+from proton.files.fields import Fields
+from proton.files.sampling import read_sampling, sampling_object
 from proton.model.device import Device
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
+from proton.model.sampling import Sampling
 
 
 class Summary(NamedTuple):
@@ -25,69 +27,7 @@ class Summary(NamedTuple):
     kinds: str | None
     kernels: object  # not checked yet: the tree says how many rows there are
     devices: tuple[Device, ...]
-
-
-class _Fields:
-    """Typed access to the fields of an object from outside; all are optional."""
-
-    def __init__(self, source: str, place: str, fields: Mapping[str, Any]) -> None:
-        self._source = source
-        self._place = place
-        self._fields = fields
-
-    def wrong(self, key: str, wanted: str) -> FormatError:
-        value = self._fields.get(key)
-        return FormatError(
-            f"{self._source}: {self._place}.{key} must be {wanted}, not {short(value)}"
-        )
-
-    def text(self, key: str) -> str:
-        value = self._fields.get(key)
-        if value is None:
-            return ""
-        if not is_text(value):
-            raise self.wrong(key, "text")
-        return str(value)
-
-    def integer(self, key: str) -> int | None:
-        value = self._fields.get(key)
-        if value is not None and not is_integer(value):
-            raise self.wrong(key, "an integer")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        values = self._list(key, "a list of texts")
-        if not all(map(is_text, values)):
-            raise self.wrong(key, "a list of texts")
-        return tuple(values)
-
-    def integers(self, key: str) -> tuple[int, ...]:
-        values = self._list(key, "a list of integers")
-        if not all(map(is_integer, values)):
-            raise self.wrong(key, "a list of integers")
-        return tuple(values)
-
-    def records(self, key: str) -> tuple[dict[str, Any], ...]:
-        values = self._list(key, "a list of objects")
-        if not all(type(value) is dict and is_plain(value) for value in values):
-            raise self.wrong(key, "a list of objects")
-        return tuple(values)
-
-    def mapping(self, key: str) -> dict[str, Any]:
-        value = self._fields.get(key)
-        if value is None:
-            return {}
-        if type(value) is not dict or not all(map(is_text, value)):
-            raise self.wrong(key, "an object")
-        return value
-
-    def _list(self, key: str, wanted: str) -> list[Any]:
-        value = self._fields.get(key)
-        if value is None:
-            return []
-        if type(value) is not list:
-            raise self.wrong(key, wanted)
-        return value
+    sampling: Sampling | None = None
 
 
 def read_summary(found: object, source: str) -> Summary:
@@ -96,7 +36,7 @@ def read_summary(found: object, source: str) -> Summary:
         found = {}
     if type(found) is not dict:
         raise FormatError(f"{source}: proton must be an object, not {short(found)}")
-    fields = _Fields(source, "proton", found)
+    fields = Fields(source, "proton", found)
     version = fields.integer("format")
     if version is not None and version > schema.FORMAT_VERSION:
         raise FormatError(
@@ -115,10 +55,11 @@ def read_summary(found: object, source: str) -> Summary:
         kinds=fields.text("kinds") or None,
         kernels=found.get("kernels"),
         devices=read_devices(found.get("devices", {}), source),
+        sampling=read_sampling(found.get("sampling"), source),
     )
 
 
-def _read_header(fields: _Fields) -> Header:
+def _read_header(fields: Fields) -> Header:
     return Header(
         session=fields.text("session"),
         context=fields.text("context"),
@@ -136,7 +77,7 @@ def _read_header(fields: _Fields) -> Header:
     )
 
 
-def _read_metric_kinds(fields: _Fields) -> dict[str, MetricKind]:
+def _read_metric_kinds(fields: Fields) -> dict[str, MetricKind]:
     kinds = fields.mapping("metric_kinds")
     names = {kind.value for kind in MetricKind}
     if not all(type(value) is str and value in names for value in kinds.values()):
@@ -144,7 +85,7 @@ def _read_metric_kinds(fields: _Fields) -> dict[str, MetricKind]:
     return {metric: MetricKind(value) for metric, value in kinds.items()}
 
 
-def _read_losses(fields: _Fields) -> dict[str, int]:
+def _read_losses(fields: Fields) -> dict[str, int]:
     losses = fields.mapping("losses")
     if not all(is_integer(value) for value in losses.values()):
         raise fields.wrong("losses", "an object of counts")
@@ -169,7 +110,7 @@ def read_devices(found: object, source: str) -> tuple[Device, ...]:
 def _read_device(
     device_type: str, device_id: str, attributes: dict[str, Any], source: str
 ) -> Device:
-    fields = _Fields(source, f"device {short(device_type)} {short(device_id)}", attributes)
+    fields = Fields(source, f"device {short(device_type)} {short(device_id)}", attributes)
     arch = attributes.get("arch")
     return Device(
         device_type=device_type,
@@ -226,5 +167,9 @@ def summary_object(profile: Profile) -> dict[str, Any]:
         "warnings": list(profile.warnings),
         "autotune": [dict(record) for record in profile.autotune],
         "metric_kinds": {metric: kind.value for metric, kind in profile.metric_kinds.items()},
+        "sampling": None if profile.sampling is None else sampling_object(profile.sampling),
     }
-    return {key: value for key, value in fields.items() if value not in ("", None, [], {})}
+    said = {key: value for key, value in fields.items() if value not in ("", None, [], {})}
+    if profile.sampling is not None:
+        said.setdefault("sampling", {})  # that nothing is known of it is still said
+    return said

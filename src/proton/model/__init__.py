@@ -1,5 +1,6 @@
 """The model: one immutable `Profile` that every reader returns and every viewer shows.
 
 `frame` and `metric` are the words, `tree` and `trace` the two shapes data takes, `device` what it
-ran on, `profile` the whole. Nothing here reads files, prints, or knows how data was recorded.
+ran on, `sampling` what instruction sampling saw, `profile` the whole. Nothing here
+reads files, prints, or knows how data was recorded.
 """

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from proton.model.detail import KernelDetail, merge_details
 from proton.model.frame import Frame
+from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import Flow, Lane, Span, Trace
@@ -21,7 +22,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
     """One profile of all `profiles`, in their order.
 
     Metrics are summed by path, properties and labels take the last value, details of kernels keep
-    the least and the largest time but no quantiles, losses are summed,
+    the least and the largest time but no quantiles, losses and samples are summed,
     warnings, devices and phases are listed once each. The header is the first one's, with the
     last end time.
     """
@@ -33,6 +34,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         losses.update(profile.losses)
     trees = [profile.tree for profile in profiles if profile.tree is not None]
     traces = [profile.trace for profile in profiles if profile.trace is not None]
+    sampled = [profile.sampling for profile in profiles if profile.sampling is not None]
     ends = [p.header.end_time_ns for p in profiles if p.header.end_time_ns is not None]
     return replace(
         first,
@@ -46,6 +48,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         warnings=tuple(dict.fromkeys(text for profile in profiles for text in profile.warnings)),
         autotune=tuple(record for profile in profiles for record in profile.autotune),
         phases=tuple(sorted({phase for profile in profiles for phase in profile.phases})),
+        sampling=merge_sampling(sampled),
     )
 
 

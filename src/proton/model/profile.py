@@ -9,6 +9,7 @@ from typing import Any
 
 from proton.model.device import Device
 from proton.model.metric import MetricKind
+from proton.model.sampling import Sampling
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
@@ -50,3 +51,4 @@ class Profile:
     warnings: Sequence[str] = ()
     autotune: Sequence[Mapping[str, Any]] = ()
     phases: Sequence[int] = (0,)  # the phases this profile was put together from
+    sampling: Sampling | None = None  # of sessions that sampled instructions

@@ -9,6 +9,7 @@ from proton.model.device import Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
 from proton.render.names import cut_middle, printable
+from proton.render.sampling import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.style import BOLD, RED, Style
 from proton.render.units import format_amount, format_count, readable_time_unit
 
@@ -18,7 +19,7 @@ _GAP = "   "
 
 
 def head_lines(profile: Profile, style: Style) -> list[str]:
-    """The head line, then losses and warnings, one line each."""
+    """The head line, then how samples were taken, losses and warnings, one line each."""
     parts = [style.paint(printable(profile.source), BOLD)]
     if device := device_names(profile):
         parts.append(device)
@@ -30,7 +31,12 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
         parts.append(f"total {amount} {unit}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
-    return [_GAP.join(parts), *_losses(profile, style), *_warnings(profile, style)]
+    return [
+        _GAP.join(parts),
+        *sampling_lines(profile, style),
+        *_losses(profile, style),
+        *_warnings(profile, style),
+    ]
 
 
 def device_names(profile: Profile) -> str:
@@ -62,12 +68,14 @@ def _counts(profile: Profile) -> str:
     kernels = _whole(profile, COUNT)
     parts = [] if kernels is None else [f"{format_count(kernels)} kernel{'s' * (kernels != 1)}"]
     if profile.header.proton_version:  # other tools do not say what they lost
-        parts.append(f"{format_count(sum(profile.losses.values()))} lost")
+        lost = sum(count for kind, count in profile.losses.items() if kind != NON_USER)
+        parts.append(f"{format_count(lost)} lost")
     return ", ".join(parts)
 
 
 def _losses(profile: Profile, style: Style) -> list[str]:
-    lost = {kind: count for kind, count in profile.losses.items() if count}
+    said = () if profile.sampling is None else SAMPLE_LOSSES  # by `sampling_lines`
+    lost = {kind: count for kind, count in profile.losses.items() if count and kind not in said}
     if not lost:
         return []
     listed = ", ".join(f"{format_count(count)} {printable(kind)}" for kind, count in lost.items())

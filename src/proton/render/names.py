@@ -82,6 +82,20 @@ def cut_middle(text: str, room: int) -> str:
     return _take(text, head) + ELLIPSIS + _take(text[::-1], tail)[::-1]
 
 
+def pad(text: str, room: int) -> str:
+    """`text` with blanks behind it up to `room` columns."""
+    return text + " " * (room - cell_width(text))
+
+
+def cut_end(text: str, room: int) -> str:
+    """`text` in at most `room` columns; what is cut away is at its end."""
+    if cell_width(text) <= room:
+        return text
+    while text and cell_width(text) > room - 1:
+        text = text[:-1]
+    return f"{text}{ELLIPSIS}"
+
+
 def _take(text: str, room: int) -> str:
     """The longest start of `text` that fits `room` columns."""
     if text.isascii():

@@ -24,6 +24,10 @@ _LEAST_LEVELS = 8
 _MOST_LEVELS = 60  # levels that are indented where lines may have any length
 
 
+# Row, its name, the room there is (None: any) -> its text, or None where the name is all.
+Label = Callable[[int, str, int | None], str | None]
+
+
 class Drawing(NamedTuple):
     """A drawn tree. Levels below `levels` stand at one indentation, with their depth in front."""
 
@@ -40,6 +44,7 @@ def draw_tree(
     style: Style,
     looks: Sequence[str] | None = None,
     marks: Sequence[str] | None = None,
+    label: Label | None = None,
 ) -> Drawing:
     """A tree as lines, titles first.
 
@@ -51,6 +56,7 @@ def draw_tree(
         style: Colours and width.
         looks: The look of each row; needed with colours only.
         marks: A word behind each name, or "".
+        label: Writes rows that are more than a name into the room they have; None for others.
     """
     is_beside = len(columns) == 1
     rows = list(compress(range(len(tree)), mask))
@@ -61,9 +67,12 @@ def draw_tree(
     is_capped = any(depths[row] > levels for row in rows)
     leads = _leads(tree, rows, depths, style.glyphs, levels)
     names = _names(tree, rows, name, marks)
+    labels = [] if label is None else _labels(names, rows, leads, label, room)
     if room is not None:
         taken = cells if is_beside else None
         names = _cut(names, leads, taken, room)
+    if labels:
+        names = [text or name for text, name in zip(labels, names, strict=True)]
     lines = [style.paint(header.rstrip(), BOLD)] if columns else []
     if not style.color or looks is None:
         if is_beside:
@@ -167,4 +176,13 @@ def _cut(
         if text.isascii() and used + len(text) <= room
         else cut_middle(text, max(room - used, _LEAST_NAME_ROOM))
         for text, used in zip(names, taken, strict=True)
+    ]
+
+
+def _labels(
+    names: Sequence[str], rows: Sequence[int], leads: Sequence[str], label: Label, room: int | None
+) -> list[str | None]:
+    return [
+        label(row, name, None if room is None else max(room - len(lead), _LEAST_NAME_ROOM))
+        for row, name, lead in zip(rows, names, leads, strict=True)
     ]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from proton.analysis import catalog, diff, select
 from proton.analysis.aggregate import merge_by_name, tree_of_trace
 from proton.analysis.derive import NOT_KNOWN, Column, default_word, derive
+from proton.analysis.fold_lines import HotLine, absorb_lines, fold_lines, is_of_samples
+from proton.analysis.source_lines import is_sampled
 from proton.analysis.spread import SPREAD
 from proton.analysis.totals import whole_of
+from proton.analysis.trace_samples import book_samples
 from proton.errors import FormatError, UsageError
 from proton.model.metric import TIME_NS
 from proton.model.profile import Profile
+from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.head import head_lines, is_interpreted
+from proton.render.line_labels import LineLabels, Lineless, kernels_without_lines
 from proton.render.names import name_formatter, printable
 from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
 from proton.render.table import autotune_lines, sorted_lines
@@ -51,6 +56,8 @@ class _Content:
     columns: Sequence[Column]
     is_difference: bool = False
     marks: Sequence[str] | None = None  # a word behind the names of new and gone contexts
+    hot_lines: Mapping[int, HotLine] = field(default_factory=dict)  # rows that are source lines
+    lineless: Mapping[int, Lineless] = field(default_factory=dict)  # sampled, but without lines
 
 
 def prepare(profile: Profile) -> Profile:
@@ -60,7 +67,7 @@ def prepare(profile: Profile) -> Profile:
         FormatError: Nothing was recorded.
     """
     if profile.tree is None and profile.trace is not None:
-        profile = tree_of_trace(profile)
+        profile = book_samples(tree_of_trace(profile))
     tree = profile.tree
     if tree is None or (len(tree) <= 1 and not any(tree.own[0].values())):
         raise FormatError(
@@ -104,8 +111,12 @@ def view_lines(
             content.tree, mask, content.columns, name, style, looks, content.marks
         )
     else:
-        drawing = draw_tree(content.tree, mask, content.columns, name, style, looks, content.marks)
+        labels = LineLabels(profile, content.hot_lines, content.lineless, style, full=options.full)
+        drawing = draw_tree(
+            content.tree, mask, content.columns, name, style, looks, content.marks, labels.label
+        )
         lines += drawing.lines
+        notes += labels.explained(mask)
         if drawing.is_capped:
             deeper = f"{style.glyphs.deeper}N"
             notes.append(
@@ -126,6 +137,8 @@ def _content(
     profile: Profile, options: ViewOptions, against: Profile | None, name: Callable[[str], str]
 ) -> _Content:
     words = options.metrics or _default_words(profile)
+    if not (options.metrics or options.is_sorted or against) and is_sampled(profile):
+        return _folded(profile, words)
     if options.is_sorted:
         profile = _flatten(profile, words, options, name)
     columns = _derive(profile, words)
@@ -144,6 +157,15 @@ def _content(
     return _Content(profile, union.tree, differences, True, _marks(union))
 
 
+def _folded(profile: Profile, words: Sequence[str]) -> _Content:
+    """The hottest lines only below each kernel, which is what to see unless told otherwise."""
+    assert profile.tree is not None
+    tree, lines = fold_lines(profile.tree)
+    profile = replace(profile, tree=tree)
+    lineless = kernels_without_lines(profile, tree)
+    return _Content(profile, tree, _derive(profile, words), hot_lines=lines, lineless=lineless)
+
+
 def _marks(union: diff.Union) -> list[str]:
     """A word for each context that only one profile has, but not again for what is below it."""
     states = [
@@ -157,12 +179,15 @@ def _marks(union: diff.Union) -> list[str]:
 
 
 def _default_words(profile: Profile) -> list[str]:
-    """The time in the unit in which its total reads best, else the first metric there is."""
+    """The time in the unit in which its total reads best, and samples; else the first metric."""
     assert profile.tree is not None
     if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
-        return [f"time/{readable_time_unit(time_ns)[0]}"]
-    word = default_word(profile)
-    return [] if word is None else [word]
+        words = [f"time/{readable_time_unit(time_ns)[0]}"]
+    else:
+        words = [word for word in (default_word(profile),) if word is not None]
+    if is_sampled(profile) and whole_of(profile.tree, NUM_SAMPLES) is not None:
+        words = [*(word for word in words if word.startswith("time")), NUM_SAMPLES]
+    return words
 
 
 def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
@@ -181,10 +206,14 @@ def _flatten(
     profile: Profile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
 ) -> Profile:
     """One row a name, of the contexts that pass the filters by name and depth."""
-    assert profile.tree is not None
+    tree = profile.tree
+    assert tree is not None
     columns = derive(profile, words[:1])
     base = (columns[0].base if columns else None) or TIME_NS
-    mask = _named(profile.tree, options, name)
+    if not is_of_samples(base):  # lines have nothing else, so their kernels take them in
+        tree = absorb_lines(tree)
+        profile = replace(profile, tree=tree)
+    mask = _named(tree, options, name)
     return merge_by_name(profile, base, mask, partial(catalog.kind_of, profile))
 
 
@@ -226,7 +255,14 @@ def _looks(content: _Content) -> tuple[list[str] | None, str]:
     if not candidates or not candidates[0].total:
         return None, ""
     column = candidates[0]
-    return looks_of_shares(column.values, column.total or 1.0), f"total {column.title}"
+    looks = looks_of_shares(column.values, column.total or 1.0)
+    samples = next((each for each in content.columns if each.base == NUM_SAMPLES), None)
+    if samples is not None and samples.total:
+        by_samples = looks_of_shares(samples.values, samples.total)
+        looks = [
+            by_samples[row] if row in content.hot_lines else look for row, look in enumerate(looks)
+        ]
+    return looks, f"total {column.title}"
 
 
 def _notes(profile: Profile, content: _Content, options: ViewOptions) -> list[str]:

@@ -207,3 +207,32 @@ def test_columns_set_the_width_of_a_pipe_too(clean: pytest.MonkeyPatch) -> None:
 
 def test_a_stream_without_unicode_gets_ascii(clean: pytest.MonkeyPatch) -> None:
     assert style_for("auto", Terminal("ascii")).glyphs.branch.isascii()
+
+
+SAMPLED = str(Path(__file__).resolve().parents[2] / "data" / "sampled.hatchet")
+
+
+def test_a_source_file_is_annotated(capsys: Capture) -> None:
+    assert main(["--full", "--source", "softmax.py", SAMPLED]) == 0
+    assert "v = v - tl.max(v, axis=0)" in capsys.readouterr().out
+
+
+def test_hot_instructions_of_a_kernel_are_shown(capsys: Capture) -> None:
+    assert main(["--sass", "softmax", SAMPLED]) == 0
+    assert "softmax.py:14" in capsys.readouterr().out
+
+
+def test_two_views_of_samples_at_once_are_a_wrong_call(capsys: Capture) -> None:
+    assert "give one of them" in refused(capsys, 2, "--source", "a", "--sass", "b", SAMPLED)
+
+
+@pytest.mark.parametrize("option", ["--source", "--sass"])
+def test_what_matches_nothing_lists_the_candidates(option: str, capsys: Capture) -> None:
+    assert "matmul" in refused(capsys, 2, option, "nothing", SAMPLED)
+
+
+@pytest.mark.parametrize("option", ["--source", "--sass"])
+def test_a_profile_without_samples_says_how_to_record_some(
+    option: str, run: str, capsys: Capture
+) -> None:
+    assert 'record with mode="pcsampling"' in refused(capsys, 1, option, "k", run)

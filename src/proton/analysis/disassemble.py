@@ -1,0 +1,147 @@
+"""The text of instructions from their bytes, by the nvdisasm that comes with Triton or CUDA.
+
+Instructions keep their offsets, with no-operations between them, so that the targets of branches
+are offsets in the kernel.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from proton.analysis.mnemonics import mnemonic
+
+_TOOL = "nvdisasm"
+_SIZE = 16  # bytes of an instruction
+_NO_OPERATION = (0x7918).to_bytes(8, "little") + (0x000FC00000000000).to_bytes(8, "little")
+_MOST_BYTES = 1 << 22  # past this, instructions are put side by side
+_MOST_REFUSED = 8  # instructions that the tool may not know before it is given up
+_TIMEOUT_S = 30
+_LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(.*?)\s*(?:;|&\w+=|\?\w+|/\*|$)", re.MULTILINE)
+_REFUSED = re.compile(r"at address 0x([0-9a-fA-F]+)")
+
+MISSING = "-"
+HOW_TO_GET_TEXT = (
+    "the text of instructions needs nvdisasm, which Triton and the CUDA toolkit bring; "
+    "install one of them or put it on the PATH"
+)
+
+
+class Disassembly(NamedTuple):
+    """Texts by offset, and one line on what is missing; an empty one where nothing is."""
+
+    texts: Mapping[int, str]
+    remark: str = ""
+
+
+def disassemble(codes: Mapping[int, bytes], arch: int | None, tool: str | None = "") -> Disassembly:
+    """The text of every instruction: in full, else its name alone, else its bytes.
+
+    Args:
+        codes: Offset in the kernel -> its 16 bytes; none where they were not recorded.
+        arch: 90 for sm_90.
+        tool: The nvdisasm to run; "" looks for one, None runs none.
+    """
+    fallback = {offset: _without_tool(code) for offset, code in codes.items()}
+    known = {offset: code for offset, code in codes.items() if len(code) == _SIZE}
+    path = find_nvdisasm() if tool == "" else tool
+    if not known:
+        return Disassembly(fallback, "the recording has no bytes of these instructions")
+    if not arch:
+        return Disassembly(fallback, "the recording does not say for which GPU the code is")
+    if path is None:
+        return Disassembly(fallback, HOW_TO_GET_TEXT)
+    try:
+        texts = _run(path, known, arch)
+    except _RefusedError as error:
+        return Disassembly(fallback, f"{path}: {error}; {HOW_TO_GET_TEXT}")
+    remarks = []
+    if len(known) < len(codes):
+        remarks.append(f"{MISSING}: the recording has no bytes of this instruction")
+    if len(texts) < len(known):
+        remarks.append("nvdisasm does not know some of the instructions: a newer one may")
+    return Disassembly(fallback | texts, "; ".join(remarks))
+
+
+def find_nvdisasm() -> str | None:
+    """The path of nvdisasm: Triton's, else the toolkit's; None where there is none."""
+    folders = []
+    try:
+        triton = importlib.util.find_spec("triton")  # does not import it
+    except (ImportError, ValueError):
+        triton = None
+    if triton is not None and triton.origin:
+        folders.append(Path(triton.origin).parent / "backends" / "nvidia" / "bin")
+    folders += [
+        Path(home) / "bin" for key in ("CUDA_HOME", "CUDA_PATH") if (home := os.environ.get(key))
+    ]
+    for folder in folders:
+        if os.access(folder / _TOOL, os.X_OK):
+            return str(folder / _TOOL)
+    return shutil.which(_TOOL)
+
+
+class _RefusedError(Exception):
+    """What nvdisasm said when it did not do its work."""
+
+
+def _without_tool(code: bytes) -> str:
+    return mnemonic(code) or (f"0x{code[::-1].hex()}" if code else MISSING)
+
+
+def _run(tool: str, codes: Mapping[int, bytes], arch: int) -> dict[int, str]:
+    places = _places(codes)
+    image = bytearray(_NO_OPERATION * (max(places.values()) // _SIZE + 1))
+    for offset, place in places.items():
+        image[place : place + _SIZE] = codes[offset]
+    refused: set[int] = set()
+    while True:
+        output, fault = _call(tool, bytes(image), arch)
+        if not fault:
+            break
+        match = _REFUSED.search(fault)
+        place = int(match[1], 16) if match else -1
+        if place not in places.values() or place in refused or len(refused) >= _MOST_REFUSED:
+            raise _RefusedError(fault.splitlines()[0].strip())
+        refused.add(place)
+        image[place : place + _SIZE] = _NO_OPERATION
+    found = {int(line[1], 16): " ".join(line[2].split()) for line in _LINE.finditer(output)}
+    return {
+        offset: found[place]
+        for offset, place in places.items()
+        if place not in refused and found.get(place)
+    }
+
+
+def _places(codes: Mapping[int, bytes]) -> dict[int, int]:
+    """Where each instruction stands in the image: at its offset if that is a usual one."""
+    offsets = sorted(codes)
+    if offsets[-1] < _MOST_BYTES and all(offset % _SIZE == 0 for offset in offsets):
+        return {offset: offset for offset in offsets}
+    return {offset: at * _SIZE for at, offset in enumerate(offsets)}
+
+
+def _call(tool: str, image: bytes, arch: int) -> tuple[str, str]:
+    """What the tool prints for `image`, and what it complains about."""
+    with tempfile.TemporaryDirectory(prefix="proton-sass-") as folder:
+        file = Path(folder) / "code"
+        file.write_bytes(image)
+        command = [tool, "--binary", f"SM{arch}", "--no-dataflow", str(file)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, timeout=_TIMEOUT_S, check=False, errors="replace"
+            )
+        except subprocess.TimeoutExpired:
+            raise _RefusedError(f"did not answer within {_TIMEOUT_S} s") from None
+        except OSError as error:
+            raise _RefusedError(f"cannot be run: {error.strerror}") from None
+    if done.returncode == 0:
+        return done.stdout, ""
+    return "", done.stderr.strip() or f"exit code {done.returncode}"

@@ -1,0 +1,161 @@
+"""Samples by source line: of every file that was sampled, and of the lines below each kernel.
+
+A sample belongs to the line of its instruction and to every line that one was inlined into, so the
+user's line counts what library functions did for it. A line counts a sample once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from proton.analysis.reasons import reason_of_metric
+from proton.model.frame import Frame, FrameKind
+from proton.model.metric import Metrics
+from proton.model.profile import Profile
+from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, Sampling
+from proton.model.tree import Tree
+
+
+@dataclass(slots=True)
+class Samples:
+    """How many samples were taken somewhere, why warps waited, and in which kernels."""
+
+    count: int = 0
+    latency: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    kernels: Counter[str] = field(default_factory=Counter)
+
+    def add(self, seen: Seen) -> None:
+        """Count what was `seen`."""
+        self.count += seen.samples
+        self.latency += seen.latency
+        self.reasons.update(seen.reasons)
+        self.kernels[seen.kernel] += seen.samples
+
+    def top_reasons(self, most: int) -> list[tuple[str, float]]:
+        """The `most` frequent reasons with their shares of all samples, largest first."""
+        ranked = sorted(self.reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        whole = max(self.count, 1)
+        return [(name, count / whole) for name, count in ranked[:most] if count]
+
+
+class Seen(NamedTuple):
+    """Samples of one kernel on one stack of lines, the innermost line first."""
+
+    kernel: str
+    stack: tuple[tuple[str, int], ...]  # (file, line)
+    samples: int
+    latency: int
+    reasons: Mapping[str, int]
+
+
+def is_sampled(profile: Profile) -> bool:
+    """Whether instructions were sampled, by us or by another tool."""
+    tree = profile.tree
+    return profile.sampling is not None or (
+        tree is not None and any(NUM_SAMPLES in own for own in tree.own)
+    )
+
+
+def samples_by_file(profile: Profile) -> dict[str, dict[int, Samples]]:
+    """File -> line -> what was sampled there and in what was inlined there."""
+    files: dict[str, dict[int, Samples]] = {}
+    for seen in samples_of(profile):
+        for file, line in dict.fromkeys(seen.stack):
+            files.setdefault(file, {}).setdefault(line, Samples()).add(seen)
+    return files
+
+
+def samples_of_file(profile: Profile, file: str) -> Samples:
+    """All that was sampled on lines of `file`, each sample once."""
+    total = Samples()
+    for seen in samples_of(profile):
+        if any(place[0] == file for place in seen.stack):
+            total.add(seen)
+    return total
+
+
+def samples_of(profile: Profile) -> Iterator[Seen]:
+    """Everything that was sampled, with the lines it belongs to.
+
+    The contexts of a tree have it all; a trace has it by kernel.
+    """
+    tree = profile.tree
+    if tree is not None and any(frame.kind is FrameKind.SAMPLE for frame in tree.frames):
+        yield from _seen_in_tree(tree)
+    elif profile.sampling is not None:
+        yield from _seen_in_kernels(profile.sampling)
+
+
+def _seen_in_tree(tree: Tree) -> Iterator[Seen]:
+    kernels: list[str] = []  # of every row, the kernel that it is or lies in
+    for frame, parent in zip(tree.frames, tree.parents, strict=True):
+        is_line = frame.kind is FrameKind.SAMPLE and parent >= 0
+        kernels.append(kernels[parent] if is_line else frame.name)
+    for row, own in enumerate(tree.own):
+        if tree.frames[row].kind is FrameKind.SAMPLE and NUM_SAMPLES in own:
+            yield Seen(
+                kernels[row],
+                _stack(tree, row),
+                _whole(own, NUM_SAMPLES),
+                _whole(own, NUM_LATENCY),
+                reasons_of(own),
+            )
+
+
+def _stack(tree: Tree, row: int) -> tuple[tuple[str, int], ...]:
+    stack = []
+    while row >= 0 and (frame := tree.frames[row]).kind is FrameKind.SAMPLE:
+        stack.append(place_of(frame))
+        row = tree.parents[row]
+    return tuple(stack)
+
+
+def place_of(frame: Frame) -> tuple[str, int]:
+    """File and line of a sampled line; a name that spells none out is a file with line 0."""
+    if frame.file is None or frame.line is None:
+        return frame.name, 0
+    return frame.file, frame.line
+
+
+def reasons_of(own: Metrics) -> dict[str, int]:
+    """Reason -> samples, of the metrics of one context; those that are zero are left out."""
+    found: dict[str, int] = {}
+    for metric, value in own.items():
+        reason = reason_of_metric(metric)
+        if reason is not None and isinstance(value, (int, float)) and value:
+            found[reason] = found.get(reason, 0) + int(value)
+    return found
+
+
+def samples_in(own: Metrics) -> Samples:
+    """What the metrics of one context say."""
+    samples = Samples(_whole(own, NUM_SAMPLES), _whole(own, NUM_LATENCY))
+    samples.reasons.update(reasons_of(own))
+    return samples
+
+
+def _whole(own: Metrics, metric: str) -> int:
+    value = own.get(metric, 0)
+    return int(value) if isinstance(value, (int, float)) else 0
+
+
+def _seen_in_kernels(sampling: Sampling) -> Iterator[Seen]:
+    for kernel in sampling.kernels:
+        for one in kernel.line_totals or kernel.instructions:
+            places = [sampling.lines[at] for at in sampling.stack(one.line)]
+            yield Seen(
+                kernel.symbol,
+                tuple((line.file, line.line) for line in places),
+                one.samples,
+                one.latency,
+                name_reasons(sampling.reasons, one.reasons),
+            )
+
+
+def name_reasons(names: Sequence[str], counts: Mapping[int, int]) -> dict[str, int]:
+    """Counts by the number of a reason as counts by its name."""
+    return {names[number]: count for number, count in counts.items() if count}

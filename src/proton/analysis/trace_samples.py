@@ -1,0 +1,69 @@
+"""The samples of a trace as contexts: a trace knows them by kernel, not by launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from proton.analysis.aggregate import add_metrics
+from proton.analysis.reasons import SELECTED
+from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.merge import merge_trees
+from proton.model.metric import MetricKind, MetricValue
+from proton.model.profile import Profile
+from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED, Sampling
+from proton.model.tree import Tree
+
+IN_TRACE = "<sampled>"
+
+
+def book_samples(profile: Profile) -> Profile:
+    """The profile of a trace that was made a tree, with its sampled kernels below one row."""
+    tree, sampling = profile.tree, profile.sampling
+    if tree is None or sampling is None or not sampling.kernels:
+        return profile
+    return replace(profile, tree=merge_trees([tree, _tree_of(sampling)]))
+
+
+def _tree_of(sampling: Sampling) -> Tree:
+    frames = [ROOT_FRAME, Frame(IN_TRACE)]
+    parents = [-1, 0]
+    own: list[dict[str, MetricValue]] = [{}, {}]
+
+    def append(frame: Frame, parent: int) -> int:
+        frames.append(frame)
+        parents.append(parent)
+        own.append({})
+        return len(frames) - 1
+
+    for kernel in sampling.kernels:
+        top = append(Frame(kernel.symbol, FrameKind.KERNEL), 1)
+        rows: dict[tuple[int, ...], int] = {(): top}
+        seen = kernel.line_totals or kernel.instructions
+        left = kernel.samples - sum(one.samples for one in seen)
+        if left > 0:
+            own[top][NUM_SAMPLES] = left
+        for one in seen:
+            stack: tuple[int, ...] = ()
+            for number in reversed(list(sampling.stack(one.line))):
+                outer, stack = stack, (*stack, number)
+                if stack not in rows:
+                    rows[stack] = append(_frame_of(sampling, number), rows[outer])
+            found = _metrics_of(sampling, one.samples, one.latency, one.reasons)
+            add_metrics(own[rows[stack]], found, lambda _: MetricKind.INCLUSIVE)
+    return Tree(frames, parents, own)
+
+
+def _frame_of(sampling: Sampling, number: int) -> Frame:
+    line = sampling.lines[number]
+    name = f"{line.file}:{line.line}@{line.function}"
+    return Frame(name, FrameKind.SAMPLE, line.file, line.line, line.function)
+
+
+def _metrics_of(
+    sampling: Sampling, samples: int, latency: int, reasons: Mapping[int, int]
+) -> Mapping[str, MetricValue]:
+    named = {sampling.reasons[number]: count for number, count in reasons.items()}
+    stalled = samples - named.get(SELECTED, 0)
+    counts = {NUM_SAMPLES: samples, NUM_STALLED: stalled, NUM_LATENCY: latency}
+    return counts | {f"{STALLED}{name}": count for name, count in named.items()}

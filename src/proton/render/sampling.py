@@ -1,0 +1,166 @@
+"""What views say about samples: how they were taken, a line with its reasons, the legend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
+
+from proton.analysis.reasons import explain
+from proton.analysis.source_lines import Samples
+from proton.analysis.totals import whole_of
+from proton.files.source_text import SourceText, TextState
+from proton.model.profile import Profile
+from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
+from proton.model.tree import Tree
+from proton.render.names import printable
+from proton.render.style import RED, Style
+from proton.render.units import format_count
+
+NON_USER = "non_user_samples"  # counted with the losses, but the program lost nothing
+SAMPLE_LOSSES = ("dropped_samples", "sample_buffer_overflow", NON_USER)
+SPLIT_NOTE = (
+    "samples of a kernel that several contexts launched are divided among them by its time in each"
+)
+WITHOUT_LINES = {
+    NO_LINE_TABLE: "no line table: compile with -lineinfo; for a Triton kernel, "
+    "TRITON_DISABLE_LINE_INFO is set; libraries such as cuBLAS bring none",
+    NO_CUBIN: "no cubin: the module was loaded before sampling began and is not in Triton's cache; "
+    "start the session earlier",
+}
+BAR_ROOM = 10
+MOST_REASONS = 3
+_LEAST_EXPLAINED = 0.02  # share of all reasons from which one is explained
+_LEAST_REASON = 0.05  # share of a line's samples from which a reason is named
+
+
+def sampling_lines(profile: Profile, style: Style) -> list[str]:
+    """How samples were taken and what was lost, for the head of a view."""
+    sampling = profile.sampling
+    if sampling is None:
+        count = whole_of(profile.tree, NUM_SAMPLES) if profile.tree is not None else None
+        return [] if not count else [f"{_samples(count)}; the file does not say how often"]
+    count = sampling.samples
+    if count is None:
+        count = sum(kernel.samples for kernel in sampling.kernels)
+    said = [_samples(count)]
+    if sampling.period_cycles:
+        cycles = format_count(sampling.period_cycles)
+        said[0] += f", one every {cycles} cycles of a multiprocessor"
+    if sampling.window_ns and sampling.every_ns:
+        said[0] += f", for {_time(sampling.window_ns)} of every {_time(sampling.every_ns)}"
+    dropped, overflows, non_user = (_known(profile, *pair) for pair in _lost_of(profile))
+    if not dropped:
+        said.append("0 dropped")
+    if non_user is not None:
+        said.append(f"{format_count(non_user)} outside the program's kernels")
+    if not overflows:
+        said.append("0 buffer overflows")
+    if sampling.left_out:
+        said.append(f"{format_count(sampling.left_out)} left out by include")
+    lines = ["   ".join(said)]
+    if dropped or overflows:
+        lost = (
+            f"{format_count(dropped or 0)} samples dropped, hardware buffer full "
+            f"{format_count(overflows or 0)} times: take a longer interval or a larger buffer"
+        )
+        lines.append(style.paint(f"! {lost}", RED))
+    if sampling.is_split and profile.trace is None:  # a trace has them by kernel
+        lines.append(SPLIT_NOTE)
+    return lines
+
+
+def _lost_of(profile: Profile) -> tuple[tuple[int | None, str], ...]:
+    sampling = profile.sampling
+    assert sampling is not None
+    counts = (sampling.dropped, sampling.overflows, sampling.non_user)
+    return tuple(zip(counts, SAMPLE_LOSSES, strict=True))
+
+
+def _known(profile: Profile, count: int | None, loss: str) -> int | None:
+    return profile.losses.get(loss) if count is None else count
+
+
+def _samples(count: float) -> str:
+    return f"{format_count(count)} sample{'s' * (count != 1)}"
+
+
+def _time(time_ns: int) -> str:
+    for unit, length in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if time_ns >= length:
+            return f"{time_ns / length:g} {unit}"
+    return f"{time_ns} ns"
+
+
+def symbol_of(tree: Tree, row: int) -> str:
+    """The symbol of the kernel of a row, which launch metadata may have given another name."""
+    detail = tree.details.get(row)
+    symbol = detail.attributes.get("symbol") if detail is not None else None
+    return symbol if isinstance(symbol, str) else tree.frames[row].name
+
+
+def reasons_text(samples: Samples, most: int = MOST_REASONS) -> str:
+    """`long_scoreboard 61 %, wait 12 %`: the reasons that matter, with shares of `samples`."""
+    top = samples.top_reasons(most)
+    shown = [pair for place, pair in enumerate(top) if not place or pair[1] >= _LEAST_REASON]
+    return ", ".join(f"{printable(name)} {100 * share:.0f} %" for name, share in shown)
+
+
+def legend_lines(found: Iterable[Samples], style: Style, *, full: bool = False) -> list[str]:
+    """One paragraph for each reason that `reasons_text` names: its meaning, what usually helps.
+
+    Reasons that hardly count are only named, unless the legend is to be `full`.
+    """
+    counts: Counter[str] = Counter()
+    for samples in found:
+        for place, (name, share) in enumerate(samples.top_reasons(MOST_REASONS)):
+            if not place or share >= _LEAST_REASON:
+                counts[name] += samples.reasons[name]
+    ranked = sorted(counts, key=lambda name: (-counts[name], name))
+    least = 0 if full else _LEAST_EXPLAINED * counts.total()
+    explained = [name for name in ranked if counts[name] >= least]
+    room = max(map(len, explained), default=0) + 2
+    width = max(style.width or 100, 40)
+    lines: list[str] = []
+    for name in explained:
+        reason = explain(name)
+        lines += wrap(
+            f"{reason.meaning} Helps: {reason.remedy}",
+            width,
+            initial_indent=f"{printable(name):<{room}}",
+            subsequent_indent=" " * room,
+            break_on_hyphens=False,
+        )
+    if rest := [printable(name) for name in ranked if name not in explained]:
+        lines += wrap(f"--full explains also: {', '.join(rest)}", width)
+    return lines
+
+
+def text_remark(file: str, text: SourceText) -> str:
+    """What to know about the text of `file`; empty where it is what was recorded."""
+    if text.state is TextState.GONE:
+        return f"{printable(file)}: {text.remark}; line numbers without text"
+    if text.state is TextState.CHANGED:
+        return (
+            f"{printable(file)}: changed since the recording ({text.remark}); "
+            "line numbers are those of the recording"
+        )
+    return ""
+
+
+def kernel_remark(kernel: SampledKernel) -> str:
+    """Why a kernel's lines are not known; empty where they are."""
+    return WITHOUT_LINES.get(kernel.lines, "")
+
+
+def fitting(choices: Sequence[dict[int, str]], room: int | None, keep: int) -> dict[int, str]:
+    """The first of `choices` that leaves `keep` columns of `room` to other text, else the last."""
+    for texts in choices:
+        if room is None or longest(texts) + 2 + keep <= room:
+            return texts
+    return choices[-1]
+
+
+def longest(texts: Mapping[int, str]) -> int:
+    """The most columns that one of `texts` takes."""
+    return max(map(len, texts.values()), default=0)

@@ -1,0 +1,170 @@
+"""The hottest instructions of a kernel in the order of their addresses, with lines and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proton.analysis.disassemble import disassemble
+from proton.analysis.source_lines import Samples, Seen, name_reasons
+from proton.errors import FormatError
+from proton.model.profile import Profile
+from proton.model.sampling import Instruction, SampledKernel, Sampling
+from proton.render.bars import bar
+from proton.render.choose import choose_kernel
+from proton.render.head import head_lines
+from proton.render.names import cell_width, display_name, printable
+from proton.render.sampling import (
+    BAR_ROOM,
+    kernel_remark,
+    legend_lines,
+    reasons_text,
+    symbol_of,
+)
+from proton.render.style import BOLD, DIM, Style, looks_of_shares
+from proton.render.units import format_count
+
+_MOST_INSTRUCTIONS = 40
+_MOST_REASONS = 2
+
+
+def hot_instructions(
+    profile: Profile, wanted: str, style: Style, *, full: bool, tool: str | None = ""
+) -> list[str]:
+    """The instructions of the kernel that `wanted` means.
+
+    Args:
+        profile: What was recorded.
+        wanted: A kernel's symbol or name, or a part of one.
+        style: How.
+        full: Every instruction that was recorded, with all lines of its inline stack.
+        tool: The nvdisasm to run, as `disassemble` takes it.
+
+    Raises:
+        UsageError: No sampled kernel or several are meant; the message lists them.
+        FormatError: The profile has no samples of instructions.
+    """
+    sampling = profile.sampling
+    if sampling is None or not sampling.kernels:
+        raise FormatError(
+            f"{profile.source}: has no samples of instructions; "
+            'record with mode="pcsampling" in this version of Proton'
+        )
+    ranked = sorted(sampling.kernels, key=lambda kernel: -kernel.samples)
+    symbols = list(dict.fromkeys(kernel.symbol for kernel in ranked))
+    names = _names(profile)
+    chosen = choose_kernel(
+        wanted,
+        [(symbol, *names.get(symbol, ()), display_name(symbol)) for symbol in symbols],
+    )
+    variants = [kernel for kernel in ranked if kernel.symbol == symbols[chosen]]
+    if full:
+        style = Style(style.color, None, style.glyphs)
+    lines = head_lines(profile, style)
+    shown: list[Samples] = []
+    remarks: list[str] = []
+    for number, kernel in enumerate(variants, 1):
+        count = f"variant {number} of {len(variants)}" if len(variants) > 1 else ""
+        view = _KernelView(sampling, kernel, style, full=full, tool=tool)
+        lines += ["", *view.lines(count)]
+        shown += view.samples
+        remarks += [remark for remark in (view.remark, kernel_remark(kernel)) if remark]
+    notes = [*dict.fromkeys(remarks), *legend_lines(shown, style, full=full)]
+    return [*lines, "", *(style.paint(note, DIM) for note in notes)] if notes else lines
+
+
+def _names(profile: Profile) -> dict[str, tuple[str, ...]]:
+    """Symbol -> the other names that its kernel has in the tree."""
+    found: dict[str, dict[str, None]] = {}
+    tree = profile.tree
+    if tree is not None:
+        for row in tree.details:
+            if (symbol := symbol_of(tree, row)) != (name := tree.frames[row].name):
+                found.setdefault(symbol, {})[name] = None
+    return {symbol: tuple(names) for symbol, names in found.items()}
+
+
+class _KernelView:
+    """One kernel: its hottest instructions as lines, and what those lines need explained."""
+
+    def __init__(
+        self,
+        sampling: Sampling,
+        kernel: SampledKernel,
+        style: Style,
+        *,
+        full: bool,
+        tool: str | None,
+    ) -> None:
+        self._sampling = sampling
+        self._kernel = kernel
+        self._style = style
+        self._full = full
+        most = len(kernel.instructions) if full else _MOST_INSTRUCTIONS
+        hottest = sorted(kernel.instructions, key=lambda one: -one.samples)[:most]
+        self._instructions = sorted(hottest, key=lambda one: one.offset)
+        self.samples = [self._samples_of(one) for one in self._instructions]
+        result = disassemble(
+            {one.offset: one.code for one in self._instructions}, kernel.arch, tool
+        )
+        self._texts = result.texts
+        self.remark = result.remark if self._instructions else ""
+
+    def lines(self, count: str) -> list[str]:
+        """The title, the table, and what is not in it."""
+        kernel, shown = self._kernel, sum(one.samples for one in self._instructions)
+        parts = [
+            self._style.paint(display_name(kernel.symbol, full=self._full), BOLD),
+            f"sm_{kernel.arch}" if kernel.arch else "",
+            count,
+            f"{format_count(kernel.samples)} samples",
+            f"launched from {kernel.contexts} contexts" if (kernel.contexts or 0) > 1 else "",
+            f"({kernel.lines})" if kernel_remark(kernel) else "",
+        ]
+        lines = ["   ".join(filter(None, parts)), "", *self._table()]
+        if (rest := kernel.samples - shown) > 0:
+            remark = f"{format_count(rest)} samples in instructions that are not shown"
+            lines.append(self._style.paint(remark, DIM))
+        return lines
+
+    def _table(self) -> list[str]:
+        whole = max(self._kernel.samples, 1)
+        reasons = [reasons_text(one, _MOST_REASONS) for one in self.samples]
+        places = [self._place(one) for one in self._instructions]
+        reason_room = max(map(len, [*reasons, "top reasons"]))
+        place_room = max(map(cell_width, [*places, "line"]))
+        counts = [one.samples for one in self._instructions]
+        count_room = max([len("samples"), *(len(str(count)) for count in counts)])
+        titles = (
+            f"offset  {'samples':>{count_room}}  share %  {'':{BAR_ROOM}}  "
+            f"{'top reasons':<{reason_room}}  {'line':<{place_room}}  instruction"
+        )
+        lines = [self._style.paint(titles, BOLD)]
+        looks = looks_of_shares(counts, whole)
+        rows = zip(self._instructions, reasons, places, looks, strict=True)
+        for one, reason, place, look in rows:
+            share = one.samples / whole
+            drawn = bar(share, BAR_ROOM, self._style.glyphs)
+            padded = place + " " * (place_room - cell_width(place))
+            line = (
+                f"{one.offset:6x}  {one.samples:>{count_room}}  {100 * share:7.1f}  {drawn}  "
+                f"{reason:<{reason_room}}  {padded}  {printable(self._texts[one.offset])}"
+            )
+            lines.append(self._style.paint(line, look))
+        return lines
+
+    def _samples_of(self, one: Instruction) -> Samples:
+        samples = Samples()
+        reasons = name_reasons(self._sampling.reasons, one.reasons)
+        samples.add(Seen(self._kernel.symbol, (), one.samples, one.latency, reasons))
+        return samples
+
+    def _place(self, one: Instruction) -> str:
+        """The user's line; with `full` all lines of the inline stack, the innermost first."""
+        stack: Sequence[int] = list(self._sampling.stack(one.line))
+        if not stack:
+            return "-"
+        places = [self._sampling.lines[at] for at in (stack if self._full else stack[-1:])]
+        return " < ".join(
+            f"{printable(line.file if self._full else line.file.rsplit('/', 1)[-1])}:{line.line}"
+            for line in places
+        )
