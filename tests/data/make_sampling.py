@@ -236,7 +236,7 @@ def sampled_trace() -> Any:
         for _, _, line, latency, reasons in rows:
             sums.setdefault(line, Counter()).update(reasons)
             latencies[line] += latency
-        one["line_totals"] = [
+        one["line_samples"] = [
             [line, sum(counts.values()), latencies[line],
              {str(REASONS.index(name)): count for name, count in counts.items()}]
             for line, counts in sums.items()

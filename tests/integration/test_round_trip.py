@@ -54,7 +54,7 @@ def test_what_is_written_is_the_same_from_the_second_time_on(name: str) -> None:
     assert to_bytes(read_profile(once, name), output_format) == once
 
 
-@pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep"])
+@pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep", "sampled"])
 def test_json_and_msgpack_of_one_recording_are_one_tree(name: str) -> None:
     text, packed = read(f"{name}.hatchet").tree, read(f"{name}.hatchet_msgpack").tree
     assert text is not None
@@ -69,6 +69,21 @@ def test_a_merged_set_of_parts_survives_as_one_file(tmp_path: Path) -> None:
     target = tmp_path / "merged.hatchet_msgpack"
     write_profile(merged, target)
     assert replace(open_profile(target), source=merged.source) == merged
+
+
+def test_parts_with_samples_are_one_profile_with_all_of_them(tmp_path: Path) -> None:
+    part = read("sampled.hatchet")
+    for phase in (0, 1):
+        write_profile(part, tmp_path / f"run.part_{phase}.hatchet_msgpack")
+    merged = open_profile(tmp_path / "run")
+    assert part.sampling is not None
+    assert merged.sampling is not None
+    assert merged.sampling.samples == 2 * (part.sampling.samples or 0)
+    assert merged.sampling.lines == part.sampling.lines
+    assert merged.tree is not None
+    assert merged.tree.root.total("num_samples") == merged.sampling.samples
+    write_profile(merged, tmp_path / "all.hatchet")
+    assert open_profile(tmp_path / "all.hatchet").sampling == merged.sampling
 
 
 @pytest.mark.filterwarnings("ignore")  # of packages that are not ours

@@ -8,7 +8,7 @@ from proton.model.sampling import (
     FOUND,
     NO_LINE_TABLE,
     Instruction,
-    LineTotal,
+    LineSamples,
     SampledKernel,
     Sampling,
     SourceFile,
@@ -57,6 +57,6 @@ SAMPLING = Sampling(
     files=MappingProxyType({"k.py": SourceFile("ab" * 32, 40)}),
 )
 TOTALS = (
-    LineTotal(0, 60, 30, reasons(long_scoreboard=50, selected=10)),
-    LineTotal(2, 30, 5, reasons(wait=30)),
+    LineSamples(0, 60, 30, reasons(long_scoreboard=50, selected=10)),
+    LineSamples(2, 30, 5, reasons(wait=30)),
 )

@@ -145,7 +145,7 @@ def _whole(own: Metrics, metric: str) -> int:
 
 def _seen_in_kernels(sampling: Sampling) -> Iterator[Seen]:
     for kernel in sampling.kernels:
-        for one in kernel.line_totals or kernel.instructions:
+        for one in kernel.line_samples or kernel.instructions:
             places = [sampling.lines[at] for at in sampling.stack(one.line)]
             yield Seen(
                 kernel.symbol,

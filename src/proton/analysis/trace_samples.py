@@ -39,7 +39,7 @@ def _tree_of(sampling: Sampling) -> Tree:
     for kernel in sampling.kernels:
         top = append(Frame(kernel.symbol, FrameKind.KERNEL), 1)
         rows: dict[tuple[int, ...], int] = {(): top}
-        seen = kernel.line_totals or kernel.instructions
+        seen = kernel.line_samples or kernel.instructions
         left = kernel.samples - sum(one.samples for one in seen)
         if left > 0:
             own[top][NUM_SAMPLES] = left

@@ -13,7 +13,7 @@ from proton.files.fields import Fields
 from proton.model.sampling import (
     NO_LINE,
     Instruction,
-    LineTotal,
+    LineSamples,
     SampledKernel,
     Sampling,
     SourceFile,
@@ -144,7 +144,7 @@ class _KernelReader:
             lines=fields.text("lines"),
             instructions=tuple(map(self._instruction, fields.listed("instructions", "a list"))),
             other_samples=_count(fields, "other_samples") or 0,
-            line_totals=tuple(map(self._line_total, fields.listed("line_totals", "a list"))),
+            line_samples=tuple(map(self._line_samples, fields.listed("line_samples", "a list"))),
         )
 
     def _instruction(self, entry: object) -> Instruction:
@@ -157,12 +157,12 @@ class _KernelReader:
         counts = self._counts(samples, latency)
         return Instruction(offset, self._code(code), line, *counts, self._reasons(reasons))
 
-    def _line_total(self, entry: object) -> LineTotal:
-        if type(entry) is not list or len(entry) != len(LineTotal._fields):
-            raise self._wrong("line_totals of a line, counts and reasons")
+    def _line_samples(self, entry: object) -> LineSamples:
+        if type(entry) is not list or len(entry) != len(LineSamples._fields):
+            raise self._wrong("line_samples of a line, counts and reasons")
         line, samples, latency, reasons = entry
         _check_line(line, self._line_count, self._place)
-        return LineTotal(line, *self._counts(samples, latency), self._reasons(reasons))
+        return LineSamples(line, *self._counts(samples, latency), self._reasons(reasons))
 
     def _counts(self, samples: object, latency: object) -> tuple[int, int]:
         if not is_integer(samples) or not is_integer(latency) or min(samples, latency) < 0:
@@ -176,8 +176,8 @@ class _KernelReader:
             code = b64decode(found, validate=True) if is_text(found) else b""
         except ValueError:
             code = b""
-        if len(code) != _CODE_BYTES:
-            raise self._wrong(f"codes of 16 bytes as base64, not {short(found)}")
+        if not 0 < len(code) <= _CODE_BYTES:
+            raise self._wrong(f"codes of at most 16 bytes as base64, not {short(found)}")
         return code
 
     def _reasons(self, found: object) -> Mapping[int, int]:
@@ -232,9 +232,9 @@ def _kernel_object(kernel: SampledKernel) -> dict[str, Any]:
             for one in kernel.instructions
         ] or None,
         "other_samples": kernel.other_samples or None,
-        "line_totals": [
+        "line_samples": [
             [total.line, total.samples, total.latency, _reasons_object(total.reasons)]
-            for total in kernel.line_totals
+            for total in kernel.line_samples
         ] or None,
     }  # fmt: skip
     return _known(fields)

@@ -71,7 +71,7 @@ class KernelSamplesObject(TypedDict, total=False):
     # [offset, 16 bytes as base64 or "", line or -1, samples, latency samples, {reason: samples}]
     instructions: list[list[Any]]
     other_samples: int
-    line_totals: list[list[Any]]  # traces: [line, samples, latency samples, {reason: samples}]
+    line_samples: list[list[Any]]  # traces: [line, samples, latency samples, {reason: samples}]
 
 
 class SourceFileObject(TypedDict, total=False):

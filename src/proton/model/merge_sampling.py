@@ -13,7 +13,7 @@ from proton.model.sampling import (
     NO_LINE,
     NO_LINE_TABLE,
     Instruction,
-    LineTotal,
+    LineSamples,
     SampledKernel,
     Sampling,
     SourceFile,
@@ -26,7 +26,8 @@ _KNOWLEDGE = (FOUND, NO_LINE_TABLE, NO_CUBIN)  # what is known best of the lines
 def merge_sampling(parts: Sequence[Sampling]) -> Sampling | None:
     """One sampling of all `parts`, in their order; None where there are none.
 
-    Counts are summed; how samples were taken is what the first part says that says it.
+    Samples are summed; how they were taken is what the first part says that says it. What was lost
+    is counted over the whole session: each part has it up to its end, and the largest is all.
     """
     if len(parts) <= 1:
         return next(iter(parts), None)
@@ -51,9 +52,9 @@ def merge_sampling(parts: Sequence[Sampling]) -> Sampling | None:
         every_ns=_first(part.every_ns for part in parts),
         reasons=tuple(reasons),
         samples=_sum(part.samples for part in parts),
-        dropped=_sum(part.dropped for part in parts),
-        non_user=_sum(part.non_user for part in parts),
-        overflows=_sum(part.overflows for part in parts),
+        dropped=_most(part.dropped for part in parts),
+        non_user=_most(part.non_user for part in parts),
+        overflows=_most(part.overflows for part in parts),
         left_out=_sum(part.left_out for part in parts),
         is_split=any(part.is_split for part in parts),
         kernels=tuple(kernel.merged() for alike in kernels.values() for kernel in alike),
@@ -89,7 +90,7 @@ class _Counts:
     latency: int = 0
     reasons: Counter[int] = field(default_factory=Counter)
 
-    def add(self, seen: Instruction | LineTotal, numbers: Sequence[int]) -> None:
+    def add(self, seen: Instruction | LineSamples, numbers: Sequence[int]) -> None:
         self.samples += seen.samples
         self.latency += seen.latency
         for number, count in seen.reasons.items():
@@ -132,7 +133,7 @@ class _Kernel:
             if one.line != NO_LINE or one.offset not in self._places:
                 self._places[one.offset] = lines[one.line]
             self._instructions.setdefault(one.offset, _Counts()).add(one, numbers)
-        for total in kernel.line_totals:
+        for total in kernel.line_samples:
             self._totals.setdefault(lines[total.line], _Counts()).add(total, numbers)
 
     def merged(self) -> SampledKernel:
@@ -157,8 +158,8 @@ class _Kernel:
                 for offset, counts in sorted(self._instructions.items())
             ),
             other_samples=self._other,
-            line_totals=tuple(
-                LineTotal(
+            line_samples=tuple(
+                LineSamples(
                     line,
                     counts.samples,
                     counts.latency,
@@ -175,6 +176,10 @@ def _rank(status: str) -> int:
 
 def _first(values: Iterable[int | None]) -> int | None:
     return next((value for value in values if value is not None), None)
+
+
+def _most(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _sum(values: Iterable[int | None]) -> int | None:

@@ -44,7 +44,7 @@ class Instruction(NamedTuple):
     reasons: Mapping[int, int] = _NO_COUNTS  # number of a reason -> samples
 
 
-class LineTotal(NamedTuple):
+class LineSamples(NamedTuple):
     """The samples of one line of a kernel, all its instructions together."""
 
     line: int
@@ -66,7 +66,7 @@ class SampledKernel:
     lines: str = ""  # FOUND, NO_LINE_TABLE or NO_CUBIN
     instructions: Sequence[Instruction] = ()  # the hottest, by offset
     other_samples: int = 0  # those of the other instructions
-    line_totals: Sequence[LineTotal] = ()  # in traces, which have no contexts with metrics
+    line_samples: Sequence[LineSamples] = ()  # in traces, which have no contexts with metrics
 
 
 class SourceFile(NamedTuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from proton.analysis.fold_lines import HotLine
+from proton.analysis.kernel_names import symbol_of
 from proton.analysis.source_lines import Samples, samples_in
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.frame import FrameKind
@@ -22,7 +23,6 @@ from proton.render.sampling import (
     legend_lines,
     longest,
     reasons_text,
-    symbol_of,
     text_remark,
 )
 from proton.render.style import Style
@@ -79,6 +79,9 @@ class LineLabels:
         ]
         self._places = {row: self._place(line) for row, line in lines.items()}
         self._place_room = max(map(cell_width, self._places.values()), default=0)
+
+    def __bool__(self) -> bool:
+        return bool(self._lines or self._kernels)
 
     def label(self, row: int, name: str, room: int | None) -> str | None:
         """The text of `row` in `room` columns; None where its `name` is all there is to say."""

@@ -12,7 +12,6 @@ from proton.analysis.totals import whole_of
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile
 from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
-from proton.model.tree import Tree
 from proton.render.names import printable
 from proton.render.style import RED, Style
 from proton.render.units import format_count
@@ -90,13 +89,6 @@ def _time(time_ns: int) -> str:
         if time_ns >= length:
             return f"{time_ns / length:g} {unit}"
     return f"{time_ns} ns"
-
-
-def symbol_of(tree: Tree, row: int) -> str:
-    """The symbol of the kernel of a row, which launch metadata may have given another name."""
-    detail = tree.details.get(row)
-    symbol = detail.attributes.get("symbol") if detail is not None else None
-    return symbol if isinstance(symbol, str) else tree.frames[row].name
 
 
 def reasons_text(samples: Samples, most: int = MOST_REASONS) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proton.analysis.disassemble import disassemble
+from proton.analysis.kernel_names import other_names
 from proton.analysis.source_lines import Samples, Seen, name_reasons
 from proton.errors import FormatError
 from proton.model.profile import Profile
@@ -18,7 +19,6 @@ from proton.render.sampling import (
     kernel_remark,
     legend_lines,
     reasons_text,
-    symbol_of,
 )
 from proton.render.style import BOLD, DIM, Style, looks_of_shares
 from proton.render.units import format_count
@@ -51,7 +51,7 @@ def hot_instructions(
         )
     ranked = sorted(sampling.kernels, key=lambda kernel: -kernel.samples)
     symbols = list(dict.fromkeys(kernel.symbol for kernel in ranked))
-    names = _names(profile)
+    names = other_names(profile)
     chosen = choose_kernel(
         wanted,
         [(symbol, *names.get(symbol, ()), display_name(symbol)) for symbol in symbols],
@@ -70,17 +70,6 @@ def hot_instructions(
         remarks += [remark for remark in (view.remark, kernel_remark(kernel)) if remark]
     notes = [*dict.fromkeys(remarks), *legend_lines(shown, style, full=full)]
     return [*lines, "", *(style.paint(note, DIM) for note in notes)] if notes else lines
-
-
-def _names(profile: Profile) -> dict[str, tuple[str, ...]]:
-    """Symbol -> the other names that its kernel has in the tree."""
-    found: dict[str, dict[str, None]] = {}
-    tree = profile.tree
-    if tree is not None:
-        for row in tree.details:
-            if (symbol := symbol_of(tree, row)) != (name := tree.frames[row].name):
-                found.setdefault(symbol, {})[name] = None
-    return {symbol: tuple(names) for symbol, names in found.items()}
 
 
 class _KernelView:

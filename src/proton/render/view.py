@@ -113,7 +113,14 @@ def view_lines(
     else:
         labels = LineLabels(profile, content.hot_lines, content.lineless, style, full=options.full)
         drawing = draw_tree(
-            content.tree, mask, content.columns, name, style, looks, content.marks, labels.label
+            content.tree,
+            mask,
+            content.columns,
+            name,
+            style,
+            looks,
+            content.marks,
+            labels.label if labels else None,
         )
         lines += drawing.lines
         notes += labels.explained(mask)

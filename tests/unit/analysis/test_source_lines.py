@@ -51,15 +51,15 @@ def test_a_file_of_the_known_tool_has_lines() -> None:
     assert {line: one.count for line, one in lines.items()} == {21: 40, 25: 12}
 
 
-def test_a_profile_without_contexts_has_its_lines_from_line_totals() -> None:
-    kernels = (replace(KERNEL, line_totals=TOTALS),)
+def test_a_profile_without_contexts_has_its_lines_from_line_samples() -> None:
+    kernels = (replace(KERNEL, line_samples=TOTALS),)
     profile = Profile("f", sampling=replace(SAMPLING, kernels=kernels))
     lines = samples_by_file(profile)
     assert {line: one.count for line, one in lines["k.py"].items()} == {3: 60, 4: 30}
     assert lines["lib/sum.py"][9].count == 30
 
 
-def test_without_line_totals_instructions_tell_the_lines() -> None:
+def test_without_line_samples_instructions_tell_the_lines() -> None:
     seen = list(samples_of(Profile("f", sampling=SAMPLING)))
     assert [one.samples for one in seen] == [60, 30, 4]
     assert seen[1].stack == (("lib/sum.py", 9), ("k.py", 4))

@@ -9,7 +9,7 @@ from proton.model.tree import Tree
 from tests.support.sampling import KERNEL, LIBRARY, SAMPLING, TOTALS
 
 TREE = Tree([ROOT_FRAME, Frame("kernel", FrameKind.KERNEL)], [-1, 0], [{}, {"time (ns)": 5}])
-SUMMED = replace(SAMPLING, kernels=(replace(KERNEL, line_totals=TOTALS), LIBRARY))
+SUMMED = replace(SAMPLING, kernels=(replace(KERNEL, line_samples=TOTALS), LIBRARY))
 
 
 def booked(profile: Profile) -> Tree:

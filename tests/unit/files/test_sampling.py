@@ -24,7 +24,7 @@ FULL = replace(
     window_ns=30,
     every_ns=100,
     left_out=4,
-    kernels=(replace(KERNEL, module="1f", line_totals=TOTALS), *SAMPLING.kernels[1:]),
+    kernels=(replace(KERNEL, module="1f", line_samples=TOTALS), *SAMPLING.kernels[1:]),
 )
 OBJECT = sampling_object(FULL)
 
@@ -62,7 +62,7 @@ def test_a_tree_keeps_its_sampling_in_every_format(output_format: str) -> None:
 def test_a_trace_keeps_its_sampling_in_every_format(output_format: str) -> None:
     profile = read_profile((DATA / "sampled.chrome_trace").read_bytes(), "f")
     assert profile.sampling is not None
-    assert profile.sampling.kernels[0].line_totals
+    assert profile.sampling.kernels[0].line_samples
     again = read_profile(to_bytes(profile, output_format), "f")
     assert again.sampling == profile.sampling
 
@@ -103,16 +103,20 @@ def changed(path: str, value: Any) -> Any:
         ("kernels.1.arch", "90", r"proton.sampling.kernels\[1\].arch must be an integer"),
         ("kernels.0.instructions.0", [], r"kernels\[0\] must have instructions of an offset"),
         ("kernels.0.instructions.0.0", -16, r"kernels\[0\] must have instructions with an offset"),
-        ("kernels.0.instructions.0.1", "AAAA", r"must have codes of 16 bytes as base64"),
-        ("kernels.0.instructions.0.1", "?", r"must have codes of 16 bytes as base64, not '\?'"),
+        ("kernels.0.instructions.0.1", "A" * 24, r"must have codes of at most 16 bytes as base64"),
+        (
+            "kernels.0.instructions.0.1",
+            "?",
+            r"must have codes of at most 16 bytes as base64, not '\?'",
+        ),
         ("kernels.0.instructions.0.2", 3, r"kernels\[0\] must name one of 3 lines or -1, not 3"),
         ("kernels.0.instructions.0.3", "1", r"must have counts of samples that are zero or more"),
         ("kernels.0.instructions.0.5", [], r"must have reasons that are an object, not a list"),
         ("kernels.0.instructions.0.5", {"3": 1}, r"must have one of 3 reasons, not '3'"),
         ("kernels.0.instructions.0.5", {"x": 1}, r"must have one of 3 reasons, not 'x'"),
         ("kernels.0.instructions.0.5", {"0": -1}, r"must have counts that are zero or more"),
-        ("kernels.0.line_totals.0", [0], r"must have line_totals of a line, counts and reasons"),
-        ("kernels.0.line_totals.0.0", 7, r"must name one of 3 lines or -1, not 7"),
+        ("kernels.0.line_samples.0", [0], r"must have line_samples of a line, counts and reasons"),
+        ("kernels.0.line_samples.0.0", 7, r"must name one of 3 lines or -1, not 7"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(path: str, value: Any, message: str) -> None:

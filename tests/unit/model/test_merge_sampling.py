@@ -34,9 +34,15 @@ def test_nothing_merges_to_nothing_and_one_to_itself() -> None:
 
 def test_counts_are_summed_and_the_way_of_sampling_stays() -> None:
     both = merged(SAMPLING, SAMPLING)
-    assert (both.samples, both.non_user, both.dropped, both.period_cycles) == (214, 6, 0, 1024)
+    assert (both.samples, both.period_cycles) == (214, 1024)
     assert both.is_split
     assert (both.lines, both.reasons, both.files) == (LINES, SAMPLING.reasons, SAMPLING.files)
+
+
+def test_losses_are_those_of_the_session_up_to_the_last_part() -> None:
+    later = replace(SAMPLING, non_user=5, dropped=2)
+    both = merged(SAMPLING, later)
+    assert (both.non_user, both.dropped, both.overflows) == (5, 2, 0)
 
 
 def test_a_count_that_no_part_has_stays_unknown() -> None:
@@ -89,9 +95,9 @@ def test_bytes_and_status_that_one_part_knows_are_kept() -> None:
     assert (kernel.instructions[0].code, kernel.instructions[0].line) == (LOAD, 0)
 
 
-def test_line_totals_are_added() -> None:
-    part = one_kernel(replace(KERNEL, line_totals=TOTALS))
-    assert [total.samples for total in merged(part, part).kernels[0].line_totals] == [120, 60]
+def test_line_samples_are_added() -> None:
+    part = one_kernel(replace(KERNEL, line_samples=TOTALS))
+    assert [total.samples for total in merged(part, part).kernels[0].line_samples] == [120, 60]
 
 
 def test_parts_of_a_recording_merge_their_sampling() -> None:

@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from types import MappingProxyType
 
 from proton.analysis.source_lines import Samples
 from proton.files.source_text import SourceText, TextState
-from proton.model.detail import KernelDetail
-from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.frame import ROOT_FRAME, Frame
 from proton.model.profile import Profile
 from proton.model.sampling import NO_CUBIN, Sampling
 from proton.model.trace import Trace
@@ -19,7 +17,6 @@ from proton.render.sampling import (
     legend_lines,
     reasons_text,
     sampling_lines,
-    symbol_of,
     text_remark,
 )
 from proton.render.style import RED, Style
@@ -119,10 +116,3 @@ def test_a_file_that_changed_or_is_gone_is_said() -> None:
 def test_a_kernel_without_lines_has_a_remedy() -> None:
     assert kernel_remark(KERNEL) == ""
     assert "start the session earlier" in kernel_remark(replace(KERNEL, lines=NO_CUBIN))
-
-
-def test_a_renamed_kernel_keeps_its_symbol() -> None:
-    detail = KernelDetail(1, 2, attributes=MappingProxyType({"symbol": "raw"}))
-    frames = [ROOT_FRAME, Frame("a", FrameKind.KERNEL), Frame("b", FrameKind.KERNEL)]
-    tree = Tree(frames, [-1, 0, 0], [{}, {}, {}], {1: detail})
-    assert (symbol_of(tree, 1), symbol_of(tree, 2)) == ("raw", "b")
