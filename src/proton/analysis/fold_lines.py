@@ -58,12 +58,13 @@ def fold_lines(tree: Tree, most: int = MOST_LINES) -> Folded:
         own.append(tree.own[row])
         if row in tree.details:
             details[at] = tree.details[row]
-        for frame, metrics, line in _lines_below(tree, row, ends, most):
+        below = _lines_below(tree, row, ends, most)
+        for frame, metrics, line in below:
             lines[len(frames)] = line
             frames.append(frame)
             parents.append(at)
             own.append(metrics)
-        if NUM_SAMPLES in tree.own[row] and any(parent == at for parent in parents[at + 1 :]):
+        if below and NUM_SAMPLES in tree.own[row]:
             own[at] = _without_samples(tree.own[row])  # they have a row of their own
         row += 1
     return Folded(Tree(frames, parents, own, details), lines)

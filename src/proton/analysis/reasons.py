@@ -7,6 +7,7 @@ of other tools spell two of them differently.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -107,7 +108,7 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
             "end.",
         ),
         "sleeping": Reason(
-            "All threads of the warp sleep, as the code told them to.",
+            "All threads of the warp sleep, have yielded or are blocked, as the code told them to.",
             "Spin or sleep for less time, and look at what the warp waits for.",
         ),
         "warpgroup_arrive": Reason(
@@ -132,6 +133,7 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
 _OTHER_SPELLINGS = {"not_Selected": "not_selected", "no_instruction": "no_instructions"}
 
 
+@cache
 def reason_of_metric(metric: str) -> str | None:
     """`"stalled_not_Selected"` -> `"not_selected"`; None for a metric that counts no reason."""
     if not metric.startswith(STALLED) or metric == STALLED:

@@ -32,7 +32,8 @@ class Samples:
         """Count what was `seen`."""
         self.count += seen.samples
         self.latency += seen.latency
-        self.reasons.update(seen.reasons)
+        for reason, count in seen.reasons.items():
+            self.reasons[reason] += count
         self.kernels[seen.kernel] += seen.samples
 
     def top_reasons(self, most: int) -> list[tuple[str, float]]:

@@ -19,9 +19,9 @@ from proton.render.sampling import (
     BAR_ROOM,
     MOST_REASONS,
     WITHOUT_LINES,
+    choices_of_reasons,
     fitting,
     legend_lines,
-    longest,
     reasons_text,
     text_remark,
 )
@@ -73,10 +73,7 @@ class LineLabels:
         self._texts: dict[str, SourceText] = {}
         self._lines = lines
         self._kernels = kernels
-        self._reasons = [  # all, then fewer where room is short
-            {row: reasons_text(line.samples, most) for row, line in lines.items()}
-            for most in range(MOST_REASONS, 0, -1)
-        ]
+        self._reasons = choices_of_reasons({row: line.samples for row, line in lines.items()})
         self._places = {row: self._place(line) for row, line in lines.items()}
         self._place_room = max(map(cell_width, self._places.values()), default=0)
 
@@ -96,7 +93,7 @@ class LineLabels:
         front = f"{place}  {100 * line.share:5.1f} % {drawn} "
         left = None if room is None else room - cell_width(front)
         reasons = fitting(self._reasons, left, _TEXT_ROOM)
-        text = f"{front}{pad(reasons[row], longest(reasons))}"
+        text = f"{front}{pad(reasons.texts[row], reasons.room)}"
         source = self._source(line)
         if room is None or room - cell_width(text) > _LEAST_TEXT_ROOM:
             text += f"  {source}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
+from typing import NamedTuple
 
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples
@@ -145,14 +146,25 @@ def kernel_remark(kernel: SampledKernel) -> str:
     return WITHOUT_LINES.get(kernel.lines, "")
 
 
-def fitting(choices: Sequence[dict[int, str]], room: int | None, keep: int) -> dict[int, str]:
+class Reasons(NamedTuple):
+    """What `reasons_text` says of every line, and the most columns that one of them takes."""
+
+    texts: Mapping[int, str]
+    room: int
+
+
+def choices_of_reasons(samples: Mapping[int, Samples]) -> list[Reasons]:
+    """The reasons of all lines: as many as are worth it, then fewer, for where room is short."""
+    choices = []
+    for most in range(MOST_REASONS, 0, -1):
+        texts = {line: reasons_text(one, most) for line, one in samples.items()}
+        choices.append(Reasons(texts, max(map(len, texts.values()), default=0)))
+    return choices
+
+
+def fitting(choices: Sequence[Reasons], room: int | None, keep: int) -> Reasons:
     """The first of `choices` that leaves `keep` columns of `room` to other text, else the last."""
-    for texts in choices:
-        if room is None or longest(texts) + 2 + keep <= room:
-            return texts
+    for reasons in choices:
+        if room is None or reasons.room + 2 + keep <= room:
+            return reasons
     return choices[-1]
-
-
-def longest(texts: Mapping[int, str]) -> int:
-    """The most columns that one of `texts` takes."""
-    return max(map(len, texts.values()), default=0)

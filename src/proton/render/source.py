@@ -14,10 +14,9 @@ from proton.render.head import head_lines
 from proton.render.names import cut_end, display_name, printable
 from proton.render.sampling import (
     BAR_ROOM,
+    choices_of_reasons,
     fitting,
     legend_lines,
-    longest,
-    reasons_text,
     text_remark,
 )
 from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
@@ -99,12 +98,10 @@ class _Margin:
         self._lines = lines
         self._whole = max(whole, 1)
         self._style = style
-        choices = [
-            {line: reasons_text(one, most) for line, one in lines.items()} for most in (3, 2, 1)
-        ]
         left = None if style.width is None else style.width - _MARGIN
-        self._reasons = fitting(choices, left, _TEXT_ROOM)
-        self._reason_room = max(longest(self._reasons), len("top reasons"))
+        reasons = fitting(choices_of_reasons(lines), left, _TEXT_ROOM)
+        self._reasons = reasons.texts
+        self._reason_room = max(reasons.room, len("top reasons"))
         self._count_room = max([len("samples"), *(len(str(one.count)) for one in lines.values())])
         looks = looks_of_shares([one.count for one in lines.values()], self._whole)
         self._looks = dict(zip(lines, looks, strict=True))

@@ -144,6 +144,8 @@ def _content(
     profile: Profile, options: ViewOptions, against: Profile | None, name: Callable[[str], str]
 ) -> _Content:
     words = options.metrics or _default_words(profile)
+    if against is not None and not options.metrics and not is_sampled(against):
+        words = [word for word in words if word != NUM_SAMPLES]
     if not (options.metrics or options.is_sorted or against) and is_sampled(profile):
         return _folded(profile, words)
     if options.is_sorted:
@@ -245,6 +247,12 @@ def _selection(content: _Content, options: ViewOptions, name: Callable[[str], st
         values = columns[0].values
         if content.is_difference:  # a large loss matters as much as a large gain
             values = [abs(value) if isinstance(value, (int, float)) else None for value in values]
+        if content.hot_lines:  # lines have samples, not time: they stay with their kernels
+            parents = tree.parents
+            values = [
+                values[parents[row]] if row in content.hot_lines else value
+                for row, value in enumerate(values)
+            ]
         mask = select.both(mask, select.at_least(tree, values, options.threshold))
     if options.is_sorted:
         mask[0] = 0  # the root holds what is not listed

@@ -12,6 +12,7 @@ from proton.model.trace import Trace
 from proton.model.tree import Tree
 from proton.render.sampling import (
     SPLIT_NOTE,
+    choices_of_reasons,
     fitting,
     kernel_remark,
     legend_lines,
@@ -96,11 +97,14 @@ def test_reasons_that_hardly_count_are_only_named_unless_all_are_asked_for() -> 
 
 
 def test_reasons_give_way_to_text() -> None:
-    choices = [{0: "a 1 %, b 2 %"}, {0: "a 1 %"}]
+    samples = {0: Samples(10, 0, Counter({"a": 8, "b": 2})), 1: Samples(1, 0, Counter({"c": 1}))}
+    choices = choices_of_reasons(samples)
+    assert choices[0] == ({0: "a 80 %, b 20 %", 1: "c 100 %"}, 14)
+    assert choices[-1] == ({0: "a 80 %", 1: "c 100 %"}, 7)
     assert fitting(choices, None, 30) == choices[0]
-    assert fitting(choices, 44, 30) == choices[0]
-    assert fitting(choices, 43, 30) == choices[1]
-    assert fitting(choices, 3, 30) == choices[1]
+    assert fitting(choices, 46, 30) == choices[0]
+    assert fitting(choices, 45, 30) == choices[-1]
+    assert fitting(choices, 3, 30) == choices[-1]
 
 
 def test_a_file_that_changed_or_is_gone_is_said() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from proton.errors import FormatError, UsageError
 from proton.model.device import Device
+from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import Profile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
@@ -202,3 +203,56 @@ def test_the_cost_of_launch_metadata_is_not_shown(make_profile: MakeProfile) -> 
     profile = prepare(make_profile(rows))
     assert show(profile)[1] == "100.000 ROOT"
     assert not any("meta" in line for line in show(profile))
+
+
+SAMPLED = [
+    (0, "ROOT", {"time (ns)": 0, "num_samples": 0}),
+    (1, "big", {**KERNEL, "time (ns)": 900}),
+    (2, "a.py:1@big", {"num_samples": 30, "stalled_wait": 30}),
+    (1, "small", {**KERNEL, "time (ns)": 100}),
+    (2, "a.py:9@small", {"num_samples": 10, "stalled_wait": 10}),
+]
+
+
+@pytest.fixture
+def sampled(make_profile: MakeProfile) -> Profile:
+    profile = make_profile(SAMPLED)
+    tree = profile.tree
+    assert tree is not None
+    frames = [
+        frame._replace(kind=FrameKind.SAMPLE, file="a.py", line=number)
+        if ".py" in frame.name
+        else frame
+        for number, frame in enumerate(tree.frames)
+    ]
+    return replace(profile, tree=replace(tree, frames=frames))
+
+
+def test_by_default_samples_are_shown_beside_time(sampled: Profile) -> None:
+    lines = show(sampled)
+    assert lines[0].split() == ["time", "ns", "num_samples"]
+    assert lines[1].split() == ["1000", "40", "ROOT"]
+    assert "a.py:2" in lines[3]
+    assert "wait 100 %" in lines[3]
+
+
+def test_metrics_that_are_asked_for_are_shown_as_ever(sampled: Profile) -> None:
+    assert show(sampled, metrics=["num_samples"])[3] == "│  └─ 30 a.py:1@big"
+
+
+def test_lines_stay_with_their_kernels_under_a_threshold_of_time(sampled: Profile) -> None:
+    lines = show(sampled, threshold=500)
+    assert any("a.py:2" in line for line in lines)
+    assert not any("─ small" in line or "a.py:4" in line for line in lines)
+
+
+def test_a_list_has_kernels_with_the_samples_of_their_lines(sampled: Profile) -> None:
+    lines = show(sampled, is_sorted=True)
+    assert [line.split() for line in lines[1:3]] == [["900", "30", "big"], ["100", "10", "small"]]
+
+
+def test_the_difference_to_a_profile_without_samples_is_that_of_time(
+    sampled: Profile, make_profile: MakeProfile
+) -> None:
+    assert show(sampled, make_profile(ROWS))[0] == "time ns"
+    assert show(sampled, sampled)[0].split() == ["time", "ns", "num_samples"]
