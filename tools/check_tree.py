@@ -32,7 +32,7 @@ NATIVE_ROOMS: dict[str, frozenset[str]] = {
     "cubin": frozenset({"base"}),
     "session": frozenset({"base", "model"}),
     "files": frozenset({"base", "model"}),
-    "backends": frozenset({"base", "model"}),
+    "backends": frozenset({"base", "model", "cubin"}),
     "nvtx": frozenset(),
     "bindings": frozenset({"base", "model", "cubin", "session", "files", "backends", "nvtx"}),
 }

@@ -233,13 +233,17 @@ class Cupti:
         buffer_bytes: int = 0,
         value_bytes: int = 0,
         graph_timing: bool = False,
+        sampling: Mapping[str, int] | None = None,
     ) -> None:
         """Report to `session` from now on, whenever it is active; its `activate`, `deactivate` and
         `close` are enough to pause, go on and end. With no active session nothing is collected.
 
         `graphs` is `node` (every kernel of a replay) or `graph` (one event a replay);
         `buffer_bytes` 0 is the default size (4 MiB), as is `value_bytes` 0 for metric values.
-        `graph_timing` tells on stderr how long each launch of a graph took.
+        `graph_timing` tells on stderr how long each launch of a graph took. `sampling` also samples
+        instructions: any of period_exponent (14: every 2^14 cycles), buffer_bytes (of the
+        hardware), drain_ns, and window_ns of every_ns (both 0: all the time). Where it cannot, the
+        first activation raises BackendUnavailable.
         """
 
     @staticmethod
@@ -259,7 +263,17 @@ class Cupti:
 
     @staticmethod
     def take_problems() -> list[str]:
-        """What went wrong in flushes since the last call: lines for the user."""
+        """What went wrong in flushes and in sampling since the last call: lines for the user."""
+
+    @staticmethod
+    def check_sampling() -> str | None:
+        """Why this GPU, driver and library cannot sample instructions, and what to do; None: they
+        can. Makes a context on device 0 for the moment of the check, unless there is one.
+        """
+
+    @staticmethod
+    def add_cubin(cubin: bytes, ptx: str = "") -> None:
+        """Keep a cubin of a module that was loaded before anybody sampled, for lines of samples."""
 
     @staticmethod
     def stop(session: Session) -> None:
@@ -282,7 +296,10 @@ class Cupti:
     def stats() -> dict[str, int]:
         """Counters of the hub: kernels, copies, graphs, incomplete, unknown, dropped, buffers,
         buffer_bytes, buffer_count, launches, graph_nodes, graph_refusals, names, values,
-        value_bytes, clock_offset_ns, clock_residual_ns, is_subscribed."""
+        value_bytes, clock_offset_ns, clock_residual_ns, is_subscribed; of sampling: samples,
+        dropped_samples, non_user_samples, sample_overflows, sample_reads, sample_windows,
+        sample_switches (times that launches were held), sample_switches_put_off,
+        longest_launch_hold_ns, sampled_contexts, cubins."""
 
 class Nvtx:
     """The library that NVTX loads; ranges reach the sessions while somebody listens."""

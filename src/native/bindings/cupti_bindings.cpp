@@ -1,9 +1,13 @@
 #include "bindings/cupti_bindings.h"
 
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "backends/cupti/devices.h"
 #include "backends/cupti/hub.h"
@@ -11,6 +15,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/session_object.h"
+#include "cubin/module_store.h"
 #include "session/recording.h"
 
 namespace nb = nanobind;
@@ -44,8 +49,49 @@ void set_active(Session& session, bool is_active) {
   for (const std::string& warning : warnings) session.warn(warning);
 }
 
+using SamplingNumbers = std::map<std::string, int64_t>;
+
+/// From the names of SamplingOptions; what is left out is as it is there.
+cupti::SamplingOptions sampling_options(const SamplingNumbers& given) {
+  constexpr int64_t kFewest = 5, kMost = 31;  // exponents that CUPTI takes
+  cupti::SamplingOptions options;
+  for (const auto& [name, value] : given) {
+    if (value < 0) {
+      throw Error(ErrorKind::kUsage, concat("sampling ", quoted(name), " is below 0: ", value));
+    }
+    if (name == "period_exponent") {
+      options.period_exponent = static_cast<uint32_t>(value);
+    } else if (name == "buffer_bytes") {
+      options.buffer_bytes = static_cast<size_t>(value);
+    } else if (name == "drain_ns") {
+      options.drain_ns = value;
+    } else if (name == "window_ns") {
+      options.window_ns = value;
+    } else if (name == "every_ns") {
+      options.every_ns = value;
+    } else {
+      throw Error(ErrorKind::kUsage,
+                  concat("unknown number of sampling ", quoted(name),
+                         "; choose among 'period_exponent', 'buffer_bytes', 'drain_ns', "
+                         "'window_ns', 'every_ns'"));
+    }
+  }
+  if (options.period_exponent < kFewest || options.period_exponent > kMost) {
+    throw Error(ErrorKind::kUsage, concat("sampling 'period_exponent' is ", options.period_exponent,
+                                          "; give one from ", kFewest, " to ", kMost));
+  }
+  if (options.drain_ns == 0 || options.buffer_bytes == 0 ||
+      (options.every_ns != 0) != (options.window_ns != 0) || options.window_ns > options.every_ns) {
+    throw Error(ErrorKind::kUsage,
+                "sampling needs 'drain_ns' and 'buffer_bytes' above 0, and of 'window_ns' and "
+                "'every_ns' both or none, the window not longer");
+  }
+  return options;
+}
+
 void start(PySession& self, const std::string& graphs, bool copies, bool unified_memory,
-           size_t buffer_bytes, size_t value_bytes, bool graph_timing) {
+           size_t buffer_bytes, size_t value_bytes, bool graph_timing,
+           const std::optional<SamplingNumbers>& sampling) {
   Session& session = opened(self);
   cupti::SinkOptions options;
   options.with_frames = session.context() == ContextKind::kPython;
@@ -55,6 +101,7 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   options.per_graph = per_graph(graphs);
   options.value_bytes = value_bytes;
   options.with_graph_timing = graph_timing;
+  if (sampling) options.sampling = sampling_options(*sampling);
   if (unlocked([&] { return Hub::get().has(session); })) {
     throw Error(ErrorKind::kUsage,
                 concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
@@ -142,8 +189,30 @@ nb::dict stats() {
   entries["value_bytes"] = stats.value_bytes;
   entries["clock_offset_ns"] = stats.clock_offset_ns;
   entries["clock_residual_ns"] = stats.clock_residual_ns;
+  entries["samples"] = stats.sampling.samples;
+  entries["dropped_samples"] = stats.sampling.dropped;
+  entries["non_user_samples"] = stats.sampling.non_user;
+  entries["sample_overflows"] = stats.sampling.overflows;
+  entries["sample_reads"] = stats.sampling.reads;
+  entries["sample_windows"] = stats.sampling.windows;
+  entries["sample_switches"] = stats.sampling.switches;
+  entries["sample_switches_put_off"] = stats.sampling.put_off;
+  entries["longest_launch_hold_ns"] = stats.sampling.longest_hold_ns;
+  entries["sampled_contexts"] = stats.sampling.contexts;
+  entries["cubins"] = cubin::ModuleStore::get().size();
   entries["is_subscribed"] = stats.is_subscribed ? 1 : 0;
   return entries;
+}
+
+std::optional<std::string> check_sampling() {
+  std::string why = unlocked([] { return Hub::get().check_sampling(); });
+  if (why.empty()) return std::nullopt;
+  return why;
+}
+
+void add_cubin(nb::bytes cubin, const std::string& ptx) {
+  const std::string_view image(cubin.c_str(), cubin.size());
+  unlocked([&] { Hub::get().add_cubin(image, ptx); });
 }
 
 struct Cupti {};
@@ -157,11 +226,13 @@ void add_cupti(nb::module_& module) {
       .def_static("is_loaded", [] { return Hub::get().is_loaded(); })
       .def_static("start", start, "session"_a, nb::kw_only(), "graphs"_a = "node",
                   "copies"_a = true, "unified_memory"_a = false, "buffer_bytes"_a = 0,
-                  "value_bytes"_a = 0, "graph_timing"_a = false)
+                  "value_bytes"_a = 0, "graph_timing"_a = false, "sampling"_a = nb::none())
       .def_static("enable_hw_trace",
                   [] { return unlocked([] { return Hub::get().enable_hw_trace(); }); })
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
       .def_static("take_problems", take_problems)
+      .def_static("check_sampling", check_sampling)
+      .def_static("add_cubin", add_cubin, "cubin"_a, "ptx"_a = "")
       .def_static("stop", stop, "session"_a)
       .def_static("detach", [] { return unlocked([] { return Hub::get().detach(); }); })
       .def_static("devices", devices)

@@ -3,13 +3,16 @@
 /// the newest record types, then compares the callback numbers that it prints with the headers.
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <type_traits>
 
 #include "backends/cupti/abi.h"
+#include "backends/cupti/sampling_abi.h"
 #include "fake_cuda/records.h"
+#include "fake_cuda/sampling_records.h"
 
 namespace ours = proton::cupti;
 
@@ -221,6 +224,82 @@ SAME_NUMBER(ours::kRegistersPerMultiprocessor,
 SAME_NUMBER(ours::kReservedSharedBytesPerBlock,
             CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
 SAME_NUMBER(ours::kMaxBlocksPerMultiprocessor, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+
+// ---- sampling of program counters ----
+
+SAME_SIZE(ours::StallCount, CUpti_PCSamplingStallReason);
+SAME_FIELD(ours::StallCount, reason, CUpti_PCSamplingStallReason, pcSamplingStallReasonIndex);
+SAME_FIELD(ours::StallCount, samples, CUpti_PCSamplingStallReason, samples);
+SAME_SIZE(fake::StallCount, CUpti_PCSamplingStallReason);
+SAME_SIZE(ours::PcRecord, CUpti_PCSamplingPCData);
+SAME_SIZE(fake::PcRecord, CUpti_PCSamplingPCData);
+SAME_IN_BOTH(PcRecord, cubin_crc, CUpti_PCSamplingPCData, cubinCrc);
+SAME_IN_BOTH(PcRecord, pc_offset, CUpti_PCSamplingPCData, pcOffset);
+SAME_IN_BOTH(PcRecord, function_index, CUpti_PCSamplingPCData, functionIndex);
+SAME_IN_BOTH(PcRecord, function_name, CUpti_PCSamplingPCData, functionName);
+SAME_IN_BOTH(PcRecord, stall_count, CUpti_PCSamplingPCData, stallReasonCount);
+SAME_IN_BOTH(PcRecord, stalls, CUpti_PCSamplingPCData, stallReason);
+SAME_IN_BOTH(PcRecord, correlation_id, CUpti_PCSamplingPCData, correlationId);
+FITS(ours::PcBuffer, CUpti_PCSamplingData);
+FITS(fake::PcBuffer, CUpti_PCSamplingData);
+SAME_IN_BOTH(PcBuffer, capacity, CUpti_PCSamplingData, collectNumPcs);
+SAME_IN_BOTH(PcBuffer, sample_count, CUpti_PCSamplingData, totalSamples);
+SAME_IN_BOTH(PcBuffer, dropped_count, CUpti_PCSamplingData, droppedSamples);
+SAME_IN_BOTH(PcBuffer, record_count, CUpti_PCSamplingData, totalNumPcs);
+SAME_IN_BOTH(PcBuffer, remaining_count, CUpti_PCSamplingData, remainingNumPcs);
+SAME_IN_BOTH(PcBuffer, range_id, CUpti_PCSamplingData, rangeId);
+SAME_IN_BOTH(PcBuffer, records, CUpti_PCSamplingData, pPcData);
+SAME_IN_BOTH(PcBuffer, non_user_count, CUpti_PCSamplingData, nonUsrKernelsTotalSamples);
+SAME_IN_BOTH(PcBuffer, is_hardware_full, CUpti_PCSamplingData, hardwareBufferFull);
+SAME_SIZE(ours::SamplingSetting, CUpti_PCSamplingConfigurationInfo);
+SAME_SIZE(fake::SamplingSetting, CUpti_PCSamplingConfigurationInfo);
+SAME_IN_BOTH(SamplingSetting, attribute, CUpti_PCSamplingConfigurationInfo, attributeType);
+SAME_IN_BOTH(SamplingSetting, status, CUpti_PCSamplingConfigurationInfo, attributeStatus);
+SAME_IN_BOTH(SamplingSetting, words, CUpti_PCSamplingConfigurationInfo, attributeData);
+SAME_SIZE(ours::SamplingSettings, CUpti_PCSamplingConfigurationInfoParams);
+SAME_IN_BOTH(SamplingSettings, context, CUpti_PCSamplingConfigurationInfoParams, ctx);
+SAME_IN_BOTH(SamplingSettings, count, CUpti_PCSamplingConfigurationInfoParams, numAttributes);
+SAME_IN_BOTH(SamplingSettings, settings, CUpti_PCSamplingConfigurationInfoParams,
+             pPCSamplingConfigurationInfo);
+SAME_SIZE(ours::SamplingContext, CUpti_PCSamplingEnableParams);
+SAME_SIZE(ours::SamplingContext, CUpti_PCSamplingDisableParams);
+SAME_SIZE(ours::SamplingContext, CUpti_PCSamplingStartParams);
+SAME_SIZE(ours::SamplingContext, CUpti_PCSamplingStopParams);
+SAME_IN_BOTH(SamplingContext, context, CUpti_PCSamplingEnableParams, ctx);
+SAME_SIZE(ours::SamplingRead, CUpti_PCSamplingGetDataParams);
+SAME_IN_BOTH(SamplingRead, context, CUpti_PCSamplingGetDataParams, ctx);
+SAME_IN_BOTH(SamplingRead, buffer, CUpti_PCSamplingGetDataParams, pcSamplingData);
+SAME_SIZE(ours::ReasonCount, CUpti_PCSamplingGetNumStallReasonsParams);
+SAME_IN_BOTH(ReasonCount, count, CUpti_PCSamplingGetNumStallReasonsParams, numStallReasons);
+SAME_SIZE(ours::ReasonNames, CUpti_PCSamplingGetStallReasonsParams);
+SAME_IN_BOTH(ReasonNames, count, CUpti_PCSamplingGetStallReasonsParams, numStallReasons);
+SAME_IN_BOTH(ReasonNames, numbers, CUpti_PCSamplingGetStallReasonsParams, stallReasonIndex);
+SAME_IN_BOTH(ReasonNames, names, CUpti_PCSamplingGetStallReasonsParams, stallReasons);
+SAME_SIZE(ours::CubinCrc, CUpti_GetCubinCrcParams);
+SAME_IN_BOTH(CubinCrc, cubin_size, CUpti_GetCubinCrcParams, cubinSize);
+SAME_IN_BOTH(CubinCrc, cubin, CUpti_GetCubinCrcParams, cubin);
+SAME_IN_BOTH(CubinCrc, crc, CUpti_GetCubinCrcParams, cubinCrc);
+SAME_SIZE(ours::ModuleData, CUpti_ModuleResourceData);
+SAME_IN_BOTH(ModuleData, module_id, CUpti_ModuleResourceData, moduleId);
+SAME_IN_BOTH(ModuleData, cubin_size, CUpti_ModuleResourceData, cubinSize);
+SAME_IN_BOTH(ModuleData, cubin, CUpti_ModuleResourceData, pCubin);
+SAME_NUMBER(ours::kOutOfMemory, CUPTI_ERROR_OUT_OF_MEMORY);
+SAME_NUMBER(ours::kReasonNameSize, CUPTI_STALL_REASON_STRING_SIZE);
+SAME_NUMBER(ours::kContinuousMode, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS);
+SAME_NUMBER(ours::kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+SAME_NUMBER(ours::kModuleUnloadStarting, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+SAME_NUMBER(fake::kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+SAME_NUMBER(fake::kModuleUnloadStarting, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+#define SAME_SETTING(mine, his, theirs)                                        \
+  SAME_NUMBER(ours::mine, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs); \
+  SAME_NUMBER(fake::his, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs)
+SAME_SETTING(kPeriodAttribute, kPeriodSetting, SAMPLING_PERIOD);
+SAME_SETTING(kReasonsAttribute, kReasonsSetting, STALL_REASON);
+SAME_SETTING(kScratchBytesAttribute, kScratchSetting, SCRATCH_BUFFER_SIZE);
+SAME_SETTING(kHardwareBytesAttribute, kHardwareSetting, HARDWARE_BUFFER_SIZE);
+SAME_SETTING(kModeAttribute, kModeSetting, COLLECTION_MODE);
+SAME_SETTING(kStartStopAttribute, kStartStopSetting, ENABLE_START_STOP_CONTROL);
+SAME_SETTING(kBufferAttribute, kBufferSetting, SAMPLING_DATA_BUFFER);
 
 // ---- by version ----
 

@@ -7,6 +7,7 @@
 
 #include "driver.h"
 #include "fake_cuda.h"
+#include "sampling.h"
 
 namespace fake {
 
@@ -85,9 +86,26 @@ void Call::reset() {
 }
 
 void Options::reset() {
-  for (Option* option : {&is_mig, &clock_offset_ns, &clock_drift_ppb, &gpu_skew_ns, &hold,
-                         &reverse_records, &reverse_buffers, &manual_worker, &scribble, &drop_next,
-                         &silent_nodes, &flush_delay_ns, &completion_delay_ns, &launch_delay_ns}) {
+  for (Option* option : {&is_mig,
+                         &clock_offset_ns,
+                         &clock_drift_ppb,
+                         &gpu_skew_ns,
+                         &hold,
+                         &reverse_records,
+                         &reverse_buffers,
+                         &manual_worker,
+                         &scribble,
+                         &drop_next,
+                         &silent_nodes,
+                         &flush_delay_ns,
+                         &completion_delay_ns,
+                         &launch_delay_ns,
+                         &switch_delay_ns,
+                         &late_samples,
+                         &zero_reasons,
+                         &hardware_samples,
+                         &drop_samples,
+                         &non_user_samples}) {
     option->store(0);
   }
   device_count.store(1);
@@ -118,6 +136,12 @@ Option* Options::find(const std::string& name) {
       {"flush_delay_ns", &flush_delay_ns},
       {"completion_delay_ns", &completion_delay_ns},
       {"launch_delay_ns", &launch_delay_ns},
+      {"switch_delay_ns", &switch_delay_ns},
+      {"late_samples", &late_samples},
+      {"zero_reasons", &zero_reasons},
+      {"hardware_samples", &hardware_samples},
+      {"drop_samples", &drop_samples},
+      {"non_user_samples", &non_user_samples},
   };
   const auto found = named.find(name);
   return found == named.end() ? nullptr : found->second;
@@ -245,6 +269,10 @@ FAKE_VISIBLE void fake_set_holder(const char* name) {
 
 FAKE_VISIBLE void fake_clear(void) {
   State& all = state();
+  {
+    const std::lock_guard lock(sampling().mutex);
+    sampling().rules.clear();
+  }
   for (Call* call : Call::all()) call->reset();
   Local& here = local();
   if (here.context != nullptr && here.context->is_destroyed.load()) here.context = nullptr;
@@ -283,6 +311,11 @@ FAKE_VISIBLE void fake_reset(void) {
   all.held.clear();
   all.queue.clear();
   all.waiting_buffers.store(0);
+  {
+    const std::lock_guard sampled(sampling().mutex);
+    sampling().contexts.clear();
+    sampling().started_count.store(0);
+  }
   all.streams.clear();
   all.primaries.clear();
   all.contexts.clear();

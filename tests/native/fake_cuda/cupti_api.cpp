@@ -3,6 +3,7 @@
 #include <map>
 
 #include "driver.h"
+#include "sampling.h"
 
 namespace fake {
 namespace {
@@ -36,10 +37,12 @@ FAKE_EXPORT(cuptiGetResultString, int result, const char** text) {
       {0, "CUPTI_SUCCESS"},
       {1, "CUPTI_ERROR_INVALID_PARAMETER"},
       {7, "CUPTI_ERROR_INVALID_OPERATION"},
+      {8, "CUPTI_ERROR_OUT_OF_MEMORY"},
       {12, "CUPTI_ERROR_MAX_LIMIT_REACHED"},
       {14, "CUPTI_ERROR_NOT_COMPATIBLE"},
       {15, "CUPTI_ERROR_NOT_INITIALIZED"},
       {21, "CUPTI_ERROR_INVALID_KIND"},
+      {26, "CUPTI_ERROR_HARDWARE_BUSY"},
       {27, "CUPTI_ERROR_NOT_SUPPORTED"},
       {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
       {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"},
@@ -253,6 +256,7 @@ FAKE_EXPORT(cuptiGetStreamIdEx, void*, void* stream, uint8_t, uint32_t* id) {
 
 FAKE_EXPORT(cuptiFinalize) {
   FAKE_ENTER(cuptiFinalize);
+  if (sampling().started_count.load() != 0) violate("cuptiFinalize called while sampling runs");
   State& all = state();
   for (auto& flag : all.kinds) flag.store(0);
   for (auto& domain : all.enabled) {

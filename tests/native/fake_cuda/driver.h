@@ -54,7 +54,8 @@ struct Options {
   Option device_count, driver_version, compute_capability, is_mig, clock_offset_ns, clock_drift_ppb,
       gpu_skew_ns, hold, per_thread_buffers, reverse_records, reverse_buffers, manual_worker,
       scribble, queue_limit, drop_next, silent_nodes, flush_delay_ns, completion_delay_ns,
-      launch_delay_ns;
+      launch_delay_ns, switch_delay_ns, late_samples, zero_reasons, hardware_samples, drop_samples,
+      non_user_samples;
   Options() { reset(); }
   void reset();
   Option* find(const std::string& name);
@@ -77,6 +78,7 @@ struct Function {
   int static_shared_bytes = 0;
   int local_bytes = 0;
   Module* module = nullptr;  // of a kernel that really runs
+  uint64_t cubin_crc = 1;    // of the module that it is sampled as a part of
 };
 /// A loaded module: our only one has one kernel and a counter in device memory.
 struct Module {
@@ -262,12 +264,12 @@ uint32_t submit(uint32_t cbid, const char* name, const void* params, const Work&
 void record_work(const Work& work, Stream& stream, uint32_t correlation, uint64_t node_id,
                  uint32_t graph_id);
 std::pair<uint64_t, uint64_t> occupy(Stream& stream, uint64_t duration_ns);
-Function* intern_function(const char* name, uint64_t duration_ns);
+Function* intern_function(const char* name, uint64_t duration_ns, uint64_t cubin_crc = 1);
 
 // Modules
-/// Copies the parameters of a kernel that really runs, and runs it.
+/// Copies the parameters of a kernel that really runs; runs it, and samples any.
 void keep_params(Work& work, void** kernel_params);
-void execute(const Work& work);
+void execute(const Work& work, Context& context);
 
 // Graphs
 Graph* make_graph(bool is_exec);

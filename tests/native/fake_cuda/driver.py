@@ -80,12 +80,14 @@ _COMMON = (
     "buffers",
     "callbacks",
     "control",
+    "cubins",
     "cuda_api",
     "cupti_api",
     "events",
     "graphs",
     "modules",
     "null_profiler",
+    "sampling",
     "work",
 )
 
@@ -134,6 +136,13 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_capture_join": (None, [Handle, Handle]),
     "fake_capture_end": (Handle, [Handle]),
     "fake_graph_id": (ctypes.c_uint32, [Handle]),
+    "fake_sample": (_INT, [_NAME, _U64, _NAME, ctypes.c_uint32, ctypes.c_uint32]),
+    "fake_module_load": (Handle, [_NAME, _U64]),
+    "fake_module_function": (Handle, [Handle, _NAME, _U64]),
+    "fake_module_unload": (None, [Handle]),
+    "fake_cubin_crc": (_U64, [_NAME, _U64]),
+    "fake_sampled_contexts": (_I64, [_INT]),
+    "fake_sampling_period": (ctypes.c_uint32, [Handle]),
     "fake_set_option": (_INT, [_NAME, _I64]),
     "fake_set_failure": (_INT, [_NAME, _INT, _I64, _I64]),
     "fake_set_holder": (None, [_NAME]),
@@ -181,6 +190,29 @@ class FakeDriver:
     def memset(self, size_bytes: int, time_ns: int = 1000) -> int:
         """Set memory."""
         return int(self.calls.fake_memset(0, size_bytes, time_ns, None))
+
+    def sample(
+        self, kernel: str, pc: int, reason: str, samples: int = 1, latency: int = 0
+    ) -> None:
+        """Let every launch of a kernel add samples to one of its instructions."""
+        given = kernel.encode(), pc, reason.encode(), samples, latency
+        assert self.calls.fake_sample(*given) == 0, (reason, latency)
+
+    def load_module(self, cubin: bytes) -> int:
+        """Load a module in the calling thread's context."""
+        return int(self.calls.fake_module_load(cubin, len(cubin)))
+
+    def module_function(self, module: int, name: str, time_ns: int = 1000) -> int:
+        """A kernel of a module; launch it with `launch_function`."""
+        return int(self.calls.fake_module_function(module, name.encode(), time_ns))
+
+    def launch_function(self, function: int, count: int = 1, stream: int | None = None) -> None:
+        """Launch a kernel so many times."""
+        assert self.calls.fake_launch_many(function, count, stream) != 0
+
+    def unload_module(self, module: int) -> None:
+        """Unload a module."""
+        self.calls.fake_module_unload(module)
 
     def stream(self) -> int:
         """A new stream in the calling thread's context."""

@@ -66,6 +66,24 @@ void* fake_capture_end(void* stream);  ///< the graph
 uint64_t fake_node_id(void* node);
 uint32_t fake_graph_id(void* graph_or_exec);
 
+/* ---- modules and sampling of their instructions ---- */
+
+/// From now on each launch of `kernel` in a context that is sampled adds to the instruction at
+/// `pc`: so many samples of a reason (`long_scoreboard`), of which `latency` ones were taken while
+/// nothing was issued. 0, or -1 for a reason there is not. fake_clear forgets it.
+int fake_sample(const char* kernel, uint64_t pc, const char* reason, uint32_t samples,
+                uint32_t latency);
+/// A module in the current context; its kernels are launched with cuLaunchKernel. Other kernels
+/// are sampled as part of a module whose cubin nobody has, with the crc 1.
+void* fake_module_load(const void* cubin, uint64_t bytes);
+void* fake_module_function(void* module, const char* name, uint64_t duration_ns);
+void fake_module_unload(void* module);
+uint64_t fake_cubin_crc(const void* cubin, uint64_t bytes);
+/// Contexts for which sampling is enabled, or has been started.
+int64_t fake_sampled_contexts(int is_started);
+/// The exponent that was asked for; 0: the context is not sampled.
+uint32_t fake_sampling_period(void* context);
+
 /* ---- how the driver behaves ---- */
 
 /// Options (all 0 unless said):
@@ -84,6 +102,12 @@ uint32_t fake_graph_id(void* graph_or_exec);
 ///   scribble              buffers are filled with rubbish when they are handed over, or must be
 ///                         zero where the profiler said so
 ///   flush_delay_ns, completion_delay_ns, launch_delay_ns
+///   switch_delay_ns       of calls that switch sampling on or off
+///   late_samples          samples come only after a stop
+///   zero_reasons          no stall reasons, as with a stranger's libnvperf
+///   hardware_samples      so many fit into the hardware's buffer, then none until a start
+///   drop_samples          so many (instruction, reason) counts are dropped
+///   non_user_samples      that each launch adds for kernels that are not the program's
 /// 0, or -1 for an option there is not.
 int fake_set_option(const char* name, int64_t value);
 /// `function` (any exported cu* or cupti* name) returns `code` after `skip` more calls, `times`

@@ -2,6 +2,7 @@
 /// have ids of their own, and launches that write a record per node or one for the whole graph.
 #include "driver.h"
 #include "fake_cuda.h"
+#include "sampling.h"
 
 namespace fake {
 namespace {
@@ -61,11 +62,11 @@ void run_nodes(const Graph& graph, Stream& stream, uint32_t correlation, uint32_
   }
 }
 
-void execute_nodes(const Graph& graph) {
+void execute_nodes(const Graph& graph, Context& context) {
   for (const auto& node : graph.nodes) {
-    if (node->child == nullptr) execute(node->work);
+    if (node->child == nullptr) execute(node->work, context);
     for (int run = 0; node->child != nullptr && run < node->runs; ++run) {
-      execute_nodes(*node->child);
+      execute_nodes(*node->child, context);
     }
   }
 }
@@ -231,10 +232,11 @@ FAKE_EXPORT(cuGraphLaunch, void* exec, void* stream) {
   const GraphLaunchParams params{exec, stream};
   const int refused = call_cuGraphLaunch.enter();
   ApiCall call(kGraphLaunch, "cuGraphLaunch", &params, nullptr);
+  const LaunchMark mark(kGraphLaunch);
   call.set_result(refused);
   if (refused != 0) return refused;
   Stream& target = stream_of(stream);
-  execute_nodes(graph_of(exec));
+  execute_nodes(graph_of(exec), *target.context);
   if (is_kind_on(kGraphTrace)) {
     record_graph(graph_of(exec), target, call.correlation());
   } else {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "driver.h"
+#include "sampling.h"
 
 namespace fake {
 namespace {
@@ -100,8 +101,9 @@ void keep_params(Work& work, void** kernel_params) {
   std::memcpy(work.params.data(), kernel_params[0], kParamBytes);
 }
 
-void execute(const Work& work) {
+void execute(const Work& work, Context& context) {
   if (work.type != kKernelNode || work.function == nullptr) return;
+  sample_launch(*work.function, context);
   if (work.function->module == nullptr) return;
   read_value(std::bit_cast<ReaderParams>(work.params), *work.function->module);
 }

@@ -62,6 +62,8 @@ enum DriverCall : uint32_t {
 enum Resource : uint32_t {
   kContextCreated = 1,
   kContextDestroyStarting = 2,
+  kModuleLoaded = 6,
+  kModuleUnloadStarting = 7,
   kGraphCreated = 9,
   kGraphDestroyStarting = 10,
   kGraphCloned = 11,

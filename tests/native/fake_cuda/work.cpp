@@ -4,6 +4,7 @@
 
 #include "driver.h"
 #include "fake_cuda.h"
+#include "sampling.h"
 
 namespace fake {
 namespace {
@@ -32,6 +33,7 @@ void tell_context(uint32_t cbid, Context& context) {
 
 void destroy(Context& context) {
   tell_context(kContextDestroyStarting, context);
+  expect_unsampled(context);
   complete_all();
   context.is_destroyed.store(true);
 }
@@ -172,14 +174,17 @@ std::pair<uint64_t, uint64_t> occupy(Stream& stream, uint64_t duration_ns) {
   return {start, start + duration_ns};
 }
 
-Function* intern_function(const char* name, uint64_t duration_ns) {
+Function* intern_function(const char* name, uint64_t duration_ns, uint64_t cubin_crc) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  auto& function = all.functions[std::string(name) + "\n" + std::to_string(duration_ns)];
+  const std::string key =
+      std::string(name) + "\n" + std::to_string(duration_ns) + "\n" + std::to_string(cubin_crc);
+  auto& function = all.functions[key];
   if (!function) {
     function = std::make_unique<Function>();
     function->name = all.names.insert(name).first->c_str();
     function->duration_ns = duration_ns;
+    function->cubin_crc = cubin_crc;
   }
   return function.get();
 }
@@ -194,6 +199,7 @@ void record_work(const Work& work, Stream& stream, uint32_t correlation, uint64_
 uint32_t submit(uint32_t cbid, const char* name, const void* params, const Work& work,
                 Stream& stream, int refused) {
   ApiCall call(cbid, name, params, work.function == nullptr ? nullptr : work.function->name);
+  const LaunchMark mark(cbid);
   sleep_ns(state().options.launch_delay_ns.load(std::memory_order_relaxed));
   if (refused == 0 && stream.context->is_destroyed.load(std::memory_order_relaxed)) {
     refused = kCudaContextIsDestroyed;
@@ -211,7 +217,7 @@ uint32_t submit(uint32_t cbid, const char* name, const void* params, const Work&
       write_record(&record);
     }
   }
-  execute(work);
+  execute(work, *stream.context);
   record_work(work, stream, call.correlation(), 0, 0);
   return call.correlation();
 }

@@ -38,6 +38,8 @@ inline constexpr int kExitSite = 1;
 enum ResourceCallback : uint32_t {
   kContextCreated = 1,
   kContextDestroyStarting = 2,
+  kModuleLoaded = 6,
+  kModuleUnloadStarting = 7,
   kGraphCreated = 9,
   kGraphDestroyStarting = 10,
   kGraphNodeCreateStarting = 12,

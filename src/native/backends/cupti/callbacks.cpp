@@ -1,12 +1,25 @@
 // What runs on launching threads, inside the driver's calls: it must not throw, and the launch
 // path takes no lock and allocates nothing after a thread's first launch.
+#include <array>
+
 #include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 
 namespace proton::cupti {
 
-void Hub::on_launch(const CallbackData& data) noexcept {
+namespace {
+
+/// Launches must not run beside a switch of sampling; copies may.
+constexpr auto kIsLaunch = [] {
+  std::array<bool, 1024> is_launch{};
+  for (const uint32_t cbid : kLaunchCallbacks) is_launch[cbid] = true;
+  return is_launch;
+}();
+
+}  // namespace
+
+void Hub::on_launch(uint32_t cbid, const CallbackData& data) noexcept {
   const uint32_t captures = captures_.load(std::memory_order_relaxed);
   if (captures == 0) return;
   if (data.site == kEnterSite) [[likely]] {
@@ -24,12 +37,21 @@ void Hub::on_launch(const CallbackData& data) noexcept {
     cell->last_correlation.store(correlation, std::memory_order_relaxed);
     cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
                              std::memory_order_relaxed);
+    if ((captures & kSampled) != 0 && kIsLaunch[cbid % kIsLaunch.size()]) {
+      if (cell->sampled_context.load(std::memory_order_relaxed) != data.context) [[unlikely]] {
+        cell->sampled_context.store(data.context, std::memory_order_relaxed);
+        sampler_.on_context_used(data.context);
+      }
+      sampler_.gate().enter(*cell);  // last: who waits here has booked its launch
+    }
     if ((captures & kTimes) != 0) cell->start_ns = now_ns();
     return;
   }
-  if ((captures & kTimes) == 0) return;
+  if ((captures & (kTimes | kSampled)) == 0) return;
   ThreadCell* cell = find_cell();
-  if (cell == nullptr || cell->start_ns == 0) return;
+  if (cell == nullptr) return;
+  if ((captures & kSampled) != 0) SamplingGate::leave(*cell);
+  if ((captures & kTimes) == 0 || cell->start_ns == 0) return;
   if (cell->own_value != 0) {  // a launch of ours is nobody's
     cell->start_ns = 0;
     return;
@@ -47,11 +69,15 @@ void Hub::on_launch(const CallbackData& data) noexcept {
 void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
   try {
     if (cbid == kContextCreated || cbid == kContextDestroyStarting) {
-      std::lock_guard lock(contexts_mutex_);
-      std::erase(contexts_, data.context);
-      if (cbid == kContextCreated) contexts_.push_back(data.context);
-      return;
+      {
+        std::lock_guard lock(contexts_mutex_);
+        std::erase(contexts_, data.context);
+        if (cbid == kContextCreated) contexts_.push_back(data.context);
+      }
+      return cbid == kContextCreated ? sampler_.on_context_created(data.context)
+                                     : sampler_.on_context_destroyed(data.context);
     }
+    if (cbid == kModuleLoaded || cbid == kModuleUnloadStarting) return on_module(cbid, data);
     const auto* graph = static_cast<const GraphData*>(data.descriptor);
     if (graph != nullptr) on_graph_resource(cbid, *graph);
   } catch (...) {  // out of memory: the node's kernels are booked as captured by nobody knows whom

@@ -22,7 +22,7 @@ void Hub::on_graph_launch(const CallbackData& data) noexcept {
   const bool is_timed = (captures_.load(std::memory_order_relaxed) & kGraphTimes) != 0;
   const int64_t before = is_timed ? now_ns() : 0;
   check_replay(data);
-  on_launch(data);
+  on_launch(kGraphLaunch, data);
   if (!is_timed) [[likely]] {
     return;
   }

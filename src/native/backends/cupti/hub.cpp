@@ -21,7 +21,7 @@ void on_callback(void* user, int domain, uint32_t cbid, const void* data) {
     if (cbid == kGraphLaunch || cbid == kGraphLaunchPerThread) [[unlikely]] {
       return hub.on_graph_launch(*static_cast<const CallbackData*>(data));
     }
-    hub.on_launch(*static_cast<const CallbackData*>(data));
+    hub.on_launch(cbid, *static_cast<const CallbackData*>(data));
   } else if (domain == kResourceDomain) {
     hub.on_resource(cbid, *static_cast<const ResourceData*>(data));
   }
@@ -100,6 +100,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
     buffers_.set_size(buffer_bytes);
     subscribe();
   }
+  if (options.sampling) enable_modules();
   std::lock_guard decoding(decode_);
   sinks_.push_back({&sink, options, false, {}});
 }
@@ -107,10 +108,11 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
 std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   std::lock_guard lock(control_);
   settle_values();
+  SinkEntry* entry = find(sink);  // with control held nobody else changes the list
+  if (entry == nullptr || entry->is_active == is_active) return {};
+  hand_over_samples(*entry, is_active);
   {
     std::lock_guard decoding(decode_);
-    SinkEntry* entry = find(sink);
-    if (entry == nullptr || entry->is_active == is_active) return {};
     entry->is_active = is_active;
     if (is_active) {
       if (entry->intervals.size() >= kIntervalLimit) {
@@ -122,16 +124,20 @@ std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
       entry->intervals.back().is_open = false;
     }
   }
-  return is_forked_ ? std::vector<std::string>() : update_needs();
+  if (is_forked_) return {};
+  std::vector<std::string> warnings = update_needs();
+  if (is_active && entry->options.sampling) open_sampling(*entry->options.sampling, warnings);
+  return warnings;
 }
 
 void Hub::stop(EventSink& sink) {
   std::lock_guard lock(control_);
   bool is_last = false;
+  SinkEntry* entry = find(sink);
+  if (entry == nullptr) return;
+  if (entry->is_active) hand_over_samples(*entry, false);
   {
     std::lock_guard decoding(decode_);
-    SinkEntry* entry = find(sink);
-    if (entry == nullptr) return;
     entry->is_active = false;
     is_last = sinks_.size() == 1;
   }
@@ -161,6 +167,7 @@ bool Hub::detach() {
     if (nodes_.size() != 0) return false;
     nodes_.trim(0);  // nor may ids of the dead come back
   }
+  if (sampler_.gate().has_hung()) return false;  // a call of CUPTI's has not come back
   std::lock_guard flushing(flush_);
   return library_.finalize() == kSuccess;
 }
@@ -236,7 +243,7 @@ void Hub::unsubscribe() {
   library_.unsubscribe(subscriber_);
   is_subscribed_ = false;
   subscriber_ = nullptr;
-  sees_launches_ = sees_copies_ = false;
+  sees_launches_ = sees_copies_ = sees_modules_ = false;
   enabled_kinds_.clear();
   captures_.store(0, std::memory_order_relaxed);
   trim_nodes();
@@ -293,6 +300,7 @@ HubStats Hub::stats() {
   stats.value_bytes = values_.buffer_bytes();
   stats.buffer_count = buffers_.count();
   stats.launches = count_launches();
+  stats.sampling = sampler_.stats();
   stats.is_subscribed = is_subscribed_;
   return stats;
 }
@@ -305,6 +313,7 @@ void Hub::abandon() noexcept {
   buffers_.reset_after_fork();
   execs_.reset_after_fork();
   values_.reset_after_fork();
+  new (&sampler_) Sampler(library_, kSamplerHooks);  // its threads are not here, its locks may be
   lead_nodes().reset_after_fork();
   captures_.store(0);
   sinks_.clear();

@@ -3,7 +3,8 @@
 ///
 /// Locks, in this order: control (start, stop, flush), decode (one buffer at a time), graph nodes,
 /// metric values, a thread's cell. Callbacks take the last two at most, and the decode lock is
-/// never held while CUPTI is told to flush: buffers come back on the flushing thread.
+/// never held while CUPTI is told to flush: buffers come back on the flushing thread. Sampler's
+/// turn comes between control and decode; callbacks of contexts and modules may wait for it.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include "backends/cupti/library.h"
 #include "backends/cupti/metric_values.h"
 #include "backends/cupti/names.h"
+#include "backends/cupti/sampler.h"
 #include "backends/cupti/sweeper.h"
 #include "base/correlation_map.h"
 #include "model/event_sink.h"
@@ -40,6 +43,7 @@ struct SinkOptions {
   bool per_graph = false;          // one event a replay is enough
   bool with_graph_timing = false;  // tells on stderr how long each launch of a graph took
   size_t value_bytes = 0;          // for metric values on their way from a device; 0: as we like
+  std::optional<SamplingOptions> sampling = std::nullopt;  // none: kernels are timed only
 };
 
 struct HubStats {
@@ -60,6 +64,7 @@ struct HubStats {
   uint64_t value_bytes = 0;  // of the buffer they come through, in contexts that have none yet
   int64_t clock_offset_ns = 0;
   int64_t clock_residual_ns = 0;
+  SamplingStats sampling;
   bool is_subscribed = false;
 };
 
@@ -117,6 +122,13 @@ class Hub {
 
   HubStats stats();
 
+  /// Why instructions cannot be sampled here, as a text for the user; empty: they can.
+  std::string check_sampling();
+  /// A cubin of a module that may have been loaded before anybody sampled, and the PTX it was made
+  /// of where it is at hand. Throws BackendError.
+  void add_cubin(std::string_view cubin, std::string_view ptx);
+  Sampler& sampler() { return sampler_; }
+
   // Asked by scopes (GraphHooks of session/process.h)
   /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
   static uint64_t captured_count(bool is_lead) noexcept;
@@ -133,7 +145,7 @@ class Hub {
   void abandon() noexcept;
 
   // Called by CUPTI, on any thread.
-  void on_launch(const CallbackData& data) noexcept;
+  void on_launch(uint32_t cbid, const CallbackData& data) noexcept;
   void on_graph_launch(const CallbackData& data) noexcept;
   void on_resource(uint32_t cbid, const ResourceData& data) noexcept;
   void on_graph_resource(uint32_t cbid, const GraphData& data);
@@ -167,7 +179,7 @@ class Hub {
   /// So many events share one lock of each sink; more would not stay in the nearest cache.
   static constexpr size_t kBatch = 128;
 
-  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4, kGraphTimes = 8 };
+  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4, kGraphTimes = 8, kSampled = 16 };
   using MapPointer = std::unique_ptr<CorrelationMap>;
 
   // With control_ held
@@ -182,6 +194,11 @@ class Hub {
   void enable_copies(bool is_wanted);
   void enable_launches(bool is_wanted);
   void configure_migrations();
+  // Of hub_sampling.cpp
+  void enable_modules();
+  void hand_over_samples(const SinkEntry& entry, bool will_be_active);
+  void open_sampling(const SamplingOptions& options, std::vector<std::string>& warnings);
+  void collect_samples(int64_t limit_ns, bool synchronize);
   ClockPair read_clocks() const;
   SinkEntry* find(const EventSink& sink);
 
@@ -205,6 +222,12 @@ class Hub {
   static void add_step(ThreadCell& cell, const GraphStep& step);
   void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
   void trim_nodes();
+
+  void on_module(uint32_t cbid, const ResourceData& data);
+  static std::vector<Context> all_contexts();
+  static void send_samples(const SampleBatch& batch);
+  static void lose_samples(const char* kind, uint64_t count);
+  static constexpr Sampler::Hooks kSamplerHooks{all_contexts, send_samples, lose_samples};
 
   void count_dropped(Context context, uint32_t stream);
 
@@ -236,6 +259,7 @@ class Hub {
   bool has_said_no_hw_trace_ = false;
   bool sees_launches_ = false;
   bool sees_copies_ = false;
+  bool sees_modules_ = false;
   std::vector<uint32_t> enabled_kinds_;
   std::vector<std::string> problems_;  // of flushes
   std::vector<Context> contexts_;      // made since we subscribed; guarded by contexts_mutex_
@@ -249,6 +273,7 @@ class Hub {
   MapPointer shadow_map_;
   MapPointer python_map_;
   Sweeper sweeper_;
+  Sampler sampler_{library_, kSamplerHooks};
   alignas(64) GraphNodes nodes_;  // from here on: what the thread that decodes writes to
   GraphExecs execs_;
   MetricValues values_;

@@ -20,13 +20,16 @@ void* open_library(const std::string& path, const char* what, const char* remedy
                      remedy);
 }
 
-/// CUPTI opens libnvperf_host by its bare name: the one beside it must be there first, or a
-/// stranger's is taken. It may be missing; then CUPTI says so when it needs it.
+/// CUPTI opens libnvperf by its bare name: the ones beside it must be there first, and for all to
+/// see, or a stranger's are taken and no stall reason is found. They may be missing; then CUPTI
+/// says so when it needs them.
 void preload_companions(const std::string& cupti_path) {
   const size_t slash = cupti_path.rfind('/');
   if (slash == std::string::npos) return;
-  const std::string path = cupti_path.substr(0, slash + 1) + "libnvperf_host.so";
-  if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) dlerror();
+  for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
+    const std::string path = cupti_path.substr(0, slash + 1) + name;
+    if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) dlerror();
+  }
 }
 
 template <typename Function>
@@ -40,6 +43,21 @@ void require(void* handle, Function& function, const char* name, const std::stri
   if (function != nullptr) return;
   throw BackendError(kBackend, concat(path, " has no function ", name),
                      "install CUPTI of CUDA 12 or newer (pip install nvidia-cuda-cupti)");
+}
+
+/// Calls `visit` with each function that sampling needs and its name.
+template <typename L, typename Visit>
+void visit_sampling(L& library, Visit visit) {
+  visit(library.enable_sampling, "cuptiPCSamplingEnable");
+  visit(library.disable_sampling, "cuptiPCSamplingDisable");
+  visit(library.start_sampling, "cuptiPCSamplingStart");
+  visit(library.stop_sampling, "cuptiPCSamplingStop");
+  visit(library.read_samples, "cuptiPCSamplingGetData");
+  visit(library.configure_sampling, "cuptiPCSamplingSetConfigurationAttribute");
+  visit(library.reason_count, "cuptiPCSamplingGetNumStallReasons");
+  visit(library.reason_names, "cuptiPCSamplingGetStallReasons");
+  visit(library.cubin_crc, "cuptiGetCubinCrc");
+  visit(library.device_of_context, "cuptiGetDeviceId");
 }
 
 void find_cupti(Library& library, void* handle, const std::string& path) {
@@ -66,6 +84,7 @@ void find_cupti(Library& library, void* handle, const std::string& path) {
   find(handle, library.configure_unified_memory, "cuptiActivityConfigureUnifiedMemoryCounter");
   find(handle, library.flush_period, "cuptiActivityFlushPeriod");
   find(handle, library.enable_hw_trace, "cuptiActivityEnableHWTrace");
+  visit_sampling(library, [&](auto& function, const char* name) { find(handle, function, name); });
 }
 
 void find_cuda(Library& library, void* handle, const std::string& path) {
@@ -114,6 +133,14 @@ Library Library::open(const std::string& cupti_path, const std::string& cuda_pat
   return library;
 }
 
+const char* Library::missing_for_sampling() const {
+  const char* missing = nullptr;
+  visit_sampling(*this, [&](auto function, const char* name) {
+    if (function == nullptr && missing == nullptr) missing = name;
+  });
+  return missing;
+}
+
 std::string Library::describe(Result result) const {
   const char* name = nullptr;
   if (get_result_string == nullptr || get_result_string(result, &name) != kSuccess) name = nullptr;
@@ -145,6 +172,15 @@ std::string remedy_for(Result result) {
     case 35:  // CUPTI_ERROR_INSUFFICIENT_PRIVILEGES
     case 40:  // CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES
       return "allow profiling for users (NVreg_RestrictProfilingToAdminUsers=0) or run as root";
+    case 27:  // CUPTI_ERROR_NOT_SUPPORTED
+      return "use a GPU of compute capability 7.0 or newer, or leave out what it does not support";
+    case 43:  // CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED
+      return "run on a whole GPU: this one is a part of one (MIG)";
+    case 41:  // CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED
+    case 42:  // CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED
+    case 44:  // CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED
+    case 45:  // CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED
+      return "run on a GPU, and in an environment, that allows profiling of its hardware";
     case 33:  // CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED
       return "this virtual GPU does not allow profiling; ask its host for it";
     default:

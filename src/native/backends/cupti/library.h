@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/cupti/abi.h"
+#include "backends/cupti/sampling_abi.h"
 
 namespace proton::cupti {
 
@@ -37,6 +38,18 @@ struct Library {
   Result (*configure_unified_memory)(UnifiedMemoryConfig*, uint32_t) = nullptr;  // ?
   Result (*flush_period)(uint32_t) = nullptr;                                    // ?
   EnableHwTrace* enable_hw_trace = nullptr;                                      // ? from 12.8 on
+
+  // CUPTI's sampling of program counters: all of them or none; see `missing_for_sampling`
+  Result (*enable_sampling)(SamplingContext*) = nullptr;
+  Result (*disable_sampling)(SamplingContext*) = nullptr;
+  Result (*start_sampling)(SamplingContext*) = nullptr;
+  Result (*stop_sampling)(SamplingContext*) = nullptr;
+  Result (*read_samples)(SamplingRead*) = nullptr;
+  Result (*configure_sampling)(SamplingSettings*) = nullptr;
+  Result (*reason_count)(ReasonCount*) = nullptr;
+  Result (*reason_names)(ReasonNames*) = nullptr;
+  Result (*cubin_crc)(CubinCrc*) = nullptr;
+  Result (*device_of_context)(Context, uint32_t*) = nullptr;
 
   // CUDA's driver
   CudaResult (*init)(unsigned) = nullptr;
@@ -72,6 +85,9 @@ struct Library {
 
   /// Opens both libraries for the rest of the process. Throws BackendError.
   static Library open(const std::string& cupti_path, const std::string& cuda_path);
+
+  /// The first function that sampling needs and the library has not; null: it has them all.
+  const char* missing_for_sampling() const;
 
   /// "CUPTI_ERROR_NOT_INITIALIZED (error 15)"
   std::string describe(Result result) const;

@@ -53,7 +53,11 @@ std::vector<std::string> Hub::update_needs() {
       captures |= entry.options.with_frames ? kPython : kShadow;
       if (entry.options.with_launches) captures |= kTimes;
       if (entry.options.with_graph_timing) captures |= kGraphTimes;
+      if (entry.options.sampling) captures |= kSampled;
     }
+  }
+  if ((captures & ~captures_.load(std::memory_order_relaxed) & kSampled) != 0) {
+    sampler_.gate().begin();
   }
   if (is_any) {
     captures_.store(generation_ << kGenerationShift | captures, std::memory_order_relaxed);
@@ -146,6 +150,7 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
   }
   const ValueId newest = values_.newest();
   const bool is_done = flush_within(limit_ns, synchronize, synchronize ? kFlushForced : 0);
+  collect_samples(limit_ns, synchronize);
   std::lock_guard decoding(decode_);
   count_dropped(nullptr, 0);  // also where no buffer came back
   dispatch_launches();
@@ -209,7 +214,9 @@ void Hub::sweep() noexcept {
 
 std::vector<std::string> Hub::take_problems() {
   std::lock_guard lock(control_);
-  return std::exchange(problems_, {});
+  std::vector<std::string> problems = std::exchange(problems_, {});
+  for (std::string& problem : sampler_.take_problems()) problems.push_back(std::move(problem));
+  return problems;
 }
 
 /// Until the work of one context has ended. A context that is gone has none.

@@ -26,8 +26,10 @@ struct alignas(64) ThreadCell {
   std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
   std::atomic<uint32_t> first_correlation{0};
   std::atomic<uint64_t> launch_count{0};
-  int64_t start_ns = 0;  // of the call under way
-  NodeLog nodes;         // graph nodes that this thread has made for scopes of its own
+  std::atomic<uint32_t> launch_epoch{0};  // SamplingGate's, while in a launch that passed it
+  std::atomic<const void*> sampled_context{nullptr};  // the last one that Sampler was told of
+  int64_t start_ns = 0;                               // of the call under way
+  NodeLog nodes;  // graph nodes that this thread has made for scopes of its own
   /// What happened here since the last instantiation.
   std::vector<GraphStep> graph_steps;
   const void* starting_node = nullptr;  // the graph node being made

@@ -52,8 +52,7 @@ def prepare_sampling(sampling: PCSampling, knobs: Knobs) -> BackendUnavailable |
 
 
 def _check() -> str | None:
-    check = getattr(_native.Cupti, "check_sampling", None)  # until every core has it
-    return str(check() or "") or None if check else "this version's native core cannot sample yet"
+    return _native.Cupti.check_sampling()
 
 
 def native_options(sampling: PCSampling) -> dict[str, int]:

@@ -1,0 +1,161 @@
+// Where instructions cannot be sampled: the reason and what to do about it, before the program
+// runs; and nothing hangs.
+#include <thread>
+
+#include "check.h"
+#include "sampling.h"
+
+using gpu::SampledSession;
+using gpu::SamplingOptions;
+
+TEST(a_machine_that_can_sample_passes_the_check) {
+  gpu::begin_sampling();
+  FAKE(fake_device_reset)(0);
+  gpu::begin_sampling();
+  CHECK_EQ(gpu::hub().check_sampling(), "");  // without a context
+  gpu::launch("k");
+  CHECK_EQ(gpu::hub().check_sampling(), "");  // with one
+  CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
+  CHECK_EQ(gpu::counter("is_subscribed"), 0);
+  SampledSession session;
+  CHECK_EQ(gpu::hub().check_sampling(), "");  // while it samples
+  CHECK_EQ(std::string(FAKE(fake_violations)()), "");
+}
+
+TEST(a_library_without_sampling_names_the_function_it_lacks) {
+  proton::cupti::Library library;
+  CHECK_EQ(std::string(library.missing_for_sampling()), "cuptiPCSamplingEnable");
+  CHECK(gpu::hub().library().missing_for_sampling() == nullptr);
+}
+
+TEST(each_refusal_says_what_to_do_in_the_check_and_at_the_start) {
+  struct Refusal {
+    const char* function;
+    int code;
+    const char* text;
+    const char* remedy;
+  };
+  for (const auto& [function, code, text, remedy] : {
+           Refusal{"cuptiPCSamplingEnable", 35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (error 35)",
+                   "NVreg_RestrictProfilingToAdminUsers=0"},
+           Refusal{"cuptiPCSamplingEnable", 27, "CUPTI_ERROR_NOT_SUPPORTED (error 27)",
+                   "compute capability 7.0"},
+           Refusal{"cuptiPCSamplingEnable", 26, "CUPTI_ERROR_HARDWARE_BUSY (error 26)",
+                   "the other profiler"},
+           Refusal{"cuptiPCSamplingGetNumStallReasons", 999, "CUPTI_ERROR_UNKNOWN (error 999)",
+                   "proton doctor"},
+       }) {
+    gpu::begin_sampling();
+    FAKE(fake_device_reset)(0);
+    gpu::begin_sampling();
+    FAKE(fake_set_failure)(function, code, 0, -1);
+    const std::string checked = gpu::hub().check_sampling();
+    CHECK_HAS(checked, std::string(function) + " failed with " + text);
+    CHECK_HAS(checked, remedy);
+    gpu::launch("k");
+    const std::string started = gpu::error_of_sampling();
+    CHECK_HAS(started, text);
+    CHECK_HAS(started, remedy);
+    CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
+    CHECK_EQ(std::string(FAKE(fake_violations)()), "");
+  }
+  gpu::begin_sampling();
+  CHECK_EQ(gpu::error_of_sampling(), "");
+}
+
+TEST(refused_settings_name_the_one) {
+  gpu::begin_sampling();
+  gpu::launch("k");
+  std::string text;
+  try {
+    SampledSession session(SamplingOptions{.period_exponent = 3});
+  } catch (const proton::BackendError& error) {
+    text = error.what();
+  }
+  CHECK_HAS(text, "cuptiPCSamplingSetConfigurationAttribute attribute 1 failed");
+  CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
+}
+
+TEST(no_stall_reasons_are_a_library_without_its_companions) {
+  gpu::begin_sampling();
+  gpu::set("zero_reasons", 1);
+  CHECK_HAS(gpu::hub().check_sampling(), "knows no stall reasons");
+  gpu::launch("k");
+  CHECK_HAS(gpu::error_of_sampling(), "libnvperf_host.so");
+  CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
+}
+
+TEST(a_part_of_a_gpu_cannot_be_sampled) {
+  gpu::begin_sampling();
+  gpu::set("is_mig", 1);
+  CHECK_HAS(gpu::hub().check_sampling(), "a part of a GPU");
+  CHECK_HAS(gpu::hub().check_sampling(), "MIG");
+  gpu::launch("k");
+  CHECK_HAS(gpu::error_of_sampling(), "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED");
+}
+
+TEST(another_holder_of_cupti_is_told) {
+  gpu::begin_sampling();
+  FAKE(fake_set_holder)("Kineto");
+  CHECK_HAS(gpu::hub().check_sampling(), "another tool holds CUPTI");
+  FAKE(fake_set_holder)(nullptr);
+  CHECK_EQ(gpu::hub().check_sampling(), "");
+}
+
+TEST(a_context_that_is_refused_later_is_a_loss_and_a_line_for_the_user) {
+  gpu::begin_sampling();
+  FAKE(fake_sample)("k", 0, "wait", 1, 0);
+  gpu::launch("k");
+  SampledSession session;
+  FAKE(fake_set_failure)("cuptiPCSamplingEnable", 27, 0, 1);
+  void* const context = FAKE(fake_context_create)(0);
+  CHECK_EQ(session.sink.losses().at("sampling_lost_context"), 1u);
+  const auto problems = gpu::hub().take_problems();
+  CHECK_EQ(problems.size(), 1u);
+  if (!problems.empty()) CHECK_HAS(problems[0], "CUPTI_ERROR_NOT_SUPPORTED");
+  FAKE(fake_context_destroy)(context);
+  session.close();
+  CHECK_EQ(std::string(FAKE(fake_violations)()), "");
+}
+
+TEST(samples_that_cannot_be_read_are_a_loss) {
+  gpu::begin_sampling();
+  SampledSession session;
+  gpu::launch("k");
+  FAKE(fake_set_failure)("cuptiPCSamplingGetData", 999, 0, 1);
+  session.flush();
+  CHECK_EQ(session.sink.losses().at("sampling_lost_context"), 1u);
+  const auto problems = gpu::hub().take_problems();
+  CHECK(!problems.empty());
+  if (!problems.empty()) CHECK_HAS(problems[0], "cuptiPCSamplingGetData failed");
+}
+
+// The last: sampling is over for the process.
+TEST(zz_a_switch_that_hangs_lets_launches_go_on_and_is_told) {
+  gpu::begin_sampling({.grace_ns = 1'000'000, .switch_ns = gpu::kSecond / 5});
+  gpu::launch("k");
+  SampledSession session;
+  gpu::hub().sampler().gate().set_limit(50'000'000);
+  gpu::set("switch_delay_ns", 2 * gpu::kSecond);
+  std::thread launcher([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    gpu::launch("k");  // held, then let go
+  });
+  const auto before = std::chrono::steady_clock::now();
+  session.flush();
+  launcher.join();
+  session.close();
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::milliseconds(1500));
+  const auto problems = gpu::hub().take_problems();
+  std::string text;
+  for (const std::string& problem : problems) text += problem + "\n";
+  CHECK_HAS(text, "instruction sampling was given up: cuptiPCSamplingStop did not come back");
+  CHECK(session.sink.losses().contains("sampling_lost_context"));
+  CHECK_HAS(gpu::error_of_sampling(), "given up");
+  gpu::set("switch_delay_ns", 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2200));  // the late call ends
+  SampledSession timed(std::nullopt);                            // kernels are still timed
+  gpu::launch("k");
+  CHECK(timed.flush());
+  CHECK_EQ(timed.sink.event_count(), 1u);
+}
