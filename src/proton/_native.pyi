@@ -190,6 +190,27 @@ class Session:
         self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
     ) -> None: ...
     def add_autotune(self, record: Mapping[str, object]) -> None: ...
+    def set_sampling(
+        self,
+        *,
+        period_cycles: int,
+        window_ns: int = 0,
+        every_ns: int = 0,
+        include: Callable[[str], object] | None = None,
+    ) -> None:
+        """Say how instructions are sampled; before the first activation, as times are kept by
+        symbol from now on. `every_ns` 0: all the time. `include` is asked, once a name and while
+        a phase is written, whether kernels and scopes of that name are shown: the others' samples
+        are only counted."""
+
+    def missing_code(self, phase: int) -> list[tuple[int, str]]:
+        """Sampled functions whose code nobody has, as (module, symbol). Reads the code of the
+        others, without the GIL."""
+
+    def sampled_files(self, phase: int) -> list[str]:
+        """Source files that samples of a phase lie in, as compilers name them. Releases the
+        GIL."""
+
     def count_loss(self, kind: str, count: int = 1) -> None: ...
     def warn(self, text: str) -> None: ...
     def serialize(self, format: str, phase: int, header: Mapping[str, object]) -> bytes:

@@ -17,6 +17,7 @@ import pytest
 
 from proton import _native
 from proton.files.detect import open_profile
+from tests.support.perfetto import packets_of
 
 HEADER = {"session": "run", "command": ["a.py", "--x"], "triton": None, "start_time_ns": 2**62}
 KERNEL: dict[str, Any] = {"device_type": "CUDA", "device_id": 0}
@@ -223,3 +224,51 @@ def test_a_wrong_format_leaves_no_file(tmp_path: Path) -> None:
     with recording() as session, pytest.raises(ValueError, match="choose one of"):
         session.write(str(tmp_path / "run"), "nonsense", 0, {})
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "output_format", ["hatchet", "hatchet_msgpack", "chrome_trace", "perfetto"]
+)
+def test_every_format_says_how_instructions_were_sampled(output_format: str) -> None:
+    header = {**HEADER, "sampling": {"files": {"k.py": {"size": 7}}}}
+    is_tree = output_format.startswith("hatchet")
+    with recording("tree" if is_tree else "trace") as session:
+        session.set_sampling(period_cycles=1024, window_ns=3, every_ns=10)
+        session.count_loss("dropped_samples", 2)
+        session.on_kernel("k", 1_000, 3_500, **KERNEL)
+        data = session.serialize(output_format, 0, header)
+    if output_format == "hatchet_msgpack":
+        proton = msgpack.loads(data, raw=False, strict_map_key=False)[0]["proton"]
+    elif output_format == "perfetto":
+        notes = [note for p in packets_of(data) for note in p.track_event.debug_annotations]
+        (proton,) = [json.loads(n.legacy_json_value) for n in notes if n.name == "proton"]
+    else:
+        proton = json.loads(data)
+        proton = proton[0]["proton"] if is_tree else proton["proton"]
+    assert proton["sampling"] == {
+        "period_cycles": 1024,
+        "window_ns": 3,
+        "every_ns": 10,
+        "reasons": [],
+        "samples": 0,
+        "left_out": 0,
+        "dropped": 2,
+        "non_user": 0,
+        "overflows": 0,
+        "is_split": False,
+        "kernels": [],
+        "lines": [],
+        "files": {"k.py": {"size": 7}},
+    }
+
+
+def test_a_session_that_does_not_sample_only_passes_on_what_the_runtime_says() -> None:
+    with recording() as session:
+        assert "sampling" not in json.loads(session.serialize("hatchet", 0, HEADER))[0]["proton"]
+        header = {**HEADER, "sampling": {"problem": "no permission"}}
+        root = json.loads(session.serialize("hatchet", 0, header))[0]
+        assert root["proton"]["sampling"] == {"problem": "no permission"}
+        assert session.missing_code(0) == []
+        assert session.sampled_files(0) == []
+        with pytest.raises(IndexError, match="has no data for phase 5"):
+            session.sampled_files(5)

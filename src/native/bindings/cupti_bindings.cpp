@@ -14,6 +14,7 @@
 #include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "bindings/sampled_code.h"
 #include "bindings/session_object.h"
 #include "cubin/module_store.h"
 #include "session/recording.h"
@@ -221,6 +222,7 @@ struct Cupti {};
 
 void add_cupti(nb::module_& module) {
   Hub::get().set_source(context_source());
+  process.find_code = find_sampled_code;
   nb::class_<Cupti>(module, "Cupti")
       .def_static("load", load, "cupti_path"_a, "cuda_path"_a = "libcuda.so.1")
       .def_static("is_loaded", [] { return Hub::get().is_loaded(); })

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/byte_sink.h"
+#include "base/demangle.h"
 #include "base/text.h"
 #include "bindings/current.h"
 #include "bindings/errors.h"
@@ -99,6 +100,60 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
       launch_path(current.thread(), stack, session.context() == ContextKind::kPython);
   session.add_kernel(path, current.thread().number, event, op == nullptr ? nullptr : &op->metrics,
                      &samples);
+}
+
+/// Whether a Python callable finds a name, as it stands in files or as people read it.
+std::function<bool(const std::string&)> to_filter(nb::object include) {
+  if (include.is_none()) return nullptr;
+  // Snapshots copy the function without the GIL.
+  const std::shared_ptr<PyObject> held(include.release().ptr(), [](PyObject* object) {
+    nb::gil_scoped_acquire locked;
+    Py_DECREF(object);
+  });
+  return [held](const std::string& name) {
+    const auto is_found = [&](const std::string& text) {
+      const nb::object answer = nb::handle(held.get())(nb::str(text.data(), text.size()));
+      const int is_true = PyObject_IsTrue(answer.ptr());
+      if (is_true < 0) throw nb::python_error();
+      return is_true != 0;
+    };
+    const std::string readable = demangle(name);
+    return is_found(name) || (readable != name && is_found(readable));
+  };
+}
+
+void set_sampling(PySession& self, int64_t period_cycles, int64_t window_ns, int64_t every_ns,
+                  nb::object include) {
+  opened(self).set_sampling({period_cycles, window_ns, every_ns, to_filter(std::move(include))});
+}
+
+nb::object to_text(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
+
+nb::list missing_code(PySession& self, int phase) {
+  const Session& session = opened(self);
+  const auto missing = [&] {
+    nb::gil_scoped_release unlocked;
+    return session.missing_code(phase);
+  }();
+  nb::list list;
+  for (const auto& [module, symbol] : missing) {
+    list.append(nb::make_tuple(module, to_text(symbol)));
+  }
+  return list;
+}
+
+nb::list sampled_files(PySession& self, int phase) {
+  const Session& session = opened(self);
+  const auto files = [&] {
+    nb::gil_scoped_release unlocked;
+    return session.sampled_files(phase);
+  }();
+  nb::list list;
+  for (const std::string& file : files) list.append(to_text(file));
+  return list;
 }
 
 /// Formats the phase into `out`. The GIL is held for as little of it as can be.
@@ -284,6 +339,10 @@ void add_session(nb::module_& module) {
           "add_autotune",
           [](PySession& self, nb::object record) { opened(self).add_autotune({to_map(record)}); },
           "record"_a)
+      .def("set_sampling", set_sampling, nb::kw_only(), "period_cycles"_a, "window_ns"_a = 0,
+           "every_ns"_a = 0, "include"_a = nb::none())
+      .def("missing_code", missing_code, "phase"_a)
+      .def("sampled_files", sampled_files, "phase"_a)
       .def(
           "count_loss",
           [](PySession& self, const std::string& kind, uint64_t count) {

@@ -26,6 +26,7 @@ inline constexpr std::string_view kLosses = "losses";
 inline constexpr std::string_view kWarnings = "warnings";
 inline constexpr std::string_view kAutotune = "autotune";
 inline constexpr std::string_view kMetricKinds = "metric_kinds";
+inline constexpr std::string_view kSampling = "sampling";
 inline constexpr std::string_view kKinds = "kinds";      // trees: one FrameKind letter a node
 inline constexpr std::string_view kKernels = "kernels";  // trees: spread and launch of rows
 inline constexpr std::string_view kDevices = "devices";  // traces: the device map

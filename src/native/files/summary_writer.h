@@ -141,8 +141,8 @@ using WriteLosses = std::map<std::string_view, uint64_t>;
 /// True for keys of the `proton` map that are written from the summary, not from the header.
 inline bool is_own_key(std::string_view key) {
   using namespace format;
-  constexpr std::array kOwn = {kFormat,      kLosses, kWarnings, kAutotune,
-                               kMetricKinds, kKinds,  kKernels,  kDevices};
+  constexpr std::array kOwn = {kFormat,   kLosses, kWarnings, kAutotune, kMetricKinds,
+                               kSampling, kKinds,  kKernels,  kDevices};
   return std::ranges::find(kOwn, key) != kOwn.end();
 }
 
@@ -157,8 +157,8 @@ void begin_summary(const Summary& summary, const WriteLosses& found, size_t extr
     if (count > 0) losses[std::string(kind)] += count;
   }
 
-  constexpr size_t kOwnKeyCount = 5;
-  out.begin_map(std::ranges::count_if(summary.header, is_carried) + kOwnKeyCount + extra_count);
+  const size_t own_key_count = summary.sampling.empty() ? 5 : 6;
+  out.begin_map(std::ranges::count_if(summary.header, is_carried) + own_key_count + extra_count);
   out.plain_key(format::kFormat);
   out.integer(format::kFormatVersion);
   for (const auto& [name, value] : summary.header) {
@@ -188,6 +188,10 @@ void begin_summary(const Summary& summary, const WriteLosses& found, size_t extr
     out.plain_string(metric_kind_name(kind));
   }
   out.end_map();
+  if (!summary.sampling.empty()) {
+    out.plain_key(format::kSampling);
+    write_value(Value{summary.sampling}, out);
+  }
 }
 
 }  // namespace proton

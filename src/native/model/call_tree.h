@@ -58,6 +58,7 @@ struct Summary {
   Value::List autotune;
   std::map<std::string, MetricKind> metric_kinds;  // exclusive and property ones only
   std::vector<DeviceEntry> devices;
+  Value::Map sampling;  // of instructions: periods, reasons, totals, hottest instructions
 };
 
 struct CallTree {

@@ -16,6 +16,7 @@
 #include "session/distribution.h"
 #include "session/metric_table.h"
 #include "session/samples.h"
+#include "session/timed_symbols.h"
 
 namespace proton {
 
@@ -150,6 +151,7 @@ struct Phase {
   std::vector<LaunchShape> shapes = std::vector<LaunchShape>(1);
   std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
   SampleTable samples;
+  TimedSymbols timed_symbols;  // of sessions that sample
   uint64_t event_count = 0;
 
   /// Grows with everything that is recorded.

@@ -18,6 +18,7 @@
 #include "session/metric_names.h"
 #include "session/path_table.h"
 #include "session/ranges.h"
+#include "session/sampling.h"
 #include "session/thread_state.h"
 
 namespace proton {
@@ -75,6 +76,7 @@ struct Process {
   GraphHooks graphs;
   GraphRiders riders;
   ValueHooks values{};
+  std::atomic<FindCode> find_code{nullptr};  // of whoever keeps loaded modules; null: nobody
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
   bool needs_clock = false;             // a trace session is active

@@ -22,10 +22,16 @@ struct SampledFunction {
   bool operator==(const SampledFunction&) const = default;
 };
 
+struct SampledFunctionHash {
+  size_t operator()(const SampledFunction& function) const {
+    return mix_bits(mix_bits(function.module) ^ pair_key(function.symbol, function.device));
+  }
+};
+
 /// What was seen at one instruction for one reason.
 struct SampleCell {
   uint32_t reason;  // of the session's reasons
-  uint32_t next;    // the instruction's next cell, or SampleTable::kNoCell
+  uint32_t next;    // the instruction's next cell, or SampleRows::kNoCell
   uint64_t samples;
   uint64_t latency;
 };
@@ -36,39 +42,35 @@ struct SampledInstruction {
   uint32_t first_cell;
 };
 
-class SampleTable {
- public:
+/// The rows of a table. They are only ever added, or change in place, and a cell refers to older
+/// ones only: a copy that takes instructions, then cells, then functions is whole.
+struct SampleRows {
   static constexpr uint32_t kNoCell = UINT32_MAX;
 
+  std::vector<SampledFunction> functions;
+  std::vector<SampledInstruction> instructions;
+  std::vector<SampleCell> cells;
+
+  template <typename Take>  // void(const SampleCell&)
+  void for_each_cell(const SampledInstruction& instruction, Take take) const {
+    for (uint32_t at = instruction.first_cell; at != kNoCell; at = cells[at].next) take(cells[at]);
+  }
+};
+
+class SampleTable {
+ public:
   uint32_t function_of(const SampledFunction& function);
 
   /// Counts by reason, `reasons` being the session's numbers for them; zeros leave no trace.
   void add(uint32_t function, uint32_t pc, std::span<const uint32_t> reasons,
            std::span<const uint32_t> samples, std::span<const uint32_t> latency);
 
-  const std::vector<SampledFunction>& functions() const { return functions_; }
-  const std::vector<SampledInstruction>& instructions() const { return instructions_; }
-
-  template <typename Take>  // void(const SampleCell&)
-  void for_each_cell(const SampledInstruction& instruction, Take take) const {
-    for (uint32_t at = instruction.first_cell; at != kNoCell; at = cells_[at].next) {
-      take(cells_[at]);
-    }
-  }
-
+  const SampleRows& rows() const { return rows_; }
   uint64_t total() const { return total_; }  // samples
 
  private:
-  struct Hash {
-    size_t operator()(const SampledFunction& function) const {
-      return mix_bits(mix_bits(function.module) ^ pair_key(function.symbol, function.device));
-    }
-  };
-
-  std::vector<SampledFunction> functions_;
-  std::vector<SampledInstruction> instructions_;
-  std::vector<SampleCell> cells_;
-  std::unordered_map<SampledFunction, uint32_t, Hash> function_index_;
+  SampleRows rows_;
+  std::unordered_map<SampledFunction, uint32_t, SampledFunctionHash> function_index_;
   KeyIndex instruction_index_;  // (function, pc)
   uint64_t total_ = 0;
 };

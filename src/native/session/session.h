@@ -28,6 +28,7 @@
 #include "session/occupancy.h"
 #include "session/phase.h"
 #include "session/range_thread.h"
+#include "session/sampling.h"
 
 namespace proton {
 
@@ -107,6 +108,16 @@ class Session : public EventSink {
   void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
                   const SampleList* launch_metrics, const SampleList* metrics);
 
+  // Samples of instructions
+  /// Says how they are taken. Times are kept by symbol from now on: samples are divided by them.
+  void set_sampling(SamplingFacts facts);
+  bool is_sampling() const { return sampling_.has_value(); }
+  /// Functions whose code nobody has, as (module, symbol). Reads the code of all others, which may
+  /// take a while, and which snapshots then need not do; best without the GIL.
+  std::vector<std::pair<uint64_t, std::string>> missing_code(int phase) const;
+  /// Source files that samples of a phase lie in, as compilers name them.
+  std::vector<std::string> sampled_files(int phase) const;
+
   // About the recording as a whole
   void add_device(std::string type, std::string id, Value::Map attributes);
   void add_autotune(Value record) { autotune_.push_back(std::move(record)); }
@@ -151,7 +162,8 @@ class Session : public EventSink {
   PathId path_of_range(const OpenRange& range) const;
   HostSpan span_of_range(const RangeSpan& span) const;
   void cut_open_spans();
-  void expect_phase(int phase, DataKind data) const;
+  /// With or without the GIL. Throws Error: no such phase, or the other kind of data.
+  std::shared_ptr<const Phase> find_phase(int phase, DataKind data) const;
 
   // With mutex_ held
   /// A kernel on its way to its row or span.
@@ -200,6 +212,7 @@ class Session : public EventSink {
   uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
   uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
   void book(const KernelEvent& event, const Booked& booked, Phase& phase);
+  void book_symbol(const KernelEvent& event, int64_t time_ns, const Booked& booked, Phase& phase);
   void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked, Phase& phase);
   void count_booking(Booking booking);
   void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList& metrics);
@@ -207,6 +220,7 @@ class Session : public EventSink {
   Summary summary_locked(Value::Map header) const;
   const DeviceEntry* described_locked(const DeviceSeen& seen) const;
   std::vector<std::optional<SmLimits>> sm_limits_locked() const;  // by number in devices_seen_
+  friend class SampleCopy;
   friend class TreeCopy;
   friend class TraceBuilder;
 
@@ -228,6 +242,7 @@ class Session : public EventSink {
   std::unordered_map<uint64_t, EntryMetrics> pending_metrics_;  // by scope id
   std::vector<DeviceEntry> devices_;
   Value::List autotune_;
+  mutable std::unordered_map<std::string, bool> verdicts_;  // of the filter of samples, by name
   std::atomic<bool> uses_metadata_{false};
   std::function<void(bool)> activity_listener_;
   CorrelationId (*newest_launch_)() noexcept = nullptr;
@@ -237,7 +252,8 @@ class Session : public EventSink {
   std::map<std::string, uint64_t> losses_;
   std::vector<std::pair<std::string, uint64_t>> warnings_;
   StringTable kernel_names_;
-  StringTable reasons_;       // of samples
+  StringTable reasons_;  // of samples
+  std::optional<SamplingFacts> sampling_;
   KeyIndex kernel_ids_;       // (name, device, kind) -> kernels_
   KeyIndex backend_kernels_;  // the same by the backend's number for the name
   KeyIndex op_kernels_;       // and by the op that gives the name

@@ -118,6 +118,9 @@ inline void Session::book(const KernelEvent& event, const Booked& booked, Phase&
     count_loss_locked(losses::kBadTime, 1);
     end_ns = event.start_ns;
   }
+  if (is_sampling()) [[unlikely]] {
+    book_symbol(event, end_ns - event.start_ns, booked, phase);
+  }
   if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
   if (!event.riders.empty()) book_riders(event, phase);
   const uint32_t row = booked.row;

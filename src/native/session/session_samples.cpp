@@ -1,5 +1,7 @@
-// The device path of a session, continued: samples of instructions.
+// Samples of instructions in a session: how they come in, and what they need to be shown.
 #include "model/losses.h"
+#include "session/sample_copy.h"
+#include "session/sample_report.h"
 #include "session/session.h"
 
 namespace proton {
@@ -27,6 +29,46 @@ void Session::on_samples(const SampleBatch& batch) noexcept {
   } catch (...) {
     count_loss(losses::kInternal);
   }
+}
+
+void Session::book_symbol(const KernelEvent& event, int64_t time_ns, const Booked& booked,
+                          Phase& phase) {
+  if (event.kind != EventKind::kKernel) return;
+  const auto symbol = [&] { return kernel_names_.intern(event.name); };
+  const uint32_t name_id = event.name_id != 0 ? event.name_id : symbol() | kLaunchBit;
+  phase.timed_symbols.add(booked.place, booked.kernel, name_id, time_ns, symbol);
+}
+
+void Session::set_sampling(SamplingFacts facts) {
+  verdicts_.clear();
+  std::lock_guard lock(mutex_);
+  sampling_ = std::move(facts);
+}
+
+std::vector<std::pair<uint64_t, std::string>> Session::missing_code(int phase) const {
+  SampleCopy copy(*this, find_phase(phase, data_));
+  copy.copy_device_part();
+  std::vector<std::pair<uint64_t, std::string>> missing;
+  for (size_t i = 0; i < copy.code.size(); ++i) {
+    if (copy.code[i] != nullptr) continue;
+    const SampledFunction& function = copy.rows.functions[i];
+    missing.emplace_back(function.module, copy.kernel_names[function.symbol]);
+  }
+  return missing;
+}
+
+std::vector<std::string> Session::sampled_files(int phase) const {
+  SampleCopy copy(*this, find_phase(phase, data_));
+  copy.copy_device_part();
+  SampleReport report(copy, {});
+  report.divide([](NameId, uint32_t, const auto&) { return std::vector<SampleContext>(1); },
+                [](uint32_t, LineId, const SampleCounts&) {});
+  std::vector<std::string> files;
+  std::unordered_set<uint32_t> seen;
+  for (const SampleLine& line : report.lines().all()) {
+    if (seen.insert(line.file).second) files.push_back(report.lines().text(line.file));
+  }
+  return files;
 }
 
 }  // namespace proton

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "session/kernel_details.h"
 #include "session/recording.h"
+#include "session/sample_report.h"
 #include "session/snapshot.h"
 #include "session/trace_cursor.h"
 
@@ -388,24 +389,66 @@ class TraceBuilder {
   KeyIndex children_;
 };
 
+namespace {
+
+/// Samples have no times: they stand in the summary only, by kernel and line.
+void add_samples(const SampleCopy& samples, const ReportLimits& limits, Summary& summary) {
+  if (!samples.is_wanted()) return;
+  const auto contexts_of = [&](NameId symbol, uint32_t, const std::vector<uint32_t>& timed) {
+    std::vector<SampleContext> contexts;  // one of what is shown, one of what is not
+    for (const bool is_included : {true, false}) {
+      SampleContext context{0, 0, is_included};
+      size_t count = 0;
+      for (const uint32_t number : timed) {
+        if (samples.is_timed_included[number] != is_included) continue;
+        context.time_ns += samples.timed[number].time_ns;
+        ++count;
+      }
+      if (count > 0) contexts.push_back(context);
+    }
+    if (contexts.empty()) contexts.push_back({0, 0, samples.is_included(symbol)});
+    return contexts;
+  };
+  SampleReport report(samples, limits);
+  report.divide(contexts_of, [](uint32_t, LineId, const SampleCounts&) {});
+  report.describe(summary);
+}
+
+}  // namespace
+
 TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
-  expect_phase(phase, DataKind::kTrace);
+  const auto held = find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
+  SampleCopy samples(*this, held);
   process.ranges.drain();
   process.ranges.resolve_all();
   process.threads.reap();  // scopes of threads that ended are not open
+  samples.copy_device_part();
+  samples.copy_host_part();
   process.resolve_frames();
-  std::lock_guard lock(mutex_);
-  return TraceBuilder(*this, *phases_.at(phase)).build(std::move(header));
+  TraceLog log = [&] {
+    std::lock_guard lock(mutex_);
+    return TraceBuilder(*this, *held).build(std::move(header));
+  }();
+  add_samples(samples, {.with_line_totals = true}, log.summary);
+  return log;
 }
 
 TraceLog Session::snapshot_new_trace(int phase, Value::Map header, TraceCursor& cursor,
                                      size_t limit) const {
-  expect_phase(phase, DataKind::kTrace);
+  const auto held = find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
+  SampleCopy samples(*this, held);
   process.ranges.drain();
   process.ranges.resolve_all();
   process.threads.reap();
-  std::lock_guard lock(mutex_);
-  return TraceBuilder(*this, *phases_.at(phase)).build_new(std::move(header), cursor, limit);
+  samples.copy_device_part();
+  samples.copy_host_part();
+  TraceLog log = [&] {
+    std::lock_guard lock(mutex_);
+    return TraceBuilder(*this, *held).build_new(std::move(header), cursor, limit);
+  }();
+  // In every chunk, as the last one tells about the whole: a short list must do.
+  add_samples(samples, {.instructions = 256, .with_line_totals = true}, log.summary);
+  return log;
 }
 
 }  // namespace proton

@@ -1,38 +1,14 @@
 #include "session/tree_copy.h"
 
-#include <algorithm>
-#include <chrono>
 #include <mutex>
-#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "session/process.h"
+#include "session/slices.h"
 
 namespace proton {
 namespace {
-
-constexpr size_t kSliceRows = 2048;  // a fraction of a millisecond
-/// Whoever waits for the mutex gets it in a pause; without one this thread would take it again
-/// first.
-constexpr std::chrono::microseconds kPause{1};
-
-/// The rows that there are at the first look: they are only added to, or change in place.
-template <typename Row>
-void copy_in_slices(std::mutex& mutex, const std::vector<Row>& rows, std::vector<Row>& copied) {
-  size_t count = 0;
-  for (bool is_first = true; is_first || copied.size() < count; is_first = false) {
-    if (!is_first) std::this_thread::sleep_for(kPause);
-    std::lock_guard lock(mutex);
-    if (is_first) {
-      count = rows.size();
-      copied.reserve(count);
-    }
-    const auto from = rows.begin() + static_cast<ptrdiff_t>(copied.size());
-    const size_t slice = std::min(kSliceRows, count - copied.size());
-    copied.insert(copied.end(), from, from + static_cast<ptrdiff_t>(slice));
-  }
-}
 
 void follow_range(uint32_t& place) {
   if (is_range(place)) place = process.ranges.path(place);
@@ -40,15 +16,17 @@ void follow_range(uint32_t& place) {
 
 }  // namespace
 
-TreeCopy::TreeCopy(const Session& session, int phase) : session_(&session) {
-  session.expect_phase(phase, DataKind::kTree);
-  phase_ = session.phases_.at(phase);
-}
+TreeCopy::TreeCopy(const Session& session, int phase)
+    : TreeCopy(session, session.find_phase(phase, DataKind::kTree)) {}
+
+TreeCopy::TreeCopy(const Session& session, std::shared_ptr<const Phase> phase)
+    : samples(session, phase), session_(&session), phase_(std::move(phase)) {}
 
 void TreeCopy::copy_device_part() {
   // Metrics before the rows they refer to, rows before their kernels and places: what is referred
   // to is there by the time it is copied.
   std::mutex& mutex = session_->mutex_;
+  samples.copy_device_part();
   copy_in_slices(mutex, phase_->kernel_metrics.cells(), kernel_metrics);
   copy_in_slices(mutex, phase_->replay_metrics.cells(), replay_metrics);
   copy_in_slices(mutex, phase_->device_values.cells(), device_values);
@@ -62,7 +40,8 @@ void TreeCopy::copy_device_part() {
 void TreeCopy::copy_host_part(Value::Map header) {
   process.ranges.drain();
   process.ranges.resolve_all();
-  process.resolve_frames();  // may run code of the program's
+  samples.copy_host_part();  // may run code of the program's
+  process.resolve_frames();  // so may this, last: later paths would lack their texts
   if (session_->is_closed()) {
     throw Error(ErrorKind::kSessionNotFound,
                 concat("session ", session_->id(), " is not open; it was finalized"));
@@ -87,6 +66,7 @@ void TreeCopy::copy_host_part(Value::Map header) {
 /// Turns ranges into their paths, which may make some, and then takes the paths.
 void TreeCopy::copy_paths() {
   for (KernelRow& kernel : kernels) follow_range(kernel.place);
+  for (TimedSymbol& timed : samples.timed) follow_range(timed.place);
   for (MetricCell& cell : device_values) follow_range(cell.row);
   for (MetricCell& cell : replay_metrics) follow_range(cell.row);
   for (MetricCell& cell : scope_metrics) follow_range(cell.row);

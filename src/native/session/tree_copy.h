@@ -13,6 +13,7 @@
 #include "session/occupancy.h"
 #include "session/path_table.h"
 #include "session/phase.h"
+#include "session/sample_copy.h"
 #include "session/session.h"
 
 namespace proton {
@@ -33,6 +34,7 @@ class TreeCopy {
 
   std::string frame_name(FrameId frame) const;
 
+  SampleCopy samples;
   // device part
   std::vector<MetricCell> kernel_metrics;
   std::vector<MetricCell> replay_metrics;
@@ -53,6 +55,7 @@ class TreeCopy {
   Summary summary;
 
  private:
+  TreeCopy(const Session& session, std::shared_ptr<const Phase> phase);
   void copy_paths();
 
   const Session* session_;

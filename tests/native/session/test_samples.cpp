@@ -12,7 +12,7 @@ const uint32_t kReasons[] = {0, 1, 2};
 
 std::map<uint32_t, std::pair<uint64_t, uint64_t>> counts(const SampleTable& table, size_t row) {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> found;
-  table.for_each_cell(table.instructions()[row], [&](const SampleCell& cell) {
+  table.rows().for_each_cell(table.rows().instructions[row], [&](const SampleCell& cell) {
     found[cell.reason] = {cell.samples, cell.latency};
   });
   return found;
@@ -28,7 +28,7 @@ TEST(counts_of_an_instruction_add_up_by_reason) {
   const uint32_t more[] = {0, 4, 3};
   table.add(function, 16, kReasons, samples, latency);
   table.add(function, 16, kReasons, more, {});
-  CHECK_EQ(table.instructions().size(), 1u);
+  CHECK_EQ(table.rows().instructions.size(), 1u);
   const auto found = counts(table, 0);
   CHECK_EQ(found.size(), 3u);
   CHECK(found.at(0) == std::pair(uint64_t{5}, uint64_t{1}));
@@ -47,7 +47,7 @@ TEST(functions_differ_by_symbol_device_and_module) {
   const uint32_t one[] = {1, 0, 0};
   table.add(first, 16, kReasons, one, {});
   table.add(first + 1, 16, kReasons, one, {});
-  CHECK_EQ(table.instructions().size(), 2u);
+  CHECK_EQ(table.rows().instructions.size(), 2u);
 }
 
 TEST(sums_do_not_stop_at_32_bits) {
