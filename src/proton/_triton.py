@@ -94,6 +94,16 @@ def remove_launch_hooks(enter: LaunchHook, leave: LaunchHook) -> None:
     runtime.launch_exit_hook.remove(leave)
 
 
+def add_load_hook(hook: Callable[..., None]) -> None:
+    """Have `hook` called when Triton has loaded a kernel into the driver."""
+    runtime_knobs().kernel_load_end_hook.add(hook)
+
+
+def remove_load_hook(hook: Callable[..., None]) -> None:
+    """Undo `add_load_hook`; harmless where it was not done."""
+    runtime_knobs().kernel_load_end_hook.remove(hook)
+
+
 def autotuner_class() -> type[Any]:
     """`triton.runtime.autotuner.Autotuner`."""
     kind: type[Any] = importlib.import_module("triton.runtime.autotuner").Autotuner

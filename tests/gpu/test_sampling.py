@@ -18,6 +18,7 @@ import pytest
 
 import proton
 from proton.mode import PCSampling
+from tests.support.sampled_profile import SampledProfile
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -36,12 +37,8 @@ def kernels(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def sampled(torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def sampled(torch: Any, tmp_path: Path) -> Callable[..., Any]:
     """`sampled(work, mode)` runs `work` in a session and reads what it wrote."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    from sampled_profile import (  # type: ignore[import-not-found, unused-ignore]
-        SampledProfile,
-    )
 
     def run(work: Callable[[], object], mode: Any = FAST, **options: Any) -> Any:
         torch.cuda.synchronize()
@@ -227,8 +224,6 @@ def test_only_included_kernels_and_scopes_are_shown(sampled: Any, work: Work) ->
 def test_sessions_with_and_without_sampling_run_at_once(
     torch: Any, work: Work, tmp_path: Path, sampled: Any
 ) -> None:
-    from sampled_profile import SampledProfile  # type: ignore[import-not-found, unused-ignore]
-
     plain = proton.start(str(tmp_path / "plain"), backend="cupti")
     found = sampled(lambda: work.gather(10)).check()
     work.gather(10)
@@ -318,11 +313,8 @@ def test_a_module_that_is_unloaded_keeps_its_samples(
 
 
 def test_phases_of_a_sampling_session_are_flushed_as_they_end(
-    torch: Any, work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    torch: Any, work: Work, tmp_path: Path
 ) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    from sampled_profile import SampledProfile  # type: ignore[import-not-found, unused-ignore]
-
     mode = f"{FAST}+periodic_flushing"
     session = proton.start(str(tmp_path / "run"), backend="cupti", mode=mode)
     for _ in range(2):
@@ -338,8 +330,6 @@ def test_phases_of_a_sampling_session_are_flushed_as_they_end(
 
 
 def test_the_command_samples_a_script(tmp_path: Path, kernels: Any, sampled: Any) -> None:
-    from sampled_profile import SampledProfile  # type: ignore[import-not-found, unused-ignore]
-
     script = tmp_path / "script.py"
     script.write_text(
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"

@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.sampled_profile import SampledProfile
+
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(300)]
 
 HERE = Path(__file__).parent
@@ -82,13 +84,6 @@ def by_ncu(kind: str, kernel: str, folder: Path) -> dict[str, float]:
 
 def by_us(kind: str, kernel: str, folder: Path) -> tuple[dict[str, float], str]:
     """Reason -> share of samples, of several launches; and the profile in words."""
-    sys.path.insert(0, str(HERE))
-    try:
-        from sampled_profile import (  # type: ignore[import-not-found, unused-ignore]
-            SampledProfile,
-        )
-    finally:
-        sys.path.remove(str(HERE))
     command = [sys.executable, "-m", "proton", "-q", "-n", "ours", "-m", "pcsampling:interval=2048"]
     run([*command, str(SCRIPT), kind, "20"], folder)
     profile = SampledProfile(folder / "ours.hatchet").check()

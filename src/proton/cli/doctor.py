@@ -15,8 +15,8 @@ from proton.errors import UsageError
 USAGE = """\
 usage: proton doctor
 
-Checks this machine: versions, native core, backend, GPU, commands, environment. Each problem
-comes with its remedy. Exit code 0: no problem; 1: at least one."""
+Checks this machine: versions, native core, backend, GPU, sampling, commands, environment. Each
+problem comes with its remedy. Exit code 0: no problem; 1: at least one."""
 
 
 def run(words: Sequence[str]) -> int:

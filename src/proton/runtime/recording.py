@@ -22,6 +22,7 @@ from proton.runtime.names import pick_format
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles
 from proton.runtime.safekeeping import Safekeeping
+from proton.runtime.source_files import identify
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
@@ -176,12 +177,13 @@ class Recording:
             WriteError: the first failure; the other phases are written all the same.
         """
         failure: WriteError | None = None
-        header = self.header(self.native.phase)
+        header = self._common_header(self.native.phase)
         with self.keeping:
             for phase in self._phases():
+                own = {**header, "phase": phase, **self._sources(phase)}
                 try:
                     with self._timed(f"phase {phase} written"):
-                        self.files.write(phase, output_format, {**header, "phase": phase})
+                        self.files.write(phase, output_format, own)
                 except WriteError as error:
                     failure = failure or error
         if failure is not None:
@@ -255,6 +257,9 @@ class Recording:
 
     def header(self, phase: int) -> dict[str, object]:
         """The start of the file's `proton` key."""
+        return {**self._common_header(phase), **self._sources(phase)}
+
+    def _common_header(self, phase: int) -> dict[str, object]:
         return make_header(
             self.options,
             backends=list(self.backends),
@@ -262,6 +267,11 @@ class Recording:
             phases=self._phases(),
             start_time_ns=self.start_time_ns,
         )
+
+    def _sources(self, phase: int) -> dict[str, object]:
+        """What identifies the source files that samples of a phase lie in, where there are any."""
+        files = identify(self.native.sampled_files(phase))
+        return {"sampling": {"files": files}} if files else {}
 
     def why_empty(self) -> str:
         """Why nothing was captured, with the facts that are known."""

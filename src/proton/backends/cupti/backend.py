@@ -13,16 +13,24 @@ from typing import Any
 
 from proton import _native, _triton
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
+from proton.backends.cupti.cubins import TritonCubins
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
 from proton.backends.cupti.mode import parse_mode
-from proton.backends.cupti.sampling import native_options, prepare_sampling
+from proton.backends.cupti.sampling import (
+    native_options,
+    prepare_sampling,
+    refused,
+    session_options,
+)
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
+from proton.inkernel.sampling import PCSampling
 
 DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0
+TIMES_ONLY = "this profile has times only"
 
 _log = logging.getLogger("proton")
 
@@ -38,6 +46,7 @@ class CuptiBackend:
         self._knobs = knobs or Knobs()
         self._sink: Any = None  # the native session, which the hub needs
         self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
+        self._cubins: TritonCubins | None = None  # while instructions are sampled
         self._stop_waiting: Callable[[], None] = lambda: None
         self._pid = os.getpid()
         self._refusals = 0  # of whole graphs, before the session
@@ -63,6 +72,7 @@ class CuptiBackend:
                 self._sink.count_loss("flush_timeout")
             for problem in _native.Cupti.take_problems():
                 self._sink.warn(problem)
+            self._find_code(self._sink)
         self._describe_devices()
         if self._timer is None and (
             self._mode.graphs == "graph"
@@ -78,6 +88,7 @@ class CuptiBackend:
         """Have CUPTI hand over the buffers whose work is done."""
         if self._sink is not None and self._timer is None:
             _native.Cupti.flush(SOON_LIMIT_S, synchronize=False)
+            self._find_code(self._sink)
 
     def stop(self) -> None:
         """Report no more; what was booked stays."""
@@ -91,6 +102,9 @@ class CuptiBackend:
             self._timer.stop()
         else:
             _native.Cupti.stop(sink)
+            self._find_code(sink)  # again: the last samples came when the session paused
+            if self._cubins is not None:
+                self._cubins.stop()
             if threading.main_thread().is_alive():  # else the process ends: why disturb it
                 _native.Cupti.detach()
 
@@ -103,29 +117,61 @@ class CuptiBackend:
             )
 
     def _start_hub(self, sink: Any) -> None:
-        options: dict[str, Any] = {}
+        sampling = self._mode.sampling
         try:
-            if self._mode.sampling is None:
+            if sampling is None:
                 open_hub(self._knobs)
-            elif (refusal := prepare_sampling(self._mode.sampling, self._knobs)) is None:
-                options["sampling"] = native_options(self._mode.sampling)
-            else:
-                _say(sink, f"{refusal}; this profile has times only")
+            elif (refusal := prepare_sampling(sampling, self._knobs)) is not None:
+                _say(sink, f"{refusal}; {TIMES_ONLY}")
+                sampling = None
             self._refusals = _native.Cupti.stats()["graph_refusals"]
-            _native.Cupti.start(
-                sink,
-                graphs=self._mode.graphs,
-                buffer_bytes=self._knobs.profile_buffer_size,
-                value_bytes=self._knobs.profile_metric_buffer_size,
-                graph_timing=self._knobs.graph_launch_timing,
-                **options,
-            )
-            if self._knobs.enable_hw_trace and (why_not := _native.Cupti.enable_hw_trace()):
-                _say(sink, why_not)
+            if sampling is None or not self._start_sampling(sink, sampling):
+                self._start_native(sink, None)
         except BackendUnavailable as error:
             if not is_held(error) or not self._may_use_events:
                 raise
             self._start_timer(sink, error)
+
+    def _start_sampling(self, sink: Any, sampling: PCSampling) -> bool:
+        """Whether it could be started; False: times will do."""
+        sink.set_sampling(**session_options(sampling))
+        self._start_native(sink, sampling)
+        try:
+            sink.activate()  # only now contexts that are there already are sampled, or refuse it
+        except BackendUnavailable as error:
+            _native.Cupti.stop(sink)
+            refusal = refused(sampling, error)
+            if sampling.fallback is None:
+                raise refusal from error
+            _say(sink, f"{refusal}; {TIMES_ONLY}")
+            return False
+        self._cubins = TritonCubins(_native.Cupti.add_cubin)
+        return True
+
+    def _start_native(self, sink: Any, sampling: PCSampling | None) -> None:
+        _native.Cupti.start(
+            sink,
+            graphs=self._mode.graphs,
+            buffer_bytes=self._knobs.profile_buffer_size,
+            value_bytes=self._knobs.profile_metric_buffer_size,
+            graph_timing=self._knobs.graph_launch_timing,
+            sampling=None if sampling is None else native_options(sampling),
+        )
+        if self._knobs.enable_hw_trace and (why_not := _native.Cupti.enable_hw_trace()):
+            _say(sink, why_not)
+
+    def _find_code(self, sink: Any) -> None:
+        """Have Triton's cubins where the samples of phases in memory may need them."""
+        if self._cubins is None:
+            return
+        self._cubins.hand_over(
+            lambda: [
+                each
+                for phase in range(sink.phase + 1)
+                if sink.has_phase(phase)
+                for each in sink.missing_code(phase)
+            ]
+        )
 
     @property
     def _may_use_events(self) -> bool:

@@ -8,36 +8,78 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from proton import _triton
+from proton.errors import BackendUnavailable
+
+Missing = list[tuple[int, str]]  # modules and symbols whose code is not known
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much of Triton's cache is looked at; the newest comes first."""
 
-    files: int = 4096
+    files: int = 512
     size_bytes: int = 256 << 20
     time_s: float = 1.0
 
 
-def in_memory(known: set[str]) -> Iterator[tuple[bytes, str]]:
-    """Cubin and PTX of the kernels of this process that are not `known` yet; then they are."""
-    for key, cubin, ptx in _triton.compiled_kernels():
-        if key not in known:
-            known.add(key)
-            yield cubin, ptx
+class TritonCubins:
+    """Hands what Triton knows of the process's modules to whoever resolves lines.
+
+    Looks when it is asked to, and again only after Triton has loaded another kernel: looking takes
+    some ten milliseconds in a large program.
+    """
+
+    def __init__(self, add: Callable[[bytes, str], None]) -> None:
+        """`add` takes a cubin and its PTX, empty where there is none."""
+        self._add = add
+        self._is_stale = True
+        self._known: set[str] = set()
+        self._tried: set[tuple[int, str]] = set()
+        self._stop_waiting = _triton.when_imported(lambda: _triton.add_load_hook(self._on_load))
+
+    def hand_over(self, find_missing: Callable[[], Missing]) -> None:
+        """Give what is new in memory; for code that is missing then, what Triton's cache has."""
+        if self._is_stale:
+            self._is_stale = False
+            for key, cubin, ptx in _triton.compiled_kernels():
+                if key not in self._known:
+                    self._known.add(key)
+                    self._give(cubin, ptx)
+        missing = set(find_missing()) - self._tried
+        if missing:
+            self._tried |= missing
+            for cubin, ptx in in_cache(_triton.cache_folder(), {symbol for _, symbol in missing}):
+                self._give(cubin, ptx)
+
+    def stop(self) -> None:
+        """Watch Triton no more."""
+        self._stop_waiting()
+        if _triton.is_imported():
+            _triton.remove_load_hook(self._on_load)
+
+    def _on_load(self, *_: object) -> None:
+        self._is_stale = True
+
+    def _give(self, cubin: bytes, ptx: str) -> None:
+        try:
+            self._add(cubin, ptx)
+        except BackendUnavailable:  # CUPTI refuses it; the profile says of which code it has none
+            return
 
 
-def in_cache(folder: str | None, limits: Limits | None = None) -> Iterator[tuple[bytes, str]]:
-    """Cubin and PTX of what lies in Triton's cache, newest first, as far as the limits go."""
+def in_cache(
+    folder: str | None, symbols: Collection[str], limits: Limits | None = None
+) -> Iterator[tuple[bytes, str]]:
+    """Cubin and PTX of kernels in Triton's cache, newest first, as far as the limits go."""
     limits = limits or Limits()
     end = time.monotonic() + limits.time_s
     left = limits.size_bytes
-    for path in _newest(folder, end)[: limits.files]:
+    for path in _newest(folder, symbols, end)[: limits.files]:
         if time.monotonic() > end:
             return
         try:
@@ -50,8 +92,8 @@ def in_cache(folder: str | None, limits: Limits | None = None) -> Iterator[tuple
         yield cubin, _text_beside(path)
 
 
-def _newest(folder: str | None, end: float) -> list[Path]:
-    """The cubins of a folder of folders, the last written first."""
+def _newest(folder: str | None, symbols: Collection[str], end: float) -> list[Path]:
+    """The cubins of a folder of folders that are of these symbols, the last written first."""
     found: list[tuple[float, str]] = []
     if folder is None:
         return []
@@ -61,19 +103,24 @@ def _newest(folder: str | None, end: float) -> list[Path]:
                 if time.monotonic() > end:
                     break
                 if entry.is_dir():
-                    found += _cubins(entry.path)
+                    found += _cubins(entry.path, symbols)
     except OSError:
         return []
     return [Path(path) for _, path in sorted(found, reverse=True)]
 
 
-def _cubins(folder: str) -> list[tuple[float, str]]:
+def _cubins(folder: str, symbols: Collection[str]) -> list[tuple[float, str]]:
     try:
         with os.scandir(folder) as entries:
-            cubins = [entry for entry in entries if entry.name.endswith(".cubin")]
+            cubins = [entry for entry in entries if _symbol(entry.name) in symbols]
         return [(entry.stat().st_mtime, entry.path) for entry in cubins]
     except OSError:  # cleared meanwhile
         return []
+
+
+def _symbol(name: str) -> str | None:
+    """Of which kernel a file is the cubin, by its name; None: it is none."""
+    return name.removesuffix(".cubin") if name.endswith(".cubin") else None
 
 
 def _text_beside(path: Path) -> str:

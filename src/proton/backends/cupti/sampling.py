@@ -8,9 +8,12 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import re
+from typing import Any
 
 from proton import _native
 from proton.backends.cupti.candidates import chosen_of, find_candidates
+from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import open_hub
 from proton.backends.cupti.permission import Obstacle, find_obstacle
 from proton.backends.knobs import Knobs
@@ -37,22 +40,27 @@ def prepare_sampling(sampling: PCSampling, knobs: Knobs) -> BackendUnavailable |
     if obstacle is None:
         load_perf_libraries(knobs)
     open_hub(knobs)
-    if obstacle is None and (reason := _check()) is not None:
-        obstacle = Obstacle(reason, _remedy(knobs))
+    if obstacle is None and (reason := _native.Cupti.check_sampling()) is not None:
+        obstacle = Obstacle(reason, _missing_libraries(knobs))
     if obstacle is None:
         return None
-    error = BackendUnavailable(
-        "cupti",
-        reason=f"mode {sampling.name!r} cannot sample here: {obstacle.reason}",
-        remedy=f"{obstacle.remedy}, {OR_TIMING}",
-    )
+    error = refused(sampling, obstacle)
+    if "holds CUPTI" in obstacle.reason and (who := hint(error)):
+        error.add_note(who.removeprefix("; "))
     if sampling.fallback is None:
         raise error
     return error
 
 
-def _check() -> str | None:
-    return _native.Cupti.check_sampling()
+def refused(sampling: PCSampling, why: Obstacle | BackendUnavailable) -> BackendUnavailable:
+    """The error for a mode that cannot be, with the remedy and what else could be done."""
+    if isinstance(why, BackendUnavailable):
+        why = Obstacle(str(why).removeprefix("backend 'cupti' is unavailable: "), "")
+    return BackendUnavailable(
+        "cupti",
+        reason=f"mode {sampling.name!r} cannot sample here: {why.reason}",
+        remedy=", ".join(filter(None, (why.remedy, OR_TIMING))),
+    )
 
 
 def native_options(sampling: PCSampling) -> dict[str, int]:
@@ -63,6 +71,17 @@ def native_options(sampling: PCSampling) -> dict[str, int]:
         "drain_ns": sampling.drain_ns,
         "window_ns": sampling.window_ns,
         "every_ns": sampling.every_ns,
+    }
+
+
+def session_options(sampling: PCSampling) -> dict[str, Any]:
+    """What a session needs to know of a mode."""
+    include = sampling.include
+    return {
+        "period_cycles": 1 << sampling.period_exponent,
+        "window_ns": sampling.window_ns,
+        "every_ns": sampling.every_ns,
+        "include": None if include is None else re.compile(include).search,
     }
 
 
@@ -96,8 +115,9 @@ def _find(folders: set[str], name: str) -> str | None:
     return next((path for path in paths if os.path.exists(path)), None)
 
 
-def _remedy(knobs: Knobs) -> str:
+def _missing_libraries(knobs: Knobs) -> str:
+    """The remedy that CUPTI itself cannot know; empty where its helper libraries are there."""
     chosen = chosen_of(find_candidates(knobs))
     if chosen is not None and (missing := missing_perf_libraries(chosen.path)):
         return f"{' and '.join(missing)} should lie beside {chosen.path}: {INSTALL_PERF}"
-    return "`proton doctor` says what it finds; end other tools that use CUPTI or the counters"
+    return ""

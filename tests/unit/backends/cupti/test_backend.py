@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proton import _native
+from proton import _native, _triton
 from proton.backends.cupti.backend import CuptiBackend
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.knobs import Knobs
@@ -22,6 +22,12 @@ class FakeHub:
     flushes_in_time = True
     refusals = 3
     obstacle: str | None = None  # to sampling
+
+    cubins: list[Any]
+
+    @classmethod
+    def add_cubin(cls, cubin: bytes, ptx: str) -> None:
+        cls.cubins.append((cubin, ptx))
 
     @classmethod
     def check_sampling(cls) -> str | None:
@@ -79,6 +85,26 @@ class Sink:
         self.losses: list[str] = []
         self.warnings: list[str] = []
         self.records: list[Any] = []
+        self.sampling: dict[str, Any] | None = None
+        self.phase = 2
+        self.asked_phases: list[int] = []
+        self.activations = 0
+        self.refusal: BackendUnavailable | None = None
+
+    def activate(self) -> None:
+        self.activations += 1
+        if self.refusal is not None:
+            raise self.refusal
+
+    def set_sampling(self, **options: Any) -> None:
+        self.sampling = options
+
+    def has_phase(self, phase: int) -> bool:
+        return phase != 1
+
+    def missing_code(self, phase: int) -> list[tuple[int, str]]:
+        self.asked_phases.append(phase)
+        return []
 
     def add_device(self, device_type: str, device_id: int, attributes: Any) -> None:
         self.devices[device_id] = attributes
@@ -96,7 +122,7 @@ class Sink:
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A hub that has loaded its libraries."""
-    fake = type("Own", (FakeHub,), {"calls": []})
+    fake = type("Own", (FakeHub,), {"calls": [], "cubins": []})
     monkeypatch.setattr(_native, "Cupti", fake, raising=False)
     return fake
 
@@ -269,6 +295,38 @@ def test_a_sampling_session_tells_the_hub_how(hub: Any, sink: Any) -> None:
     assert hub.calls[0][1]["graphs"] == "graph"
 
 
+def test_a_session_is_told_how_it_is_sampled(hub: Any, sink: Any) -> None:
+    started(sink, "pcsampling:interval=60:window=30ms:every=1s:include=ge.m").stop()
+    include = sink.sampling.pop("include")
+    assert sink.sampling == {
+        "period_cycles": 64,
+        "window_ns": 30_000_000,
+        "every_ns": 1_000_000_000,
+    }
+    assert include("my_gemm")
+    assert not include("softmax")
+
+
+def test_without_sampling_a_session_is_told_nothing(hub: Any, sink: Any) -> None:
+    started(sink).stop()
+    assert (hub.calls[0][1]["sampling"], sink.sampling) == (None, None)
+
+
+def test_cubins_of_triton_are_handed_over_before_samples_are_shown(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels = [("a", b"A", "// a")]
+    monkeypatch.setattr(_triton, "compiled_kernels", lambda: kernels)
+    monkeypatch.setattr(_triton, "cache_folder", lambda: None)
+    backend = started(sink, "pcsampling")
+    assert hub.cubins == []
+    backend.flush()
+    backend.flush()
+    backend.stop()
+    assert hub.cubins == [(b"A", "// a")]
+    assert sink.asked_phases[:2] == [0, 2]  # those that are in memory
+
+
 def test_where_sampling_is_impossible_nothing_is_started(hub: Any, sink: Any) -> None:
     hub.obstacle = "the GPU gives no stall reasons"
     with pytest.raises(BackendUnavailable, match="cannot sample here: the GPU gives no stall"):
@@ -281,11 +339,34 @@ def test_the_fallback_times_kernels_and_says_why(
 ) -> None:
     hub.obstacle = "the GPU gives no stall reasons"
     started(sink, "pcsampling:fallback=timing").stop()
-    assert "sampling" not in hub.calls[0][1]
+    assert hub.calls[0][1]["sampling"] is None
+    assert sink.sampling is None
     (warning,) = sink.warnings
     assert "the GPU gives no stall reasons" in warning
     assert warning.endswith("this profile has times only")
     assert warning in caplog.text
+
+
+def test_contexts_that_refuse_when_sampling_begins_are_told_with_the_fallback(
+    hub: Any, sink: Any
+) -> None:
+    sink.refusal = BackendUnavailable("cupti", reason="the counters are busy", remedy="end DCGM")
+    message = "'pcsampling' cannot sample here: the counters are busy; end DCGM; or give fallback="
+    with pytest.raises(BackendUnavailable, match=message):
+        started(sink, "pcsampling")
+    assert [name for name, _ in hub.calls] == ["start", "stop"]
+    hub.calls.clear()
+    started(sink, "pcsampling:fallback=timing").stop()
+    assert [name for name, _ in hub.calls] == ["start", "stop", "start", "stop", "detach"]
+    assert hub.calls[2][1]["sampling"] is None
+    assert sink.warnings[0].endswith("this profile has times only")
+
+
+def test_only_sampling_is_begun_by_the_backend(hub: Any, sink: Any) -> None:
+    started(sink).stop()
+    assert sink.activations == 0
+    started(sink, "pcsampling").stop()
+    assert sink.activations == 1
 
 
 def test_a_held_cupti_refuses_sampling_unless_there_is_a_fallback(

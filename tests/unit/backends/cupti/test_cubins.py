@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from proton import _triton
-from proton.backends.cupti.cubins import Limits, in_cache, in_memory
+from proton.backends.cupti.cubins import Limits, TritonCubins, in_cache
+from proton.errors import BackendUnavailable
+
+NAMES = {"new", "old"}
 
 
 def put(folder: Path, name: str, *, age_s: int = 0, ptx: str | None = None, size: int = 3) -> None:
@@ -21,19 +25,71 @@ def put(folder: Path, name: str, *, age_s: int = 0, ptx: str | None = None, size
         cubin.with_suffix(".ptx").write_text(ptx)
 
 
-def test_kernels_in_memory_come_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = [("a", b"A", "// a"), ("b", b"B", "")]
-    monkeypatch.setattr(_triton, "compiled_kernels", lambda: kernels)
-    known = {"b"}
-    assert list(in_memory(known)) == [(b"A", "// a")]
-    assert list(in_memory(known)) == []
+@pytest.fixture
+def triton(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """A Triton with two kernels in memory, and a cache."""
+
+    class Triton:
+        kernels: ClassVar = [("a", b"A", "// a"), ("b", b"B", "")]
+        hooks: ClassVar[list[Any]] = []
+        looks = 0
+
+    def look() -> Any:
+        Triton.looks += 1
+        return Triton.kernels
+
+    monkeypatch.setattr(_triton, "compiled_kernels", look)
+    monkeypatch.setattr(_triton, "cache_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(_triton, "when_imported", lambda call: (call(), lambda: None)[1])
+    monkeypatch.setattr(_triton, "is_imported", lambda: True)
+    monkeypatch.setattr(_triton, "add_load_hook", Triton.hooks.append)
+    monkeypatch.setattr(_triton, "remove_load_hook", Triton.hooks.remove)
+    yield Triton
+    assert Triton.hooks == []
+
+
+class Taken:
+    """Keeps what it was given; refuses one cubin."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[bytes, str]] = []
+
+    def __call__(self, cubin: bytes, ptx: str) -> None:
+        if cubin == b"B":
+            raise BackendUnavailable("cupti", reason="no cubin", remedy="none")
+        self.given.append((cubin, ptx))
+
+
+def test_kernels_in_memory_are_given_once_and_looked_for_after_a_load_only(triton: Any) -> None:
+    taken = Taken()
+    cubins = TritonCubins(taken)
+    for _ in range(3):
+        cubins.hand_over(list)
+    assert (taken.given, triton.looks) == ([(b"A", "// a")], 1)
+    triton.kernels = [*triton.kernels, ("c", b"C", "")]
+    triton.hooks[0]("module", "function", "c", {}, "c")
+    cubins.hand_over(list)
+    cubins.stop()
+    assert (taken.given[1:], triton.looks) == ([(b"C", "")], 2)
+
+
+def test_what_is_missing_is_looked_for_in_the_cache_once(triton: Any, tmp_path: Path) -> None:
+    put(tmp_path, "wanted", ptx="// wanted")
+    put(tmp_path, "other")
+    taken = Taken()
+    cubins = TritonCubins(taken)
+    for _ in range(2):
+        cubins.hand_over(lambda: [(7, "wanted"), (8, "nowhere")])
+    cubins.stop()
+    assert taken.given[1:] == [(b"www", "// wanted")]
 
 
 def test_the_cache_gives_the_newest_first_with_the_text_beside(tmp_path: Path) -> None:
     put(tmp_path, "old", age_s=100)
     put(tmp_path, "new", ptx="// new")
+    put(tmp_path, "else")
     (tmp_path / "stray.cubin").write_bytes(b"x")
-    assert list(in_cache(str(tmp_path))) == [(b"nnn", "// new"), (b"ooo", "")]
+    assert list(in_cache(str(tmp_path), NAMES)) == [(b"nnn", "// new"), (b"ooo", "")]
 
 
 @pytest.mark.parametrize(
@@ -48,22 +104,22 @@ def test_the_cache_gives_the_newest_first_with_the_text_beside(tmp_path: Path) -
 def test_limits_keep_a_large_cache_from_holding_up_the_end(
     tmp_path: Path, limits: Limits, count: int
 ) -> None:
-    put(tmp_path, "a")
-    put(tmp_path, "b")
-    assert len(list(in_cache(str(tmp_path), limits))) == count
+    put(tmp_path, "old")
+    put(tmp_path, "new")
+    assert len(list(in_cache(str(tmp_path), NAMES, limits))) == count
 
 
 @pytest.mark.parametrize("name", [None, "/there/is/none"])
 def test_no_cache_gives_nothing(name: str | None) -> None:
-    assert list(in_cache(name)) == []
+    assert list(in_cache(name, NAMES)) == []
 
 
 def test_a_cache_that_is_cleared_meanwhile_gives_what_is_left(tmp_path: Path) -> None:
-    put(tmp_path, "a")
-    put(tmp_path, "b", age_s=5)
-    found = in_cache(str(tmp_path))
-    assert next(found) == (b"aaa", "")
-    (tmp_path / "b" / "b.cubin").unlink()
+    put(tmp_path, "new")
+    put(tmp_path, "old", age_s=5)
+    found = in_cache(str(tmp_path), NAMES)
+    assert next(found) == (b"nnn", "")
+    (tmp_path / "old" / "old.cubin").unlink()
     assert list(found) == []
 
 
@@ -79,7 +135,7 @@ def test_only_kernels_with_a_cubin_are_found_in_tritons_memory(
         pass
 
     Compiler.CompiledKernel = CompiledKernel  # type: ignore[attr-defined]
-    monkeypatch.setitem(__import__("sys").modules, "triton.compiler.compiler", Compiler)
+    monkeypatch.setitem(sys.modules, "triton.compiler.compiler", Compiler)
     kept = [
         CompiledKernel({"cubin": b"one", "ptx": "// one"}, "key"),
         CompiledKernel({"hsaco": b"two"}),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proton import _native
-from proton.backends.cupti import sampling
+from proton.backends.cupti import holders, sampling
 from proton.backends.cupti.permission import Obstacle
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
@@ -83,12 +83,23 @@ def test_what_cupti_says_is_refused_with_the_helpers_it_lacks(
         sampling.prepare_sampling(PCSampling(), KNOBS)
 
 
-def test_where_the_helpers_are_there_the_doctor_is_the_remedy(
+def test_where_the_helpers_are_there_cuptis_own_remedy_stands(
     loaded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_native.Cupti, "check_sampling", lambda: "refused", raising=False)
-    with pytest.raises(BackendUnavailable, match="refused; `proton doctor`"):
+    monkeypatch.setattr(_native.Cupti, "check_sampling", lambda: "busy; end it", raising=False)
+    with pytest.raises(BackendUnavailable, match="here: busy; end it; or give fallback=timing"):
         sampling.prepare_sampling(PCSampling(), KNOBS)
+
+
+def test_who_may_hold_cupti_is_told_where_cupti_does_not(
+    loaded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "another tool holds CUPTI (error 39); stop it"
+    monkeypatch.setattr(_native.Cupti, "check_sampling", lambda: reason, raising=False)
+    monkeypatch.setattr(holders, "suspects", lambda: ["Nsight"])
+    with pytest.raises(BackendUnavailable, match="another tool holds CUPTI") as raised:
+        sampling.prepare_sampling(PCSampling(), KNOBS)
+    assert raised.value.__notes__ == ["the holder may be Nsight"]
 
 
 def test_the_hub_is_told_numbers() -> None:

@@ -87,8 +87,7 @@ class SampledProfile:
 
     def check(self) -> SampledProfile:
         """Everything adds up; with the numbers, where not."""
-        shown = self.samples + self.sampling.get("left_out", 0)
-        assert shown == self.sampling["samples"], f"{shown} of {self.describe()}"
+        assert self.samples == self.sampling["samples"], self.describe()
         for name, kernel in self.kernels.items():
             where = f"{name} of {self.describe()}"
             assert sum(kernel.reasons.values()) == kernel.samples, where
