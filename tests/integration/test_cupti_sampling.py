@@ -11,6 +11,9 @@ import os
 import re
 import sys
 import textwrap
+import threading
+import time
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +49,7 @@ class Compiled(NamedTuple):
     ptx: str
     load_pc: int  # of an instruction of the line that loads
     max_pc: int  # of one inside Triton's library, called by the line with tl.max
+    kernel: Any  # Triton's, kept alive
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +70,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     spec.loader.exec_module(module)
     signature = {"x_ptr": "*fp32", "y_ptr": "*fp32", "BLOCK": "constexpr"}
     source = ASTSource(module.highest, signature, {"BLOCK": 4096})
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Triton's, on its own plans
         # one of another run would have that one's path in it
         patch.setenv("TRITON_CACHE_DIR", str(folder))
         built = compile(source, target=GPUTarget("cuda", 90, 32))
@@ -76,7 +81,23 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     stacks = dict(zip(offsets, read.locate("highest", offsets), strict=True))
     load_pc = next(pc for pc, stack in stacks.items() if len(stack) == 1 and stack[0][1] == LOAD)
     max_pc = next(pc for pc, stack in stacks.items() if len(stack) > 1 and stack[0][1] == MAX)
-    return Compiled(path, cubin, ptx, load_pc, max_pc)
+    return Compiled(path, cubin, ptx, load_pc, max_pc, built)
+
+
+@pytest.mark.matrix
+def test_triton_tells_of_kernels_in_memory_and_of_its_cache(
+    compiled: Compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # ask Triton itself
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/a/cache")
+    found = [(cubin, ptx) for _, cubin, ptx in _triton.compiled_kernels()]
+    assert (compiled.cubin, compiled.ptx) in found
+    assert _triton.cache_folder() == "/a/cache"
+    calls: list[object] = []
+    _triton.add_load_hook(calls.append)
+    _triton.runtime_knobs().kernel_load_end_hook("loaded")
+    _triton.remove_load_hook(calls.append)
+    assert calls == ["loaded"]
 
 
 @pytest.fixture(autouse=True)
@@ -99,6 +120,7 @@ def place(compiled: Compiled, line: int) -> str:
     return f"{compiled.path}:{line}@highest"
 
 
+@pytest.mark.matrix
 def test_samples_stand_on_the_users_lines_beside_times(
     fake_driver: FakeDriver, compiled: Compiled
 ) -> None:
@@ -254,6 +276,34 @@ def test_samples_without_a_timed_launch_stand_apart(
     kernel = found.kernels["gemm"]
     assert [path[0] for path in kernel.paths] == [UNTIMED]
     assert kernel.samples == 3
+
+
+def test_sessions_come_and_go_while_another_thread_launches(fake_driver: FakeDriver) -> None:
+    """The fake driver notes a switch of sampling beside a launch, and the fixture fails then."""
+    fake_driver.sample("gemm", 16, "wait", 3)
+    is_over = threading.Event()
+
+    def launch() -> None:
+        while not is_over.is_set():
+            for _ in range(100):
+                fake_driver.launch("gemm", 10)
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    try:
+        samples = 0
+        for _ in range(20):
+            session = proton.start("run", backend="cupti", mode="pcsampling:drain=10ms")
+            time.sleep(0.01)
+            proton.finalize(session)
+            found = SampledProfile(Path("run.hatchet")).check()
+            samples += found.samples
+    finally:
+        is_over.set()
+        thread.join(30)
+    assert not thread.is_alive()
+    assert samples > 0
+    assert samples % 3 == 0
 
 
 SCRIPT = """

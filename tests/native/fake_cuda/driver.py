@@ -191,9 +191,7 @@ class FakeDriver:
         """Set memory."""
         return int(self.calls.fake_memset(0, size_bytes, time_ns, None))
 
-    def sample(
-        self, kernel: str, pc: int, reason: str, samples: int = 1, latency: int = 0
-    ) -> None:
+    def sample(self, kernel: str, pc: int, reason: str, samples: int = 1, latency: int = 0) -> None:
         """Let every launch of a kernel add samples to one of its instructions."""
         given = kernel.encode(), pc, reason.encode(), samples, latency
         assert self.calls.fake_sample(*given) == 0, (reason, latency)
