@@ -10,6 +10,7 @@ import proton
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.sampling import FOUND, NO_CUBIN, NO_LINE
+from proton.render.sampling import SPLIT_NOTE
 from tests.native.fake_cuda.driver import FakeDriver
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "cubins"
@@ -46,7 +47,11 @@ def test_what_a_session_writes_reads_back_whole(recorded: Path) -> None:
     assert sampling is not None
     assert profile.tree is not None
     assert sampling.samples == profile.tree.root.total("num_samples") == 4 * 90 + 5
+    assert (sampling.period_cycles, sampling.is_split) == (4096, True)
+    parts = [profile.tree.root.child(scope).child("softmax") for scope in ("forward", "backward")]
+    assert [part.total("num_samples") for part in parts] == [270, 90]
     softmax, gemm = sampling.kernels
+    assert (softmax.contexts, gemm.contexts) == (2, 1)
     assert (softmax.symbol, softmax.arch, softmax.lines) == ("softmax", 90, FOUND)
     assert [one.samples for one in softmax.instructions] == [120, 120, 120]
     assert all(len(one.code) == 16 and one.line != NO_LINE for one in softmax.instructions)
@@ -57,7 +62,8 @@ def test_lines_and_what_is_not_known_are_shown(
     recorded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = shown(capsys, "--full", str(recorded))
-    assert "365 samples" in text
+    assert "365 samples, one every 4 096 cycles of a multiprocessor" in text
+    assert SPLIT_NOTE in text
     assert "/src/kernels.py:22" in text
     assert "barrier 100 %" in text
     assert "gemm (no cubin)  wait 100 %" in text
