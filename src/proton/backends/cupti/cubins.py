@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,20 +30,21 @@ class Limits:
 class TritonCubins:
     """Hands what Triton knows of the process's modules to whoever resolves lines.
 
-    Looks when it is asked to, and again only after Triton has loaded another kernel: looking takes
-    some ten milliseconds in a large program.
+    Kernels that Triton loads from now on are given as they are loaded. Those that were there before
+    are looked for when it is asked to, once: that takes some ten milliseconds in a large program.
     """
 
     def __init__(self, add: Callable[[bytes, str], None]) -> None:
         """`add` takes a cubin and its PTX, empty where there is none."""
         self._add = add
+        self._pid = os.getpid()
         self._is_stale = True
         self._known: set[str] = set()
         self._tried: set[tuple[int, str]] = set()
         self._stop_waiting = _triton.when_imported(lambda: _triton.add_load_hook(self._on_load))
 
     def hand_over(self, find_missing: Callable[[], Missing]) -> None:
-        """Give what is new in memory; for code that is missing then, what Triton's cache has."""
+        """Give what was in memory before; for code that is missing then, what the cache has."""
         if self._is_stale:
             self._is_stale = False
             for key, cubin, ptx in _triton.compiled_kernels():
@@ -62,8 +63,21 @@ class TritonCubins:
         if _triton.is_imported():
             _triton.remove_load_hook(self._on_load)
 
-    def _on_load(self, *_: object) -> None:
-        self._is_stale = True
+    def _on_load(
+        self, module: object, function: object, name: str, group: Mapping[str, str], key: str
+    ) -> None:
+        """A kernel was loaded; `group` has the files that it was made of."""
+        if os.getpid() != self._pid:  # a forked child has the hook, but no session
+            return
+        paths = [Path(path) for path in group.values() if path.endswith(".cubin")]
+        try:
+            cubins = [(path.read_bytes(), _text_beside(path)) for path in paths]
+        except OSError:  # the cache was cleared; memory has it
+            self._is_stale = True
+            return
+        self._known.add(key)
+        for cubin, ptx in cubins:
+            self._give(cubin, ptx)
 
     def _give(self, cubin: bytes, ptx: str) -> None:
         try:

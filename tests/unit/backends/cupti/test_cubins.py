@@ -60,14 +60,46 @@ class Taken:
         self.given.append((cubin, ptx))
 
 
-def test_kernels_in_memory_are_given_once_and_looked_for_after_a_load_only(triton: Any) -> None:
+def test_kernels_in_memory_are_looked_for_once(triton: Any) -> None:
     taken = Taken()
     cubins = TritonCubins(taken)
     for _ in range(3):
         cubins.hand_over(list)
+    cubins.stop()
     assert (taken.given, triton.looks) == ([(b"A", "// a")], 1)
+
+
+def test_a_kernel_is_given_as_it_is_loaded(triton: Any, tmp_path: Path) -> None:
+    put(tmp_path, "new", ptx="// new")
+    group = {name: str(tmp_path / "new" / name) for name in ("new.cubin", "new.ptx")}
+    taken = Taken()
+    cubins = TritonCubins(taken)
+    triton.kernels = [("key", b"nnn", "// new")]
+    triton.hooks[0]("module", "function", "new", group, "key")
+    assert taken.given == [(b"nnn", "// new")]
+    cubins.hand_over(list)
+    cubins.stop()
+    assert taken.given == [(b"nnn", "// new")]  # not twice
+
+
+def test_a_forked_child_gives_nothing(
+    triton: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "new")
+    taken = Taken()
+    cubins = TritonCubins(taken)
+    monkeypatch.setattr(os, "getpid", os.getppid)
+    triton.hooks[0]("module", "function", "new", {"n": str(tmp_path / "new/new.cubin")}, "key")
+    cubins.stop()
+    assert taken.given == []
+
+
+def test_a_kernel_whose_files_are_gone_is_taken_from_memory(triton: Any) -> None:
+    taken = Taken()
+    cubins = TritonCubins(taken)
+    cubins.hand_over(list)
     triton.kernels = [*triton.kernels, ("c", b"C", "")]
-    triton.hooks[0]("module", "function", "c", {}, "c")
+    triton.hooks[0]("module", "function", "c", {"c.cubin": "/gone/c.cubin"}, "c")
     cubins.hand_over(list)
     cubins.stop()
     assert (taken.given[1:], triton.looks) == ([(b"C", "")], 2)
