@@ -1,8 +1,9 @@
 // What Proton adds to launches on the fake driver, callback and records, in processor time of all
 // threads; `launch_cost.py` builds it and, where valgrind is, counts its instructions.
-//   launch_cost none|walk|proton same|mixed|graph COUNT
-// none: a profiler that does nothing; walk: one that walks over its records; same: one kernel;
-// mixed: 64 kernels by turns in 16 scopes; graph: replays of 1000 kernels.
+//   launch_cost none|walk|proton|sampled same|mixed|graph COUNT
+// none: a profiler that does nothing; walk: one that walks over its records; sampled: proton, ready
+// to sample instructions, in a closed window, where the fake itself does no more than else; same:
+// one kernel; mixed: 64 kernels by turns in 16 scopes; graph: replays of 1000 kernels.
 #include <time.h>
 
 #include <cstdio>
@@ -26,8 +27,8 @@ int64_t cpu_ns() {
 double time_work(const std::string& work, int count) {
   std::vector<void*> functions;
   for (int i = 0; i < kNames; ++i) {
-    const std::string name = "_ZN2at6native29vectorized_elementwise_kernelILi" +
-                             std::to_string(i) + "ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0";
+    const std::string name = "_ZN2at6native29vectorized_elementwise_kernelILi" + std::to_string(i) +
+                             "ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0";
     functions.push_back(FAKE(fake_function)(name.c_str(), 1000 + 10 * i));
   }
   void* exec = nullptr;
@@ -68,8 +69,17 @@ int main(int count, char** arguments) {
   const std::string tool = arguments[1];
   double time_ns = 0;
   gpu::hub();
-  if (tool == "proton") {
-    gpu::Recording recording;
+  if (tool == "proton" || tool == "sampled") {
+    gpu::SinkOptions options;
+    if (tool == "sampled") {
+      options.sampling.emplace();
+      options.sampling->window_ns = 1;
+      options.sampling->every_ns = 3600 * gpu::kSecond;
+    }
+    gpu::launch("first");  // there is a context
+    gpu::Recording recording(options);
+    while (FAKE(fake_sampled_contexts)(1) != 0) {
+    }
     host::enter("outer");
     time_ns = time_work(arguments[2], std::atoi(arguments[3]));
     host::leave();

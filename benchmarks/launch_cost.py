@@ -92,7 +92,7 @@ def open_driver() -> FakeDriver:
 def build_program(folder: str) -> str:
     """`launch_cost.cpp` with the core that it needs; its path."""
     native = ROOT / "src" / "native"
-    rooms = ("base", "model", "session", "backends/cupti")
+    rooms = ("base", "model", "cubin", "session", "backends/cupti")
     sources = [path for room in rooms for path in sorted((native / room).glob("*.cpp"))]
     sources.append(ROOT / "benchmarks" / "launch_cost.cpp")
     program = os.path.join(folder, "launch_cost")
@@ -136,6 +136,11 @@ def instruction_results(library: str) -> list[Result]:
                 figure = f"added to a launch on the fake driver, {words}, all threads"
                 added = exact((ours - floor) / COUNTED)
                 results.append(Result(figure, "instructions", added))
+                if work != "same":
+                    continue
+                sampled = count_instructions(program, "sampled", work, library)
+                figure = "added to that where instructions may be sampled"
+                results.append(Result(figure, "instructions", exact((sampled - ours) / COUNTED)))
         except subprocess.SubprocessError as error:
             print(f"instructions were not counted: {error}")
     return results

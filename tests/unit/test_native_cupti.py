@@ -326,3 +326,56 @@ def test_a_child_of_a_fork_leaves_cupti_alone(fake_driver: FakeDriver, start: St
         os._exit(int(fake_driver.counter("violations") != 0))
     assert os.waitpid(child, 0)[1] == 0
     assert flushed(session)["k"]["count"] == 1
+
+
+def test_samples_are_counted_beside_timed_kernels(fake_driver: FakeDriver, start: Start) -> None:
+    fake_driver.sample("k", 16, "long_scoreboard", 5, 3)
+    before = Cupti.stats()["samples"]
+    session = start(sampling={"period_exponent": 10, "drain_ns": 1_000_000})
+    for _ in range(10):
+        fake_driver.launch("k")
+    assert flushed(session)["k"]["count"] == 10
+    stats = Cupti.stats()
+    assert stats["samples"] - before == 50
+    assert stats["sampled_contexts"] == 1
+    Cupti.stop(session)
+    assert Cupti.stats()["sampled_contexts"] == 0
+    assert fake_driver.violations == []
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"period": 3}, "unknown number of sampling 'period'"),
+        ({"period_exponent": 4}, "give one from 5 to 31"),
+        ({"drain_ns": -1}, "below 0"),
+        ({"window_ns": 5}, "both or none"),
+        ({"window_ns": 5, "every_ns": 4}, "the window not longer"),
+    ],
+)
+def test_bad_numbers_of_sampling_are_refused(
+    start: Start, numbers: dict[str, int], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        start(sampling=numbers)
+
+
+def test_a_gpu_that_cannot_be_sampled_is_told_before_the_start(
+    fake_driver: FakeDriver, start: Start
+) -> None:
+    assert Cupti.check_sampling() is None
+    fake_driver.option("is_mig", 1)
+    assert "MIG" in (Cupti.check_sampling() or "")
+    fake_driver.launch("k")
+    with pytest.raises(BackendUnavailable, match="MIG_DEVICE_NOT_SUPPORTED") as refused:
+        start(sampling={})
+    assert refused.value.code == 43
+
+
+def test_cubins_can_be_given_for_their_lines(fake_driver: FakeDriver, start: Start) -> None:
+    before = Cupti.stats()["cubins"]
+    Cupti.add_cubin(b"of a module that was loaded earlier")
+    Cupti.add_cubin(b"of a module that was loaded earlier", "and its text")
+    assert Cupti.stats()["cubins"] == before + 1
+    with pytest.raises(BackendUnavailable, match="cuptiGetCubinCrc"):
+        Cupti.add_cubin(b"")

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "cubin/module_store.h"
 
 namespace proton::cupti {
 namespace {
@@ -100,7 +101,14 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
     buffers_.set_size(buffer_bytes);
     subscribe();
   }
-  if (options.sampling) enable_modules();
+  if (options.sampling) {
+    try {
+      enable_modules();
+    } catch (...) {
+      if (sinks_.empty()) unsubscribe();
+      throw;
+    }
+  }
   std::lock_guard decoding(decode_);
   sinks_.push_back({&sink, options, false, {}});
 }
@@ -314,6 +322,7 @@ void Hub::abandon() noexcept {
   execs_.reset_after_fork();
   values_.reset_after_fork();
   new (&sampler_) Sampler(library_, kSamplerHooks);  // its threads are not here, its locks may be
+  cubin::ModuleStore::get().reset_after_fork();
   lead_nodes().reset_after_fork();
   captures_.store(0);
   sinks_.clear();

@@ -83,6 +83,7 @@ void Sampler::call(Result (*function)(SamplingContext*), const char* name, Sampl
                        "start the program again");
   }
   gate_.set_call(name);
+  make_current(one.context);
   SamplingContext given{sizeof(SamplingContext), nullptr, one.context};
   library_.check(function(&given), name);
 }
@@ -195,6 +196,7 @@ void Sampler::read(Sampled& one) {
     buffer_width_ = width;
   }
   gate_.set_call("cuptiPCSamplingGetData");
+  make_current(one.context);
   bool is_full = false;
   for (int i = 0; i < kReadLimit; ++i) {
     buffer_->clear();

@@ -150,6 +150,9 @@ class Sampler {
   Sampled* find(Context context);
   void probe();
 
+  /// On the worker, which has no context of its own; other threads are in a call for one.
+  void make_current(Context context);
+
   void note_problem(std::string text);
   void note_hang() noexcept;
 
@@ -179,6 +182,8 @@ class Sampler {
   bool is_window_ = false;                // contexts are to run
 
   // The worker's
+  inline static thread_local bool is_worker_ = false;
+  Context current_ = nullptr;
   int64_t next_ns_ = 0;
   int64_t window_end_ns_ = 0;
   int64_t next_window_ns_ = 0;

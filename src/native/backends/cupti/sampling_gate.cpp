@@ -58,7 +58,7 @@ bool SamplingGate::wait() noexcept {
     const int64_t left_ns = since_ns_ + limit_ns_.load() - now_ns();
     if (left_ns <= 0) {
       lock.unlock();
-      give_up();
+      give_up_if_late();
       return true;
     }
     opened_.wait_for(lock, std::chrono::nanoseconds(left_ns));
@@ -66,9 +66,9 @@ bool SamplingGate::wait() noexcept {
   return true;
 }
 
-void SamplingGate::give_up() noexcept {
+void SamplingGate::give_up_if_late() noexcept {
   std::lock_guard lock(mutex_);
-  if ((state_.load() & kClosed) == 0) return;  // somebody was faster
+  if ((state_.load() & kClosed) == 0 || now_ns() < since_ns_ + limit_ns_.load()) return;
   try {
     hung_ = concat(function_, " did not come back within ", limit_ns_.load() / 1'000'000, " ms");
   } catch (const std::bad_alloc&) {

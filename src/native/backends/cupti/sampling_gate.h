@@ -51,8 +51,8 @@ class SamplingGate {
   /// The switch that did not come back; empty: all did.
   std::string hung() const;
   bool has_hung() const noexcept { return has_hung_.load(std::memory_order_acquire); }
-  /// Gives up on the call that is under way, if the gate is closed for one.
-  void give_up() noexcept;
+  /// Gives up on the call that the gate is closed for, if it takes longer than the limit.
+  void give_up_if_late() noexcept;
 
   /// How long a call may take before it counts as hung.
   void set_limit(int64_t limit_ns) { limit_ns_.store(limit_ns); }

@@ -66,12 +66,13 @@ bool Sampler::ask(std::function<void(const Job&)> run, int64_t limit_ns) {
     }
     job->is_cancelled.store(true);
   }
-  gate_.give_up();
+  gate_.give_up_if_late();
   note_hang();
   return false;
 }
 
 void Sampler::run_worker() {
+  is_worker_ = true;
   int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
   if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
   std::unique_lock lock(mutex_);
@@ -80,6 +81,7 @@ void Sampler::run_worker() {
     if (is_open() && now >= next_ns_) {
       lock.unlock();
       tick();
+      make_current(nullptr);
       lock.lock();
     } else if (!jobs_.empty()) {
       const std::shared_ptr<Job> job = jobs_.front();
@@ -90,6 +92,7 @@ void Sampler::run_worker() {
       } catch (...) {
         job->error = std::current_exception();
       }
+      make_current(nullptr);  // or it would be the last to hold on to one
       note_hang();
       lock.lock();
       job->is_done = true;
@@ -113,9 +116,9 @@ void Sampler::tick() {
     const bool is_windowed = options_.every_ns != 0;
     if (is_windowed && !is_window_) {
       is_window_ = true;
-      const bool is_done = switch_behind_gate([&] {
-        for (const auto& one : sampled_) start(*one);
-      });
+      const bool is_done = sampled_.empty() || switch_behind_gate([&] {
+                             for (const auto& one : sampled_) start(*one);
+                           });
       if (!is_done) {
         is_window_ = false;
         return;
@@ -125,9 +128,9 @@ void Sampler::tick() {
       ++stats_.windows;
     } else if (is_windowed && now >= window_end_ns_) {
       is_window_ = false;
-      const bool is_done = switch_behind_gate([&] {
-        for (const auto& one : sampled_) stop(*one);
-      });
+      const bool is_done = sampled_.empty() || switch_behind_gate([&] {
+                             for (const auto& one : sampled_) stop(*one);
+                           });
       if (!is_done) {
         is_window_ = true;
         return;
@@ -157,6 +160,12 @@ void Sampler::schedule(int64_t now) {
     while (next_window_ns_ <= now) next_window_ns_ += options_.every_ns;
     next_ns_ = next_window_ns_;
   }
+}
+
+void Sampler::make_current(Context context) {
+  if (!is_worker_ || current_ == context) return;
+  library_.set_context(context);
+  current_ = context;
 }
 
 /// A full queue may hold a launch in the driver, until the GPU has done its work, that began before
