@@ -369,7 +369,7 @@ def test_a_gpu_that_cannot_be_sampled_is_told_before_the_start(
     fake_driver.launch("k")
     with pytest.raises(BackendUnavailable, match="MIG_DEVICE_NOT_SUPPORTED") as refused:
         start(sampling={})
-    assert refused.value.code == 43
+    assert getattr(refused.value, "code", None) == 43
 
 
 def test_cubins_can_be_given_for_their_lines(fake_driver: FakeDriver, start: Start) -> None:
