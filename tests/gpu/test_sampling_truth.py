@@ -62,7 +62,7 @@ def by_ncu(kind: str, kernel: str, folder: Path) -> dict[str, float]:
     """Reason -> share of samples, of one launch."""
     command = [
         ncu(), "--clock-control", "none", "--cache-control", "none", "--import-source", "no",
-        "--metrics", "group:smsp__pcsamp_warp_stall_reasons", "--sampling-interval", "6",
+        "--metrics", "group:smsp__pcsamp_warp_stall_reasons", "--warp-sampling-interval", "6",
         "--kernel-name", kernel, "--launch-skip", "2", "--launch-count", "1",
         "--csv", "--page", "raw", sys.executable, str(SCRIPT), kind, "4",
     ]  # fmt: skip

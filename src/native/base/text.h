@@ -19,6 +19,6 @@ std::string concat(const Parts&... parts) {
 }
 
 /// `name` between single quotes, as Python shows a plain string.
-inline std::string quoted(std::string_view name) { return concat("'", name, "'"); }
+inline std::string quote(std::string_view name) { return concat("'", name, "'"); }
 
 }  // namespace proton

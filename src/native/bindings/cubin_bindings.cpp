@@ -36,9 +36,9 @@ struct PythonCubin {
     if (const Function* found = cubin->find(name)) return *found;
     std::string names;
     for (const Function& one : cubin->functions()) {
-      names += concat(names.empty() ? "" : ", ", quoted(one.name));
+      names += concat(names.empty() ? "" : ", ", quote(one.name));
     }
-    throw Error(ErrorKind::kUsage, concat("the cubin has no function ", quoted(name), "; it has ",
+    throw Error(ErrorKind::kUsage, concat("the cubin has no function ", quote(name), "; it has ",
                                           names.empty() ? std::string("none") : names));
   }
 };

@@ -41,7 +41,7 @@ uint32_t load(const std::string& cupti_path, const std::string& cuda_path) {
 bool per_graph(const std::string& graphs) {
   if (graphs == "graph") return true;
   if (graphs == "node") return false;
-  throw Error(ErrorKind::kUsage, concat("unknown value of option 'graphs' ", quoted(graphs),
+  throw Error(ErrorKind::kUsage, concat("unknown value of option 'graphs' ", quote(graphs),
                                         "; choose one of 'graph', 'node'"));
 }
 
@@ -58,7 +58,7 @@ cupti::SamplingOptions sampling_options(const SamplingNumbers& given) {
   cupti::SamplingOptions options;
   for (const auto& [name, value] : given) {
     if (value < 0) {
-      throw Error(ErrorKind::kUsage, concat("sampling ", quoted(name), " is below 0: ", value));
+      throw Error(ErrorKind::kUsage, concat("sampling ", quote(name), " is below 0: ", value));
     }
     if (name == "period_exponent") {
       options.period_exponent = static_cast<uint32_t>(value);
@@ -72,7 +72,7 @@ cupti::SamplingOptions sampling_options(const SamplingNumbers& given) {
       options.every_ns = value;
     } else {
       throw Error(ErrorKind::kUsage,
-                  concat("unknown number of sampling ", quoted(name),
+                  concat("unknown number of sampling ", quote(name),
                          "; choose among 'period_exponent', 'buffer_bytes', 'drain_ns', "
                          "'window_ns', 'every_ns'"));
     }

@@ -17,7 +17,7 @@ PyObject* converter = nullptr;  // counted
 constexpr const char* kRemedy = "give an int, a float or a list of them";
 
 bool refuse(ErrorKind kind, MetricId metric, const std::string& why) {
-  raise(kind, concat("metric ", quoted(process.metric_names.name(metric).key), " ", why));
+  raise(kind, concat("metric ", quote(process.metric_names.name(metric).key), " ", why));
   return false;
 }
 
@@ -93,7 +93,7 @@ bool read_plain(PyObject* value, MetricId metric, MetricValue& out) {
   if (PyList_Check(value) || PyTuple_Check(value)) return read_list(value, metric, out);
   return refuse(
       ErrorKind::kMetricType, metric,
-      concat("is ", repr(value), " of type ", quoted(Py_TYPE(value)->tp_name), "; ", kRemedy));
+      concat("is ", repr(value), " of type ", quote(Py_TYPE(value)->tp_name), "; ", kRemedy));
 }
 
 bool force_type(MetricId metric, MetricValue& value) {

@@ -37,13 +37,13 @@ ContextKind context_kind(const std::string& name) {
   if (name == "shadow") return ContextKind::kShadow;
   if (name == "python") return ContextKind::kPython;
   fail(ErrorKind::kUsage,
-       concat("unknown context ", quoted(name), "; choose one of 'python', 'shadow'"));
+       concat("unknown context ", quote(name), "; choose one of 'python', 'shadow'"));
 }
 
 DataKind data_kind(const std::string& name) {
   if (name == "tree") return DataKind::kTree;
   if (name == "trace") return DataKind::kTrace;
-  fail(ErrorKind::kUsage, concat("unknown data ", quoted(name), "; choose one of 'trace', 'tree'"));
+  fail(ErrorKind::kUsage, concat("unknown data ", quote(name), "; choose one of 'trace', 'tree'"));
 }
 
 std::string name_of(nb::str name, Session& session) {
@@ -182,7 +182,7 @@ void write_phase(PySession& self, const std::string& format, int phase, nb::hand
     return format == "perfetto" ? write_perfetto(log, out) : write_chrome_trace(log, out);
   }
   if (format != "hatchet" && format != "hatchet_msgpack") {
-    fail(ErrorKind::kUsage, concat("unknown output format ", quoted(format),
+    fail(ErrorKind::kUsage, concat("unknown output format ", quote(format),
                                    "; choose one of 'chrome_trace', 'hatchet', "
                                    "'hatchet_msgpack', 'perfetto'"));
   }

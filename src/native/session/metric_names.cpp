@@ -33,7 +33,7 @@ MetricName parse_metric_name(std::string_view written) {
   while (kind != MetricKind::kInclusive && key.ends_with(' ')) key.remove_suffix(1);
   if (key.empty()) {
     throw Error(ErrorKind::kUsage,
-                concat("metric name ", quoted(written), " is empty; give the metric a name"));
+                concat("metric name ", quote(written), " is empty; give the metric a name"));
   }
   if (key.find('\0') != std::string_view::npos) {
     throw Error(ErrorKind::kUsage,

@@ -223,7 +223,7 @@ void Session::book_samples(PathId path, const SampleList& metrics) {
   const MetricValue& standing = current_->scope_metrics.value(path, metric);
   const char* what = booking == Booking::kLengthClash ? "length" : "type";
   throw Error(ErrorKind::kUsage,
-              concat("metric ", quoted(key), " of ", quoted(node), " changed its ", what, " from ",
+              concat("metric ", quote(key), " of ", quote(node), " changed its ", what, " from ",
                      type_name(standing), " to ", type_name(value),
                      "; the value was not recorded, give every value of a metric one ", what));
 }

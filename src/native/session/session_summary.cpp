@@ -39,7 +39,7 @@ Summary Session::summary_locked(Value::Map header) const {
     summary.warnings.push_back(
         concat(unseen_graphs_.size(), unseen_graphs_.size() == 1 ? " graph was" : " graphs were",
                " captured while nothing was recorded: kernels of their replays stand below ",
-               quoted(kUnknownCapture), " by graph; start the session before graphs are captured ",
+               quote(kUnknownCapture), " by graph; start the session before graphs are captured ",
                "to see the code that captured them"));
   }
   summary.autotune = autotune_;

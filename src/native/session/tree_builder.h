@@ -243,7 +243,7 @@ class TreeBuilder {
     if (key.is_given && key.kind != name.kind && !key.is_mixed) {
       key.is_mixed = true;
       tree_.summary.warnings.push_back(
-          concat("metric ", quoted(name.key), " was given as two kinds; the first one stands"));
+          concat("metric ", quote(name.key), " was given as two kinds; the first one stands"));
     } else if (!key.is_given) {
       key.is_given = true;
       key.kind = name.kind;

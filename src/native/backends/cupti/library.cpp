@@ -15,7 +15,7 @@ void* open_library(const std::string& path, const char* what, const char* remedy
   if (handle != nullptr) return handle;
   const char* why = dlerror();
   throw BackendError(kBackend,
-                     concat("cannot open ", what, " ", quoted(path), ": ",
+                     concat("cannot open ", what, " ", quote(path), ": ",
                             why == nullptr ? "no reason given" : why),
                      remedy);
 }
