@@ -3,11 +3,17 @@
 #include "base/text.h"
 
 namespace proton {
+namespace {
+
+constexpr std::string_view kInlined = "<inlined>";  // code of a function whose name no table tells
+
+}  // namespace
 
 LineId SampleLines::find(const SampledCode& code, uint32_t location, std::string_view kernel) {
   LineId line = kNoLine;
   for (const SourceFrame& frame : code.frames(location)) {
-    const std::string_view function = frame.function.empty() ? kernel : frame.function;
+    std::string_view function = frame.function;
+    if (function.empty()) function = line == kNoLine ? kernel : kInlined;
     line = intern({line, texts_.intern(frame.file), frame.line, texts_.intern(function)});
   }
   return line;

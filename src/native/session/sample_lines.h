@@ -27,8 +27,8 @@ struct SampleLine {
 
 class SampleLines {
  public:
-  /// The line of a place; kNoLine where it has no frames. `kernel` stands for a function that is
-  /// not known.
+  /// The line of a place; kNoLine where it has no frames. `kernel` is the function of the
+  /// outermost where the tables do not tell.
   LineId find(const SampledCode& code, uint32_t location, std::string_view kernel);
 
   const std::vector<SampleLine>& all() const { return lines_; }

@@ -28,7 +28,7 @@ class Code : public proton::SampledCode {
   }
   std::vector<proton::SourceFrame> frames(uint32_t location) const override {
     std::vector<proton::SourceFrame> frames = {{"user.py", location == 3 ? 11u : 10u, ""}};
-    if (location > 1) frames.push_back({"lib.py", 3, "helper"});
+    if (location > 1) frames.push_back({"lib.py", 3, location == 2 ? "helper" : ""});
     return frames;
   }
   std::span<const std::byte> instruction(uint32_t) const override {

@@ -105,7 +105,6 @@ TEST(a_long_training_run_stays_small) {
   }
   CHECK(listed <= ReportLimits().instructions);
   CHECK(listed > ReportLimits().instructions / 2);
-  std::cerr << bytes << " bytes, " << listed << " instructions\n";
 }
 
 TEST(a_hundred_thousand_instructions_are_soon_built) {
@@ -121,5 +120,4 @@ TEST(a_hundred_thousand_instructions_are_soon_built) {
   CHECK(took < std::chrono::seconds(10));  // a bound that sanitizers keep too
   CHECK_EQ(sampled::total(tree, "num_samples"),
            sampled::number(sampled::at(tree.summary.sampling, "samples")));
-  std::cerr << std::chrono::duration_cast<std::chrono::milliseconds>(took).count() << " ms\n";
 }

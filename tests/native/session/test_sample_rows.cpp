@@ -41,9 +41,11 @@ TEST(samples_stand_on_the_kernel_or_below_it_on_nested_lines) {
   CHECK_EQ(sampled::count(tree, "a/k/user.py:10@k/lib.py:3@helper"), 4);
   CHECK_EQ(sampled::count(tree, "a/k/user.py:10@k/lib.py:3@helper", "stalled_not_Selected"), 4);
   CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k"), -1);  // nothing was seen in it alone
-  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@helper"), 11);
-  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@helper", "stalled_no_instruction"), 5);
-  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@helper", "stalled_warpgroup_arrive"), 6);
+  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@<inlined>"), 11);
+  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@<inlined>", "stalled_no_instruction"),
+           5);
+  CHECK_EQ(sampled::count(tree, "a/k/user.py:11@k/lib.py:3@<inlined>", "stalled_warpgroup_arrive"),
+           6);
   CHECK_EQ(sampled::count(tree, "a/k", "time (ns)"), 10);
   const uint32_t line = host::row_of(tree, "a/k/user.py:10@k");
   CHECK(tree.nodes[line].kind == FrameKind::kSample);

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "host.h"
+#include "sampled.h"
 
 using namespace proton;
 
@@ -108,4 +109,38 @@ TEST(a_thread_that_ends_is_reaped_and_its_state_used_again) {
   process.threads.reap();
   CHECK_EQ(first, second);
   CHECK(first->stack.top == nullptr);
+}
+
+TEST(samples_arrive_while_snapshots_are_taken) {
+  std::unique_lock gil(host::gil());
+  host::thread();
+  sampled::Modules modules;
+  auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
+  session->set_sampling({1024, 0, 0, [](const std::string& name) { return name != "other"; }});
+  session->activate();
+  sampled::run(*session, "a", "k0", 10);
+  sampled::run(*session, "a", "k1", 10);
+  gil.unlock();
+  constexpr uint32_t kBatches = 300;
+  std::thread worker([&] {
+    for (uint32_t i = 0; i < kBatches; ++i) {
+      sampled::report(*session, {{"k" + std::to_string(i % 3), i % 50 * 16, {1, 2, 0, 0, 0}}});
+    }
+  });
+  std::thread launcher([&] {
+    for (int i = 0; i < 200; ++i) {
+      std::lock_guard lock(host::gil());
+      sampled::run(*session, i % 2 == 0 ? "b" : "other", "k1", 10);
+    }
+  });
+  std::thread saver([&] {
+    for (int i = 0; i < 20; ++i) host::save(*session);
+  });
+  worker.join();
+  launcher.join();
+  saver.join();
+  gil.lock();
+  const CallTree tree = session->snapshot_tree(0, {});
+  CHECK_EQ(sampled::total(tree, "num_samples"), 3 * kBatches);  // k0, k1 and k2 are found
+  session.reset();
 }
