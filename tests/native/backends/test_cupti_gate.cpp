@@ -134,3 +134,22 @@ TEST(a_launch_that_takes_too_long_puts_a_switch_off) {
   CHECK_EQ(session.sink.total(), 2u);
   CHECK_EQ(std::string(FAKE(fake_violations)()), "");
 }
+
+TEST(a_context_that_a_long_launch_keeps_from_being_sampled_is_sampled_later) {
+  gpu::begin_sampling({.inside_ns = 5'000'000, .grace_ns = 1'000'000});
+  SampledSession session(SamplingOptions{.drain_ns = 1'000'000});
+  gpu::launch("k");
+  gpu::set("launch_delay_ns", gpu::kSecond / 4);
+  std::thread slow([] { gpu::launch("k"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  gpu::set("launch_delay_ns", 0);
+  void* const context = FAKE(fake_context_create)(0);
+  CHECK_EQ(FAKE(fake_sampled_contexts)(0), 1);
+  slow.join();
+  CHECK(gpu::eventually([] { return FAKE(fake_sampled_contexts)(1) == 2; }));
+  FAKE(fake_context_destroy)(context);
+  CHECK_EQ(FAKE(fake_sampled_contexts)(0), 1);
+  CHECK_EQ(gpu::describe(session.sink.losses()), "");
+  session.close();
+  CHECK_EQ(std::string(FAKE(fake_violations)()), "");
+}

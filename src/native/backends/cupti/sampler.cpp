@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -247,16 +248,33 @@ void Sampler::read_all() {
 }
 
 void Sampler::adopt(Context context) {
+  forget_gone();  // a new context may have the address of one that is gone
   if (!is_open() || find(context) != nullptr) return;
   try {
     if (switch_behind_gate([&] { add(context); })) return;
-    return post_adoption(context);  // when there are fewer launches
+    late_.push_back(context);  // with the next read
+    std::lock_guard lock(mutex_);
+    std::erase(used_, context);
+    used_.push_back(context);
+    return;
   } catch (const BackendError& error) {
     note_problem(concat("a CUDA context is not sampled: ", error.what(), "; ", error.remedy()));
   } catch (const std::exception& error) {
     note_problem(concat("a CUDA context is not sampled: ", error.what()));
   }
   hooks_.lose(losses::kLostSampling, 1);
+}
+
+/// Those that a long launch kept from being sampled.
+void Sampler::adopt_late() {
+  for (Context context : std::exchange(late_, {})) {
+    if (is_used(context)) adopt(context);
+  }
+}
+
+bool Sampler::is_used(Context context) {
+  std::lock_guard lock(mutex_);
+  return std::find(used_.begin(), used_.end(), context) != used_.end();
 }
 
 /// On the worker, unless it is gone by then.
@@ -268,12 +286,7 @@ void Sampler::post_adoption(Context context) {
   }
   post([this, context](const Job&) {
     const Turn turn(*this, limits_.turn_ns);
-    bool is_alive = false;
-    {
-      std::lock_guard lock(mutex_);
-      is_alive = std::find(used_.begin(), used_.end(), context) != used_.end();
-    }
-    if (turn && is_alive) adopt(context);
+    if (turn && is_used(context)) adopt(context);
   });
 }
 
@@ -293,11 +306,7 @@ void Sampler::on_context_created(Context context) noexcept {
 void Sampler::on_context_used(Context context) noexcept {
   if (!is_open() || is_calling || context == nullptr) return;
   try {
-    {
-      std::lock_guard lock(mutex_);
-      if (std::find(used_.begin(), used_.end(), context) != used_.end()) return;
-    }
-    post_adoption(context);
+    if (!is_used(context)) post_adoption(context);
   } catch (...) {  // out of memory
     hooks_.lose(losses::kLostSampling, 1);
   }

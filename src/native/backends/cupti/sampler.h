@@ -136,7 +136,9 @@ class Sampler {
   void open_all(const Job& job);
   void close_all();
   void adopt(Context context);
+  void adopt_late();
   void post_adoption(Context context);
+  bool is_used(Context context);
   void add(Context context);
   void configure(Sampled& one);
   void start(Sampled& one);
@@ -176,6 +178,7 @@ class Sampler {
 
   // With the turn
   std::vector<std::unique_ptr<Sampled>> sampled_;
+  std::vector<Context> late_;  // to be sampled, but for a launch that took too long
   ReasonTable reasons_;
   std::unique_ptr<SampleBuffer> buffer_;  // to read into
   size_t buffer_width_ = 0;               // the reasons of a record
@@ -185,6 +188,7 @@ class Sampler {
   inline static thread_local bool is_worker_ = false;
   Context current_ = nullptr;
   int64_t next_ns_ = 0;
+  int retry_count_ = 0;  // of a switch that was put off
   int64_t window_end_ns_ = 0;
   int64_t next_window_ns_ = 0;
 };

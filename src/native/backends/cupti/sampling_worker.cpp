@@ -19,8 +19,10 @@ namespace proton::cupti {
 namespace {
 
 constexpr int kSwitchTries = 20;
-/// After a launch that took too long, before the next try.
+/// After a launch that took too long, before the next try, which holds all others meanwhile;
+/// doubled each time.
 constexpr int64_t kRetryNs = 10'000'000;
+constexpr int kMostDoublings = 9;
 /// After CUPTI refused what it had allowed before.
 constexpr int64_t kGivenUpNs = 60'000'000'000;
 
@@ -108,11 +110,13 @@ void Sampler::run_worker() {
 /// What its time has come for: a window's begin or end, or a read.
 void Sampler::tick() {
   const int64_t now = now_ns();
-  next_ns_ = now + kRetryNs;
+  retry_count_ = std::min(retry_count_ + 1, kMostDoublings);
+  next_ns_ = now + (kRetryNs << (retry_count_ - 1));
   try {
     const Turn turn(*this, limits_.turn_ns);
     if (!turn || !is_open()) return;
     forget_gone();
+    adopt_late();
     const bool is_windowed = options_.every_ns != 0;
     if (is_windowed && !is_window_) {
       is_window_ = true;
@@ -139,6 +143,7 @@ void Sampler::tick() {
     } else {
       read_all();
     }
+    retry_count_ = 0;
     schedule(now_ns());
   } catch (const BackendError& error) {
     note_problem(concat("instruction sampling ended: ", error.what(), "; ", error.remedy()));
@@ -231,6 +236,7 @@ void Sampler::open_all(const Job& job) {
     throw;
   }
   const int64_t now = now_ns();
+  retry_count_ = 0;
   next_window_ns_ = now;
   window_end_ns_ = now + options_.window_ns;
   schedule(now);
@@ -274,6 +280,7 @@ void Sampler::close_all() {
     sampled_.clear();
   }
   is_window_ = false;
+  late_.clear();
   is_open_.store(false, std::memory_order_release);
   std::lock_guard lock(mutex_);
   stats_.contexts = 0;
