@@ -242,6 +242,35 @@ def test_a_signal_under_the_command_writes_and_says_so(start_program: Any, tmp_p
     assert not (tmp_path / "run.partial").exists()
 
 
+# Triton's LLVM takes signals for itself when it compiles.
+COMPILE = """
+import triton, triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+
+@triton.jit
+def fill(x, size: tl.constexpr):
+    tl.store(x + tl.arange(0, size), 1.0)
+
+source = ASTSource(fill, {"x": "*fp32", "size": "constexpr"}, {"size": 128})
+triton.compile(source, target=GPUTarget("cuda", 90, 32))
+"""
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["before", "after"])
+def test_a_signal_writes_the_profile_though_triton_compiled_a_kernel(
+    start_program: Any, tmp_path: Path, is_first: bool
+) -> None:
+    marker = 'print("started", flush=True)'
+    program = COMPILE + PROGRAM if is_first else PROGRAM.replace(marker, COMPILE + marker)
+    process = start_program(program, "tree", TRITON_CACHE_DIR=str(tmp_path / "cache"))
+    time.sleep(0.1)
+    process.terminate()
+    process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGTERM
+    assert kernels(tmp_path / "run.hatchet") > 0
+
+
 def test_a_handler_of_the_programs_is_left_alone(start_program: Any, tmp_path: Path) -> None:
     program = """
         import signal, sys, time

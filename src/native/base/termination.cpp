@@ -1,12 +1,15 @@
 #include "base/termination.h"
 
+#include <dlfcn.h>
 #include <semaphore.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
+#include <iterator>
 
 namespace proton::termination {
 namespace {
@@ -19,6 +22,8 @@ std::atomic<int64_t> limit{0};
 std::atomic<pid_t> owner{0};
 std::atomic<bool> has_timer{false};
 timer_t timer;
+
+struct sigaction replaced[std::size(kSignals)]{};  // what ours stand in for
 
 struct Semaphore {
   Semaphore() { sem_init(&value, 0, 0); }
@@ -57,6 +62,17 @@ void on_signal(int signal) {
   errno = saved;
 }
 
+/// LLVM, which Triton brings, takes the signals for itself when it first compiles a kernel, to
+/// remove temporary files: no wish of the program's.
+bool is_of_compiler(const struct sigaction& action) noexcept {
+  Dl_info found{};
+  const auto* address = reinterpret_cast<const void*>(action.sa_handler);
+  if (dladdr(address, &found) == 0 || found.dli_fname == nullptr) return false;
+  const char* slash = std::strrchr(found.dli_fname, '/');
+  const char* name = slash == nullptr ? found.dli_fname : slash + 1;
+  return std::strncmp(name, "libtriton", 9) == 0 || std::strncmp(name, "libLLVM", 7) == 0;
+}
+
 bool is_ours(int signal) noexcept {
   struct sigaction action{};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == on_signal;
@@ -75,11 +91,13 @@ void install(int64_t limit_ns) noexcept {
   woken();
   if (owner.exchange(getpid()) != getpid()) make_timer();  // timers do not survive a fork
   limit.store(limit_ns);
-  for (const int signal : kSignals) {
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    const int signal = kSignals[i];
     struct sigaction action{};
-    if (sigaction(signal, nullptr, &action) != 0) continue;
+    if (is_ours(signal) || sigaction(signal, nullptr, &action) != 0) continue;
     const bool is_default = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
-    if (!is_default) continue;
+    if (!is_default && !is_of_compiler(action)) continue;
+    replaced[i] = action;
     action = {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;  // the program's calls go on as if nothing had come
@@ -88,8 +106,8 @@ void install(int64_t limit_ns) noexcept {
 }
 
 void uninstall() noexcept {
-  for (const int signal : kSignals) {
-    if (is_ours(signal)) reset(signal);
+  for (size_t i = 0; i < std::size(kSignals); ++i) {
+    if (is_ours(kSignals[i])) sigaction(kSignals[i], &replaced[i], nullptr);
   }
 }
 

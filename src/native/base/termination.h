@@ -7,11 +7,12 @@
 
 namespace proton::termination {
 
-/// Catches those signals that still have their default action. `limit_ns`: how long the process
-/// may live on after one. Anybody who installs a handler later replaces ours.
+/// Catches those signals that still have their default action, or a compiler's: LLVM takes them to
+/// remove its files. `limit_ns`: how long the process may live on after one. Anybody who installs a
+/// handler later replaces ours.
 void install(int64_t limit_ns) noexcept;
 
-/// Gives back the default action where the handler is still ours.
+/// Gives back what ours replaced, where the handler is still ours.
 void uninstall() noexcept;
 
 /// Whether `signal` would come to us.
