@@ -288,9 +288,26 @@ class Cupti:
 
     @staticmethod
     def check_sampling() -> str | None:
-        """Why this GPU, driver and library cannot sample instructions, and what to do; None: they
-        can. Makes a context on device 0 for the moment of the check, unless there is one.
+        """Why this process cannot sample instructions, and what to do; None: nothing is known.
+
+        Asks nothing that needs a context: those that are there refuse at a session's activation.
         """
+
+    @staticmethod
+    def probe_sampling() -> str | None:
+        """Why device 0 cannot be sampled, and what to do; None: it can.
+
+        Initialises the driver and makes a context, which a program's own process must not: only
+        for a process that does nothing else.
+        """
+
+    @staticmethod
+    def has_contexts() -> bool:
+        """Whether a CUDA context is known; never initialises the driver."""
+
+    @staticmethod
+    def set_problem_listener(listener: Callable[[list[str]], None]) -> None:
+        """Have problems of sampling told as they come, on the main thread; the last one set is."""
 
     @staticmethod
     def add_cubin(cubin: bytes, ptx: str = "") -> None:

@@ -349,6 +349,37 @@ def test_the_command_samples_a_script(tmp_path: Path, kernels: Any, sampled: Any
     assert found.kernels["gather"].inside("@gather") > 100, found.describe()
 
 
+UNTOUCHED = """
+import ctypes, time
+import proton
+from proton.backends.cupti import sampling
+begin = time.monotonic()
+session = proton.start("run", backend="cupti", mode="pcsampling")
+print(f"the start took {time.monotonic() - begin:.2f} s")
+status = ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int()))
+assert status == 3, f"cuDeviceGetCount gave {status}: the start initialised the driver"
+assert sampling._passed, "no process was asked whether the GPU can be sampled, or none answered"
+import torch
+torch.ones(1 << 20, device="cuda").sum().item()
+proton.finalize(session)
+"""
+
+
+def test_a_start_before_the_program_uses_cuda_does_not_initialise_it(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(UNTOUCHED)
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = SampledProfile(tmp_path / "run.hatchet").check()
+    assert found.header.get("warnings", []) == [], found.describe()
+
+
 def test_source_files_are_identified(sampled: Any, work: Work, kernels: Any) -> None:
     found = sampled(lambda: work.gather(5))
     (path,) = [path for path in found.sampling["files"] if path.endswith("sampled_kernels.py")]

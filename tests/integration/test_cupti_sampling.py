@@ -21,6 +21,7 @@ import pytest
 
 import proton
 from proton import _native, _triton
+from proton.backends.cupti import probe, sampling
 from proton.errors import BackendUnavailable
 from proton.mode import PCSampling
 from tests.native.fake_cuda.driver import FakeDriver
@@ -224,16 +225,91 @@ def test_phases_are_flushed_with_their_samples(fake_driver: FakeDriver, compiled
     assert samples == [3, 6]
 
 
-def test_a_driver_that_refuses_is_told_before_the_program_runs(fake_driver: FakeDriver) -> None:
-    fake_driver.fail("cuptiPCSamplingEnable", REFUSED)
-    with pytest.raises(BackendUnavailable, match=r"cannot sample here: .*fallback=timing") as told:
+@pytest.fixture(params=["before the first context", "with a context"])
+def refusing(
+    fake_driver: FakeDriver, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> FakeDriver:
+    """A driver that cannot sample."""
+    if request.param == "with a context":
+        fake_driver.launch("before")
+        fake_driver.fail("cuptiPCSamplingEnable", REFUSED)
+    else:
+        forget_contexts(fake_driver, monkeypatch)
+        monkeypatch.setenv("FAKE_CUDA_SETTINGS", f"cuptiPCSamplingEnable={REFUSED}")
+    return fake_driver
+
+
+def forget_contexts(driver: FakeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a program that has not used the GPU yet, and never asked whether it can."""
+    assert driver.calls.fake_device_reset(0) == 0
+    monkeypatch.setattr(sampling, "_passed", set())
+    assert not _native.Cupti.is_loaded() or not _native.Cupti.has_contexts()
+
+
+def test_a_driver_that_refuses_is_told_before_the_program_runs(refusing: FakeDriver) -> None:
+    message = r"cannot sample here: cuptiPCSamplingEnable failed with .*NOT_SUPPORTED.*=timing"
+    with pytest.raises(BackendUnavailable, match=message) as told:
         proton.start("run", backend="cupti", mode="pcsampling")
     assert "\n" not in str(told.value)
-    assert fake_driver.counter("is_subscribed") == 0
+    assert refusing.counter("is_subscribed") == 0
 
 
-def test_the_fallback_times_kernels_and_says_why(fake_driver: FakeDriver, profile_of: Any) -> None:
+def test_a_start_leaves_the_driver_of_a_program_alone_that_did_not_use_it(
+    fake_driver: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_contexts(fake_driver, monkeypatch)
+    monkeypatch.setenv("FAKE_CUDA_SETTINGS", "cuptiPCSamplingEnable=0")
+    session = proton.start("run", backend="cupti", mode="pcsampling")
+    assert fake_driver.counter("cuInit") == 0
+    assert fake_driver.counter("cuDevicePrimaryCtxRetain") == 0
+    assert fake_driver.counter("cuptiPCSamplingEnable") == 0
+    assert len(sampling._passed) == 1  # another process was asked
+    fake_driver.sample("gemm", 16, "wait", 3)
+    fake_driver.launch("gemm")
+    proton.finalize(session)
+    assert SampledProfile(Path("run.hatchet")).check().samples == 3
+
+
+def test_a_driver_that_does_not_answer_is_waited_for_no_longer_than_the_limit(
+    fake_driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, profile_of: Any
+) -> None:
+    forget_contexts(fake_driver, monkeypatch)
+    monkeypatch.setattr(probe, "LIMIT_S", 1.0)
+    monkeypatch.setenv("FAKE_CUDA_SETTINGS", f"switch_delay_ns={2_000_000_000}")
+    begin = time.monotonic()
+    session = proton.start("run", backend="cupti", mode="pcsampling")
+    assert time.monotonic() - begin < 2
+    fake_driver.launch("gemm")
+    proton.finalize(session)
+    (warning,) = profile_of("run.hatchet").header["warnings"]
+    assert "not found out before the start: the driver did not answer within 1 s" in warning
+
+
+def test_a_context_that_refuses_later_is_told_at_once_and_in_the_profile(
+    fake_driver: FakeDriver,
+    monkeypatch: pytest.MonkeyPatch,
+    profile_of: Any,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    forget_contexts(fake_driver, monkeypatch)
+    session = proton.start("run", backend="cupti", mode="pcsampling")
     fake_driver.fail("cuptiPCSamplingEnable", REFUSED)
+    fake_driver.launch("gemm", 70)  # makes the first context
+    message = "a CUDA context is not sampled: cuptiPCSamplingEnable failed with CUPTI_ERROR_NOT_S"
+    end = time.monotonic() + 5
+    while message not in caplog.text and time.monotonic() < end:
+        time.sleep(0.001)
+    assert caplog.text.count(message) == 1
+    proton.finalize(session)
+    assert caplog.text.count(message) == 1
+    profile = profile_of("run.hatchet")
+    assert profile.metrics("gemm")["time (ns)"] == 70
+    assert [message in text for text in profile.header["warnings"]] == [True]
+    assert profile.header["losses"]["sampling_lost_context"] == 1
+
+
+def test_the_fallback_times_kernels_and_says_why(refusing: FakeDriver, profile_of: Any) -> None:
+    fake_driver = refusing
     session = proton.start("run", backend="cupti", mode="pcsampling:fallback=timing")
     fake_driver.launch("gemm", 70)
     proton.finalize(session)

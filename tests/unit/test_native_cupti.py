@@ -364,9 +364,11 @@ def test_a_gpu_that_cannot_be_sampled_is_told_before_the_start(
     fake_driver: FakeDriver, start: Start
 ) -> None:
     assert Cupti.check_sampling() is None
+    assert Cupti.probe_sampling() is None
     fake_driver.option("is_mig", 1)
-    assert "MIG" in (Cupti.check_sampling() or "")
+    assert "MIG" in (Cupti.probe_sampling() or "")
     fake_driver.launch("k")
+    assert Cupti.has_contexts()
     with pytest.raises(BackendUnavailable, match="MIG_DEVICE_NOT_SUPPORTED") as refused:
         start(sampling={})
     assert getattr(refused.value, "code", None) == 43

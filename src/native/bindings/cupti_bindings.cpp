@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "backends/cupti/devices.h"
 #include "backends/cupti/hub.h"
@@ -205,10 +206,41 @@ nb::dict stats() {
   return entries;
 }
 
-std::optional<std::string> check_sampling() {
-  std::string why = unlocked([] { return Hub::get().check_sampling(); });
+std::optional<std::string> or_none(std::string why) {
   if (why.empty()) return std::nullopt;
   return why;
+}
+
+std::optional<std::string> check_sampling() {
+  return or_none(unlocked([] { return Hub::get().check_sampling(); }));
+}
+
+std::optional<std::string> probe_sampling() {
+  return or_none(unlocked([] { return Hub::get().probe_sampling(); }));
+}
+
+/// Never released: there may be something to tell until the process ends.
+PyObject* problem_listener = nullptr;
+
+/// On the main thread, between two of its steps.
+int tell_problems(void*) {
+  const auto problems = unlocked([] { return Hub::get().sampler().take_problems(); });
+  if (problems.empty()) return 0;
+  try {
+    nb::borrow(problem_listener)(problems);
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("proton: the listener to problems of sampling");
+  }
+  return 0;
+}
+
+void set_problem_listener(nb::callable listener) {
+  PyObject* const before = std::exchange(problem_listener, listener.release().ptr());
+  Py_XDECREF(before);
+  // The driver's callbacks cannot wait for the GIL: who has it may be waiting for the driver.
+  Hub::get().set_problem_hook([] {
+    if (Py_IsInitialized()) Py_AddPendingCall(tell_problems, nullptr);
+  });
 }
 
 void add_cubin(nb::bytes cubin, const std::string& ptx) {
@@ -233,7 +265,10 @@ void add_cupti(nb::module_& module) {
                   [] { return unlocked([] { return Hub::get().enable_hw_trace(); }); })
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
       .def_static("take_problems", take_problems)
+      .def_static("set_problem_listener", set_problem_listener, "listener"_a)
       .def_static("check_sampling", check_sampling)
+      .def_static("probe_sampling", probe_sampling)
+      .def_static("has_contexts", [] { return unlocked([] { return Hub::get().has_contexts(); }); })
       .def_static("add_cubin", add_cubin, "cubin"_a, "ptx"_a = "")
       .def_static("stop", stop, "session"_a)
       .def_static("detach", [] { return unlocked([] { return Hub::get().detach(); }); })

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from proton.backends.cupti import driver
+from proton.backends.cupti import driver, probe
 from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.permission import find_obstacle
-from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries
+from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries, perf_libraries
 from proton.backends.knobs import Knobs
 from proton.cli.finding import Finding
 
@@ -117,8 +117,23 @@ def sampling(knobs: Knobs) -> Iterator[Finding]:
     elif chosen is not None and (missing := missing_perf_libraries(chosen.path)):
         text = f"needs {' and '.join(missing)} beside {chosen.path}"
         yield Finding("sampling", text, INSTALL_PERF)
+    elif chosen is not None and driver.devices():
+        yield _ask_gpu(chosen.path, knobs)
     else:
         yield Finding("sampling", f"{_who_may_sample()}: mode 'pcsampling' can be used")
+
+
+def _ask_gpu(libcupti: str, knobs: Knobs) -> Finding:
+    """What the GPU itself says, in a process of its own."""
+    libcuda = knobs.cuda_library or driver.find_library(knobs.library_folders)
+    verdict = probe.ask(libcupti, libcuda or driver.CUDA_LIBRARY, perf_libraries(libcupti))
+    if verdict.refusal is not None:
+        reason, _, remedy = verdict.refusal.partition("; ")
+        return Finding("sampling", f"kernels can be timed, but not sampled: {reason}", remedy)
+    if verdict.silence is not None:
+        text = f"{_who_may_sample()}; whether the GPU can is not known: {verdict.silence}"
+        return Finding("sampling", text)
+    return Finding("sampling", f"{_who_may_sample()}: mode 'pcsampling' can be used")
 
 
 def _who_may_sample() -> str:

@@ -1,5 +1,6 @@
 // Where instructions cannot be sampled: the reason and what to do about it, before the program
 // runs; and nothing hangs.
+#include <atomic>
 #include <thread>
 
 #include "check.h"
@@ -8,18 +9,46 @@
 using gpu::SampledSession;
 using gpu::SamplingOptions;
 
-TEST(a_machine_that_can_sample_passes_the_check) {
+namespace {
+
+void begin_without_contexts() {
   gpu::begin_sampling();
   FAKE(fake_device_reset)(0);
   gpu::begin_sampling();
-  CHECK_EQ(gpu::hub().check_sampling(), "");  // without a context
+}
+
+}  // namespace
+
+TEST(a_machine_that_can_sample_passes_the_check) {
+  begin_without_contexts();
+  CHECK(!gpu::hub().has_contexts());
+  CHECK_EQ(gpu::hub().check_sampling(), "");
+  CHECK_EQ(gpu::hub().probe_sampling(), "");
+  CHECK_EQ(gpu::counter("cuDevicePrimaryCtxRetain"), 1);
+  CHECK_EQ(gpu::counter("cuDevicePrimaryCtxRelease_v2"), 1);
   gpu::launch("k");
-  CHECK_EQ(gpu::hub().check_sampling(), "");  // with one
+  CHECK(gpu::hub().has_contexts());
+  CHECK_EQ(gpu::hub().check_sampling(), "");
   CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
   CHECK_EQ(gpu::counter("is_subscribed"), 0);
   SampledSession session;
-  CHECK_EQ(gpu::hub().check_sampling(), "");  // while it samples
+  CHECK_EQ(gpu::hub().check_sampling(), "");
+  CHECK_EQ(gpu::hub().probe_sampling(), "");  // leaves those alone that are sampled
   CHECK_EQ(std::string(FAKE(fake_violations)()), "");
+}
+
+TEST(the_check_neither_initialises_the_driver_nor_asks_contexts) {
+  for (const bool has_context : {false, true}) {
+    begin_without_contexts();
+    if (has_context) gpu::launch("k");
+    const int64_t before = gpu::counter("cuInit");
+    CHECK_EQ(gpu::hub().check_sampling(), "");
+    CHECK_EQ(gpu::hub().has_contexts(), has_context);
+    CHECK_EQ(gpu::counter("cuInit"), before);
+    CHECK_EQ(gpu::counter("cuptiPCSamplingEnable"), 0);
+    CHECK_EQ(gpu::counter("cuptiPCSamplingGetNumStallReasons"), 0);
+    if (!has_context) CHECK_EQ(gpu::counter("cuDevicePrimaryCtxRetain"), 0);
+  }
 }
 
 TEST(a_library_without_sampling_names_the_function_it_lacks) {
@@ -28,7 +57,7 @@ TEST(a_library_without_sampling_names_the_function_it_lacks) {
   CHECK(gpu::hub().library().missing_for_sampling() == nullptr);
 }
 
-TEST(each_refusal_says_what_to_do_in_the_check_and_at_the_start) {
+TEST(each_refusal_says_what_to_do_in_the_probe_and_at_the_start) {
   struct Refusal {
     const char* function;
     int code;
@@ -45,17 +74,13 @@ TEST(each_refusal_says_what_to_do_in_the_check_and_at_the_start) {
            Refusal{"cuptiPCSamplingGetNumStallReasons", 999, "CUPTI_ERROR_UNKNOWN (error 999)",
                    "proton doctor"},
        }) {
-    gpu::begin_sampling();
-    FAKE(fake_device_reset)(0);
-    gpu::begin_sampling();
+    begin_without_contexts();
     FAKE(fake_set_failure)(function, code, 0, -1);
-    const std::string checked = gpu::hub().check_sampling();
-    CHECK_HAS(checked, std::string(function) + " failed with " + text);
-    CHECK_HAS(checked, remedy);
+    const std::string probed = gpu::hub().probe_sampling();
+    CHECK_HAS(probed, std::string(function) + " failed with " + text);
+    CHECK_HAS(probed, remedy);
     gpu::launch("k");
-    const std::string started = gpu::error_of_sampling();
-    CHECK_HAS(started, text);
-    CHECK_HAS(started, remedy);
+    CHECK_EQ(gpu::error_of_sampling(), probed);
     CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
     CHECK_EQ(std::string(FAKE(fake_violations)()), "");
   }
@@ -79,7 +104,7 @@ TEST(refused_settings_name_the_one) {
 TEST(no_stall_reasons_are_a_library_without_its_companions) {
   gpu::begin_sampling();
   gpu::set("zero_reasons", 1);
-  CHECK_HAS(gpu::hub().check_sampling(), "knows no stall reasons");
+  CHECK_HAS(gpu::hub().probe_sampling(), "knows no stall reasons");
   gpu::launch("k");
   CHECK_HAS(gpu::error_of_sampling(), "libnvperf_host.so");
   CHECK_EQ(FAKE(fake_sampled_contexts)(0), 0);
@@ -88,8 +113,8 @@ TEST(no_stall_reasons_are_a_library_without_its_companions) {
 TEST(a_part_of_a_gpu_cannot_be_sampled) {
   gpu::begin_sampling();
   gpu::set("is_mig", 1);
-  CHECK_HAS(gpu::hub().check_sampling(), "a part of a GPU");
-  CHECK_HAS(gpu::hub().check_sampling(), "MIG");
+  CHECK_HAS(gpu::hub().probe_sampling(), "a part of a GPU");
+  CHECK_HAS(gpu::hub().probe_sampling(), "MIG");
   gpu::launch("k");
   CHECK_HAS(gpu::error_of_sampling(), "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED");
 }
@@ -107,8 +132,16 @@ TEST(a_context_that_is_refused_later_is_a_loss_and_a_line_for_the_user) {
   FAKE(fake_sample)("k", 0, "wait", 1, 0);
   gpu::launch("k");
   SampledSession session;
-  FAKE(fake_set_failure)("cuptiPCSamplingEnable", 27, 0, 1);
+  static std::atomic<int> told;  // at once, not with the next flush
+  told = 0;
+  gpu::hub().set_problem_hook([] { ++told; });
+  FAKE(fake_set_failure)("cuptiPCSamplingEnable", 27, 0, -1);
   void* const context = FAKE(fake_context_create)(0);
+  CHECK_EQ(told.load(), 1);
+  gpu::launch("k");  // there: no reason to try again
+  session.flush();
+  CHECK_EQ(told.load(), 1);
+  gpu::hub().set_problem_hook(nullptr);
   CHECK_EQ(session.sink.losses().at("sampling_lost_context"), 1u);
   const auto problems = gpu::hub().take_problems();
   CHECK_EQ(problems.size(), 1u);

@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "driver.h"
 #include "fake_cuda.h"
@@ -11,11 +13,35 @@
 
 namespace fake {
 
+namespace {
+
+/// FAKE_CUDA_SETTINGS, for a process that a test cannot reach: "option=value,function=code,...".
+void set_from_environment(State& made) {
+  const char* const given = std::getenv("FAKE_CUDA_SETTINGS");
+  std::istringstream words(given == nullptr ? "" : given);
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    const int value = equals == std::string::npos ? 0 : std::atoi(word.c_str() + equals + 1);
+    if (Option* const option = made.options.find(name)) {
+      option->store(value);
+    } else if (Call* const call = Call::find(name)) {
+      call->fail(value, 0, -1);
+    } else {
+      made.violations += "FAKE_CUDA_SETTINGS names " + name + ", which there is not\n";
+    }
+  }
+}
+
+}  // namespace
+
 // Never freed: threads of the program may still call at exit.
 State& state() {
   static State* const only = [] {
     pthread_atfork(nullptr, nullptr, [] { state().is_child.store(true); });
-    return new State();
+    auto* const made = new State();
+    set_from_environment(*made);
+    return made;
   }();
   return *only;
 }
@@ -289,6 +315,11 @@ FAKE_VISIBLE void fake_clear(void) {
 FAKE_VISIBLE void fake_reset(void) {
   stop_worker();
   fake_clear();
+  {  // before the state's mutex, which who holds this one may take to note a broken rule
+    const std::lock_guard sampled(sampling().mutex);
+    sampling().contexts.clear();
+    sampling().started_count.store(0);
+  }
   State& all = state();
   const std::lock_guard lock(all.mutex);
   all.epoch.fetch_add(1);
@@ -311,11 +342,6 @@ FAKE_VISIBLE void fake_reset(void) {
   all.held.clear();
   all.queue.clear();
   all.waiting_buffers.store(0);
-  {
-    const std::lock_guard sampled(sampling().mutex);
-    sampling().contexts.clear();
-    sampling().started_count.store(0);
-  }
   all.streams.clear();
   all.primaries.clear();
   all.contexts.clear();

@@ -113,6 +113,8 @@ int fake_set_option(const char* name, int64_t value);
 /// `function` (any exported cu* or cupti* name) returns `code` after `skip` more calls, `times`
 /// times (-1: for ever). 0, or -1 for a function there is not.
 int fake_set_failure(const char* function, int code, int64_t skip, int64_t times);
+/// Both can be said by the environment, too, for processes that a test cannot reach:
+/// FAKE_CUDA_SETTINGS=option=value,function=code,...
 /// Another tool holds CUPTI's subscription under this name; NULL lets go.
 void fake_set_holder(const char* name);
 void fake_complete(void);  ///< all work done so far is finished

@@ -205,6 +205,17 @@ void expect_unsampled(Context& context) {
 
 using namespace fake;
 
+namespace {
+
+/// As measured: nothing is known of a context before it is switched on.
+bool is_enabled(void* context) {
+  const std::lock_guard lock(sampling().mutex);
+  const auto found = sampling().contexts.find(static_cast<Context*>(context));
+  return found != sampling().contexts.end() && found->second.is_enabled;
+}
+
+}  // namespace
+
 FAKE_EXPORT(cuptiPCSamplingEnable, SamplingContext* given) {
   FAKE_ENTER(cuptiPCSamplingEnable);
   constexpr int kMigNotSupported = 43;
@@ -318,12 +329,14 @@ FAKE_EXPORT(cuptiPCSamplingDisable, SamplingContext* given) {
 
 FAKE_EXPORT(cuptiPCSamplingGetNumStallReasons, ReasonCount* given) {
   FAKE_ENTER(cuptiPCSamplingGetNumStallReasons);
+  if (!is_enabled(given->context)) return kInvalidOperation;
   *given->count = state().options.zero_reasons.load() != 0 ? 0 : kNameCount;
   return 0;
 }
 
 FAKE_EXPORT(cuptiPCSamplingGetStallReasons, ReasonNames* given) {
   FAKE_ENTER(cuptiPCSamplingGetStallReasons);
+  if (!is_enabled(given->context)) return kInvalidOperation;
   if (given->count < kNameCount) return kInvalidParameter;
   for (size_t name = 0; name < kNameCount; ++name) {
     given->numbers[name] = number_of(name);

@@ -119,6 +119,18 @@ TEST(a_launch_beside_a_switch_is_noted) {
   CHECK_HAS(violations(), "a launch began while sampling was being switched");
 }
 
+TEST(reasons_are_told_of_contexts_that_are_switched_on) {
+  SampledContext sampled;
+  size_t count = 0;
+  ReasonCount given{sizeof(ReasonCount), nullptr, sampled.context, &count};
+  const auto ask = find<int (*)(ReasonCount*)>("cuptiPCSamplingGetNumStallReasons");
+  CHECK_EQ(ask(&given), 0);
+  CHECK_EQ(count, kReasons);
+  call_sampling("cuptiPCSamplingStop", sampled.context);
+  call_sampling("cuptiPCSamplingDisable", sampled.context);
+  CHECK_EQ(ask(&given), 7);
+}
+
 TEST(a_second_start_is_noted) {
   SampledContext sampled;
   CHECK_EQ(call_sampling("cuptiPCSamplingStart", sampled.context), 7);

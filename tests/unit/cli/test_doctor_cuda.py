@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti import candidates, driver, nvml
+from proton.backends.cupti import candidates, driver, nvml, probe
+from proton.backends.cupti.sampling import PERF_LIBRARIES
 from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 
@@ -145,6 +146,36 @@ def test_a_libcupti_without_its_helpers_cannot_sample(machine: Path) -> None:
     (found,) = doctor_cuda.sampling(Knobs())
     assert "needs libnvperf_target.so and libnvperf_host.so beside" in found.text
     assert "pip install nvidia-cuda-cupti" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text", "remedy"),
+    [
+        (probe.Verdict(), "mode 'pcsampling' can be used", ""),
+        (probe.Verdict(refusal="it is busy; end it"), "not sampled: it is busy", "end it"),
+        (probe.Verdict(silence="it hangs"), "whether the GPU can is not known: it hangs", ""),
+    ],
+)
+def test_the_gpu_itself_is_asked_whether_it_can_be_sampled(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, verdict: probe.Verdict, text: str, remedy: str
+) -> None:
+    add_gpu(machine)
+    put(machine / "lib/libcuda.so.1", "")
+    libraries = [machine / "local/cuda/lib64" / name for name in PERF_LIBRARIES]
+    for path in (machine / "local/cuda/lib64/libcupti.so.13", *libraries):
+        put(path, "")
+    asked: list[object] = []
+
+    def ask(*given: object) -> probe.Verdict:
+        asked.append(given)
+        return verdict
+
+    monkeypatch.setattr(probe, "ask", ask)
+    (found,) = doctor_cuda.sampling(Knobs())
+    assert text in found.text
+    assert found.remedy == remedy
+    libcupti, libcuda = machine / "local/cuda/lib64/libcupti.so.13", machine / "lib/libcuda.so.1"
+    assert asked == [(str(libcupti), str(libcuda), list(map(str, libraries)))]
 
 
 def test_a_tool_that_gets_into_every_program_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

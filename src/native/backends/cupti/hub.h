@@ -123,7 +123,14 @@ class Hub {
   HubStats stats();
 
   /// Why instructions cannot be sampled here, as a text for the user; empty: they can.
+  /// What needs no context: those that are there refuse when a session is activated.
   std::string check_sampling();
+  /// The same of device 0, in a process that does nothing else: it makes a context.
+  std::string probe_sampling();
+  /// Whether a CUDA context is known; never initialises the driver.
+  bool has_contexts() const { return is_loaded() && !all_contexts().empty(); }
+  /// Called when sampling has a problem to tell of, on any thread and in callbacks of the driver.
+  void set_problem_hook(void (*hook)()) { problem_hook_.store(hook); }
   /// A cubin of a module that may have been loaded before anybody sampled, and the PTX it was made
   /// of where it is at hand. Throws BackendError.
   void add_cubin(std::string_view cubin, std::string_view ptx);
@@ -227,7 +234,9 @@ class Hub {
   static std::vector<Context> all_contexts();
   static void send_samples(const SampleBatch& batch);
   static void lose_samples(const char* kind, uint64_t count);
-  static constexpr Sampler::Hooks kSamplerHooks{all_contexts, send_samples, lose_samples};
+  static void tell_problem();
+  static constexpr Sampler::Hooks kSamplerHooks{all_contexts, send_samples, lose_samples,
+                                                tell_problem};
 
   void count_dropped(Context context, uint32_t stream);
 
@@ -273,6 +282,7 @@ class Hub {
   MapPointer shadow_map_;
   MapPointer python_map_;
   Sweeper sweeper_;
+  std::atomic<void (*)()> problem_hook_{nullptr};
   Sampler sampler_{library_, kSamplerHooks};
   alignas(64) GraphNodes nodes_;  // from here on: what the thread that decodes writes to
   GraphExecs execs_;

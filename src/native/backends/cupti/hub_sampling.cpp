@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kHandOverLimitNs = 5'000'000'000;
 
+constexpr const char* kNotLoaded = "CUPTI is not loaded; load it first";
+
 /// Subscribes and lets go again, to see whether that is allowed.
 void ignore(void*, int, uint32_t, const void*) {}
 
@@ -91,6 +93,10 @@ void Hub::lose_samples(const char* kind, uint64_t count) {
   }
 }
 
+void Hub::tell_problem() {
+  if (const auto hook = get().problem_hook_.load()) hook();
+}
+
 /// A module has come, or is about to go.
 void Hub::on_module(uint32_t cbid, const ResourceData& data) {
   if (cbid == kModuleUnloadStarting) return sampler_.on_module_unload(data.context);
@@ -113,7 +119,7 @@ void Hub::add_cubin(std::string_view cubin, std::string_view ptx) {
 
 std::string Hub::check_sampling() {
   std::lock_guard lock(control_);
-  if (!is_loaded()) return "CUPTI is not loaded; load it first";
+  if (!is_loaded()) return kNotLoaded;
   if (is_forked_) {
     return "this process was forked from one that had loaded CUPTI; start processes that use the "
            "GPU with the 'spawn' method";
@@ -129,6 +135,11 @@ std::string Hub::check_sampling() {
     if (result == kSuccess) library_.unsubscribe(subscriber);
   }
   return sampler_.check();
+}
+
+std::string Hub::probe_sampling() {
+  std::lock_guard lock(control_);
+  return is_loaded() ? sampler_.probe() : kNotLoaded;
 }
 
 }  // namespace proton::cupti

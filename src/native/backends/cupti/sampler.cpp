@@ -253,9 +253,6 @@ void Sampler::adopt(Context context) {
   try {
     if (switch_behind_gate([&] { add(context); })) return;
     late_.push_back(context);  // with the next read
-    std::lock_guard lock(mutex_);
-    std::erase(used_, context);
-    used_.push_back(context);
     return;
   } catch (const BackendError& error) {
     note_problem(concat("a CUDA context is not sampled: ", error.what(), "; ", error.remedy()));
@@ -277,13 +274,16 @@ bool Sampler::is_used(Context context) {
   return std::find(used_.begin(), used_.end(), context) != used_.end();
 }
 
+/// From now on launches there are no reason to try it once more.
+void Sampler::note_used(Context context) {
+  std::lock_guard lock(mutex_);
+  std::erase(used_, context);
+  used_.push_back(context);
+}
+
 /// On the worker, unless it is gone by then.
 void Sampler::post_adoption(Context context) {
-  {
-    std::lock_guard lock(mutex_);
-    std::erase(used_, context);
-    used_.push_back(context);
-  }
+  note_used(context);
   post([this, context](const Job&) {
     const Turn turn(*this, limits_.turn_ns);
     if (turn && is_used(context)) adopt(context);
@@ -295,6 +295,7 @@ void Sampler::on_context_created(Context context) noexcept {
   try {
     if (!gate_.is_inside()) {
       const Turn turn(*this, limits_.turn_ns);
+      note_used(context);
       if (turn) return adopt(context);
     }
     post_adoption(context);

@@ -53,6 +53,7 @@ class Sampler {
     std::vector<Context> (*contexts)();  // all that are alive
     void (*send)(const SampleBatch& batch);
     void (*lose)(const char* kind, uint64_t count);
+    void (*tell)();  // a problem was noted; on any thread, in callbacks of the driver too
   };
   /// Tests shorten them.
   struct Limits {
@@ -84,8 +85,11 @@ class Sampler {
   void on_context_used(Context context) noexcept;
   void on_module_unload(Context context) noexcept;
 
-  /// Why contexts cannot be sampled, as a text for the user; empty: they can.
-  std::string check();
+  /// Why this library cannot sample, as a text for the user; empty: it can. Asks no driver.
+  std::string check() const;
+  /// Why device 0 cannot be sampled, as a text for the user; empty: it can. Initialises the driver
+  /// and makes a context for it: for a process that does nothing else.
+  std::string probe();
 
   SamplingStats stats();
   /// What went wrong since the last call, as lines for the user.
@@ -137,6 +141,7 @@ class Sampler {
   void close_all();
   void adopt(Context context);
   void adopt_late();
+  void note_used(Context context);
   void post_adoption(Context context);
   bool is_used(Context context);
   void add(Context context);
@@ -150,7 +155,8 @@ class Sampler {
   void take(Sampled& one, SampleBuffer& buffer);
   void forget_gone();
   Sampled* find(Context context);
-  void probe();
+  void try_device();
+  void expect_functions() const;
 
   /// On the worker, which has no context of its own; other threads are in a call for one.
   void make_current(Context context);
@@ -172,7 +178,7 @@ class Sampler {
   bool is_taken_ = false;  // the turn
   std::deque<std::shared_ptr<Job>> jobs_;
   std::vector<Context> gone_;  // while nobody could have the turn
-  std::vector<Context> used_;  // alive, as launches told
+  std::vector<Context> used_;  // alive, and tried: no launch there is news
   std::vector<std::string> problems_;
   SamplingStats stats_;
 

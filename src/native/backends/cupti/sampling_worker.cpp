@@ -185,10 +185,7 @@ void Sampler::wait_for_launches(const std::vector<Context>& contexts) {
 }
 
 void Sampler::open(const SamplingOptions& options) {
-  if (const char* missing = library_.missing_for_sampling()) {
-    throw BackendError("cupti", concat(library_.path, " has no function ", missing),
-                       "install CUPTI of CUDA 12.8 or newer (pip install nvidia-cuda-cupti)");
-  }
+  expect_functions();
   if (gate_.has_hung()) fail_with(concat("sampling was given up: ", gate_.hung()));
   const auto begin = [this, options](const Job& job) {
     wait_for_launches(hooks_.contexts());
@@ -312,8 +309,12 @@ SamplingStats Sampler::stats() {
 
 void Sampler::note_problem(std::string text) {
   constexpr size_t kLimit = 20;
-  std::lock_guard lock(mutex_);
-  if (problems_.size() < kLimit) problems_.push_back(std::move(text));
+  {
+    std::lock_guard lock(mutex_);
+    if (problems_.size() >= kLimit) return;
+    problems_.push_back(std::move(text));
+  }
+  hooks_.tell();
 }
 
 /// Once: no call of CUPTI's came back in time, and sampling is over.

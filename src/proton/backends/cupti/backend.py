@@ -9,10 +9,12 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from proton import _native, _triton
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
+from proton.backends.cupti import problems
 from proton.backends.cupti.cubins import TritonCubins
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.cupti.holders import hint
@@ -101,6 +103,7 @@ class CuptiBackend:
         if self._timer is not None:
             self._timer.stop()
         else:
+            problems.unfollow(sink)
             _native.Cupti.stop(sink)
             self._find_code(sink)  # again: the last samples came when the session paused
             if self._cubins is not None:
@@ -121,9 +124,11 @@ class CuptiBackend:
         try:
             if sampling is None:
                 open_hub(self._knobs)
-            elif (refusal := prepare_sampling(sampling, self._knobs)) is not None:
-                _say(sink, f"{refusal}; {TIMES_ONLY}")
-                sampling = None
+            else:
+                say = partial(_say, sink)
+                if (refusal := prepare_sampling(sampling, self._knobs, say)) is not None:
+                    say(f"{refusal}; {TIMES_ONLY}")
+                    sampling = None
             self._refusals = _native.Cupti.stats()["graph_refusals"]
             if sampling is None or not self._start_sampling(sink, sampling):
                 self._start_native(sink, None)
@@ -136,9 +141,11 @@ class CuptiBackend:
         """Whether it could be started; False: times will do."""
         sink.set_sampling(**session_options(sampling))
         self._start_native(sink, sampling)
+        problems.follow(sink)
         try:
             sink.activate()  # only now contexts that are there already are sampled, or refuse it
         except BackendUnavailable as error:
+            problems.unfollow(sink)
             _native.Cupti.stop(sink)
             refusal = refused(sampling, error)
             if sampling.fallback is None:

@@ -1,6 +1,7 @@
 """Makes a process ready to sample instructions: NVIDIA's helper libraries, and CUPTI's own word.
 
-What the machine forbids is found in `permission` before; the native hub then samples.
+What the machine forbids is found in `permission` before, and `probe` asks the GPU; the native hub
+then samples.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import ctypes
 import logging
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 from proton import _native
+from proton.backends.cupti import probe
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.holders import hint
-from proton.backends.cupti.hub import open_hub
+from proton.backends.cupti.hub import find_driver, open_hub
 from proton.backends.cupti.permission import Obstacle, find_obstacle
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
@@ -27,21 +30,30 @@ INSTALL_PERF = "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 1
 OR_TIMING = "or give fallback=timing to have kernels timed all the same"
 
 _log = logging.getLogger("proton")
+_passed: set[tuple[str, str]] = set()  # libraries with which the GPU was found to be sampled
 
 
-def prepare_sampling(sampling: PCSampling, knobs: Knobs) -> BackendUnavailable | None:
+def prepare_sampling(
+    sampling: PCSampling, knobs: Knobs, say: Callable[[str], None]
+) -> BackendUnavailable | None:
     """Open the hub so that it can sample; returns why it cannot, where timing is to do instead.
+
+    `say` is told where that could not be found out.
 
     Raises:
         BackendUnavailable: the hub cannot be opened, or nothing can be sampled and the mode does
             not say `fallback=timing`; with the remedy.
     """
     obstacle = find_obstacle(knobs)
-    if obstacle is None:
-        load_perf_libraries(knobs)
+    helpers = [] if obstacle is not None else load_perf_libraries(knobs)
     open_hub(knobs)
-    if obstacle is None and (reason := _native.Cupti.check_sampling()) is not None:
-        obstacle = Obstacle(reason, _missing_libraries(knobs))
+    if obstacle is None:
+        reason = _native.Cupti.check_sampling()
+        # contexts that are there speak for themselves, when the session is activated
+        if reason is None and not _native.Cupti.has_contexts():
+            reason = _ask_gpu(knobs, helpers, say)
+        if reason is not None:
+            obstacle = Obstacle(reason, _missing_libraries(knobs))
     if obstacle is None:
         return None
     error = refused(sampling, obstacle)
@@ -85,22 +97,24 @@ def session_options(sampling: PCSampling) -> dict[str, Any]:
     }
 
 
+def perf_libraries(libcupti: str) -> list[str]:
+    """The paths of NVIDIA's helper libraries that lie beside a libcupti."""
+    folders = {os.path.dirname(libcupti), os.path.dirname(os.path.realpath(libcupti))}
+    found = (_find(folders, name) for name in PERF_LIBRARIES)
+    return [path for path in found if path is not None]
+
+
 def missing_perf_libraries(libcupti: str) -> list[str]:
     """Those of NVIDIA's helper libraries that do not lie beside a libcupti."""
-    folders = {os.path.dirname(libcupti), os.path.dirname(os.path.realpath(libcupti))}
-    return [name for name in PERF_LIBRARIES if not _find(folders, name)]
+    there = {os.path.basename(path) for path in perf_libraries(libcupti)}
+    return [name for name in PERF_LIBRARIES if name not in there]
 
 
 def load_perf_libraries(knobs: Knobs) -> list[str]:
     """Open those beside the libcupti that is or will be opened; the paths of them."""
     chosen = chosen_of(find_candidates(knobs))
-    if chosen is None:
-        return []
-    folders = {os.path.dirname(chosen.path), os.path.dirname(os.path.realpath(chosen.path))}
     loaded = []
-    for name in PERF_LIBRARIES:
-        if (path := _find(folders, name)) is None:
-            continue
+    for path in [] if chosen is None else perf_libraries(chosen.path):
         try:
             ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
@@ -108,6 +122,25 @@ def load_perf_libraries(knobs: Knobs) -> list[str]:
         else:
             loaded.append(path)
     return loaded
+
+
+def _ask_gpu(knobs: Knobs, helpers: list[str], say: Callable[[str], None]) -> str | None:
+    """Why the GPU cannot be sampled; asked once, unless it refuses."""
+    chosen = chosen_of(find_candidates(knobs))
+    if chosen is None:
+        return None  # opened by somebody before us, and gone since
+    libraries = chosen.path, knobs.cuda_library or find_driver(knobs)
+    if libraries in _passed:
+        return None
+    verdict = probe.ask(*libraries, helpers)
+    if verdict.silence is not None:
+        say(
+            f"whether this GPU can be sampled was not found out before the start: "
+            f"{verdict.silence}; a CUDA context that refuses is told of when it is made"
+        )
+    elif verdict.refusal is None:
+        _passed.add(libraries)
+    return verdict.refusal
 
 
 def _find(folders: set[str], name: str) -> str | None:

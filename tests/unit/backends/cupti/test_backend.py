@@ -24,6 +24,7 @@ class FakeHub:
     obstacle: str | None = None  # to sampling
 
     cubins: list[Any]
+    listener: Any = None  # to problems
 
     @classmethod
     def add_cubin(cls, cubin: bytes, ptx: str) -> None:
@@ -32,6 +33,14 @@ class FakeHub:
     @classmethod
     def check_sampling(cls) -> str | None:
         return cls.obstacle
+
+    @classmethod
+    def has_contexts(cls) -> bool:
+        return True
+
+    @classmethod
+    def set_problem_listener(cls, listener: Any) -> None:
+        cls.listener = listener
 
     @classmethod
     def is_loaded(cls) -> bool:
