@@ -381,3 +381,33 @@ class Cubin:
 
     def code(self, function: str) -> bytes:
         """Instructions of 16 bytes."""
+
+class DeviceBuffer:
+    """What instrumented kernels leave in their buffers: the numbers of its layout.
+
+    `proton.inkernel.layout` names them; src/native/backends/device_buffer/layout.h defines them.
+    """
+
+    RECORD_BYTES: int
+    HEADER_BYTES: int
+    MAGIC: int
+    KIND_START: int
+    KIND_END: int
+    KIND_MARK: int
+    KIND_VALUE: int
+    KIND_SHIFT: int
+    REGION_SHIFT: int
+    REGION_LIMIT: int  # ids of regions are below
+    PAYLOAD_BITS: int
+    OFFSET_MAGIC: int  # these into the header, in bytes
+    OFFSET_CTA: int
+    OFFSET_WARP: int
+    OFFSET_SM: int
+    OFFSET_WRITTEN_BYTES: int
+    OFFSET_RING_BYTES: int
+    OFFSET_START_TIME: int
+    OFFSET_START_CLOCK: int
+    OFFSET_END_TIME: int
+    OFFSET_END_CLOCK: int
+    OFFSET_MAILBOX_WRITTEN: int
+    OFFSET_MAILBOX_DRAINED: int

@@ -18,7 +18,7 @@ ALLOWED = """proton._native.Cubin
 proton._native.Session
 proton._native.Scope
 proton._native.TraceCursor
-proton._native.(Cupti|DeviceValue|Nvtx|Termination)(\\..*)?
+proton._native.(Cupti|DeviceBuffer|DeviceValue|Nvtx|Termination)(\\..*)?
 """
 
 

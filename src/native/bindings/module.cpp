@@ -9,6 +9,7 @@
 #include "bindings/cubin_bindings.h"
 #include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
+#include "bindings/device_buffer_bindings.h"
 #include "bindings/device_values.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
@@ -95,6 +96,7 @@ NB_MODULE(_native, module) {
   add_device_values(module);
   add_nvtx(module);
   add_cubin(module);
+  add_device_buffer(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session

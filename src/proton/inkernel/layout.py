@@ -1,0 +1,116 @@
+"""Where a kernel's records stand in memory: tags, headers and the parts of a launch's buffer.
+
+The numbers are those of the native decoder (`backends/device_buffer/layout.h`); passes that emit
+records and the runtime that allocates buffers take them from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from proton._native import DeviceBuffer
+from proton.errors import UsageError
+
+RECORD_BYTES = DeviceBuffer.RECORD_BYTES
+HEADER_BYTES = DeviceBuffer.HEADER_BYTES
+MAGIC = DeviceBuffer.MAGIC
+REGION_LIMIT = DeviceBuffer.REGION_LIMIT
+PAYLOAD_LIMIT = 1 << DeviceBuffer.PAYLOAD_BITS
+MIN_RING_BYTES = 2 * RECORD_BYTES
+
+
+class RecordKind(IntEnum):
+    """What a record says.
+
+    A VALUE takes two records: word 0 of the second is the high word of 64 bits, or the tag again
+    where the value has 32; word 1 is the low word.
+    """
+
+    START = DeviceBuffer.KIND_START
+    END = DeviceBuffer.KIND_END
+    MARK = DeviceBuffer.KIND_MARK
+    VALUE = DeviceBuffer.KIND_VALUE
+
+
+class HeaderField(IntEnum):
+    """Offsets into a warp's header, in bytes. Times and clocks have 8 bytes, the others 4.
+
+    Each time (ns, global) is read together with the clock behind it; zero before a launch.
+    """
+
+    MAGIC = DeviceBuffer.OFFSET_MAGIC
+    CTA = DeviceBuffer.OFFSET_CTA
+    WARP = DeviceBuffer.OFFSET_WARP
+    SM = DeviceBuffer.OFFSET_SM
+    WRITTEN_BYTES = DeviceBuffer.OFFSET_WRITTEN_BYTES
+    RING_BYTES = DeviceBuffer.OFFSET_RING_BYTES
+    START_TIME = DeviceBuffer.OFFSET_START_TIME
+    START_CLOCK = DeviceBuffer.OFFSET_START_CLOCK
+    END_TIME = DeviceBuffer.OFFSET_END_TIME
+    END_CLOCK = DeviceBuffer.OFFSET_END_CLOCK
+    MAILBOX_WRITTEN = DeviceBuffer.OFFSET_MAILBOX_WRITTEN
+    MAILBOX_DRAINED = DeviceBuffer.OFFSET_MAILBOX_DRAINED
+
+
+def pack_tag(kind: RecordKind, region: int, payload: int = 0) -> int:
+    """Word 0 of a record, as an unsigned number of 32 bits."""
+    if not 0 <= region < REGION_LIMIT:
+        raise UsageError(
+            f"region id {region} is out of range; a kernel has ids below {REGION_LIMIT}"
+        )
+    if not 0 <= payload < PAYLOAD_LIMIT:
+        raise UsageError(
+            f"payload {payload} is out of range; it has {DeviceBuffer.PAYLOAD_BITS} bits"
+        )
+    return kind << DeviceBuffer.KIND_SHIFT | region << DeviceBuffer.REGION_SHIFT | payload
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """How the buffer of one launch is divided: all rings, then all headers.
+
+    A slot is a recorded warp of a CTA: `cta * warp_count + warp`, where `warp` counts the recorded
+    warps only. Rings stand at multiples of their size, so a buffer aligned to it has aligned rings.
+    """
+
+    cta_count: int
+    warp_count: int  # recorded warps of a CTA
+    ring_bytes: int  # of a warp; 0: headers only
+
+    def __post_init__(self) -> None:
+        if self.cta_count < 1 or self.warp_count < 1:
+            raise UsageError(
+                f"a buffer of {self.cta_count} CTAs with {self.warp_count} warps holds nothing; "
+                "both must be at least 1"
+            )
+        check_ring_bytes(self.ring_bytes)
+
+    @property
+    def slot_count(self) -> int:
+        """Recorded warps of the launch."""
+        return self.cta_count * self.warp_count
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the whole buffer."""
+        return self.header_offset(self.slot_count)
+
+    def ring_offset(self, slot: int) -> int:
+        """Where the ring of a slot begins, in bytes."""
+        return slot * self.ring_bytes
+
+    def header_offset(self, slot: int) -> int:
+        """Where the header of a slot begins, in bytes."""
+        return self.slot_count * self.ring_bytes + slot * HEADER_BYTES
+
+
+def check_ring_bytes(ring_bytes: int) -> None:
+    """Raise UsageError for a size that no ring can have."""
+    if ring_bytes == 0:
+        return
+    if ring_bytes < MIN_RING_BYTES or ring_bytes & (ring_bytes - 1):
+        raise UsageError(
+            f"a ring of {ring_bytes} bytes cannot be; give 0 or a power of two "
+            f"from {MIN_RING_BYTES} on"
+        )
