@@ -120,7 +120,10 @@ def lost(counts: dict[str, int]) -> str:
     """How many samples there were, and what share of them was dropped."""
     samples, dropped = counts.get("samples", 0), counts.get("dropped", 0)
     share = dropped / max(samples + dropped, 1)
-    return f"{samples} samples, {share:.2%} dropped, {counts.get('overflows', 0)} overflows"
+    return (
+        f"{samples} samples, {counts.get('non_user', 0)} outside the program's kernels, "
+        f"{share:.2%} dropped, {counts.get('overflows', 0)} overflows"
+    )
 
 
 def training_results(seconds: float, limit_s: float) -> list[Result]:

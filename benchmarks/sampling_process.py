@@ -42,7 +42,7 @@ class ProtonTool(Tool):
         """Samples taken and lost, by the profile that was written last."""
         header = json.loads(Path(f"{self._name}.hatchet").read_text())[0]["proton"]
         found = header.get("sampling", {})
-        return {key: found.get(key, 0) for key in ("samples", "dropped", "overflows")}
+        return {key: found.get(key, 0) for key in ("samples", "dropped", "non_user", "overflows")}
 
 
 TOOLS: dict[str, Callable[[], Tool]] = {

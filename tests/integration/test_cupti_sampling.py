@@ -338,6 +338,21 @@ def test_losses_of_sampling_are_counted(fake_driver: FakeDriver, compiled: Compi
     assert found.sampling["non_user"] == 7, found.describe()
 
 
+@pytest.mark.parametrize("is_sampled", [True, False])
+def test_a_session_without_a_sample_says_so(
+    fake_driver: FakeDriver, compiled: Compiled, is_sampled: bool
+) -> None:
+    if is_sampled:
+        fake_driver.sample("gemm", 16, "wait", 1)
+    session = proton.start("run", backend="cupti", mode="pcsampling")
+    for _ in range(1000):
+        fake_driver.launch("gemm")
+    proton.finalize(session)
+    found = SampledProfile(Path("run.hatchet"))
+    is_told = any("gave no sample" in text for text in found.header["warnings"])
+    assert is_told is not is_sampled, found.describe()
+
+
 def test_samples_without_a_timed_launch_stand_apart(
     fake_driver: FakeDriver, compiled: Compiled
 ) -> None:

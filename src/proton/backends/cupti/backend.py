@@ -32,6 +32,7 @@ from proton.inkernel.sampling import PCSampling
 
 DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0
+SURELY_SAMPLED = 1000  # events of which at least one would be met
 TIMES_ONLY = "this profile has times only"
 
 _log = logging.getLogger("proton")
@@ -52,6 +53,7 @@ class CuptiBackend:
         self._stop_waiting: Callable[[], None] = lambda: None
         self._pid = os.getpid()
         self._refusals = 0  # of whole graphs, before the session
+        self._samples = 0  # of the process, before the session
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -106,6 +108,7 @@ class CuptiBackend:
             problems.unfollow(sink)
             _native.Cupti.stop(sink)
             self._find_code(sink)  # again: the last samples came when the session paused
+            self._expect_samples(sink)
             if self._cubins is not None:
                 self._cubins.stop()
             if threading.main_thread().is_alive():  # else the process ends: why disturb it
@@ -153,6 +156,7 @@ class CuptiBackend:
             _say(sink, f"{refusal}; {TIMES_ONLY}")
             return False
         self._cubins = TritonCubins(_native.Cupti.add_cubin)
+        self._samples = _native.Cupti.stats()["samples"]
         return True
 
     def _start_native(self, sink: Any, sampling: PCSampling | None) -> None:
@@ -178,6 +182,20 @@ class CuptiBackend:
                 if sink.has_phase(phase)
                 for each in sink.missing_code(phase)
             ]
+        )
+
+    def _expect_samples(self, sink: Any) -> None:
+        """Say so where many kernels ran and none of them was sampled."""
+        sampling = self._mode.sampling
+        if self._cubins is None or sampling is None or sampling.every_ns:
+            return
+        if sink.event_count < SURELY_SAMPLED or _native.Cupti.stats()["samples"] > self._samples:
+            return
+        _say(
+            sink,
+            f"CUPTI gave no sample of the program's kernels though {sink.event_count} events came "
+            "of them; start the sampling session before other sessions and before graphs are "
+            "captured, or in a process of its own",
         )
 
     @property
