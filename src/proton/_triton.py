@@ -60,8 +60,18 @@ def version() -> str | None:
 
 def is_supported() -> bool:
     """Whether the Triton that is imported or installed is one of 3.6 to 3.9."""
+    return (3, 6) <= version_pair() <= (3, 9)
+
+
+def version_pair() -> tuple[int, int]:
+    """Major and minor number of the Triton that is imported or installed; (0, 0) without one."""
     major, minor, *_ = ((version() or "0.0") + ".0").split(".")
-    return major == "3" and minor in ("6", "7", "8", "9")
+    return int(major), int(minor)
+
+
+def language_core() -> Any:
+    """`triton.language.core`."""
+    return importlib.import_module("triton.language.core")
 
 
 def runtime_knobs() -> Any:
@@ -146,7 +156,7 @@ def opaque_value(payload: object) -> Any:
 
 @lru_cache(maxsize=1)
 def _opaque_class() -> type[Any]:
-    core = importlib.import_module("triton.language.core")
+    core = language_core()
 
     def init(self: Any, payload: object) -> None:
         self.payload = payload

@@ -7,8 +7,10 @@ from proton.inkernel.dsl import (
     end_event,
     enter_scope,
     exit_scope,
+    mark,
     scope,
     start_event,
+    value,
 )
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "end_event",
     "enter_scope",
     "exit_scope",
+    "mark",
     "scope",
     "start_event",
+    "value",
 ]

@@ -1,1 +1,7 @@
-"""In-kernel recording: the modes and, later, the passes that put records into kernels."""
+"""In-kernel recording: modes, and the passes that put records into kernels.
+
+`reading`, `ir`, `locations` and `values` know IR text; `carriers` our operations in it, `verify`
+their rules; `passes` edit, `pipeline` runs them. `dsl` and `emission` are what `proton.language`
+calls. `op_groups` says which operations are loads, waits and so on.
+`mode` and `sampling` are options. docs/internals/passes.md is the walk through it.
+"""

@@ -1,8 +1,9 @@
-"""The functions behind `proton.language`: regions and events inside kernels.
+"""The functions behind `proton.language`: regions, events, marks and values inside kernels.
 
 They are valid where Triton compiles (`@triton.jit`, `@gluon.jit`) and where a kernel is
-interpreted. No in-kernel recording is built yet, so they check their arguments and emit nothing:
-a kernel with them compiles to the same code as one without. Importing this imports no Triton.
+interpreted. While in-kernel recording is on they emit carriers (`proton.inkernel.emission`); else
+they check their arguments and a kernel with them compiles to the same code as one without.
+Importing this imports no Triton.
 """
 
 from __future__ import annotations
@@ -11,14 +12,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from proton import _triton
-from proton.errors import SemanticError, UsageError
+from proton.errors import ScopeMismatch, SemanticError, UsageError
+from proton.inkernel.carriers import Carrier, record
+from proton.inkernel.emission import emit, emit_value, semantic_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEMANTICS = ("triton", "gluon")
-_enabled_semantics = {"gluon"}
+_enabled_semantics = set(SEMANTICS)
+_is_recording = False
+# one function being compiled -> the scopes begun in it; a function's compiler is one object
+_begun: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,17 @@ class Event:
     """A named asynchronous transaction; what `allocate_event` returns."""
 
     name: str
+
+
+def set_recording(is_on: bool) -> None:
+    """Whether kernels compiled from now on get the records their source asks for."""
+    global _is_recording
+    _is_recording = is_on
+
+
+def is_recording() -> bool:
+    """Whether kernels compiled now get the records their source asks for."""
+    return _is_recording
 
 
 def builtin(function: F) -> F:
@@ -36,14 +54,29 @@ def builtin(function: F) -> F:
 
 @builtin
 def enter_scope(name: Any, _semantic: Any = None) -> None:
-    """Begin the region `name`; end it with `exit_scope` of the same name."""
-    _checked_name(name)
+    """Begin the region `name`; end it with `exit_scope` of the same name, in the same block."""
+    name = _checked_name(name)
+    if _records(_semantic):
+        _begun.setdefault(_semantic, []).append(name)
+        emit(_semantic, record("start", name))
 
 
 @builtin
 def exit_scope(name: Any, _semantic: Any = None) -> None:
-    """End the region `name`."""
-    _checked_name(name)
+    """End the region `name`, the innermost one begun.
+
+    Raises:
+        ScopeMismatch: another one is; Triton's error shows the line. Only while recording is on.
+    """
+    name = _checked_name(name)
+    if not _records(_semantic):
+        return
+    begun = _begun.setdefault(_semantic, [])
+    if not begun or begun[-1] != name:
+        inner = f"the innermost one begun is {begun[-1]!r}" if begun else "none is begun"
+        raise ScopeMismatch(f"cannot end the region {name!r}: {inner}; end regions inside out")
+    begun.pop()
+    emit(_semantic, record("end", name))
 
 
 class scope:  # noqa: N801 - the name users know
@@ -69,6 +102,26 @@ class scope:  # noqa: N801 - the name users know
 
 
 @builtin
+def mark(name: Any, _semantic: Any = None) -> None:
+    """Record the moment at which a warp comes by here."""
+    name = _checked_name(name)
+    if _records(_semantic):
+        emit(_semantic, record("mark", name))
+
+
+@builtin
+def value(name: Any, x: Any, _semantic: Any = None) -> None:
+    """Record a number and the moment: a scalar integer or pointer of the kernel, or a constant.
+
+    Raises:
+        SemanticError: `x` is no scalar, or no integer. Only while recording is on.
+    """
+    name = _checked_name(name)
+    if _records(_semantic):
+        emit_value(_semantic, name, x)
+
+
+@builtin
 def allocate_event(name: Any, _semantic: Any = None) -> Any:
     """A handle for `start_event` and `end_event`, which may be in different warps."""
     event = Event(_checked_name(name))
@@ -78,18 +131,18 @@ def allocate_event(name: Any, _semantic: Any = None) -> Any:
 
 @builtin
 def start_event(event: Any, _semantic: Any = None) -> None:
-    """Begin the transaction of an event."""
-    _check_event(event)
+    """Begin the transaction of an event; it need not nest in anything."""
+    _record_event("start", event, _semantic)
 
 
 @builtin
 def end_event(event: Any, _semantic: Any = None) -> None:
-    """End the transaction of an event."""
-    _check_event(event)
+    """End the transaction of an event, in any warp."""
+    _record_event("end", event, _semantic)
 
 
 def enable_semantic(semantic_name: str) -> None:
-    """Record regions in kernels of this kind too: 'triton' or 'gluon' (on from the start)."""
+    """Record regions in kernels of this kind: 'triton' or 'gluon'. Both are on from the start."""
     _enabled_semantics.add(_checked_semantic(semantic_name))
 
 
@@ -116,7 +169,14 @@ def _checked_name(name: Any) -> str:
     return value
 
 
-def _check_event(event: Any) -> None:
-    value = getattr(event, "payload", event)
-    if not isinstance(value, Event):
-        raise SemanticError(f"{value!r} is no event; pass what allocate_event returned")
+def _record_event(action: str, event: Any, semantic: Any) -> None:
+    event = getattr(event, "payload", event)
+    if not isinstance(event, Event):
+        raise SemanticError(f"{event!r} is no event; pass what allocate_event returned")
+    if _records(semantic):
+        emit(semantic, Carrier("record", action, event.name, {"kind": "event"}))
+
+
+def _records(semantic: Any) -> bool:
+    """Whether a call in a kernel with this semantic is to leave something in the code."""
+    return _is_recording and semantic_name(semantic) in _enabled_semantics

@@ -4,16 +4,23 @@ from proton.errors import SemanticError, UsageError
 from proton.inkernel import dsl
 
 
-def test_only_gluon_is_enabled_at_first() -> None:
+def test_both_semantics_are_enabled_at_first() -> None:
+    assert dsl.enabled_semantics() == {"gluon", "triton"}
+
+
+def test_a_semantic_can_be_disabled_and_enabled_again() -> None:
+    dsl.disable_semantic("triton")
+    dsl.disable_semantic("triton")
     assert dsl.enabled_semantics() == {"gluon"}
-
-
-def test_a_semantic_can_be_enabled_and_disabled_again() -> None:
     dsl.enable_semantic("triton")
     assert dsl.enabled_semantics() == {"gluon", "triton"}
-    dsl.disable_semantic("triton")
-    dsl.disable_semantic("triton")
-    assert dsl.enabled_semantics() == {"gluon"}
+
+
+def test_recording_is_off_until_it_is_set() -> None:
+    assert not dsl.is_recording()
+    dsl.set_recording(True)
+    assert dsl.is_recording()
+    dsl.set_recording(False)
 
 
 @pytest.mark.parametrize("change", [dsl.enable_semantic, dsl.disable_semantic])
@@ -25,7 +32,7 @@ def test_an_unknown_semantic_is_a_type_error_that_lists_the_choices(change: obje
 
 @pytest.mark.parametrize("name", ["", None, 3])
 def test_a_region_without_a_name_is_refused(name: object) -> None:
-    for use in (dsl.enter_scope, dsl.exit_scope, dsl.scope, dsl.allocate_event):
+    for use in (dsl.enter_scope, dsl.exit_scope, dsl.scope, dsl.mark, dsl.allocate_event):
         with pytest.raises(UsageError, match="a region needs a name"):
             use(name)
 
@@ -43,3 +50,13 @@ def test_only_events_can_be_started_and_ended() -> None:
 def test_a_scope_is_a_context_manager() -> None:
     with dsl.scope("load") as region:
         assert region.name == "load"
+
+
+def test_a_mark_and_a_value_do_nothing_outside_a_compiled_kernel() -> None:
+    dsl.set_recording(True)
+    try:
+        dsl.mark("here")
+        dsl.value("n", 3)
+        dsl.exit_scope("never begun")
+    finally:
+        dsl.set_recording(False)

@@ -73,6 +73,14 @@ def test_a_module_with_code_needs_its_mirror(tmp_path: Path, module: str, mirror
 
 
 @pytest.mark.usefixtures("no_exceptions")
+def test_a_pass_has_its_mirror_among_the_checked_files(tmp_path: Path) -> None:
+    write(tmp_path, "src/proton/inkernel/passes/record_loops.py", "def apply(): ...\n")
+    assert len(check_tree.check_mirrors(tmp_path)) == 1
+    write(tmp_path, "tests/passes/record-loops.ttgir", "")
+    assert check_tree.check_mirrors(tmp_path) == []
+
+
+@pytest.mark.usefixtures("no_exceptions")
 def test_a_module_that_only_re_exports_needs_no_mirror(tmp_path: Path) -> None:
     write(tmp_path, "src/proton/data.py", "from proton.runtime.data import get\n")
     assert check_tree.check_mirrors(tmp_path) == []

@@ -1,0 +1,134 @@
+"""`proton-opt`: runs passes over a file of IR and prints what they leave. Needs no Triton."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from proton._version import __version__
+from proton.errors import FormatError, ProtonError, UsageError
+from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of
+from proton.inkernel.pipeline import parse_passes, passes_of_modes, run_passes
+
+PROGRAM = "proton-opt"
+
+_EXAMPLES = """\
+examples:
+  proton-opt --list
+  proton-opt kernel.ttgir --pass=record-around-ops,prepare
+  proton-opt kernel.ttgir --pass="record-loops{cap=16 whole=false},prepare"
+  proton-opt kernel.ttgir --mode=ops+loops --print-after=record-loops -o new.ttgir
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `proton-opt`; returns the exit code: 0 done, 1 wrong file or kernel, 2 wrong call."""
+    try:
+        return _run(_parser().parse_args(sys.argv[1:] if argv is None else argv))
+    except ProtonError as error:
+        return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
+    except BrokenPipeError:  # the reader has seen enough, as in `proton-opt kernel.ttgir | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see: {PROGRAM} --help")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog=PROGRAM,
+        description="Run Proton's passes over TTIR, TTGIR or LLVM IR and print the result.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the IR; - reads standard input")
+    parser.add_argument("--pass", dest="passes", metavar="A,B{KEY=VALUE}", help="passes, in order")
+    parser.add_argument("--mode", metavar="A+B", help="the passes of these in-kernel modes")
+    parser.add_argument(
+        "--print-after",
+        metavar="PASS",
+        action="append",
+        default=[],
+        help="print what this pass left on stderr too; `all` for every one",
+    )
+    parser.add_argument("-o", dest="output", metavar="PATH", help="write to a file")
+    parser.add_argument("--list", action="store_true", help="list the passes and their options")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        print(*_listing(), sep="\n")
+        return 0
+    if arguments.file is None:
+        raise UsageError(f"no file to work on; e.g. {PROGRAM} kernel.ttgir --pass=prepare")
+    passes = _passes(arguments)
+    wanted = _wanted(arguments.print_after, passes)
+
+    def show(done: Pass, text: str) -> None:
+        if done.name in wanted:
+            print(f"// after {done.name}\n{text}", file=sys.stderr)
+
+    text = run_passes(_read(arguments.file), passes, path=arguments.file, after=show)
+    if arguments.output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        with open(arguments.output, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+    return 0
+
+
+def _passes(arguments: argparse.Namespace) -> tuple[Pass, ...]:
+    if arguments.passes is not None and arguments.mode is not None:
+        raise UsageError("--pass and --mode exclude each other; a mode is a list of passes")
+    if arguments.passes is not None:
+        return parse_passes(arguments.passes)
+    if arguments.mode is not None:
+        return passes_of_modes(arguments.mode.split("+"))
+    raise UsageError(f"no pass to run; give --pass or --mode, and see: {PROGRAM} --list")
+
+
+def _wanted(names: Sequence[str], passes: Sequence[Pass]) -> set[str]:
+    running = {each.name for each in passes}
+    for name in names:
+        if name not in {*running, "all"}:
+            raise UsageError.unknown("pass to print after", name, choices={*running, "all"})
+    return running if "all" in names else set(names)
+
+
+def _read(path: str) -> str:
+    try:
+        if path == "-":
+            return sys.stdin.read()
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        raise FormatError(f"{path}: is no text; give TTIR, TTGIR or LLVM IR as text") from None
+
+
+def _listing() -> list[str]:
+    lines = []
+    for name in PASSES:
+        kind = load_pass_class(name)
+        lines.append(f"{name} ({kind.level}): {(kind.__doc__ or '').splitlines()[0]}")
+        for option, default in options_of(kind).items():
+            shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
+            lines.append(f"    {option}={shown}")
+    return lines
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"{PROGRAM}:", *message.splitlines(), file=sys.stderr)
+    return code

@@ -1,0 +1,159 @@
+"""Our operations as they stand in IR text: inline assembly whose text is only a comment.
+
+Any Triton tool parses a file with carriers, and a kernel whose carriers nobody lowers still runs.
+The table of operations and their contracts is in docs/internals/passes.md. This module makes,
+recognises, encodes and decodes carriers, in TTGIR and in LLVM text; it decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
+
+from proton.errors import InstrumentationError
+
+RECORDS = ("record", "circular_record", "flush_record")
+PLAIN = ("init", "notify", "finalize", "guard")  # guard: an opaque true, see `guarded`
+ACTIONS = ("start", "end", "mark", "value")
+
+_TTGIR = re.compile(
+    r'^\s*(%[\w$.-]+)\s*=\s*tt\.elementwise_inline_asm "// proton\.([^"]*)"'
+    r'\s*\{[^"]*"[^"]*"[^}]*\}(?:\s+(%[\w$.#-]+) : (\S+))?\s*->\s*i32'
+)
+_LLVM = re.compile(
+    r"^\s*(%[\w$.-]+|%\"[^\"]*\")\s*=\s*(?:tail )?call i32 asm (?:sideeffect )?"
+    r'"// proton\.([^"]*)", "[^"]*"\(([^)]*)\)'
+)
+# what people write into a file by hand, as in `proton.record start "load"`
+_PLAIN = re.compile(r'^\s*proton\.record (start|end|mark) (?:"([^"]+)"|([\w.~-]+))\s*(?:loc\(|$)')
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """One operation of ours. `action` and `name` belong to records; `operand` to values."""
+
+    op: str
+    action: str = ""
+    name: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    operand: str = ""  # the value recorded, as the text names it
+    operand_type: str = ""  # its type there: i32 or i64
+    result: str = ""  # the carrier's own value; nobody uses it
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it is a moment: start, end, mark or value."""
+        return self.op in RECORDS
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether it must pair up with others of its block; events may cross blocks and warps."""
+        return self.is_record and self.action in ("start", "end") and self.kind != "event"
+
+    @property
+    def kind(self) -> str:
+        """What is recorded: scope, loop, iteration, event, value, or a group of operations."""
+        default = "value" if self.action == "value" else "scope"
+        return self.attributes.get("kind", default)
+
+    @property
+    def comment(self) -> str:
+        """The text of the inline assembly."""
+        words = [f"// proton.{self.op}"]
+        if self.is_record:
+            words += [self.action, encode(self.name)]
+        words += [f"{key}={encode(value)}" for key, value in self.attributes.items()]
+        return " ".join(words)
+
+    def constraints(self, target: str = "cuda") -> str:
+        """The constraints of the inline assembly; registers are named per vendor."""
+        if not self.operand:
+            return "=r" if self.op == "guard" else "=r,~{memory}"
+        register = "v" if target.startswith("hip") else "l" if self.operand_type == "i64" else "r"
+        return f"=r,{register},~{{memory}}"
+
+    def to_ttgir(self, result: str, target: str = "cuda") -> str:
+        """The carrier as a line of TTIR or TTGIR; `result` is a value name that is free."""
+        operand = f" {self.operand} : {self.operand_type}" if self.operand else ""
+        is_pure = "true" if self.op == "guard" else "false"
+        return (
+            f'{result} = tt.elementwise_inline_asm "{self.comment}" '
+            f'{{constraints = "{self.constraints(target)}", packed_element = 1 : i32, '
+            f"pure = {is_pure}}}{operand} -> i32"
+        )
+
+    def to_llvm(self, result: str, target: str = "cuda") -> str:
+        """The carrier as a line of LLVM IR, not indented."""
+        effect = "" if self.op == "guard" else "sideeffect "
+        operand = f"{self.operand_type} {self.operand}" if self.operand else ""
+        return (
+            f'{result} = call i32 asm {effect}"{self.comment}", '
+            f'"{self.constraints(target)}"({operand})'
+        )
+
+
+def record(action: str, name: str, **attributes: object) -> Carrier:
+    """A record; attributes that are None or empty are left out."""
+    kept = {key: str(value) for key, value in attributes.items() if value not in (None, "")}
+    return Carrier("record", action, name, kept)
+
+
+def encode(text: str) -> str:
+    """Percent-encode all but RFC 3986's unreserved characters: one word, safe in any string."""
+    return quote(text, safe="")
+
+
+def from_ttgir(line: str) -> Carrier | None:
+    """The carrier on a line of TTIR or TTGIR; None where it has none.
+
+    A line `proton.record start "name"`, as people write it into files, is one too.
+
+    Raises:
+        InstrumentationError: it begins like one of ours and is none.
+    """
+    if line.lstrip().startswith("proton."):
+        if (plain := _PLAIN.match(line)) is None:
+            raise InstrumentationError(
+                f'cannot read {line.strip()!r}; write: proton.record start|end|mark "name"'
+            )
+        return record(plain[1], plain[2] or plain[3])
+    if "// proton." not in line or (found := _TTGIR.match(line)) is None:
+        return None
+    return _decode(found[2], found[1], found[3] or "", found[4] or "")
+
+
+def from_llvm(line: str) -> Carrier | None:
+    """The carrier on a line of LLVM IR; None where it has none.
+
+    Raises:
+        InstrumentationError: the comment begins like one of ours and is none.
+    """
+    if "// proton." not in line or (found := _LLVM.match(line)) is None:
+        return None
+    type_, _, operand = found[3].strip().rpartition(" ")
+    return _decode(found[2], found[1], operand, type_.partition(" ")[0])
+
+
+def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
+    op, *words = text.split()
+    action = name = ""
+    if op in RECORDS:
+        action, name, words = (*words, "", "")[0], (*words, "", "")[1], words[2:]
+        if action not in ACTIONS or not name:
+            raise InstrumentationError(
+                f"malformed 'proton.{text}'; write: proton.{op} {'|'.join(ACTIONS)} NAME"
+            )
+        if (action == "value") != bool(operand):
+            raise InstrumentationError(f"'proton.{text}': a value, and only that, has one operand")
+    elif op not in PLAIN:
+        choices = ", ".join((*RECORDS, *PLAIN))
+        raise InstrumentationError(f"unknown operation 'proton.{op}'; choose one of {choices}")
+    attributes = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not (key and equals):
+            raise InstrumentationError(f"malformed attribute {word!r} of 'proton.{text}'")
+        attributes[key] = unquote(value)
+    return Carrier(op, action, unquote(name), attributes, operand, operand_type, result)

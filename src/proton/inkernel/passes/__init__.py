@@ -1,0 +1,90 @@
+"""The passes: one file each, named here, imported when used.
+
+A pass is a frozen dataclass: its fields are its options, `apply` edits the module it is given.
+Passes of level "ttgir" get a `proton.inkernel.ir.Module`, passes of level "llvm" the module of
+LLVM text. They need and leave verified IR; `proton.inkernel.pipeline` runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from importlib import import_module
+from typing import Any, ClassVar, Protocol, cast
+
+from proton.errors import UsageError
+
+PASSES: dict[str, str] = {
+    "prepare": "proton.inkernel.passes.prepare:Prepare",
+    "record-user-scopes": "proton.inkernel.passes.record_user_scopes:RecordUserScopes",
+    "record-around-ops": "proton.inkernel.passes.record_around_ops:RecordAroundOps",
+    "record-loops": "proton.inkernel.passes.record_loops:RecordLoops",
+    "record-mma": "proton.inkernel.passes.record_mma:RecordMma",
+    "record-async-waits": "proton.inkernel.passes.record_async_waits:RecordAsyncWaits",
+    "record-ctas": "proton.inkernel.passes.record_ctas:RecordCtas",
+}
+
+
+class Pass(Protocol):
+    """One step from IR to IR. Its docstring's first line is what `proton-opt --list` shows."""
+
+    name: ClassVar[str]
+    level: ClassVar[str]  # "ttgir" or "llvm"
+
+    def apply(self, module: Any) -> None:
+        """Edit the module; raises InstrumentationError where it cannot."""
+
+
+def load_pass_class(name: str) -> type[Pass]:
+    """The class of a pass.
+
+    Raises:
+        UsageError: no pass has this name; the message lists those there are.
+    """
+    if (target := PASSES.get(name)) is None:
+        raise UsageError.unknown("pass", name, choices=PASSES)
+    module, _, attribute = target.partition(":")
+    return cast(type[Pass], getattr(import_module(module), attribute))
+
+
+def load_pass(name: str, options: Mapping[str, str] | None = None) -> Pass:
+    """A pass with its options given as text.
+
+    Raises:
+        UsageError: the pass or an option is unknown, or an option's value is not of its kind.
+    """
+    kind = load_pass_class(name)
+    defaults = options_of(kind)
+    values = {}
+    for key, text in (options or {}).items():
+        if key not in defaults:
+            what = f"option of pass {name!r}"
+            if not defaults:
+                raise UsageError(f"unknown {what} {key!r}; it has no options")
+            raise UsageError.unknown(what, key, choices=defaults)
+        values[key] = _convert(f"{name}: option {key!r}", text, defaults[key])
+    return kind(**values)
+
+
+def options_of(kind: type[Pass]) -> dict[str, Any]:
+    """The options of a pass and their defaults."""
+    return {
+        each.name: each.default
+        for each in fields(cast(Any, kind))
+        if each.default is not MISSING and each.init
+    }
+
+
+def _convert(what: str, text: str, default: object) -> object:
+    """`text` as a value of the kind that `default` is."""
+    if isinstance(default, bool):
+        if text.lower() not in ("true", "false"):
+            raise UsageError(f"{what} must be true or false, not {text!r}")
+        return text.lower() == "true"
+    if isinstance(default, int):
+        if not text.isdecimal():
+            raise UsageError(f"{what} must be a whole number, 0 or more, not {text!r}")
+        return int(text)
+    if isinstance(default, tuple):
+        return tuple(word for word in text.split(",") if word)
+    return text

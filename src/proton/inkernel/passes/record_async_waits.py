@@ -1,0 +1,39 @@
+"""`record-async-waits`: when copies are issued and how long each iteration waits for its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proton.inkernel.ir import Module, Op
+from proton.inkernel.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
+
+
+@dataclass(frozen=True)
+class RecordAsyncWaits:
+    """Mark every asynchronous copy and every iteration, and time every wait: the pipeline's view.
+
+    Marks cost one record; together they show over several iterations which wait answers which copy.
+    """
+
+    name: ClassVar[str] = "record-async-waits"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Module) -> None:
+        """Edit the module."""
+        for op in module.walk():
+            if not runs_as_written(op):
+                continue
+            if op.name in OP_GROUPS["wait"]:
+                record_around(module, op, "wait")
+            elif op.name in OP_GROUPS["copy"]:
+                mark = record_of("mark", "copy", op)
+                op.insert_before(mark.to_ttgir(module.fresh(), module.target))
+            elif op.name == "scf.for" and _has_waits(op):
+                mark = record_of("mark", "iteration", op)
+                body = op.regions[0].blocks[0]
+                module.insert_first(body, mark.to_ttgir(module.fresh(), module.target))
+
+
+def _has_waits(loop: Op) -> bool:
+    return any(op.name in OP_GROUPS["wait"] | OP_GROUPS["copy"] for op in loop.walk())

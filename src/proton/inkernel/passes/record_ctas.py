@@ -1,0 +1,28 @@
+"""`record-ctas`: only where and when each CTA ran, which is what a buffer's headers say anyway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proton.inkernel.carriers import Carrier
+from proton.inkernel.ir import Module
+from proton.inkernel.passes.prepare import frame
+from proton.inkernel.verify import carrier_of
+
+
+@dataclass(frozen=True)
+class RecordCtas:
+    """Start, end and SM of every CTA: init (kind=cta) and finalize, and no record between them.
+
+    In a kernel with records the headers say it already: there it leaves the rest to `prepare`.
+    """
+
+    name: ClassVar[str] = "record-ctas"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Module) -> None:
+        """Edit the module."""
+        if not any(carrier_of(op) for op in module.walk()):
+            for kernel in module.kernels():
+                frame(module, kernel, Carrier("init", attributes={"kind": "cta"}))

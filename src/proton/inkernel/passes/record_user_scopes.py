@@ -1,0 +1,54 @@
+"""`record-user-scopes`: check and complete the records that the kernel's own source asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from proton.inkernel.carriers import Carrier
+from proton.inkernel.ir import Module, Op
+from proton.inkernel.values import find_definition
+from proton.inkernel.verify import carrier_of, is_conditional, verify
+
+
+@dataclass(frozen=True)
+class RecordUserScopes:
+    """Check that the user's records nest, give them their lines, and take away their guards.
+
+    Lines `proton.record start "name"` that somebody wrote into the file become carriers too.
+    Runs first. Records that nest wrongly are refused with the user's line (ScopeMismatch).
+    """
+
+    name: ClassVar[str] = "record-user-scopes"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Module) -> None:
+        """Edit the module."""
+        verify(module)
+        for op in module.walk():
+            carrier = carrier_of(op)
+            if carrier is not None and carrier.is_record:
+                # a name of its own: out of its guard, it would meet others of the same name
+                op.replace(_complete(op, carrier).to_ttgir(module.fresh(), module.target))
+            elif carrier is not None and carrier.op == "guard":
+                op.replace(f"{carrier.result} = arith.constant 1 : i32")
+            elif is_conditional(op) and _is_guarded(op):
+                module.replaced[op.first] = module.replaced[op.last] = []
+
+
+def _complete(op: Op, carrier: Carrier) -> Carrier:
+    if "line" in carrier.attributes:
+        return carrier
+    source = op.source
+    place = {"line": str(source.line), "file": source.file} if source else {}
+    return replace(carrier, attributes={**carrier.attributes, "kind": carrier.kind, **place})
+
+
+def _is_guarded(op: Op) -> bool:
+    """Whether an scf.if asks nothing but whether a guard is not zero."""
+    test = find_definition(op, op.operands[0])
+    if test is None or test.name != "arith.cmpi" or " ne, " not in test.text:
+        return False
+    asked = find_definition(test, test.operands[0])
+    carrier = carrier_of(asked) if asked is not None else None
+    return carrier is not None and carrier.op == "guard"

@@ -1,0 +1,121 @@
+"""Runs passes one after the other and verifies between them; says which passes a mode needs.
+
+Text in, text out: the compile hook and `proton-opt` both come through here. Every pass reads the
+text that the one before it wrote, so a pass never sees half an edit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
+from proton.errors import UsageError
+from proton.inkernel.passes import Pass, load_pass
+
+# level -> how its text is read, and how its modules are verified
+LEVELS = {
+    "ttgir": ("proton.inkernel.reading:read_module", "proton.inkernel.verify:verify"),
+    "llvm": ("proton.inkernel.llvm.module:read_module", "proton.inkernel.llvm.verify:verify"),
+}
+
+# what each mode records, on TTGIR; `prepare` comes last, so that it sees all
+MODE_PASSES: dict[str, tuple[str, ...]] = {
+    "default": ("record-user-scopes",),
+    "ops": ("record-around-ops",),
+    "loops": ("record-loops",),
+    "mma": ("record-mma",),
+    "async-wait": ("record-async-waits",),
+    "cta": ("record-ctas",),
+}
+
+_PASS = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
+_LLVM = re.compile(r"^(?:define |declare |target (?:triple|datalayout)|; ModuleID)", re.MULTILINE)
+
+
+def parse_passes(text: str) -> tuple[Pass, ...]:
+    """The passes of a text such as `"record-loops{cap=16 whole=false},prepare"`.
+
+    Raises:
+        UsageError: a pass or an option is unknown or malformed; the message lists the choices.
+    """
+    passes, at = [], 0
+    while at < len(text):
+        found = _PASS.match(text, at)
+        if found is None:
+            raise UsageError(
+                f"malformed passes {text!r} at {text[at:]!r}; write: pass,pass{{key=value}}"
+            )
+        passes.append(load_pass(found[1], _options(found[1], found[2] or "")))
+        at = found.end()
+    if not passes:
+        raise UsageError("no pass is named; see: proton-opt --list")
+    return tuple(passes)
+
+
+def passes_of_modes(names: Iterable[str]) -> tuple[Pass, ...]:
+    """The passes on TTGIR that these modes need together, in order.
+
+    Raises:
+        UsageError: a mode is unknown.
+    """
+    wanted: dict[str, None] = {}
+    for name in names:
+        if name not in MODE_PASSES:
+            raise UsageError.unknown("mode", name, choices=MODE_PASSES)
+        wanted.update(dict.fromkeys(MODE_PASSES[name]))
+    # the user's own records are checked before ours stand between them
+    order = sorted(wanted, key=lambda each: (each != "record-user-scopes", each == "record-ctas"))
+    return tuple(load_pass(name) for name in (*order, "prepare"))
+
+
+def run_passes(
+    text: str,
+    passes: Sequence[Pass],
+    *,
+    path: str = "<ir>",
+    after: Callable[[Pass, str], None] | None = None,
+) -> str:
+    """Run the passes over a module's text; the new text.
+
+    Args:
+        text: TTIR, TTGIR or LLVM IR, as each pass needs it.
+        passes: what to run, in order.
+        path: the name of the text in error messages.
+        after: called with each pass and the text it left.
+
+    Raises:
+        FormatError: the text cannot be read.
+        ScopeMismatch: records do not nest.
+        InstrumentationError: the passes broke a rule, or met something they cannot record.
+    """
+    for each in passes:
+        is_llvm = _LLVM.search(text) is not None
+        if is_llvm != (each.level == "llvm"):
+            has = "LLVM IR" if is_llvm else "TTIR or TTGIR"
+            wants = "LLVM IR" if each.level == "llvm" else "TTIR or TTGIR"
+            raise UsageError(f"{path}: pass {each.name!r} works on {wants} and this is {has}")
+        read, verify = (_load(target) for target in LEVELS[each.level])
+        module = read(text, path)
+        each.apply(module)
+        text = module.text()
+        verify(read(text, f"{path} after {each.name}"))
+        if after is not None:
+            after(each, text)
+    return text
+
+
+def _options(name: str, text: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for word in text.split():
+        key, equals, value = word.partition("=")
+        if not (key and equals and value):
+            raise UsageError(f"{name}: malformed option {word!r}; write key=value")
+        options[key] = value
+    return options
+
+
+def _load(target: str) -> Any:
+    module, _, attribute = target.partition(":")
+    return getattr(import_module(module), attribute)

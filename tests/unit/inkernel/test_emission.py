@@ -1,0 +1,217 @@
+# Kernels are in Triton's language: Python's types do not apply to them.
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import triton
+import triton.language as tl
+from triton.compiler import CompilationError
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+import proton.language as pl
+from proton import _triton
+from proton.inkernel import dsl
+from proton.inkernel.carriers import Carrier, from_llvm
+from proton.inkernel.emission import needs_guard, semantic_name
+from proton.inkernel.pipeline import passes_of_modes, run_passes
+from proton.inkernel.reading import read_module
+from proton.inkernel.verify import carrier_of
+from tests.support.kernels import compile_kernel
+
+pytestmark = [
+    pytest.mark.matrix,
+    pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")  # what was compiled without records has none
+    dsl.set_recording(True)
+    yield
+    dsl.set_recording(False)
+
+
+def _compiled(kernel: Any, target: str = "90") -> Any:
+    return compile_kernel(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 128}, target)
+
+
+def _records(text: str) -> list[str]:
+    carriers = (carrier_of(op) for op in read_module(text).walk())
+    return [f"{each.action} {each.name}" for each in carriers if each and each.is_record]
+
+
+@triton.jit
+def scoped(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    event = pl.allocate_event("copy")
+    pl.start_event(event)
+    with pl.scope("load it"):
+        v = tl.load(x + i, mask=i < n)
+    pl.end_event(event)
+    for _ in range(n):
+        pl.enter_scope("step")
+        v += 1
+        pl.exit_scope("step")
+    pl.mark("here")
+    pl.value("n", n)
+    pl.value("where", x)
+    pl.value("seven", 7)
+    tl.store(x + i, v * 2, mask=i < n)
+
+
+EXPECTED = [
+    *("start copy", "start load it", "end load it", "end copy", "start step", "end step"),
+    *("mark here", "value n", "value where", "value seven"),
+]
+
+
+@pytest.mark.parametrize("target", ["80", "90", "100", "gfx942", "gfx950"])
+def test_a_kernels_records_reach_the_end_of_compilation(target: str) -> None:
+    texts = _compiled(scoped, target)
+    assert _records(texts["ttgir"]) == EXPECTED
+    found = [from_llvm(line) for line in texts["llir"].splitlines()]
+    records = [f"{each.action} {each.name}" for each in found if each and each.is_record]
+    assert set(records) == set(EXPECTED)  # LLVM may have unrolled the loop
+    values = {each.name: each.operand_type for each in found if each and each.operand}
+    assert values == {"n": "i32", "where": "i64", "seven": "i32"}
+
+
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_the_default_mode_completes_them(target: str) -> None:
+    text = run_passes(_compiled(scoped, target)["ttgir"], passes_of_modes(["default"]))
+    assert _records(text) == EXPECTED
+    assert "proton.guard" not in text
+    carriers = [carrier for op in read_module(text).walk() if (carrier := carrier_of(op))]
+    assert [carriers[0].op, carriers[-1].op] == ["init", "finalize"]
+    lines = {each.name: each.attributes["line"] for each in carriers if each.is_record}
+    first = scoped.fn.__code__.co_firstlineno
+    assert int(lines["n"]) - int(lines["here"]) == 1
+    assert first < int(lines["here"]) < first + 20
+    kinds = {each.name: each.kind for each in carriers if each.is_record}
+    assert (kinds["copy"], kinds["step"], kinds["n"]) == ("event", "scope", "value")
+
+
+def test_nothing_is_emitted_when_recording_or_the_semantic_is_off() -> None:
+    dsl.disable_semantic("triton")
+    try:
+        assert "proton." not in _compiled(scoped)["ttgir"]
+    finally:
+        dsl.enable_semantic("triton")
+    dsl.set_recording(False)
+    assert "proton." not in _compiled(scoped)["ttgir"]
+
+
+@gluon.jit
+def gluon_scoped(x, n, BLOCK: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    with pl.scope("store"):
+        gl.store(x + gl.arange(0, BLOCK, layout), 1.0)
+    pl.value("n", n)
+
+
+def test_gluon_kernels_record_too() -> None:
+    assert _records(_compiled(gluon_scoped)["ttgir"]) == ["start store", "end store", "value n"]
+
+
+@triton.jit
+def crossed(x, n, BLOCK: tl.constexpr):
+    pl.enter_scope("a")
+    pl.enter_scope("b")
+    pl.exit_scope("a")
+    pl.exit_scope("b")
+    tl.store(x, n)
+
+
+@triton.jit
+def ended(x, n, BLOCK: tl.constexpr):
+    pl.exit_scope("a")
+    tl.store(x, n)
+
+
+@triton.jit
+def wide(x, n, BLOCK: tl.constexpr):
+    pl.value("all", tl.arange(0, BLOCK))
+    tl.store(x, n)
+
+
+@triton.jit
+def fraction(x, n, BLOCK: tl.constexpr):
+    pl.value("half", tl.load(x))
+    tl.store(x, n)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "line", "problem"),
+    [
+        (
+            crossed,
+            'pl.exit_scope("a")',
+            "cannot end the region 'a': the innermost one begun is 'b'",
+        ),
+        (ended, 'pl.exit_scope("a")', "cannot end the region 'a': none is begun"),
+        (wide, 'pl.value("all"', "value 'all' is of type"),
+        (fraction, 'pl.value("half"', "record a scalar integer or pointer"),
+    ],
+)
+def test_misuse_is_shown_at_the_users_line(kernel: Any, line: str, problem: str) -> None:
+    with pytest.raises(CompilationError) as caught:
+        _compiled(kernel)
+    text = "".join(str(error) for error in _chain(caught.value))
+    assert line in text
+    assert problem in text
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+@triton.jit
+def left_open(x, n, BLOCK: tl.constexpr):
+    if n > 3:
+        pl.enter_scope("a")
+        tl.store(x, n)
+    pl.exit_scope("a")
+
+
+def test_a_scope_that_ends_in_another_block_is_refused_with_the_users_line() -> None:
+    text = _compiled(left_open)["ttgir"]
+    start = left_open.fn.__code__.co_firstlineno + 3
+    place = re.escape(f"{__file__}:{start}")
+    with pytest.raises(RuntimeError, match=f"{place}: 'a' is started here and not ended"):
+        run_passes(text, passes_of_modes(["default"]))
+
+
+@pytest.mark.parametrize(
+    ("version", "backend", "arch", "needed"),
+    [
+        ((3, 6), "cuda", "sm90", False),
+        ((3, 6), "cuda", 80, False),
+        ((3, 8), "cuda", "sm100a", True),
+        ((3, 7), "hip", "gfx942", True),
+        ((3, 9), "hip", "gfx942", False),
+        ((3, 9), "cuda", 100, False),
+    ],
+)
+def test_guards_are_where_pipeliners_refuse_unknown_operations(
+    version: tuple[int, int],
+    backend: str,
+    arch: object,
+    needed: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_triton, "version_pair", lambda: version)
+    assert needs_guard(SimpleNamespace(backend_name=backend, arch=arch)) is needed
+
+
+def test_what_is_interpreted_has_no_semantic() -> None:
+    assert semantic_name(None) == ""
+    assert semantic_name(SimpleNamespace(builder=SimpleNamespace())) == ""
+    assert Carrier("init").comment == "// proton.init"
