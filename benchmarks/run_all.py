@@ -45,6 +45,7 @@ PLAIN = {
         "soak",
         "write_cost",
         "line_tables",
+        "record_decode",
         "trace_cost",
         "viewer_load",
         "interpreter_cost",

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+
+from typing_extensions import Buffer
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -382,10 +384,111 @@ class Cubin:
     def code(self, function: str) -> bytes:
         """Instructions of 16 bytes."""
 
-class DeviceBuffer:
-    """What instrumented kernels leave in their buffers: the numbers of its layout.
+class RegionSummary:
+    """A region of a kernel in the context it was recorded in, over all warps.
 
-    `proton.inkernel.layout` names them; src/native/backends/device_buffer/layout.h defines them.
+    Cycles are without the records' own cost, `raw_cycles` with it. A region that is recorded below
+    two others has two summaries.
+    """
+
+    @property
+    def region(self) -> int: ...  # its id
+    @property
+    def parent(self) -> int | None: ...  # an earlier summary
+    @property
+    def depth(self) -> int: ...
+    @property
+    def count(self) -> int: ...  # passages, marks or values
+    @property
+    def warp_count(self) -> int: ...  # warps that came there
+    @property
+    def raw_cycles(self) -> int: ...
+    @property
+    def cycles(self) -> float: ...
+    @property
+    def normalized_cycles(self) -> float: ...  # over all recorded warps
+    @property
+    def time_ns(self) -> float: ...  # 0 where the frequency is not known
+    @property
+    def min_cycles(self) -> float: ...  # of a passage
+    @property
+    def max_cycles(self) -> float: ...
+    @property
+    def warp_p10_cycles(self) -> float: ...  # of what a warp spent there in all
+    @property
+    def warp_p50_cycles(self) -> float: ...
+    @property
+    def warp_p90_cycles(self) -> float: ...
+    @property
+    def value_count(self) -> int: ...
+    @property
+    def value_sum(self) -> float: ...
+    @property
+    def value_min(self) -> int: ...
+    @property
+    def value_max(self) -> int: ...
+
+class WarpSummary:
+    """A recorded warp, from opening its buffer to closing it."""
+
+    @property
+    def slot(self) -> int: ...
+    @property
+    def cta(self) -> int: ...
+    @property
+    def warp(self) -> int: ...
+    @property
+    def sm(self) -> int: ...
+    @property
+    def record_count(self) -> int: ...
+    @property
+    def overwritten(self) -> int: ...
+    @property
+    def cycles(self) -> int: ...
+    @property
+    def has_times(self) -> bool: ...
+    @property
+    def start_ns(self) -> int: ...
+    @property
+    def end_ns(self) -> int: ...
+
+class DecodedBuffer:
+    """What a launch recorded; holds nothing of the buffer it was read from."""
+
+    @property
+    def cycles_per_ns(self) -> float: ...  # the real frequency in GHz; 0: not known
+    @property
+    def time_step_ns(self) -> int: ...  # of the device's global time
+    @property
+    def is_host_time(self) -> bool: ...  # else times are the device's global ones
+    @property
+    def record_count(self) -> int: ...
+    def losses(self) -> dict[str, int]:
+        """What could not be read or trusted, by kind; kinds that never happened are left out."""
+
+    def regions(self) -> list[RegionSummary]:
+        """Parents first."""
+
+    def warps(self) -> list[WarpSummary]: ...
+    def sms(self) -> list[tuple[int, int, float, float]]:
+        """For each SM its number, warps, cycles per ns and the residual (ns) of its clock's line."""
+
+    def spans(self) -> list[tuple[int, int, int, int, int, int | None]]:
+        """(summary, warp, warp it ended in, start_ns, end_ns, value) by index; marks have no length,
+        only values a value. Empty unless asked for."""
+
+class _Geometry(Protocol):
+    @property
+    def cta_count(self) -> int: ...
+    @property
+    def warp_count(self) -> int: ...
+    @property
+    def ring_bytes(self) -> int: ...
+
+class DeviceBuffer:
+    """What instrumented kernels leave in their buffers: the numbers of the layout, and the decoder.
+
+    `proton.inkernel.layout` names the numbers; backends/device_buffer/layout.h defines them.
     """
 
     RECORD_BYTES: int
@@ -411,3 +514,24 @@ class DeviceBuffer:
     OFFSET_END_CLOCK: int
     OFFSET_MAILBOX_WRITTEN: int
     OFFSET_MAILBOX_DRAINED: int
+    @staticmethod
+    def decode(
+        buffer: Buffer,
+        geometry: _Geometry,
+        record_map: Sequence[Mapping[str, object]],
+        *,
+        record_cycles: float = 0.0,
+        kernel_ns: tuple[int, int] | None = None,
+        nominal_cycles_per_ns: float = 0.0,
+        expected_warps: int | None = None,
+        spans: bool = False,
+        drained: Sequence[Buffer] | None = None,
+    ) -> DecodedBuffer:
+        """Read the buffer of one launch, without the GIL.
+
+        `record_map` has a region for each id; those of kind `event` start and end in any order and
+        warp, all others nest. `record_cycles` is what a record costs, `kernel_ns` when the kernel
+        ran on the host's clock, `expected_warps` how many slots were to be written (None: all),
+        `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no
+        sense are counted as losses; UsageError only for a call that makes none.
+        """

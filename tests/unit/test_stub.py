@@ -19,6 +19,7 @@ proton._native.Session
 proton._native.Scope
 proton._native.TraceCursor
 proton._native.(Cupti|DeviceBuffer|DeviceValue|Nvtx|Termination)(\\..*)?
+proton._native.(DecodedBuffer|RegionSummary|WarpSummary)(.__init__)?
 """
 
 
@@ -42,7 +43,9 @@ def test_the_module_and_its_stub_have_the_same_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "declared", [node for node in STUB.body if isinstance(node, ast.ClassDef)], ids=lambda n: n.name
+    "declared",
+    [n for n in STUB.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")],
+    ids=lambda n: n.name,
 )
 def test_a_class_and_its_stub_have_the_same_members(declared: ast.ClassDef) -> None:
     assert public(getattr(_native, declared.name)) == names(declared.body)

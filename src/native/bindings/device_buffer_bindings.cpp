@@ -1,8 +1,15 @@
 #include "bindings/device_buffer_bindings.h"
 
-#include "backends/device_buffer/layout.h"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+
+#include "backends/device_buffer/decoded_buffer.h"
+#include "base/error.h"
+#include "base/text.h"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 using namespace proton::device_buffer;
 
 namespace proton::bindings {
@@ -38,11 +45,168 @@ void add_constants(nb::object type) {
   set("OFFSET_MAILBOX_DRAINED", offsetof(Header, mailbox_drained_bytes));
 }
 
+/// The bytes of an object with a buffer, held for as long as this lives.
+class HeldBytes {
+ public:
+  explicit HeldBytes(nb::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  }
+  HeldBytes(HeldBytes&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+  HeldBytes(const HeldBytes&) = delete;
+  ~HeldBytes() { PyBuffer_Release(&view_); }  // does nothing where `obj` is null
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+uint32_t count_of(nb::handle geometry, const char* name) {
+  uint32_t count;
+  const nb::object value = geometry.attr(name);
+  if (nb::try_cast<uint32_t>(value, count)) return count;
+  throw Error(ErrorKind::kUsage, concat("geometry: ", name, " must be a number of 32 bits, not ",
+                                        nb::repr(value).c_str()));
+}
+
+/// Regions whose starts and ends do not nest are those of kind `event`.
+std::vector<Matching> matchings(const nb::sequence& record_map) {
+  std::vector<Matching> regions;
+  for (const nb::handle region : record_map) {
+    if (!nb::hasattr(region, "get")) {
+      throw Error(ErrorKind::kUsage, concat("record map: region ", regions.size(),
+                                            " is no mapping but ", nb::repr(region).c_str()));
+    }
+    const nb::object kind = region.attr("get")("kind");
+    const bool is_event =
+        nb::isinstance<nb::str>(kind) && nb::cast<std::string_view>(kind) == "event";
+    regions.push_back(is_event ? Matching::kQueued : Matching::kNested);
+  }
+  return regions;
+}
+
+DecodedBuffer decode(nb::handle buffer, nb::handle geometry, const nb::sequence& record_map,
+                     double record_cycles, std::optional<std::pair<int64_t, int64_t>> kernel_ns,
+                     double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
+                     bool spans, const std::optional<nb::sequence>& drained) {
+  const HeldBytes held(buffer);
+  const Geometry shape{count_of(geometry, "cta_count"), count_of(geometry, "warp_count"),
+                       count_of(geometry, "ring_bytes")};
+  const std::vector<Matching> regions = matchings(record_map);
+  DecodeOptions options{.record_cycles = record_cycles,
+                        .nominal_cycles_per_ns = nominal_cycles_per_ns,
+                        .keeps_spans = spans,
+                        .expected_warps = expected_warps,
+                        .kernel = {}};
+  if (kernel_ns) options.kernel = {kernel_ns->first, kernel_ns->second};
+  std::vector<HeldBytes> held_drained;
+  std::vector<std::span<const std::byte>> parts;
+  if (drained) {
+    for (const nb::handle part : *drained) parts.push_back(held_drained.emplace_back(part).bytes());
+  }
+  nb::gil_scoped_release unlocked;
+  return decode_buffer(held.bytes(), shape, regions, options, parts);
+}
+
+nb::dict losses(const DecodedBuffer& self) {
+  nb::dict counts;
+  visit_losses(self.losses, [&](const char* name, uint64_t count) {
+    if (count != 0) counts[name] = count;
+  });
+  return counts;
+}
+
+nb::list spans(const DecodedBuffer& self) {
+  nb::list rows;
+  for (const PlacedSpan& span : self.spans) {
+    const nb::object value = span.kind == RecordKind::kValue ? nb::cast(span.value) : nb::none();
+    rows.append(
+        nb::make_tuple(span.context, span.warp, span.end_warp, span.start_ns, span.end_ns, value));
+  }
+  return rows;
+}
+
+void add_region_summary(nb::module_& module) {
+  nb::class_<RegionSummary>(module, "RegionSummary")
+      .def_ro("region", &RegionSummary::region)
+      .def_prop_ro("parent",
+                   [](const RegionSummary& self) -> std::optional<uint32_t> {
+                     if (self.parent == kNoContext) return std::nullopt;
+                     return self.parent;
+                   })
+      .def_ro("depth", &RegionSummary::depth)
+      .def_ro("count", &RegionSummary::count)
+      .def_ro("warp_count", &RegionSummary::warp_count)
+      .def_ro("raw_cycles", &RegionSummary::raw_cycles)
+      .def_ro("cycles", &RegionSummary::cycles)
+      .def_ro("normalized_cycles", &RegionSummary::normalized_cycles)
+      .def_ro("time_ns", &RegionSummary::time_ns)
+      .def_ro("min_cycles", &RegionSummary::min_cycles)
+      .def_ro("max_cycles", &RegionSummary::max_cycles)
+      .def_ro("warp_p10_cycles", &RegionSummary::warp_p10_cycles)
+      .def_ro("warp_p50_cycles", &RegionSummary::warp_p50_cycles)
+      .def_ro("warp_p90_cycles", &RegionSummary::warp_p90_cycles)
+      .def_ro("value_count", &RegionSummary::value_count)
+      .def_ro("value_sum", &RegionSummary::value_sum)
+      .def_ro("value_min", &RegionSummary::value_min)
+      .def_ro("value_max", &RegionSummary::value_max);
+}
+
+void add_warp_summary(nb::module_& module) {
+  nb::class_<WarpSummary>(module, "WarpSummary")
+      .def_ro("slot", &WarpSummary::slot)
+      .def_ro("cta", &WarpSummary::cta)
+      .def_ro("warp", &WarpSummary::warp)
+      .def_ro("sm", &WarpSummary::sm)
+      .def_ro("record_count", &WarpSummary::record_count)
+      .def_ro("overwritten", &WarpSummary::overwritten)
+      .def_ro("cycles", &WarpSummary::cycles)
+      .def_ro("has_times", &WarpSummary::has_times)
+      .def_ro("start_ns", &WarpSummary::start_ns)
+      .def_ro("end_ns", &WarpSummary::end_ns);
+}
+
+/// Copies: what Python holds does not depend on the buffer's life.
+template <typename T>
+nb::list listed(const std::vector<T>& values) {
+  nb::list list;
+  for (const T& value : values) list.append(nb::cast(value, nb::rv_policy::copy));
+  return list;
+}
+
+void add_decoded_buffer(nb::module_& module) {
+  nb::class_<DecodedBuffer>(module, "DecodedBuffer")
+      .def_ro("cycles_per_ns", &DecodedBuffer::cycles_per_ns)
+      .def_ro("time_step_ns", &DecodedBuffer::time_step_ns)
+      .def_ro("is_host_time", &DecodedBuffer::is_host_time)
+      .def_ro("record_count", &DecodedBuffer::record_count)
+      .def("losses", losses)
+      .def("regions", [](const DecodedBuffer& self) { return listed(self.regions); })
+      .def("warps", [](const DecodedBuffer& self) { return listed(self.warps); })
+      .def("sms",
+           [](const DecodedBuffer& self) {
+             nb::list rows;
+             for (const SmClock& sm : self.sms) {
+               rows.append(nb::make_tuple(sm.sm, sm.warp_count, sm.cycles_per_ns, sm.residual_ns));
+             }
+             return rows;
+           })
+      .def("spans", spans);
+}
+
 }  // namespace
 
 void add_device_buffer(nb::module_& module) {
+  add_region_summary(module);
+  add_warp_summary(module);
+  add_decoded_buffer(module);
   auto type = nb::class_<DeviceBuffer>(module, "DeviceBuffer");
   add_constants(type);
+  type.def_static("decode", decode, "buffer"_a, "geometry"_a, "record_map"_a, nb::kw_only(),
+                  "record_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
+                  "nominal_cycles_per_ns"_a = 0.0, "expected_warps"_a = nb::none(),
+                  "spans"_a = false, "drained"_a = nb::none());
 }
 
 }  // namespace proton::bindings

@@ -1,0 +1,75 @@
+/// From the clock of an SM to the device's global time, and from there to the host's clock.
+/// SM clocks start at different moments and run at the real frequency; every warp read both clocks
+/// twice, global time in steps of its own. Medians, so that a few wrong warps change nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/device_buffer/layout.h"
+#include "backends/device_buffer/losses.h"
+#include "base/key_index.h"
+
+namespace proton::device_buffer {
+
+/// The line of one SM: time_ns = time_at + (clock - clock_at) / cycles_per_ns.
+struct SmClock {
+  uint32_t sm = 0;
+  uint32_t warp_count = 0;
+  uint64_t clock_at = 0;
+  double time_at_ns = 0;  // since ClockMap::origin_ns
+  double cycles_per_ns = 0;
+  double residual_ns = 0;  // median distance of the warps' readings from the line
+};
+
+/// A line for the clocks of one warp.
+struct WarpClock {
+  uint64_t clock_at = 0;
+  double time_at_ns = 0;  // since `shift_ns`
+  double ns_per_cycle = 0;
+  int64_t shift_ns = 0;
+
+  double since_shift_ns(uint64_t clock) const;
+  int64_t time_ns(uint64_t clock) const;
+};
+
+class ClockMap {
+ public:
+  /// Lines for the SMs of these headers. Warps that contradict themselves or their SM are counted.
+  /// `nominal_cycles_per_ns` serves where the kernel was too short to measure it (0: unknown).
+  static ClockMap fit(std::span<const Header> headers, double nominal_cycles_per_ns,
+                      Losses& losses);
+
+  /// The median over SMs, in cycles per nanosecond; 0: not known, and there are no times.
+  double cycles_per_ns() const { return cycles_per_ns_; }
+  int64_t step_ns() const { return step_ns_; }  // of global time
+  std::span<const SmClock> sms() const { return sms_; }
+
+  /// Shift all times so that the kernel, as its warps saw it, lies in the middle of what the host
+  /// saw of it. Counts a misfit where it does not fit.
+  void place(int64_t host_start_ns, int64_t host_end_ns, Losses& losses);
+  bool is_host_time() const { return is_host_time_; }
+
+  /// How clocks of this warp become times: by its SM's line; outliers go by their own readings.
+  /// Nothing where its readings are of no use.
+  std::optional<WarpClock> warp_clock(const Header& header) const;
+
+ private:
+  const SmClock* find(uint32_t sm) const;
+  bool is_outlier(const SmClock& sm, const Header& header) const;
+  void find_bounds(std::span<const Header> headers, Losses& losses);
+
+  std::vector<SmClock> sms_;
+  KeyIndex by_sm_;
+  double cycles_per_ns_ = 0;
+  int64_t step_ns_ = 0;
+  uint64_t origin_ns_ = 0;  // earliest reading: doubles hold what is later exactly enough
+  int64_t shift_ns_ = 0;    // from origin to the time we tell
+  double first_ns_ = 0;     // the kernel as its warps saw it, since origin
+  double last_ns_ = 0;
+  bool is_host_time_ = false;
+};
+
+}  // namespace proton::device_buffer

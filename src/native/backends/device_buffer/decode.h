@@ -1,0 +1,51 @@
+/// From the bytes of one warp to its events with 64-bit clocks. Trusts nothing: what does not make
+/// sense is counted and left out. One thread; calls nobody.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/device_buffer/layout.h"
+#include "backends/device_buffer/losses.h"
+
+namespace proton::device_buffer {
+
+/// A record with its clock widened.
+struct Event {
+  uint64_t clock;
+  uint64_t number;  // of its record among all that the warp wrote, overwritten ones included
+  int64_t value;    // of a kValue; else 0
+  RecordKind kind;
+  uint32_t region;  // below the number of regions
+};
+
+/// One slot of a buffer. `drained` is what the host took out of the ring while the kernel ran, in
+/// order and from the start; the ring has the rest.
+struct WarpBytes {
+  Header header;
+  std::span<const std::byte> ring;
+  std::span<const std::byte> drained;
+};
+
+/// What `decode_warp` found besides events.
+struct WarpRecords {
+  uint64_t record_count = 0;  // written by the warp
+  uint64_t overwritten = 0;
+};
+
+/// The header of a slot; nothing (and a loss) where there is none.
+std::optional<Header> read_header(std::span<const std::byte> buffer, const Geometry& geometry,
+                                  uint64_t slot, Losses& losses);
+
+/// Whether both pairs of the header can be used.
+bool has_good_clocks(const Header& header);
+
+/// Appends the events of a warp to `events`, in the order they were recorded. Clocks count forward
+/// from the header's start, and behind overwritten records backward from its end.
+WarpRecords decode_warp(const WarpBytes& warp, uint32_t region_count, std::vector<Event>& events,
+                        Losses& losses);
+
+}  // namespace proton::device_buffer

@@ -1,0 +1,91 @@
+/// A kernel's buffer, all the way: bytes in; what each region cost, spans on a time axis, what the
+/// warps did and what was lost out. Plain structs; one thread; needs no GIL and no driver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/device_buffer/clock_map.h"
+#include "backends/device_buffer/decode.h"
+#include "backends/device_buffer/regions.h"
+
+namespace proton::device_buffer {
+
+struct DecodeOptions {
+  double record_cycles = 0;          // what a record costs; 0: nothing is corrected
+  double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
+  bool keeps_spans = false;
+  std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
+  struct HostInterval {
+    int64_t start_ns, end_ns;
+  };
+  std::optional<HostInterval> kernel{};  // on the host's clock
+};
+
+/// A recorded warp. Without good clocks it has no times.
+struct WarpSummary {
+  uint64_t slot = 0;
+  uint32_t cta = 0, warp = 0, sm = 0;
+  uint64_t record_count = 0, overwritten = 0;
+  uint64_t cycles = 0;  // from opening its buffer to closing it
+  bool has_times = false;
+  int64_t start_ns = 0, end_ns = 0;
+};
+
+/// A region in its context, over all warps.
+struct RegionSummary {
+  uint32_t region = 0;
+  uint32_t parent = kNoContext;  // an earlier summary
+  uint32_t depth = 0;
+  uint64_t count = 0;
+  uint64_t warp_count = 0;       // warps that came there
+  uint64_t raw_cycles = 0;       // with the cost of records
+  double cycles = 0;             // without
+  double normalized_cycles = 0;  // over all recorded warps, those that never came there too
+  double time_ns = 0;            // 0 where the frequency is not known
+  double min_cycles = 0;         // of a passage
+  double max_cycles = 0;
+  double warp_p10_cycles = 0;  // of what a warp spent there in all
+  double warp_p50_cycles = 0;
+  double warp_p90_cycles = 0;
+  uint64_t value_count = 0;
+  double value_sum = 0;
+  int64_t value_min = 0;
+  int64_t value_max = 0;
+};
+
+struct PlacedSpan {
+  uint32_t context;   // a RegionSummary
+  RecordKind kind;    // kStart for a passage
+  uint32_t warp;      // a WarpSummary
+  uint32_t end_warp;  // another one of its CTA where it ended there
+  int64_t start_ns;
+  int64_t end_ns;
+  int64_t value;
+};
+
+struct DecodedBuffer {
+  std::vector<WarpSummary> warps;
+  std::vector<RegionSummary> regions;  // parents first
+  std::vector<PlacedSpan> spans;       // by CTA and slot, as they ended
+  std::vector<SmClock> sms;
+  double cycles_per_ns = 0;
+  int64_t time_step_ns = 0;
+  bool is_host_time = false;
+  uint64_t record_count = 0;
+  Losses losses;
+};
+
+/// What one slot's ring had when the host took it out, in order; see WarpBytes.
+using Drained = std::span<const std::span<const std::byte>>;
+
+/// Throws Error(kUsage) where `buffer` cannot have this geometry or options make no sense; whatever
+/// the bytes say is no error. `drained` is empty or has a span for every slot.
+DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& geometry,
+                            std::span<const Matching> regions, const DecodeOptions& options,
+                            Drained drained = {});
+
+}  // namespace proton::device_buffer

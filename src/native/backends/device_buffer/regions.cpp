@@ -1,0 +1,238 @@
+#include "backends/device_buffer/regions.h"
+
+#include <algorithm>
+
+namespace proton::device_buffer {
+namespace {
+
+// Kernels nest a few regions; damaged buffers would nest as many as there are records.
+constexpr size_t kMostDepth = 256;
+constexpr size_t kMostContexts = 1u << 16;
+
+}  // namespace
+
+void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost) {
+  slot_ = slot;
+  is_start_lost_ = is_start_lost;
+  is_start_lost_in_cta_ |= is_start_lost;
+  for (const Event& event : events) {
+    switch (event.kind) {
+      case RecordKind::kStart:
+        start(event);
+        break;
+      case RecordKind::kEnd:
+        end(event);
+        break;
+      case RecordKind::kMark:
+      case RecordKind::kValue:
+        note(event);
+        break;
+    }
+  }
+  finish_warp();
+}
+
+void RegionMatcher::start(const Event& event) {
+  if (crossed_ > 0) [[unlikely]] {
+    drop_crossed(event.region);
+  }
+  const bool is_queued = regions_[event.region] == Matching::kQueued;
+  if (skipped_ > 0 || open_.size() >= kMostDepth) [[unlikely]] {
+    ++losses_.too_deep;
+    skipped_ += !is_queued;
+    return;
+  }
+  const uint32_t context = enter_context(event.region);
+  if (context == kNoContext) [[unlikely]] {
+    skipped_ += !is_queued;
+  } else if (is_queued) {
+    queues_[event.region].starts.push_back({slot_, event, context});
+    queued_.push_back(event.region);
+  } else {
+    open_.push_back({event, context, false});
+  }
+}
+
+void RegionMatcher::end(const Event& event) {
+  if (regions_[event.region] == Matching::kQueued) return end_queued(event);
+  if (skipped_ > 0) [[unlikely]] {
+    --skipped_;
+    return;
+  }
+  for (size_t at = open_.size(); at-- > 0;) {
+    if (open_[at].event.region == event.region) return close(at, event);
+  }
+  ++(is_start_lost_ ? losses_.overwritten_starts : losses_.unmatched_ends);
+}
+
+void RegionMatcher::close(size_t at, const Event& end) {
+  const Open start = open_[at];
+  open_.erase(open_.begin() + static_cast<ptrdiff_t>(at));
+  if (start.is_crossed) {
+    --crossed_;
+    ++losses_.crossed_regions;
+  }
+  for (size_t above = at; above < open_.size(); ++above) {
+    if (open_[above].is_crossed) continue;
+    open_[above].is_crossed = true;
+    ++crossed_;
+  }
+  book(start.context, start.event, slot_, end, slot_, end.number - start.event.number);
+}
+
+/// A region that was crossed and starts again will not end twice: its first start is lost.
+void RegionMatcher::drop_crossed(uint32_t region) {
+  const size_t before = open_.size();
+  std::erase_if(open_,
+                [&](const Open& one) { return one.is_crossed && one.event.region == region; });
+  crossed_ -= before - open_.size();
+  losses_.unmatched_starts += before - open_.size();
+}
+
+void RegionMatcher::end_queued(const Event& event) {
+  Queue& queue = queues_[event.region];
+  if (queue.taken == queue.starts.size()) {
+    pending_ends_.push_back({slot_, event, kNoContext});
+    return;
+  }
+  const Pending& oldest = queue.starts[queue.taken++];
+  // what is under way goes on beside the records in between: only the pair itself costs
+  book(oldest.context, oldest.event, slot_, event, slot_, 1);
+}
+
+void RegionMatcher::note(const Event& event) {
+  const uint32_t at = enter_context(event.region);
+  if (at == kNoContext) return;
+  RegionContext& context = contexts_[at];
+  ++context.count;
+  if (event.kind == RecordKind::kValue) {
+    const bool is_first = context.value_count++ == 0;
+    context.value_sum += static_cast<double>(event.value);
+    context.value_min = is_first ? event.value : std::min(context.value_min, event.value);
+    context.value_max = is_first ? event.value : std::max(context.value_max, event.value);
+  }
+  touch(at);
+  if (!options_.keeps_spans) return;
+  spans_.push_back({slot_, slot_, event.clock, event.clock, event.value, at, event.kind});
+}
+
+uint32_t RegionMatcher::innermost() const {
+  if (crossed_ == 0) [[likely]] {
+    return open_.empty() ? kNoContext : open_.back().context;
+  }
+  for (size_t at = open_.size(); at-- > 0;) {
+    if (!open_[at].is_crossed) return open_[at].context;
+  }
+  return kNoContext;
+}
+
+uint32_t RegionMatcher::enter_context(uint32_t region) {
+  const uint32_t parent = innermost();
+  const uint64_t key = pair_key(parent, region);
+  if (contexts_.size() >= kMostContexts) [[unlikely]] {
+    const uint32_t* known = children_.find(key);
+    if (known == nullptr) ++losses_.too_deep;
+    return known == nullptr ? kNoContext : *known;
+  }
+  bool is_new;
+  uint32_t* const at = children_.find_or_add(key, is_new);
+  if (is_new) [[unlikely]] {
+    *at = static_cast<uint32_t>(contexts_.size());
+    RegionContext context;
+    context.region = region;
+    context.parent = parent;
+    context.depth = parent == kNoContext ? 0 : contexts_[parent].depth + 1;
+    contexts_.push_back(std::move(context));
+  }
+  return *at;
+}
+
+RegionContext& RegionMatcher::touch(uint32_t context) {
+  RegionContext& touched = contexts_[context];
+  if (!touched.is_touched) {
+    touched.is_touched = true;
+    touched_.push_back(context);
+  }
+  return touched;
+}
+
+void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, const Event& end,
+                         uint64_t end_slot, uint64_t steps) {
+  const uint64_t raw = end.clock > start.clock ? end.clock - start.clock : 0;
+  double cycles = static_cast<double>(raw);
+  if (options_.record_cycles > 0) {
+    cycles -= options_.record_cycles * static_cast<double>(steps);
+    // one record's cost may fall anywhere: only what is more says that the cost is wrong
+    losses_.over_corrected += cycles < -options_.record_cycles;
+    cycles = std::max(cycles, 0.0);
+  }
+  RegionContext& context = contexts_[at];
+  const bool is_first = context.count++ == 0;
+  context.raw_cycles += raw;
+  context.cycles += cycles;
+  context.min_cycles = is_first ? cycles : std::min(context.min_cycles, cycles);
+  context.max_cycles = std::max(context.max_cycles, cycles);
+  if (start_slot == slot_ && end_slot == slot_) {
+    touch(at).warp_cycles += cycles;
+  } else {
+    context.warps.push_back({start_slot, cycles});
+  }
+  if (!options_.keeps_spans) return;
+  spans_.push_back({start_slot, end_slot, start.clock, std::max(start.clock, end.clock), 0, at,
+                    RecordKind::kStart});
+}
+
+void RegionMatcher::finish_warp() {
+  losses_.unmatched_starts += open_.size();
+  open_.clear();
+  crossed_ = 0;
+  skipped_ = 0;
+  for (const uint32_t at : touched_) {
+    RegionContext& context = contexts_[at];
+    context.warps.push_back({slot_, context.warp_cycles});
+    context.warp_cycles = 0;
+    context.is_touched = false;
+  }
+  touched_.clear();
+  for (const uint32_t region : queued_) {
+    Queue& queue = queues_[region];
+    pending_starts_.insert(pending_starts_.end(),
+                           queue.starts.begin() + static_cast<ptrdiff_t>(queue.taken),
+                           queue.starts.end());
+    queue.starts.clear();
+    queue.taken = 0;
+  }
+  queued_.clear();
+}
+
+void RegionMatcher::end_cta() {
+  slot_ = ~uint64_t{0};
+  const auto by_region_and_clock = [](const Pending& a, const Pending& b) {
+    return a.event.region != b.event.region ? a.event.region < b.event.region
+                                            : a.event.clock < b.event.clock;
+  };
+  std::stable_sort(pending_starts_.begin(), pending_starts_.end(), by_region_and_clock);
+  std::stable_sort(pending_ends_.begin(), pending_ends_.end(), by_region_and_clock);
+  auto start = pending_starts_.begin();
+  for (const Pending& end : pending_ends_) {
+    while (start != pending_starts_.end() && start->event.region < end.event.region) {
+      ++losses_.unmatched_starts;
+      ++start;
+    }
+    const bool is_match = start != pending_starts_.end() &&
+                          start->event.region == end.event.region &&
+                          start->event.clock <= end.event.clock;
+    if (!is_match) {
+      ++(is_start_lost_in_cta_ ? losses_.overwritten_starts : losses_.unmatched_ends);
+      continue;
+    }
+    book(start->context, start->event, start->slot, end.event, end.slot, 1);
+    ++start;
+  }
+  losses_.unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);
+  pending_starts_.clear();
+  pending_ends_.clear();
+  is_start_lost_in_cta_ = false;
+}
+
+}  // namespace proton::device_buffer

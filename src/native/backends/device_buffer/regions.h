@@ -1,0 +1,128 @@
+/// From events to regions: starts matched with their ends, warp by warp, in the context they are
+/// nested in. One thread; slots come in order, a CTA's together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/device_buffer/decode.h"
+#include "backends/device_buffer/losses.h"
+#include "base/key_index.h"
+
+namespace proton::device_buffer {
+
+/// How starts and ends of a region belong together.
+enum class Matching : uint8_t {
+  kNested,  // within a warp, the innermost first
+  kQueued,  // asynchronous: the oldest first, in the warp or else across the CTA's warps
+};
+
+constexpr uint32_t kNoContext = ~0u;
+
+/// What one warp spent in one context.
+struct WarpCycles {
+  uint64_t slot;
+  double cycles;
+};
+
+/// A region below the regions it was recorded in, and what all warps spent in it.
+struct RegionContext {
+  uint32_t region = 0;
+  uint32_t parent = kNoContext;  // an earlier one, or none
+  uint32_t depth = 0;
+  uint64_t count = 0;       // passages, marks or values
+  uint64_t raw_cycles = 0;  // as the clocks say
+  double cycles = 0;        // without the records' own cost
+  double min_cycles = 0;    // of a passage
+  double max_cycles = 0;
+  uint64_t value_count = 0;
+  double value_sum = 0;
+  int64_t value_min = 0;
+  int64_t value_max = 0;
+  std::vector<WarpCycles> warps;  // a slot may come twice where it waited for another warp
+  double warp_cycles = 0;         // of the warp at hand
+  bool is_touched = false;
+};
+
+/// One passage, mark (of no length) or value, by clock.
+struct RegionSpan {
+  uint64_t slot;
+  uint64_t end_slot;  // another one of the CTA where it ended in another warp
+  uint64_t start_clock;
+  uint64_t end_clock;
+  int64_t value;
+  uint32_t context;
+  RecordKind kind;  // kStart for a passage
+};
+
+class RegionMatcher {
+ public:
+  struct Options {
+    double record_cycles = 0;  // what a record costs
+    bool keeps_spans = false;
+  };
+
+  RegionMatcher(std::span<const Matching> regions, Options options, Losses& losses)
+      : regions_(regions), options_(options), losses_(losses), queues_(regions.size()) {}
+
+  /// `is_start_lost`: records were overwritten, so ends may come without a start.
+  void add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost);
+  /// Every warp of a CTA was added: match what was left over across them.
+  void end_cta();
+
+  std::vector<RegionContext>& contexts() { return contexts_; }
+  std::vector<RegionSpan>& spans() { return spans_; }
+
+ private:
+  struct Open {
+    Event event;
+    uint32_t context;
+    bool is_crossed;  // what it was nested in has ended: nothing is nested in it any more
+  };
+  struct Pending {  // an asynchronous start or end without its other half
+    uint64_t slot;
+    Event event;
+    uint32_t context;  // of a start
+  };
+  struct Queue {
+    std::vector<Pending> starts;
+    size_t taken = 0;  // of them, from the front
+  };
+
+  void start(const Event& event);
+  void end(const Event& event);
+  void end_queued(const Event& event);
+  void note(const Event& event);
+  void close(size_t at, const Event& end);
+  void drop_crossed(uint32_t region);
+  uint32_t innermost() const;
+  /// The context of a region here; kNoContext where there are too many.
+  uint32_t enter_context(uint32_t region);
+  void book(uint32_t context, const Event& start, uint64_t start_slot, const Event& end,
+            uint64_t end_slot, uint64_t steps);
+  RegionContext& touch(uint32_t context);
+  void finish_warp();
+
+  std::span<const Matching> regions_;
+  Options options_;
+  Losses& losses_;
+  std::vector<RegionContext> contexts_;
+  std::vector<RegionSpan> spans_;
+  KeyIndex children_;  // (parent, region) -> context
+  // of the warp at hand
+  uint64_t slot_ = 0;
+  bool is_start_lost_ = false;
+  std::vector<Open> open_;
+  size_t crossed_ = 0;    // of open_
+  uint64_t skipped_ = 0;  // starts without a context, whose ends must be skipped too
+  std::vector<uint32_t> touched_;
+  std::vector<Queue> queues_;     // by region: asynchronous starts
+  std::vector<uint32_t> queued_;  // regions with a start in their queue, some more than once
+  // of the CTA at hand
+  bool is_start_lost_in_cta_ = false;
+  std::vector<Pending> pending_starts_;
+  std::vector<Pending> pending_ends_;
+};
+
+}  // namespace proton::device_buffer

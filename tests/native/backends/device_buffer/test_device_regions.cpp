@@ -1,0 +1,188 @@
+// Starts matched with ends: nesting, recursion, what is left over, asynchronous pairs, correction.
+#include "kernel_buffer.h"
+
+using namespace kernel_buffer;
+
+namespace {
+
+/// One CTA with these warps, all regions nested but those listed.
+DecodedBuffer regions_of(const std::vector<Warp>& warps, const std::vector<uint32_t>& queued = {},
+                         double record_cycles = 0, uint32_t ring_bytes = 1024) {
+  Buffer buffer({1, static_cast<uint32_t>(warps.size()), ring_bytes});
+  for (size_t slot = 0; slot < warps.size(); ++slot) buffer.put(slot, warps[slot]);
+  std::vector<Matching> regions = nested(8);
+  for (const uint32_t region : queued) regions[region] = Matching::kQueued;
+  return buffer.decode(regions, {.record_cycles = record_cycles, .keeps_spans = true});
+}
+
+/// The summary of a region below a parent's region; null: there is none.
+const RegionSummary* find_region(const DecodedBuffer& decoded, uint32_t region,
+                                 std::optional<uint32_t> parent = {}) {
+  for (const RegionSummary& one : decoded.regions) {
+    const bool has_parent = one.parent != kNoContext;
+    const bool fits =
+        parent ? has_parent && decoded.regions[one.parent].region == *parent : !has_parent;
+    if (one.region == region && fits) return &one;
+  }
+  CHECK(false);
+  static const RegionSummary none;
+  return &none;
+}
+
+}  // namespace
+
+TEST(nested_regions_are_children_of_what_they_are_recorded_in) {
+  Warp warp;
+  warp.start(0, 0).start(1, 10).end(1, 30).start(1, 40).end(1, 45).end(0, 100);
+  const DecodedBuffer decoded = regions_of({warp});
+  CHECK_EQ(decoded.regions.size(), 2);
+  CHECK_EQ(find_region(decoded, 0)->raw_cycles, 100);
+  const RegionSummary& inner = *find_region(decoded, 1, 0);
+  CHECK_EQ(inner.count, 2);
+  CHECK_EQ(inner.raw_cycles, 25);
+  CHECK_EQ(inner.min_cycles, 5);
+  CHECK_EQ(inner.max_cycles, 20);
+  CHECK_EQ(inner.depth, 1);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(a_region_below_two_others_has_a_summary_below_each) {
+  Warp warp;
+  warp.start(0, 0).start(2, 1).end(2, 3).end(0, 4).start(1, 5).start(2, 6).end(2, 10).end(1, 11);
+  const DecodedBuffer decoded = regions_of({warp});
+  CHECK_EQ(find_region(decoded, 2, 0)->raw_cycles, 2);
+  CHECK_EQ(find_region(decoded, 2, 1)->raw_cycles, 4);
+}
+
+TEST(a_region_within_itself_is_matched_from_the_inside) {
+  const DecodedBuffer decoded =
+      regions_of({Warp{}.start(3, 0).start(3, 10).end(3, 20).end(3, 100)});
+  CHECK_EQ(find_region(decoded, 3)->raw_cycles, 100);
+  CHECK_EQ(find_region(decoded, 3, 3)->raw_cycles, 10);
+}
+
+TEST(ends_without_a_start_and_starts_without_an_end_are_counted) {
+  const DecodedBuffer decoded = regions_of({Warp{}.end(0, 1).start(1, 2).start(2, 3).end(2, 5)});
+  CHECK_EQ(decoded.losses.unmatched_ends, 1);
+  CHECK_EQ(decoded.losses.unmatched_starts, 1);
+  CHECK_EQ(find_region(decoded, 2, 1)->raw_cycles, 2);
+}
+
+TEST(ends_whose_start_was_overwritten_are_told_apart) {
+  Warp warp;
+  warp.start(0, 0);
+  for (uint64_t i = 1; i < 8; ++i) warp.mark(1, i);
+  warp.end(0, 9).start(2, 10).end(2, 12);
+  const DecodedBuffer decoded = regions_of({warp}, {}, 0, 64);
+  CHECK_EQ(decoded.losses.overwritten_starts, 1);
+  CHECK_EQ(decoded.losses.unmatched_ends, 0);
+  CHECK_EQ(decoded.losses.overwritten_records, 3);
+  CHECK_EQ(find_region(decoded, 2)->raw_cycles, 2);
+}
+
+TEST(regions_that_cross_are_both_matched_and_counted) {
+  Warp warp;
+  warp.start(0, 0).start(1, 10).end(0, 20).start(2, 22).end(2, 25).end(1, 30);
+  const DecodedBuffer decoded = regions_of({warp});
+  CHECK_EQ(find_region(decoded, 0)->raw_cycles, 20);
+  CHECK_EQ(find_region(decoded, 1, 0)->raw_cycles, 20);
+  CHECK_EQ(find_region(decoded, 2)->raw_cycles, 3);  // not within what crossed
+  CHECK_EQ(decoded.losses.crossed_regions, 1);
+  CHECK_EQ(decoded.losses.unmatched_starts, 0);
+}
+
+TEST(a_region_left_open_in_every_iteration_disturbs_nothing) {
+  Warp warp;
+  for (uint64_t i = 0; i < 10; ++i)
+    warp.start(0, 100 * i).start(1, 100 * i + 1).end(0, 100 * i + 50);
+  const DecodedBuffer decoded = regions_of({warp});
+  CHECK_EQ(find_region(decoded, 0)->count, 10);
+  CHECK_EQ(find_region(decoded, 0)->raw_cycles, 500);
+  CHECK_EQ(decoded.losses.unmatched_starts, 10);
+}
+
+TEST(asynchronous_pairs_are_matched_oldest_first) {
+  Warp warp;
+  warp.start(5, 0).start(5, 10).end(5, 100).end(5, 130);
+  const DecodedBuffer decoded = regions_of({warp}, {5});
+  const RegionSummary& copies = *find_region(decoded, 5);
+  CHECK_EQ(copies.count, 2);
+  CHECK_EQ(copies.min_cycles, 100);
+  CHECK_EQ(copies.max_cycles, 120);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(asynchronous_pairs_may_end_in_another_warp_of_the_cta) {
+  Warp producer, consumer;
+  producer.on(0, 0, 0).start(5, 0).start(5, 10).start(5, 20);
+  consumer.on(0, 4, 0).end(5, 100).end(5, 130);
+  const DecodedBuffer decoded = regions_of({producer, consumer}, {5});
+  CHECK_EQ(find_region(decoded, 5)->raw_cycles, 220);
+  CHECK_EQ(find_region(decoded, 5)->warp_count, 1);  // the one that began them
+  CHECK_EQ(find_region(decoded, 5)->warp_p50_cycles, 220);
+  CHECK_EQ(decoded.losses.unmatched_starts, 1);
+  CHECK_EQ(decoded.spans.size(), 2);
+  CHECK_EQ(decoded.spans[0].warp, 0);
+  CHECK_EQ(decoded.spans[0].end_warp, 1);
+}
+
+TEST(an_asynchronous_end_before_every_start_is_unmatched) {
+  Warp first, second;
+  first.end(5, 10);
+  second.start(5, 50);
+  const DecodedBuffer decoded = regions_of({first, second}, {5});
+  CHECK_EQ(decoded.losses.unmatched_ends, 1);
+  CHECK_EQ(decoded.losses.unmatched_starts, 1);
+  CHECK_EQ(decoded.spans.size(), 0);
+}
+
+TEST(the_cost_of_a_record_is_taken_off_for_each_record_in_a_region) {
+  Warp warp;
+  warp.start(0, 0).start(1, 50).end(1, 70).mark(2, 90).end(0, 200);
+  const DecodedBuffer decoded = regions_of({warp}, {}, 20);
+  CHECK_EQ(find_region(decoded, 1, 0)->cycles, 0);        // one record long: empty
+  CHECK_EQ(find_region(decoded, 0)->cycles, 200 - 80.0);  // three inside, and its own
+  CHECK_EQ(find_region(decoded, 0)->raw_cycles, 200);
+  CHECK_EQ(decoded.losses.over_corrected, 0);
+}
+
+TEST(a_cost_that_cannot_be_is_counted_and_nothing_gets_negative) {
+  const DecodedBuffer decoded = regions_of({Warp{}.start(0, 0).end(0, 10)}, {}, 20);
+  CHECK_EQ(find_region(decoded, 0)->cycles, 0);
+  CHECK_EQ(decoded.losses.over_corrected, 0);  // within one record's cost
+  const DecodedBuffer worse =
+      regions_of({Warp{}.start(0, 0).mark(1, 1).mark(1, 2).end(0, 3)}, {}, 20);
+  CHECK_EQ(find_region(worse, 0)->cycles, 0);
+  CHECK_EQ(worse.losses.over_corrected, 1);
+}
+
+TEST(records_under_an_asynchronous_pair_cost_it_nothing) {
+  Warp warp;
+  warp.start(5, 0).mark(0, 10).mark(0, 40).end(5, 100);
+  CHECK_EQ(find_region(regions_of({warp}, {5}, 20), 5)->cycles, 80);
+}
+
+TEST(nesting_deeper_than_is_kept_is_counted_and_the_rest_stays_right) {
+  Warp warp;
+  for (uint64_t i = 0; i < 300; ++i) warp.start(0, i);
+  for (uint64_t i = 0; i < 300; ++i) warp.end(0, 1000 + i);
+  warp.start(1, 2000).end(1, 2007);
+  const DecodedBuffer decoded = regions_of({warp}, {}, 0, 8192);
+  CHECK_EQ(decoded.losses.too_deep, 44);
+  CHECK_EQ(find_region(decoded, 0)->raw_cycles, 1299);  // the outermost
+  CHECK_EQ(find_region(decoded, 1)->raw_cycles, 7);
+  CHECK_EQ(decoded.losses.unmatched_ends, 0);
+}
+
+TEST(marks_and_values_stand_in_the_region_around_them) {
+  Warp warp;
+  warp.start(0, 0).value32(1, 5, 3).value32(1, 6, -9).mark(2, 7).end(0, 10).mark(2, 12);
+  const DecodedBuffer decoded = regions_of({warp});
+  const RegionSummary& values = *find_region(decoded, 1, 0);
+  CHECK_EQ(values.value_count, 2);
+  CHECK_EQ(values.value_sum, -6);
+  CHECK_EQ(values.value_min, -9);
+  CHECK_EQ(values.value_max, 3);
+  CHECK_EQ(find_region(decoded, 2, 0)->count, 1);
+  CHECK_EQ(find_region(decoded, 2)->count, 1);
+}

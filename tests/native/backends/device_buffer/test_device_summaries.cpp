@@ -1,0 +1,145 @@
+// A buffer all the way: sums over warps, spread, times, and calls that make no sense.
+#include <limits>
+
+#include "base/error.h"
+#include "kernel_buffer.h"
+
+using namespace kernel_buffer;
+using proton::Error;
+
+namespace {
+
+/// 10 CTAs of 2 warps; warp n (from 1) spends 10 n cycles in region 0, in two passages.
+Buffer spread_buffer() {
+  Buffer buffer({10, 2, 64});
+  for (uint32_t slot = 0; slot < 20; ++slot) {
+    const uint64_t cycles = 10 * (slot + 1);
+    Warp warp;
+    warp.on(slot / 2, slot % 2 * 4, slot / 4).start(0, 0).end(0, cycles / 2);
+    buffer.put(slot, warp.start(0, 1000).end(0, 1000 + cycles / 2));
+  }
+  return buffer;
+}
+
+std::string refusal(const Buffer& buffer, const DecodeOptions& options, size_t regions = 1) {
+  try {
+    buffer.decode(nested(regions), options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST(cycles_are_summed_normalized_and_spread_over_warps) {
+  const DecodedBuffer decoded = spread_buffer().decode(nested(1));
+  CHECK_EQ(decoded.regions.size(), 1);
+  const RegionSummary& region = decoded.regions[0];
+  CHECK_EQ(region.count, 40);
+  CHECK_EQ(region.cycles, 2100);
+  CHECK_EQ(region.normalized_cycles, 105);
+  CHECK_EQ(region.warp_count, 20);
+  CHECK_EQ(region.min_cycles, 5);
+  CHECK_EQ(region.max_cycles, 100);
+  CHECK_EQ(region.warp_p10_cycles, 20);
+  CHECK_EQ(region.warp_p50_cycles, 100);
+  CHECK_EQ(region.warp_p90_cycles, 180);
+  CHECK(std::abs(region.time_ns - 1400) < 1);  // at 1.5 GHz
+  CHECK_EQ(decoded.record_count, 80);
+}
+
+TEST(a_region_of_some_warps_is_normalized_over_all) {
+  Buffer buffer({2, 2, 64});
+  for (uint32_t slot = 0; slot < 4; ++slot) buffer.put(slot, Warp{}.on(slot / 2, slot % 2, 0));
+  buffer.put(1, Warp{}.on(0, 1, 0).start(0, 0).end(0, 400));
+  const DecodedBuffer decoded = buffer.decode(nested(1));
+  CHECK_EQ(decoded.regions[0].normalized_cycles, 100);
+  CHECK_EQ(decoded.regions[0].warp_count, 1);
+}
+
+TEST(warps_tell_where_and_when_they_ran) {
+  const DecodedBuffer decoded = spread_buffer().decode(nested(1));
+  const WarpSummary& warp = decoded.warps[7];
+  CHECK_EQ(warp.cta, 3);
+  CHECK_EQ(warp.warp, 4);
+  CHECK_EQ(warp.sm, 1);
+  CHECK_EQ(warp.cycles, 96'000);
+  CHECK_EQ(warp.record_count, 4);
+  CHECK(warp.has_times);
+  CHECK_EQ(warp.start_ns, static_cast<int64_t>(kStartTime));
+  CHECK_EQ(warp.end_ns, static_cast<int64_t>(kStartTime) + 64'000);
+}
+
+TEST(a_buffer_of_headers_alone_tells_of_its_warps) {
+  Buffer buffer({3, 1, 0});
+  for (uint32_t slot = 0; slot < 3; ++slot) buffer.put(slot, Warp{}.on(slot, 0, slot));
+  const DecodedBuffer decoded = buffer.decode({});
+  CHECK_EQ(decoded.warps.size(), 3);
+  CHECK_EQ(decoded.regions.size(), 0);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(spans_are_on_the_hosts_clock_where_the_kernel_is_known) {
+  Buffer buffer({1, 1, 64});
+  buffer.put(0, Warp{}.start(0, 3000).mark(1, 4500).value32(2, 4500, 11).end(0, 6000));
+  DecodeOptions options{.keeps_spans = true};
+  options.kernel = {1'000'000, 1'066'000};
+  const DecodedBuffer decoded = buffer.decode(nested(3), options);
+  CHECK(decoded.is_host_time);
+  CHECK_EQ(decoded.spans.size(), 3);
+  CHECK_EQ(decoded.spans[0].start_ns, 1'004'000);
+  CHECK_EQ(decoded.spans[0].end_ns, 1'004'000);
+  CHECK_EQ(decoded.spans[1].value, 11);
+  CHECK_EQ(decoded.spans[2].start_ns, 1'003'000);
+  CHECK_EQ(decoded.spans[2].end_ns, 1'005'000);
+}
+
+TEST(spans_without_a_clock_are_counted_and_their_cycles_kept) {
+  Buffer buffer({1, 1, 64});
+  Warp warp;
+  warp.header.end_time_ns = 0;
+  buffer.put(0, warp.start(0, 0).end(0, 50));
+  const DecodedBuffer decoded = buffer.decode(nested(1), {.keeps_spans = true});
+  CHECK_EQ(decoded.regions[0].raw_cycles, 50);
+  CHECK_EQ(decoded.spans.size(), 0);
+  CHECK_EQ(decoded.losses.unplaced_spans, 1);
+  CHECK_EQ(decoded.losses.bad_clock_pairs, 1);
+}
+
+TEST(slots_that_were_not_to_be_written_are_not_missing) {
+  Buffer buffer({4, 1, 64});
+  buffer.put(0, Warp{});
+  buffer.put(2, Warp{});
+  CHECK_EQ(buffer.decode({}).losses.missing_warps, 2);
+  CHECK_EQ(buffer.decode({}, {.expected_warps = 2}).losses.missing_warps, 0);
+  CHECK_EQ(buffer.decode({}, {.expected_warps = 3}).losses.missing_warps, 1);
+}
+
+TEST(a_buffer_that_cannot_have_the_geometry_is_refused) {
+  const Buffer buffer({4, 2, 64});
+  Buffer small = buffer;
+  small.bytes().pop_back();
+  CHECK_HAS(refusal(small, {}), "the buffer has 1023 bytes, its geometry needs 1024");
+  const auto problem = [](Geometry geometry) { return geometry.problem(); };
+  CHECK_HAS(problem({0, 4, 64}), "holds nothing");
+  CHECK_HAS(problem({4, 4, 24}), "a ring of 24 bytes cannot be");
+  CHECK_HAS(problem({4, 4, 8}), "a power of two from 16 on");
+  CHECK_HAS(problem({~0u, ~0u, 1u << 31}), "larger than any memory");
+  CHECK_EQ(problem({1, 1, 0}), "");
+}
+
+TEST(options_that_make_no_sense_are_refused) {
+  const Buffer buffer({1, 1, 64});
+  CHECK_HAS(refusal(buffer, {.record_cycles = -1}), "the cost of a record");
+  CHECK_HAS(refusal(buffer, {.record_cycles = std::numeric_limits<double>::quiet_NaN()}),
+            "must be a number of cycles");
+  CHECK_HAS(refusal(buffer, {}, kRegionLimit + 1), "there are ids for 16384");
+  DecodeOptions options;
+  options.kernel = {20, 10};
+  CHECK_HAS(refusal(buffer, options), "a kernel cannot run from 20 to 10 ns");
+  options.kernel = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+  CHECK_HAS(refusal(buffer, options), "a kernel cannot run");
+  const std::vector<std::span<const std::byte>> drained(3);
+  CHECK_THROWS(buffer.decode(nested(1), {}, drained), Error);
+}

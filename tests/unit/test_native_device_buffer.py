@@ -1,0 +1,160 @@
+"""`_native.DeviceBuffer` as Python calls it; what it makes of bytes is tested in tests/native."""
+
+import struct
+import threading
+
+import pytest
+
+from proton._native import DeviceBuffer
+from proton.errors import UsageError
+from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
+
+START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
+REGIONS = [{"name": "outer", "kind": "scope"}, {"name": "copy", "kind": "event"}, {"name": "n"}]
+Records = list[tuple[int, int]]
+
+
+def record(kind: RecordKind, region: int, cycles: int) -> tuple[int, int]:
+    return pack_tag(kind, region), (START_CLOCK + cycles) & 0xFFFFFFFF
+
+
+def launch(geometry: Geometry, warps: list[Records]) -> bytearray:
+    """A buffer whose warps ran for 96 000 cycles in 64 us, each on an SM of its own."""
+    buffer = bytearray(geometry.size_bytes)
+    for slot, records in enumerate(warps):
+        data = b"".join(struct.pack("<II", *one) for one in records)
+        assert len(data) <= geometry.ring_bytes
+        at = geometry.ring_offset(slot)
+        buffer[at : at + len(data)] = data
+        cta, warp = divmod(slot, geometry.warp_count)
+        header = (MAGIC, cta, warp, slot, len(data), geometry.ring_bytes, START_TIME, START_CLOCK)
+        ends = (START_TIME + 64_000, START_CLOCK + 96_000, 0, 0)
+        at = geometry.header_offset(slot)
+        buffer[at : at + 64] = struct.pack("<6I4Q2I", *header, *ends)
+    return buffer
+
+
+def nested_launch() -> tuple[Geometry, bytearray]:
+    geometry = Geometry(2, 1, 64)
+    value = pack_tag(RecordKind.VALUE, 2)
+    warp = [
+        record(RecordKind.START, 0, 3000),
+        record(RecordKind.START, 1, 3300),
+        record(RecordKind.VALUE, 2, 3600),
+        (value, 7),
+        record(RecordKind.END, 0, 6000),
+        record(RecordKind.END, 1, 9000),
+    ]
+    return geometry, launch(geometry, [warp, warp])
+
+
+def test_regions_are_summed_over_warps_in_their_contexts() -> None:
+    geometry, buffer = nested_launch()
+    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, record_cycles=20)
+    outer, copy, number = decoded.regions()
+    assert (outer.region, outer.parent, outer.depth, outer.count) == (0, None, 0, 2)
+    assert (outer.raw_cycles, outer.cycles, outer.normalized_cycles) == (6000, 5840.0, 2920.0)
+    assert (outer.min_cycles, outer.max_cycles, outer.warp_count) == (2920, 2920, 2)
+    assert (outer.warp_p10_cycles, outer.warp_p50_cycles, outer.warp_p90_cycles) == (2920,) * 3
+    assert outer.time_ns == pytest.approx(5840 / 1.5)
+    assert (copy.region, copy.parent, copy.depth, copy.cycles) == (1, 0, 1, 11360)
+    assert (number.value_count, number.value_sum) == (2, 14)
+    assert (number.value_min, number.value_max) == (7, 7)
+    assert decoded.losses() == {}
+    assert decoded.record_count == 12
+    assert decoded.spans() == []
+
+
+def test_spans_lie_on_the_clock_of_the_host_where_the_kernel_is_known() -> None:
+    geometry, buffer = nested_launch()
+    ran = (1_000_000, 1_066_000)
+    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=ran, spans=True)
+    assert decoded.is_host_time
+    assert decoded.spans()[:3] == [
+        (2, 0, 0, 1_003_400, 1_003_400, 7),
+        (0, 0, 0, 1_003_000, 1_005_000, None),
+        (1, 0, 0, 1_003_200, 1_007_000, None),
+    ]
+    second = decoded.warps()[1]
+    assert (second.slot, second.cta, second.warp, second.sm) == (1, 1, 0, 1)
+    assert (second.has_times, second.start_ns, second.end_ns) == (True, 1_001_000, 1_065_000)
+    assert (second.cycles, second.record_count, second.overwritten) == (96_000, 6, 0)
+    assert decoded.cycles_per_ns == pytest.approx(1.5)
+    assert [row[:2] for row in decoded.sms()] == [(0, 1), (1, 1)]
+
+
+def test_losses_are_named_and_counted() -> None:
+    geometry = Geometry(2, 2, 64)
+    buffer = launch(geometry, [[record(RecordKind.END, 0, 1), record(RecordKind.MARK, 9, 2)]])
+    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS)
+    assert decoded.losses() == {"missing_warps": 3, "damaged_records": 1, "unmatched_ends": 1}
+    some = DeviceBuffer.decode(buffer, geometry, REGIONS, expected_warps=1)
+    assert "missing_warps" not in some.losses()
+
+
+def test_drained_records_are_read_before_the_ring() -> None:
+    geometry = Geometry(1, 1, 16)
+    buffer = launch(geometry, [[record(RecordKind.MARK, 2, 30), record(RecordKind.END, 0, 40)]])
+    written = geometry.header_offset(0) + 16
+    buffer[written : written + 4] = (32).to_bytes(4, "little")
+    drained = struct.pack("<4I", *record(RecordKind.START, 0, 10), *record(RecordKind.MARK, 2, 20))
+    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, drained=[drained])
+    assert decoded.regions()[0].raw_cycles == 30
+    assert decoded.losses() == {}
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_anything_with_bytes_is_a_buffer(kind: type) -> None:
+    geometry, buffer = nested_launch()
+    assert DeviceBuffer.decode(kind(buffer), geometry, REGIONS).record_count == 12
+
+
+def test_what_was_decoded_outlives_the_buffer() -> None:
+    geometry, buffer = nested_launch()
+    regions = DeviceBuffer.decode(buffer, geometry, REGIONS).regions()
+    buffer.clear()  # would fail were it still held
+    assert regions[0].raw_cycles == 6000
+
+
+def test_calls_that_make_no_sense_are_refused() -> None:
+    geometry, buffer = nested_launch()
+    with pytest.raises(UsageError, match="the buffer has 16 bytes, its geometry needs 256"):
+        DeviceBuffer.decode(buffer[:16], geometry, REGIONS)
+    with pytest.raises(UsageError, match="region 1 is no mapping but 'copy'"):
+        DeviceBuffer.decode(buffer, geometry, [REGIONS[0], "copy"])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="drained records of 1 slots; the buffer has 2"):
+        DeviceBuffer.decode(buffer, geometry, REGIONS, drained=[b""])
+    with pytest.raises(UsageError, match="a kernel cannot run from 9 to 3 ns"):
+        DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=(9, 3))
+    with pytest.raises(TypeError, match="bytes-like"):
+        DeviceBuffer.decode("text", geometry, REGIONS)  # type: ignore[arg-type]
+
+
+def test_a_geometry_that_does_not_fit_is_named() -> None:
+    class Wrong:
+        cta_count, warp_count, ring_bytes = 1, -1, 64
+
+    with pytest.raises(
+        UsageError, match="geometry: warp_count must be a number of 32 bits, not -1"
+    ):
+        DeviceBuffer.decode(b"", Wrong(), REGIONS)
+
+
+def test_other_threads_run_while_a_buffer_is_decoded() -> None:
+    geometry = Geometry(400, 4, 4096)
+    warp = [record(RecordKind(i % 2), 0, 10 * i) for i in range(512)]
+    buffer = launch(geometry, [warp] * geometry.slot_count)
+    turns = 0
+    is_done = threading.Event()
+
+    def decode() -> None:
+        for _ in range(5):
+            DeviceBuffer.decode(buffer, geometry, REGIONS)
+        is_done.set()
+
+    thread = threading.Thread(target=decode)
+    thread.start()
+    while not is_done.is_set():
+        turns += 1
+    thread.join()
+    assert turns > 1000
