@@ -112,7 +112,7 @@ def has_pass_test(root: Path, module: Path) -> bool:
     if module.parent.name != "passes" or module.stem == "__init__":
         return False
     stem = root / "tests" / "passes" / module.stem.replace("_", "-")
-    return any(stem.with_suffix(suffix).exists() for suffix in (".ttgir", ".ll"))
+    return any(stem.with_suffix(suffix).exists() for suffix in (".ttgir", ".ttir", ".ll"))
 
 
 def mirror_of(module: Path) -> Path:

@@ -13,6 +13,7 @@ from triton.compiler import ASTSource
 
 import proton.language as pl
 from proton.backends.interpreter import InterpreterBackend
+from proton.inkernel import dsl
 
 pytestmark = pytest.mark.matrix
 
@@ -35,6 +36,8 @@ def _with_regions() -> Any:
         i = tl.arange(0, BLOCK)
         event = pl.allocate_event("copy")
         pl.start_event(event)
+        pl.mark("here")
+        pl.value("n", n)
         with pl.scope("load"):
             v = tl.load(x + i, mask=i < n)
         pl.end_event(event)
@@ -93,16 +96,19 @@ def test_a_gluon_kernel_with_regions_compiles_to_the_same_code() -> None:
 
 
 @pytest.mark.matrix
-def test_regions_do_nothing_to_an_interpreted_kernel() -> None:
+@pytest.mark.parametrize("is_recording", [False, True])
+def test_regions_do_nothing_to_an_interpreted_kernel(is_recording: bool) -> None:
     class Sink:
         is_active = False
 
     backend = InterpreterBackend("")
     backend.start(Sink())  # type: ignore[arg-type]
+    dsl.set_recording(is_recording)
     try:
         x = np.zeros(8, np.float32)
         _with_regions()[(1,)](x, 3, BLOCK=8)
     finally:
+        dsl.set_recording(False)
         backend.stop()
     assert x.tolist() == [6, 6, 6, 0, 0, 0, 0, 0]
 

@@ -54,8 +54,8 @@ class Carrier:
 
     @property
     def kind(self) -> str:
-        """What is recorded: scope, loop, iteration, event, value, or a group of operations."""
-        default = "value" if self.action == "value" else "scope"
+        """What is recorded: scope, loop, event, mark, value, or a group of operations."""
+        default = self.action if self.action in ("mark", "value") else "scope"
         return self.attributes.get("kind", default)
 
     @property

@@ -140,9 +140,13 @@ class Op:
         self.module.add_after(self.last, self._placed(text, self.first))
 
     def replace(self, text: str) -> None:
-        """Write another operation of one line, or none, in the place of this one of one line."""
+        """Write another operation of one line in the place of this one of one line."""
         assert self.first == self.last
-        self.module.replaced[self.first] = [self._placed(text, self.first)] if text else []
+        self.module.replaced[self.first] = [self._placed(text, self.first)]
+
+    def remove(self) -> None:
+        """Take the operation out, with all inside it."""
+        self.module.replaced.update((line, []) for line in range(self.first, self.last + 1))
 
     def _placed(self, text: str, like: int) -> str:
         line = self.module.lines[like]

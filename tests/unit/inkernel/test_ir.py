@@ -88,7 +88,7 @@ def test_kernels_are_the_public_functions() -> None:
 def test_an_operation_can_be_replaced_or_taken_out() -> None:
     module = read_module(TEXT)
     _one(module, "gpu.barrier").replace("x.y")
-    _one(module, "arith.constant").replace("")
+    _one(module, "arith.constant").remove()
     assert [op.name for op in read_module(module.text()).kernels()[0].walk()] == [
         *("tt.func", "scf.if", "x.y", "tt.return")
     ]

@@ -1,7 +1,14 @@
+import random
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
-from proton.errors import FormatError
+from proton.errors import FormatError, ProtonError
+from proton.inkernel.pipeline import parse_passes, run_passes
 from proton.inkernel.reading import read_module
+
+FILES = sorted((Path(__file__).parents[2] / "passes").glob("*.ttgir"))
 
 TEXT = """\
 // a comment
@@ -95,3 +102,27 @@ def test_an_operation_over_several_lines_is_one() -> None:
 def test_what_is_no_ir_is_refused_with_its_line(text: str, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read_module(text, "a.ttgir")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_damaged_files_are_refused_or_passed_on_but_never_break_us(path: Path) -> None:
+    dice = random.Random(path.name)
+    whole = path.read_text(encoding="utf-8").split("\n")
+    passes = parse_passes("record-user-scopes,record-loops,record-around-ops,record-mma,prepare")
+    for _ in range(20):
+        lines = list(whole)
+        for _ in range(dice.randrange(1, 4)):
+            at = dice.randrange(len(lines))
+            cut = dice.randrange(len(lines[at]) + 1)
+            damage: tuple[list[str], ...] = (
+                [],
+                [lines[at]] * 2,
+                [lines[at][:cut]],
+                [lines[at][cut:]],
+                ["} {", "\0"],
+            )
+            lines[at : at + 1] = dice.choice(damage)
+        text = "\n".join(lines)
+        with suppress(ProtonError):
+            assert read_module(text).text() == text
+            run_passes(text, passes)

@@ -15,6 +15,9 @@ from typing import Any, ClassVar, Protocol, cast
 from proton.errors import UsageError
 
 PASSES: dict[str, str] = {
+    "drop-specialized-scopes": (
+        "proton.inkernel.passes.drop_specialized_scopes:DropSpecializedScopes"
+    ),
     "prepare": "proton.inkernel.passes.prepare:Prepare",
     "record-user-scopes": "proton.inkernel.passes.record_user_scopes:RecordUserScopes",
     "record-around-ops": "proton.inkernel.passes.record_around_ops:RecordAroundOps",
