@@ -11,9 +11,11 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from proton._import_watch import ImportWatch
@@ -147,6 +149,32 @@ def cache_folder() -> str | None:
     if not is_imported():
         return None
     return str(knobs().cache.dir)
+
+
+def llvm_parse_error(text: str) -> str | None:
+    """Why LLVM refuses the module `text`; None where it reads it. Imports Triton.
+
+    Triton's own way from text to code ends the process on text that does not parse; linking the
+    text into an empty module reads it the same way and raises.
+    """
+    native = importlib.import_module("triton._C.libtriton")
+    with tempfile.TemporaryDirectory(prefix="proton-llvm-") as folder:
+        empty, full = Path(folder, "empty.mlir"), Path(folder, "kernel.ll")
+        empty.write_text("module { llvm.func @proton_empty() }\n", encoding="utf-8")
+        full.write_text(text, encoding="utf-8")
+        context = native.ir.context()
+        native.ir.load_dialects(context)
+        module = native.ir.parse_mlir_module(str(empty), context)
+        module.context = context
+        llvm_context = native.llvm.context()
+        target = native.llvm.to_module(module, llvm_context)
+        try:
+            native.llvm.link_extern_libs(target, [str(full)])
+        except (ValueError, RuntimeError) as error:
+            return str(error).strip() or "LLVM does not say why"
+        finally:
+            del target, llvm_context  # in this order: the module lives in its context
+    return None
 
 
 def opaque_value(payload: object) -> Any:

@@ -1,0 +1,8 @@
+"""LLVM text as Triton's `llir` stage prints it: reading it, and turning records into stores.
+
+`module` reads functions and blocks and prints them back; `carrier_line` one line that carries an op
+of ours; `debug_info` where a line comes from; `counting` gives each record the number of bytes
+that its warp wrote before it; `selection` and `plan` say who records and where it goes; `regions`
+makes the record map; `helpers`, `nvidia` and `amd` are the functions that the kernel calls, as LLVM
+text; `emit` puts them in. The passes that use this room are in `inkernel.passes`.
+"""

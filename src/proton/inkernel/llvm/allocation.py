@@ -1,0 +1,54 @@
+"""What the allocating passes share: how many warps a kernel has, who records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from proton.errors import InstrumentationError, UsageError
+from proton.inkernel.llvm.carrier_line import read_carrier
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.selection import Selection
+from proton.inkernel.mode import granularities
+
+AUTO_RING_BYTES = 4096  # 512 records for each stream
+_THREADS_NVIDIA = re.compile(r'"nvvm\.reqntid"="(\d+)')
+_THREADS_AMD = re.compile(r'"amdgpu-flat-work-group-size"="\d+,(\d+)"')
+
+
+def select(
+    granularity: str, units: Iterable[int | str], ctas: Iterable[int | str], cta_every: int
+) -> Selection:
+    """The selection that a pass's options ask for.
+
+    Raises:
+        UsageError: an option is none of its choices.
+    """
+    if granularity not in granularities:
+        raise UsageError.unknown("granularity", granularity, choices=granularities)
+    try:
+        listed = [tuple(sorted({int(each) for each in ids})) for ids in (units, ctas)]
+    except ValueError as error:
+        raise UsageError(f"units and ctas must be whole numbers: {error}") from None
+    return Selection(granularities[granularity], listed[0], listed[1], cta_every)
+
+
+def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
+    """How many warps a CTA of the kernel has, by its attributes.
+
+    Raises:
+        InstrumentationError: the kernel does not say.
+    """
+    is_amd = module.kernel.vendor == "amd"
+    found = (_THREADS_AMD if is_amd else _THREADS_NVIDIA).search(module.kernel_attributes())
+    if found is None:
+        raise InstrumentationError(
+            f"kernel {module.kernel.name!r} does not say how many threads it has; give num_warps"
+        )
+    return max(1, int(found[1]) // (warp_size or (64 if is_amd else 32)))
+
+
+def has_records(module: LlvmModule) -> bool:
+    """Whether the kernel has records, not only an opening and a closing."""
+    carriers = (read_carrier(line) for block in module.kernel.blocks for line in block.lines)
+    return any(carrier.is_record for carrier in carriers if carrier is not None)

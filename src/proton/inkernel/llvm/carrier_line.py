@@ -1,0 +1,123 @@
+"""One line of LLVM text that carries an op of ours, with all that the lowering needs of it.
+
+`inkernel.carriers` has the words; here are also the result, the operands, the debug location, and
+the bytes written so far that a record takes once it has a strategy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import unquote
+
+from proton.errors import InstrumentationError
+from proton.inkernel.carriers import ACTIONS, PLAIN, RECORDS, encode
+
+MARK = '"// proton.'
+
+_LINE = re.compile(
+    r"^(?P<indent>\s*)(?P<result>%\S+) = (?:tail |notail |musttail )?call i32 asm (?:sideeffect )?"
+    r'"// proton\.(?P<text>[^"]*)", "(?P<constraints>[^"]*)"\((?P<operands>.*)\)'
+    r"(?P<group> #\d+)?(?P<location>, !dbg !\d+)?(?:, !srcloc !\d+)?\s*$"
+)
+
+
+@dataclass(frozen=True)
+class CarrierLine:
+    """An op of ours in LLVM text; `str` is the line."""
+
+    op: str
+    result: str  # with its %; unused, or the number of bytes written so far
+    kind: str = ""  # of a record
+    name: str = ""  # of a record, as users wrote it
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    constraints: str = "=r,~{memory}"
+    operands: str = ""
+    location: str = ""  # `, !dbg !12`
+    group: str = ""  # ` #5`
+    indent: str = "  "
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it is a moment, in whatever strategy."""
+        return self.op in RECORDS
+
+    def counted(self, op: str, count: str) -> CarrierLine:
+        """The same op as `op`, taking the bytes written so far and giving those written after it.
+
+        The two share a register, so the carrier, which does nothing, hands the number on.
+        """
+        operands = f"i32 {count}" + (f", {self.operands}" if self.operands else "")
+        constraints = self.constraints.replace("=r", "=r,0", 1)
+        return replace(self, op=op, constraints=constraints, operands=operands)
+
+    def count_and_value(self) -> tuple[str, str]:
+        """What `counted` put in: the bytes written so far, and the operand of a value or ""."""
+        count, _, value = self.operands.partition(", ")
+        return count.removeprefix("i32 "), value
+
+    def nothing(self) -> str:
+        """A line that defines the result and does nothing: unnamed values stay numbered."""
+        # a guard is a true that Triton's pipeliner cannot see through; it has done its work here
+        value = "add i32 1, 0" if self.op == "guard" else "freeze i32 poison"
+        return f"{self.indent}{self.result} = {value}"
+
+    def __str__(self) -> str:
+        words = [f"proton.{self.op}"]
+        if self.is_record:
+            words += [self.kind, encode(self.name)]
+        words += [f"{key}={encode(value)}" for key, value in self.attributes.items()]
+        return (
+            f'{self.indent}{self.result} = call i32 asm sideeffect "// {" ".join(words)}", '
+            f'"{self.constraints}"({self.operands}){self.group}{self.location}'
+        )
+
+
+def read_carrier(line: str) -> CarrierLine | None:
+    """The op that `line` carries; None for any other line.
+
+    Raises:
+        InstrumentationError: it carries something of ours that is not well formed.
+    """
+    if MARK not in line:
+        return None
+    matched = _LINE.match(line)
+    if matched is None:
+        raise InstrumentationError(
+            f"malformed carrier {line.strip()!r}; write it as a call of `i32 asm sideeffect` whose "
+            "result is not used"
+        )
+    op, *words = matched["text"].split()
+    if op not in (*RECORDS, *PLAIN):
+        choices = ", ".join((*RECORDS, *PLAIN))
+        raise InstrumentationError(
+            f"unknown op 'proton.{op}' in {line.strip()!r}; choose one of {choices}"
+        )
+    kind = name = ""
+    if op in RECORDS:
+        if len(words) < 2 or words[0] not in ACTIONS:
+            raise InstrumentationError(
+                f"malformed carrier {line.strip()!r}; a record is `start NAME`, `end NAME`, "
+                "`mark NAME` or `value NAME`"
+            )
+        kind, name, *words = words
+    return CarrierLine(
+        op=op,
+        result=matched["result"],
+        kind=kind,
+        name=unquote(name),
+        attributes=dict(_attribute(word, line) for word in words),
+        constraints=matched["constraints"],
+        operands=matched["operands"],
+        location=matched["location"] or "",
+        group=matched["group"] or "",
+        indent=matched["indent"],
+    )
+
+
+def _attribute(word: str, line: str) -> tuple[str, str]:
+    key, equals, value = word.partition("=")
+    if not (key and equals):
+        raise InstrumentationError(f"{word!r} in {line.strip()!r} is no key=value")
+    return key, unquote(value)

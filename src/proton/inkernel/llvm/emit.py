@@ -1,0 +1,177 @@
+"""Replaces the ops of a kernel by calls of the helpers: the last step of every lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from proton.errors import InstrumentationError
+from proton.inkernel import layout
+from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_carrier
+from proton.inkernel.llvm.helpers import common_text
+from proton.inkernel.llvm.lowering import Lowering
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.plan import BufferPlan, find_init, read_plan
+from proton.inkernel.llvm.regions import Regions, find_regions
+
+SHARED = "@global_smem"
+
+
+def lower(
+    module: LlvmModule,
+    vendor: str,
+    primitives: Callable[[BufferPlan], str],
+    declarations: Mapping[str, str],
+    facts: Mapping[str, Any],
+) -> None:
+    """Lower every op of the kernel; sets `module.lowering`. A kernel without ops stays as it is.
+
+    Args:
+        module: Records have a strategy and memory.
+        vendor: Whose kernel it must be: "nvidia" or "amd".
+        primitives: Makes the vendor's functions.
+        declarations: Intrinsics that those use -> their declaration.
+        facts: What the vendor adds to the record map.
+    """
+    found = find_init(module)
+    if found is None:
+        return
+    kernel = module.kernel
+    if kernel.vendor != vendor:
+        raise InstrumentationError(
+            f"kernel {kernel.name!r} is for {kernel.vendor}; use lower-to-{kernel.vendor}"
+        )
+    plan = read_plan(kernel.name, found[1].attributes)
+    regions = find_regions(module)
+    emitter = _Emitter(plan, regions, kernel.open_scratch())
+    for block in kernel.blocks:
+        lines: list[str] = []
+        for line in block.lines:
+            op = read_carrier(line)
+            lines += [line] if op is None else emitter.lines(op)
+        block.lines = lines
+    if plan.stage and not module.has(f"{SHARED} = "):
+        module.prologue.append(f"{SHARED} = external addrspace(3) global [0 x i8], align 16\n")
+    module.epilogue += [
+        declaration
+        for name, declaration in declarations.items()
+        if not any(line.startswith("declare") and f"@{name}(" in line for line in _outside(module))
+    ]
+    module.epilogue += (common_text(plan) + primitives(plan)).split("\n")
+    module.lowering = Lowering(
+        shared_bytes=plan.shared_bytes,
+        scratch_bytes=plan.scratch_bytes,
+        scratch_align=plan.align,
+        record_map=_record_map(module, plan, regions, emitter.records, facts),
+    )
+    module.epilogue.append(module.lowering.comment())
+
+
+def _outside(module: LlvmModule) -> list[str]:
+    return [*module.prologue, *module.epilogue]
+
+
+def _record_map(
+    module: LlvmModule, plan: BufferPlan, regions: Regions, records: int, facts: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "kernel": module.kernel.name,
+        "strategy": plan.strategy,
+        "memory": plan.memory,
+        "ring_bytes": plan.ring,
+        "stage_bytes": plan.stage,
+        "warps": list(plan.recorded),
+        "warps_per_unit": plan.unit,
+        "num_warps": plan.warps,
+        "ctas": list(plan.ctas),
+        "cta_every": plan.every,
+        "static_records": records,
+        "skipped": module.functions_with(MARK),
+        **facts,
+        "regions": regions.to_json(),
+    }
+
+
+class _Emitter:
+    """Makes the calls that stand for ops; counts the records."""
+
+    def __init__(self, plan: BufferPlan, regions: Regions, scratch: str) -> None:
+        self.records = 0
+        self._plan = plan
+        self._regions = regions
+        self._base = f"{plan.handle} %proton.base"
+        self._scratch = f"ptr addrspace(1) {scratch}"
+        self._lead = "i1 %proton.lead"
+
+    def lines(self, op: CarrierLine) -> list[str]:
+        """What stands for `op`; its result stays defined."""
+        if op.op == "init":
+            return [
+                f"{op.indent}%proton.lead = call i1 @__proton_lead()",
+                f"{op.indent}%proton.base = call {self._plan.handle} "
+                f"@__proton_open({self._scratch}, {self._lead})",
+            ]
+        count, value = op.count_and_value()
+        if op.op == "finalize":
+            arguments = f"{self._base}, i32 {count}, {self._scratch}, {self._lead}"
+            return [f"{op.indent}call void @__proton_close({arguments})"]
+        if op.op == "notify":
+            return self._notify(op, count)
+        self.records += 1
+        return self._record(op, count, value)
+
+    def _notify(self, op: CarrierLine, count: str) -> list[str]:
+        lines = [f"{op.indent}{op.result} = add i32 {count}, 0"]
+        if self._plan.strategy == "flush" and not self._plan.stage and self._plan.ring:
+            arguments = f"i32 {count}, {self._scratch}, {self._lead}"
+            lines.append(f"{op.indent}call void @__proton_notify({arguments}){op.location}")
+        return lines
+
+    def _record(self, op: CarrierLine, count: str, value: str) -> list[str]:
+        if not self._plan.ring:
+            raise InstrumentationError("a kernel with records needs a ring; none was allocated")
+        kind = layout.RecordKind[op.kind.upper()]
+        tag = _signed(layout.pack_tag(kind, self._regions.ids[op.name]))
+        after = f"{self._scratch}, {self._lead})"
+        call = (
+            f"call i32 @__proton_record({self._base}, i32 {count}, i32 {tag}, {after}{op.location}"
+        )
+        if op.kind != "value":
+            return [f"{op.indent}{op.result} = {call}"]
+        stem = f"%proton.value{self.records}"
+        lines, high, low = _words(value, stem, str(tag))
+        lines += [
+            f"{stem}.next = {call}",
+            f"{op.result} = call i32 @__proton_value({self._base}, i32 {stem}.next, i32 {high}, "
+            f"i32 {low}, {after}{op.location}",
+        ]
+        return [op.indent + line for line in lines]
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word
+
+
+def _words(value: str, stem: str, tag: str) -> tuple[list[str], str, str]:
+    """Lines that split `value`, and its high and low word; a value of 32 bits repeats the tag."""
+    kind, _, name = value.rpartition(" ")
+    if kind == "i32":
+        return [], tag, name
+    if kind == "float":
+        return [f"{stem}.low = bitcast float {name} to i32"], tag, f"{stem}.low"
+    if kind in ("i1", "i8", "i16"):
+        return [f"{stem}.low = sext {kind} {name} to i32"], tag, f"{stem}.low"
+    if kind.startswith("ptr"):
+        lines = [f"{stem}.wide = ptrtoint {kind} {name} to i64"]
+    elif kind == "i64":
+        lines = [f"{stem}.wide = add i64 {name}, 0"]
+    else:
+        raise InstrumentationError(
+            f"a record of {value!r}: values are integers, floats or pointers"
+        )
+    lines += [
+        f"{stem}.low = trunc i64 {stem}.wide to i32",
+        f"{stem}.upper = lshr i64 {stem}.wide, 32",
+        f"{stem}.high = trunc i64 {stem}.upper to i32",
+    ]
+    return lines, f"{stem}.high", f"{stem}.low"

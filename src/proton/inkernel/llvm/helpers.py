@@ -1,0 +1,110 @@
+"""The functions that an instrumented kernel calls, as LLVM text, for every vendor.
+
+The texts are the files of `helper_text`; `<NAME>` in them is filled in here. They stand on a
+vendor's primitives (`nvidia`, `amd`): warp, lane, cta, grid, time, cycles, core, gang, regroup and
+put. All are inlined.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from proton.inkernel import layout
+from proton.inkernel.llvm.plan import BufferPlan
+
+_PLACE = re.compile(r"<([A-Z_]+)>")
+INLINE = "alwaysinline nounwind"
+_CHECK = "call void @__proton_full(HANDLE %base, i32 %next, ptr addrspace(1) %scratch, i1 %lead)"
+_DRAIN = "call void @__proton_drain(i32 %base, i32 %count, ptr addrspace(1) %scratch)"
+_OPEN_MAILBOX = """%mailbox = getelementptr i8, ptr addrspace(1) %header, i64 {}
+  store <2 x i32> zeroinitializer, ptr addrspace(1) %mailbox, align 8"""
+
+
+@cache
+def helper_text(name: str) -> str:
+    """The text of `helper_text/NAME.ll`."""
+    return (Path(__file__).parent / "helper_text" / f"{name}.ll").read_text(encoding="utf-8")
+
+
+def fill(text: str, **values: object) -> str:
+    """`text` with each `<NAME>` replaced by the value of that name."""
+    return _PLACE.sub(lambda place: str(values[place[1]]), text)
+
+
+def common_text(plan: BufferPlan) -> str:
+    """Who records, opening, records and closing; the primitives are the vendor's."""
+    names = ["select", "header", "open_shared" if plan.stage else "open_global"]
+    if plan.ring:
+        names.append("record")
+        if plan.stage:
+            names += ["copy", "drain_stage" if plan.strategy == "flush" else "drain_ring"]
+        if plan.strategy == "flush":
+            names.append("full_stage" if plan.stage else "full_ring")
+    names.append("close")
+    return fill("".join(map(helper_text, names)), **_values(plan))
+
+
+def _values(plan: BufferPlan) -> dict[str, object]:
+    mailbox = int(layout.HeaderField.MAILBOX_WRITTEN)
+    is_flush = plan.strategy == "flush" and plan.ring > 0
+    mask = sum(1 << warp for warp in plan.recorded)
+    return {
+        "INLINE": INLINE,
+        "HANDLE": plan.handle,
+        "RING": plan.ring,
+        "RING_MASK": max(plan.ring - 1, 0),
+        "STAGE": plan.stage,
+        "STAGE_MASK": plan.stage - 1,
+        "WINDOW_MASK": (plan.stage or plan.ring or 1) - 1,
+        "OFFSET": plan.offset,
+        "STREAMS": len(plan.recorded),
+        "WARPS": mask,
+        "EVERY": plan.every,
+        "SPIN": plan.spin,
+        "RECORD": layout.RECORD_BYTES,
+        "HEADER": layout.HEADER_BYTES,
+        "MAGIC_NUMBER": layout.MAGIC,
+        **{field.name: int(field) for field in layout.HeaderField},
+        "CTA_TAKEN": _cta_taken(plan),
+        "CTA_SLOT": _cta_slot(plan),
+        "CTA_COUNT": _cta_count(plan),
+        "AFTER_RECORD": _CHECK.replace("HANDLE", plan.handle) if is_flush else "",
+        "DRAIN": _DRAIN if plan.stage else "",
+        "OPEN_MAILBOX": _OPEN_MAILBOX.format(mailbox) if is_flush and not plan.stage else "",
+    }
+
+
+def _cta_taken(plan: BufferPlan) -> str:
+    if plan.every > 1:
+        return f"""%rest = urem i32 %cta, {plan.every}
+  %taken = icmp eq i32 %rest, 0"""
+    if not plan.ctas:
+        return "%taken = icmp uge i32 %cta, 0"
+    lines = ["%taken0 = icmp ult i32 %cta, 0"]
+    for at, cta in enumerate(plan.ctas):
+        lines.append(f"%is{at} = icmp eq i32 %cta, {cta}")
+        lines.append(f"%taken{at + 1} = or i1 %taken{at}, %is{at}")
+    lines.append(f"%taken = or i1 %taken{len(plan.ctas)}, %taken0")
+    return "\n  ".join(lines)
+
+
+def _cta_slot(plan: BufferPlan) -> str:
+    if not plan.ctas:
+        return f"%slot = udiv i32 %cta, {plan.every}"
+    lines = ["%slot0 = add i32 0, 0"]
+    for at, cta in enumerate(plan.ctas):
+        lines.append(f"%past{at} = icmp ugt i32 %cta, {cta}")
+        lines.append(f"%one{at} = zext i1 %past{at} to i32")
+        lines.append(f"%slot{at + 1} = add i32 %slot{at}, %one{at}")
+    lines.append(f"%slot = add i32 %slot{len(plan.ctas)}, 0")
+    return "\n  ".join(lines)
+
+
+def _cta_count(plan: BufferPlan) -> str:
+    if plan.ctas:
+        return f"%ctas = add i32 {len(plan.ctas)}, 0"
+    return f"""%grid = call i32 @__proton_grid()
+  %up = add i32 %grid, {plan.every - 1}
+  %ctas = udiv i32 %up, {plan.every}"""

@@ -1,0 +1,38 @@
+"""What the helpers stand on, for NVIDIA: PTX in inline assembly, so no intrinsic is declared."""
+
+from __future__ import annotations
+
+from proton.inkernel.llvm.helpers import INLINE, fill, helper_text
+from proton.inkernel.llvm.plan import BufferPlan
+
+GLOBAL_TIME_NS = 1  # of a tick of the global timer
+WARP_SIZE = 32
+DECLARATIONS = {"llvm.ctpop.i64": "declare i64 @llvm.ctpop.i64(i64)"}
+
+_SHARED_ADDRESS = "%address = add i32 %base, %offset"
+_GLOBAL_ADDRESS = """%wide = zext i32 %offset to i64
+  %address = <JOIN> i64 %base, %wide"""
+
+
+def primitives(plan: BufferPlan, *, has_clock64: bool, has_late_stores: bool) -> str:
+    """The primitives that `helpers` calls.
+
+    Args:
+        plan: Where records go.
+        has_clock64: Put bits 32 to 47 of the clock into the record's payload.
+        has_late_stores: Let the compiler move memory accesses across a record's store.
+    """
+    address = _SHARED_ADDRESS if plan.stage else _GLOBAL_ADDRESS
+    values = {
+        "INLINE": INLINE,
+        "HANDLE": plan.handle,
+        "ADDRESS": fill(address, JOIN="or" if plan.has_aligned_rings else "add"),
+        "STORE": "st.shared.v2.b32" if plan.stage else "st.global.cg.v2.b32",
+        "REGISTER": "r" if plan.stage else "l",
+        "CLOBBER": "" if has_late_stores else ",~{memory}",
+    }
+    names = ["nvidia"]
+    if plan.ring:
+        late = "late_" if has_late_stores else ""
+        names += ["nvidia_put", f"nvidia_{late}clock{64 if has_clock64 else 32}"]
+    return fill("".join(map(helper_text, names)), **values)

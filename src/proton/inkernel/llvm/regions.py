@@ -1,0 +1,135 @@
+"""The record map of a kernel: region ids in order of first appearance, and what each id means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from proton.errors import InstrumentationError
+from proton.inkernel import layout
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.debug_info import DebugInfo
+from proton.inkernel.llvm.module import Kernel, LlvmModule
+
+
+@dataclass
+class Region:
+    """What the records of one name measure."""
+
+    name: str
+    kind: str
+    file: str
+    line: int
+    parent: int | None = None
+    bits: int = 0  # of a value: 32 or 64
+
+    def to_json(self, number: int) -> dict[str, Any]:
+        """As it stands in the record map."""
+        described = {
+            "id": number,
+            "name": self.name,
+            "kind": self.kind,
+            "file": self.file,
+            "line": self.line,
+            "parent": self.parent,
+        }
+        return {**described, "bits": self.bits} if self.bits else described
+
+
+@dataclass
+class Regions:
+    """The regions of a kernel by name."""
+
+    ids: dict[str, int] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The regions as they stand in the record map, by id."""
+        return [region.to_json(number) for number, region in enumerate(self.regions)]
+
+
+def find_regions(module: LlvmModule) -> Regions:
+    """The regions of the kernel's records.
+
+    Raises:
+        InstrumentationError: there are more of them than a tag has room for.
+    """
+    debug = DebugInfo(module.epilogue)
+    found = Regions()
+    for carrier in _records(module.kernel):
+        number = found.ids.get(carrier.name)
+        if number is None:
+            found.ids[carrier.name] = len(found.regions)
+            found.regions.append(_region(carrier, debug))
+        elif carrier.kind == "start" and not found.regions[number].line:
+            found.regions[number].file, found.regions[number].line = _place(carrier, debug)
+    if len(found.regions) > layout.REGION_LIMIT:
+        raise InstrumentationError(
+            f"kernel {module.kernel.name!r} names {len(found.regions)} regions; a record has room "
+            f"for {layout.REGION_LIMIT}; record less"
+        )
+    _find_parents(module.kernel, found)
+    return found
+
+
+def _records(kernel: Kernel) -> Iterator[CarrierLine]:
+    for block in kernel.blocks:
+        for line in block.lines:
+            carrier = read_carrier(line)
+            if carrier is not None and carrier.is_record:
+                yield carrier
+
+
+def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
+    default = "scope" if carrier.kind in ("start", "end") else carrier.kind
+    file, line = _place(carrier, debug)
+    kind = carrier.attributes.get("kind", default)
+    return Region(carrier.name, kind, file, line, bits=value_bits(carrier))
+
+
+def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:
+    file, line = debug.location(carrier.location)
+    said = carrier.attributes.get("line", "")
+    return carrier.attributes.get("file", file), int(said) if said.isdigit() else line
+
+
+def value_bits(carrier: CarrierLine) -> int:
+    """The width of the number that a value records; 0 for other records."""
+    if carrier.kind != "value":
+        return 0
+    return 64 if carrier.count_and_value()[1].startswith(("i64", "ptr")) else 32
+
+
+def _find_parents(kernel: Kernel, found: Regions) -> None:
+    """Give each region the one it was first seen open in, on some path from the entry."""
+    blocks = {block.name: block for block in kernel.blocks}
+    seen: set[str] = set()
+    placed: set[str] = set()
+    pending: list[tuple[str, tuple[str, ...]]] = [(kernel.blocks[0].name, ())]
+    while pending:
+        name, opened = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for line in blocks[name].lines:
+            carrier = read_carrier(line)
+            if carrier is None or not carrier.is_record:
+                continue
+            if carrier.kind != "end" and carrier.name not in placed:
+                placed.add(carrier.name)
+                if opened and opened[-1] != carrier.name:
+                    found.regions[found.ids[carrier.name]].parent = found.ids[opened[-1]]
+            opened = _step(opened, carrier)
+        pending += [(after, opened) for after in reversed(blocks[name].successors())]
+
+
+def _step(opened: tuple[str, ...], carrier: CarrierLine) -> tuple[str, ...]:
+    """The regions that are open after a record; events open none."""
+    if carrier.attributes.get("kind") == "event" or carrier.kind not in ("start", "end"):
+        return opened
+    if carrier.kind == "start":
+        return (*opened, carrier.name)
+    if carrier.name not in opened:
+        return opened
+    return opened[: len(opened) - 1 - opened[::-1].index(carrier.name)]

@@ -1,0 +1,76 @@
+"""Who records: which warps of a CTA write records of their own, and which CTAs do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from proton.errors import UsageError
+from proton.inkernel.mode import Granularity, InstrumentationMode, SamplingStrategy
+
+WARPS_IN_GROUP = 4
+
+
+def warps_per_unit(granularity: Granularity, num_warps: int) -> int:
+    """How many warps share one stream of records; the first of them writes it."""
+    if granularity is Granularity.CTA:
+        return num_warps
+    kind, _, factor = str(granularity).rpartition("_")
+    count = int(factor) if factor.isdigit() else 1
+    return count * (WARPS_IN_GROUP if "group" in f"{kind}_{factor}" else 1)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a launch is recorded. Empty lists mean all.
+
+    `units` counts units of `granularity` within a CTA, `ctas` CTAs in the order of their linear
+    index; `cta_every` records one CTA of so many.
+    """
+
+    granularity: Granularity = Granularity.WARP
+    units: tuple[int, ...] = field(default=())
+    ctas: tuple[int, ...] = field(default=())
+    cta_every: int = 1
+
+    def __post_init__(self) -> None:
+        for name, ids in (("units", self.units), ("ctas", self.ctas)):
+            if any(each < 0 for each in ids) or list(ids) != sorted(set(ids)):
+                raise UsageError(f"{name} {ids!r} must rise and start at 0 or more")
+        if len(self.ctas) > 64:
+            raise UsageError(f"{len(self.ctas)} CTAs are listed; list up to 64, or use cta_every")
+        if self.cta_every < 1 or (self.cta_every > 1 and self.ctas):
+            raise UsageError(f"cta_every={self.cta_every!r} must be 1 or more, and 1 beside a list")
+
+    @classmethod
+    def of_mode(cls, mode: InstrumentationMode) -> Selection:
+        """What a mode's sampling options ask for: ids of units, or of CTAs with granularity `cta`.
+
+        Raises:
+            UsageError: an id is no whole number, or selective sampling lists none.
+        """
+        if mode.sampling_strategy is SamplingStrategy.NONE:
+            return cls(mode.granularity)
+        texts = [text for text in mode.sampling_options.split(",") if text]
+        if not texts or not all(text.isdigit() for text in texts):
+            raise UsageError(
+                f"sampling_options {mode.sampling_options!r} must list what to record with "
+                "sampling_strategy='selective', as in '0,1,2'"
+            )
+        ids = tuple(sorted({int(text) for text in texts}))
+        if mode.granularity is Granularity.CTA:
+            return cls(mode.granularity, ctas=ids)
+        return cls(mode.granularity, units=ids)
+
+    def streams(self, num_warps: int) -> tuple[int, ...]:
+        """The warps of a CTA that write, one for each stream, in order.
+
+        Raises:
+            UsageError: a listed unit is none of the CTA's.
+        """
+        firsts = range(0, num_warps, warps_per_unit(self.granularity, num_warps))
+        if self.units and self.units[-1] >= len(firsts):
+            raise UsageError(
+                f"sampling_options names unit {self.units[-1]} of granularity "
+                f"{str(self.granularity)!r}; a CTA of {num_warps} warps has 0 to {len(firsts) - 1}"
+            )
+        return tuple(firsts[unit] for unit in self.units) if self.units else tuple(firsts)

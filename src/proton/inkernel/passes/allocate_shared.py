@@ -1,0 +1,88 @@
+"""Pass: rings in shared memory, behind the kernel's own, copied out when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proton.errors import InstrumentationError
+from proton.inkernel import layout
+from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, count_warps, has_records, select
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
+from proton.inkernel.llvm.selection import warps_per_unit
+
+AUTO_STAGE_BYTES = 1024  # 128 records for each stream
+LEAST_AUTO_STAGE_BYTES = 128
+ALIGN = 16
+
+
+@dataclass(frozen=True)
+class AllocateShared:
+    """Keep every recorded warp's ring in shared memory; it is copied out at the end.
+
+    Needs records with a strategy, writes the plan into `init`. `shared_bytes` is what the kernel
+    itself uses, `shared_limit` what a CTA may use (0: not checked). `stage_bytes` 0 chooses the
+    largest ring up to 1 KiB that fits. With the flush strategy a full ring is copied into one of
+    `ring_bytes` in the profile buffer (0 chooses); with the circular one the two have one size.
+    """
+
+    name: ClassVar[str] = "allocate-shared"
+    level: ClassVar[str] = "llvm"
+
+    shared_bytes: int = 0
+    shared_limit: int = 0
+    stage_bytes: int = 0
+    ring_bytes: int = 0
+    num_warps: int = 0
+    granularity: str = "warp"
+    units: tuple[int | str, ...] = ()
+    ctas: tuple[int | str, ...] = ()
+    cta_every: int = 1
+
+    def apply(self, module: LlvmModule) -> None:
+        """Edit the kernel; one without ops stays as it is.
+
+        Raises:
+            InstrumentationError: the rings do not fit.
+        """
+        layout.check_ring_bytes(self.stage_bytes)
+        layout.check_ring_bytes(self.ring_bytes)
+        selection = select(self.granularity, self.units, self.ctas, self.cta_every)
+        if (found := find_init(module)) is None:
+            return
+        at, init = found
+        warps = self.num_warps or count_warps(module)
+        recorded = selection.streams(warps)
+        offset = (self.shared_bytes + ALIGN - 1) // ALIGN * ALIGN
+        needs_ring = has_records(module)
+        stage = self._fitting(module, offset, len(recorded)) if needs_ring else 0
+        is_flush = init.attributes["strategy"] == "flush"
+        ring = max(stage, self.ring_bytes or 4 * AUTO_RING_BYTES) if is_flush else stage
+        plan = BufferPlan(
+            strategy=init.attributes["strategy"],
+            memory="shared",
+            ring=ring if needs_ring else 0,
+            stage=stage,
+            offset=offset if needs_ring else 0,
+            warps=warps,
+            unit=warps_per_unit(selection.granularity, warps),
+            recorded=recorded,
+            ctas=selection.ctas,
+            every=selection.cta_every,
+            spin=0,
+        )
+        write_plan(module, plan, at, init)
+
+    def _fitting(self, module: LlvmModule, offset: int, streams: int) -> int:
+        size = self.stage_bytes or AUTO_STAGE_BYTES
+        least = self.stage_bytes or LEAST_AUTO_STAGE_BYTES
+        while self.shared_limit and offset + streams * size > self.shared_limit:
+            size //= 2
+            if size < least:
+                raise InstrumentationError(
+                    f"kernel {module.kernel.name!r} uses {self.shared_bytes} of "
+                    f"{self.shared_limit} bytes of shared memory and {streams} rings of {least} "
+                    "do not fit; use allocate-global, or record fewer warps"
+                )
+        return size

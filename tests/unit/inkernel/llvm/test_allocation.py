@@ -1,0 +1,37 @@
+"""What the allocating passes read from a kernel and from their options."""
+
+import pytest
+
+from proton.errors import InstrumentationError, UsageError
+from proton.inkernel.llvm.allocation import count_warps, has_records, select
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.selection import Selection
+
+
+def module(convention: str, attributes: str, body: str = "") -> LlvmModule:
+    head = f"define {convention} void @k(ptr addrspace(1) %0) #3 {{\n{body}  ret void\n}}\n"
+    return LlvmModule(f"{head}attributes #3 = {{ nounwind {attributes} }}\n")
+
+
+def test_warps_are_read_from_the_attributes() -> None:
+    assert count_warps(module("ptx_kernel", '"nvvm.reqntid"="384"')) == 12
+    assert count_warps(module("amdgpu_kernel", '"amdgpu-flat-work-group-size"="1,256"')) == 4
+
+
+def test_a_kernel_that_does_not_say_needs_the_option() -> None:
+    with pytest.raises(InstrumentationError, match="give num_warps"):
+        count_warps(module("ptx_kernel", ""))
+
+
+def test_opening_alone_is_no_record() -> None:
+    init = '  %2 = call i32 asm sideeffect "// proton.init", "=r,~{memory}"()\n'
+    assert not has_records(module("ptx_kernel", "", init))
+    assert has_records(module("ptx_kernel", "", init.replace("init", "record mark m")))
+
+
+def test_options_as_text_make_a_selection() -> None:
+    assert select("warp", ("3", "1"), (), 1) == Selection(units=(1, 3))
+    with pytest.raises(UsageError, match="unknown granularity 'warps'; choose one of 'cta'"):
+        select("warps", (), (), 1)
+    with pytest.raises(UsageError, match="units and ctas must be whole numbers"):
+        select("warp", ("x",), (), 1)

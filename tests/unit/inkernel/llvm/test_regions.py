@@ -1,0 +1,78 @@
+"""The record map: ids in order, names, places, kinds, and who contains whom."""
+
+import pytest
+
+from proton.errors import InstrumentationError
+from proton.inkernel import layout
+from proton.inkernel.llvm.counting import thread_records
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.regions import find_regions
+
+
+def record(number: int, text: str, constraints: str = "=r", operand: str = "", dbg: int = 7) -> str:
+    return (
+        f'  %{number} = call i32 asm sideeffect "// proton.record {text}", '
+        f'"{constraints},~{{memory}}"({operand}), !dbg !{dbg}\n'
+    )
+
+
+def regions_of(body: str) -> list[dict[str, object]]:
+    module = LlvmModule(
+        f"define ptx_kernel void @k(i1 %0, ptr addrspace(1) %1) {{\n{body}}}\n"
+        '!1 = !DIFile(filename: "a.py", directory: "/src")\n'
+        '!4 = distinct !DISubprogram(name: "k", file: !1)\n'
+        "!7 = !DILocation(line: 8, column: 64, scope: !4)\n"
+        "!8 = !DILocation(line: 9, column: 64, scope: !4)\n"
+    )
+    thread_records(module, "circular_record", {"strategy": "circular"})
+    return find_regions(module).to_json()
+
+
+def test_ids_follow_first_appearance_and_places_the_debug_metadata() -> None:
+    body = record(3, "start outer") + record(4, "start inner%20one", dbg=8)
+    body += record(5, "end inner%20one") + record(6, "end outer") + "  ret void\n"
+    outer, inner = regions_of(body)
+    assert outer == {
+        "id": 0,
+        "name": "outer",
+        "kind": "scope",
+        "file": "/src/a.py",
+        "line": 8,
+        "parent": None,
+    }
+    assert (inner["id"], inner["name"], inner["line"], inner["parent"]) == (1, "inner one", 9, 0)
+
+
+def test_attributes_win_over_the_debug_metadata() -> None:
+    (region,) = regions_of(record(3, "mark m line=77 kind=wait file=%2Fx.py") + "  ret void\n")
+    assert (region["line"], region["kind"], region["file"]) == (77, "wait", "/x.py")
+
+
+def test_parents_are_found_across_blocks_and_loops() -> None:
+    body = record(3, "start loop") + "  br label %a\na:\n" + record(4, "start step")
+    body += record(5, "end step") + "  br i1 %0, label %a, label %b\nb:\n"
+    body += record(6, "end loop") + record(7, "start after") + "  ret void\n"
+    loop, step, after = regions_of(body)
+    assert (loop["parent"], step["parent"], after["parent"]) == (None, 0, None)
+
+
+def test_an_event_contains_nothing() -> None:
+    body = record(3, "start copy kind=event") + record(4, "start dot") + "  ret void\n"
+    assert [region["parent"] for region in regions_of(body)] == [None, None]
+
+
+def test_values_say_their_width() -> None:
+    body = record(3, "value a", "=r,r", "i32 %0") + record(4, "value b", "=r,l", "i64 5")
+    body += record(5, "value c", "=r,l", "ptr addrspace(1) %1") + "  ret void\n"
+    found = regions_of(body)
+    assert [(region["kind"], region["bits"]) for region in found] == [
+        ("value", 32),
+        ("value", 64),
+        ("value", 64),
+    ]
+
+
+def test_more_regions_than_a_tag_has_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "REGION_LIMIT", 1)
+    with pytest.raises(InstrumentationError, match="names 2 regions; a record has room for 1"):
+        regions_of(record(3, "mark a") + record(4, "mark b") + "  ret void\n")
