@@ -477,6 +477,18 @@ class DecodedBuffer:
         """(summary, warp, warp it ended in, start_ns, end_ns, value) by index; marks have no length,
         only values a value. Empty unless asked for."""
 
+class DeviceClock:
+    """How far a device's global time is from the host's clock, learned from launches.
+
+    One for each device; `DeviceBuffer.decode` teaches and asks it, from any thread.
+    """
+
+    def __init__(self) -> None: ...
+    @property
+    def offset_ns(self) -> int | None: ...  # host less device; None: no launch has told
+    @property
+    def uncertainty_ns(self) -> int: ...  # the offset is at most half of it off
+
 class _Geometry(Protocol):
     @property
     def cta_count(self) -> int: ...
@@ -524,6 +536,7 @@ class DeviceBuffer:
         kernel_ns: tuple[int, int] | None = None,
         nominal_cycles_per_ns: float = 0.0,
         expected_warps: int | None = None,
+        host_clock: DeviceClock | None = None,
         spans: bool = False,
         drained: Sequence[Buffer] | None = None,
     ) -> DecodedBuffer:
@@ -532,6 +545,7 @@ class DeviceBuffer:
         `record_map` has a region for each id; those of kind `event` start and end in any order and
         warp, all others nest. `record_cycles` is what a record costs, `kernel_ns` when the kernel
         ran on the host's clock, `expected_warps` how many slots were to be written (None: all),
-        `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no
+        `host_clock` what other launches on the device told about its time (where `kernel_ns` is
+        given it learns, else it places the launch), `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no
         sense are counted as losses; UsageError only for a call that makes none.
         """

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from proton._native import DeviceBuffer
+from proton._native import DeviceBuffer, DeviceClock
 from proton.errors import UsageError
 from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
 
@@ -81,6 +81,21 @@ def test_spans_lie_on_the_clock_of_the_host_where_the_kernel_is_known() -> None:
     assert (second.cycles, second.record_count, second.overwritten) == (96_000, 6, 0)
     assert decoded.cycles_per_ns == pytest.approx(1.5)
     assert [row[:2] for row in decoded.sms()] == [(0, 1), (1, 1)]
+
+
+def test_a_launch_that_nobody_timed_is_placed_by_the_others_on_its_device() -> None:
+    geometry, buffer = nested_launch()
+    clock = DeviceClock()
+    assert clock.offset_ns is None
+    untimed = DeviceBuffer.decode(buffer, geometry, REGIONS, host_clock=clock)
+    assert not untimed.is_host_time
+    ran = (1_000_000, 1_066_000)
+    DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=ran, host_clock=clock)
+    assert clock.offset_ns == 1_001_000 - START_TIME
+    assert clock.uncertainty_ns == 2_000
+    placed = DeviceBuffer.decode(buffer, geometry, REGIONS, host_clock=clock)
+    assert placed.is_host_time
+    assert placed.warps()[0].start_ns == 1_001_000
 
 
 def test_losses_are_named_and_counted() -> None:

@@ -17,6 +17,7 @@ STUB = ast.parse((Path(__file__).resolve().parents[2] / "src/proton/_native.pyi"
 ALLOWED = """proton._native.Cubin
 proton._native.Session
 proton._native.Scope
+proton._native.DeviceClock
 proton._native.TraceCursor
 proton._native.(Cupti|DeviceBuffer|DeviceValue|Nvtx|Termination)(\\..*)?
 proton._native.(DecodedBuffer|RegionSummary|WarpSummary)(.__init__)?

@@ -89,7 +89,8 @@ std::vector<Matching> matchings(const nb::sequence& record_map) {
 DecodedBuffer decode(nb::handle buffer, nb::handle geometry, const nb::sequence& record_map,
                      double record_cycles, std::optional<std::pair<int64_t, int64_t>> kernel_ns,
                      double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
-                     bool spans, const std::optional<nb::sequence>& drained) {
+                     HostOffset* host_clock, bool spans,
+                     const std::optional<nb::sequence>& drained) {
   const HeldBytes held(buffer);
   const Geometry shape{count_of(geometry, "cta_count"), count_of(geometry, "warp_count"),
                        count_of(geometry, "ring_bytes")};
@@ -98,7 +99,8 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, const nb::sequence&
                         .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
                         .expected_warps = expected_warps,
-                        .kernel = {}};
+                        .kernel = {},
+                        .host_offset = host_clock};
   if (kernel_ns) options.kernel = {kernel_ns->first, kernel_ns->second};
   std::vector<HeldBytes> held_drained;
   std::vector<std::span<const std::byte>> parts;
@@ -175,6 +177,13 @@ nb::list listed(const std::vector<T>& values) {
   return list;
 }
 
+void add_host_offset(nb::module_& module) {
+  nb::class_<HostOffset>(module, "DeviceClock")
+      .def(nb::init<>())
+      .def_prop_ro("offset_ns", &HostOffset::offset_ns)
+      .def_prop_ro("uncertainty_ns", &HostOffset::uncertainty_ns);
+}
+
 void add_decoded_buffer(nb::module_& module) {
   nb::class_<DecodedBuffer>(module, "DecodedBuffer")
       .def_ro("cycles_per_ns", &DecodedBuffer::cycles_per_ns)
@@ -200,13 +209,14 @@ void add_decoded_buffer(nb::module_& module) {
 void add_device_buffer(nb::module_& module) {
   add_region_summary(module);
   add_warp_summary(module);
+  add_host_offset(module);
   add_decoded_buffer(module);
   auto type = nb::class_<DeviceBuffer>(module, "DeviceBuffer");
   add_constants(type);
   type.def_static("decode", decode, "buffer"_a, "geometry"_a, "record_map"_a, nb::kw_only(),
                   "record_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
                   "nominal_cycles_per_ns"_a = 0.0, "expected_warps"_a = nb::none(),
-                  "spans"_a = false, "drained"_a = nb::none());
+                  "host_clock"_a = nb::none(), "spans"_a = false, "drained"_a = nb::none());
 }
 
 }  // namespace proton::bindings

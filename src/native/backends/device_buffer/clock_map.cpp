@@ -58,8 +58,9 @@ double measure_frequency(std::span<const Header* const> warps) {
 int64_t measure_step(std::span<const Header* const> warps, uint64_t origin_ns) {
   uint64_t step = 0;
   for (const Header* warp : warps) {
-    step = std::gcd(step, warp->start_time_ns - origin_ns);
-    step = std::gcd(step, warp->end_time_ns - origin_ns);
+    for (const uint64_t time_ns : {warp->start_time_ns, warp->end_time_ns}) {
+      step = std::gcd(step, time_ns > origin_ns ? time_ns - origin_ns : origin_ns - time_ns);
+    }
   }
   return static_cast<int64_t>(std::clamp<uint64_t>(step, 1, kMostStepNs));
 }
@@ -114,9 +115,10 @@ ClockMap ClockMap::fit(std::span<const Header> headers, double nominal_cycles_pe
     }
   }
   if (warps.empty()) return map;
-  map.origin_ns_ = (*std::min_element(warps.begin(), warps.end(), [](auto* a, auto* b) {
-                     return a->start_time_ns < b->start_time_ns;
-                   }))->start_time_ns;
+  const auto middle = warps.begin() + static_cast<ptrdiff_t>(warps.size() / 2);
+  std::nth_element(warps.begin(), middle, warps.end(),
+                   [](auto* a, auto* b) { return a->start_time_ns < b->start_time_ns; });
+  map.origin_ns_ = (*middle)->start_time_ns;
   map.step_ns_ = measure_step(warps, map.origin_ns_);
   double frequency = measure_frequency(warps);
   if (frequency == 0) frequency = nominal_cycles_per_ns;
@@ -172,12 +174,25 @@ void ClockMap::find_bounds(std::span<const Header> headers, Losses& losses) {
   }
 }
 
-void ClockMap::place(int64_t host_start_ns, int64_t host_end_ns, Losses& losses) {
+void ClockMap::place(int64_t host_start_ns, int64_t host_end_ns, HostOffset* offset,
+                     Losses& losses) {
   if (sms_.empty()) return;
-  const double slack_ns = static_cast<double>(host_end_ns) - static_cast<double>(host_start_ns) -
-                          (last_ns_ - first_ns_);
-  if (slack_ns < -static_cast<double>(step_ns_)) ++losses.host_misfits;
-  shift_ns_ = host_start_ns + static_cast<int64_t>(std::llround(slack_ns / 2 - first_ns_));
+  const auto origin_ns = static_cast<int64_t>(origin_ns_);
+  const HostOffset::Bounds bounds{
+      host_start_ns - origin_ns - static_cast<int64_t>(std::llround(first_ns_)),
+      host_end_ns - origin_ns - static_cast<int64_t>(std::llround(last_ns_))};
+  if (bounds.low_ns > bounds.high_ns + step_ns_) {
+    ++losses.host_misfits;
+    offset = nullptr;  // it would learn nothing true
+  }
+  const int64_t middle = bounds.low_ns + (bounds.high_ns - bounds.low_ns) / 2;
+  const bool learns = offset != nullptr && bounds.low_ns <= bounds.high_ns;
+  place(learns ? offset->narrow(bounds, host_end_ns) : middle);
+}
+
+void ClockMap::place(int64_t offset_ns) {
+  constexpr int64_t kMostShiftNs = int64_t{1} << 62;  // times of damaged headers stay numbers
+  shift_ns_ = std::clamp(static_cast<int64_t>(origin_ns_) + offset_ns, -kMostShiftNs, kMostShiftNs);
   is_host_time_ = true;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/device_buffer/host_offset.h"
 #include "backends/device_buffer/layout.h"
 #include "backends/device_buffer/losses.h"
 #include "base/key_index.h"
@@ -47,9 +48,12 @@ class ClockMap {
   int64_t step_ns() const { return step_ns_; }  // of global time
   std::span<const SmClock> sms() const { return sms_; }
 
-  /// Shift all times so that the kernel, as its warps saw it, lies in the middle of what the host
-  /// saw of it. Counts a misfit where it does not fit.
-  void place(int64_t host_start_ns, int64_t host_end_ns, Losses& losses);
+  /// From now on times are the host's. The kernel, as its warps saw it, lies in the middle of what
+  /// the host saw of it, or where `offset` puts it, which learns from this launch. Counts a misfit
+  /// where the warps ran longer than that.
+  void place(int64_t host_start_ns, int64_t host_end_ns, HostOffset* offset, Losses& losses);
+  /// The same by what earlier launches told.
+  void place(int64_t offset_ns);
   bool is_host_time() const { return is_host_time_; }
 
   /// How clocks of this warp become times: by its SM's line; outliers go by their own readings.
@@ -65,7 +69,7 @@ class ClockMap {
   KeyIndex by_sm_;
   double cycles_per_ns_ = 0;
   int64_t step_ns_ = 0;
-  uint64_t origin_ns_ = 0;  // earliest reading: doubles hold what is later exactly enough
+  uint64_t origin_ns_ = 0;  // a reading in the middle: doubles hold the distance exactly enough
   int64_t shift_ns_ = 0;    // from origin to the time we tell
   double first_ns_ = 0;     // the kernel as its warps saw it, since origin
   double last_ns_ = 0;

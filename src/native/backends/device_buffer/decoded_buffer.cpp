@@ -117,6 +117,15 @@ Slots read_slots(std::span<const std::byte> buffer, const Geometry& geometry,
   return slots;
 }
 
+void place_clocks(ClockMap& clocks, const DecodeOptions& options, Losses& losses) {
+  if (options.kernel) {
+    const auto [start_ns, end_ns] = *options.kernel;
+    clocks.place(start_ns, end_ns, options.host_offset, losses);
+  } else if (options.host_offset != nullptr) {
+    if (const auto offset_ns = options.host_offset->offset_ns()) clocks.place(*offset_ns);
+  }
+}
+
 /// Spans of one slot follow one another, but for those that ended in another warp.
 void place_spans(std::span<const RegionSpan> spans, const Slots& slots, const ClockMap& clocks,
                  DecodedBuffer& decoded) {
@@ -168,7 +177,7 @@ DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& g
   Losses& losses = decoded.losses;
   const Slots slots = read_slots(buffer, geometry, options, losses);
   ClockMap clocks = ClockMap::fit(slots.headers, options.nominal_cycles_per_ns, losses);
-  if (options.kernel) clocks.place(options.kernel->start_ns, options.kernel->end_ns, losses);
+  place_clocks(clocks, options, losses);
 
   RegionMatcher matcher(regions, {options.record_cycles, options.keeps_spans}, losses);
   std::vector<Event> events;

@@ -23,6 +23,7 @@ struct DecodeOptions {
     int64_t start_ns, end_ns;
   };
   std::optional<HostInterval> kernel{};  // on the host's clock
+  HostOffset* host_offset = nullptr;     // of the device: used, and taught where `kernel` is known
 };
 
 /// A recorded warp. Without good clocks it has no times.

@@ -110,7 +110,7 @@ TEST(warps_that_disagree_with_their_sm_are_counted_and_move_nobody) {
   // by its own readings
   CHECK_EQ(map.warp_clock(warps[3])->time_ns(warps[3].start_clock),
            static_cast<int64_t>(warps[3].start_time_ns));
-  map.place(1'000'000, 1'052'000, losses);  // an outlier does not stretch the kernel
+  map.place(1'000'000, 1'052'000, nullptr, losses);  // an outlier does not stretch the kernel
   CHECK_EQ(losses.host_misfits, 0);
 }
 
@@ -144,7 +144,7 @@ TEST(a_kernel_lies_in_the_middle_of_what_the_host_saw_of_it) {
   Losses losses;
   ClockMap map = ClockMap::fit(warps, 0, losses);
   CHECK(!map.is_host_time());
-  map.place(1'000'000, 1'084'000, losses);
+  map.place(1'000'000, 1'084'000, nullptr, losses);
   CHECK(map.is_host_time());
   CHECK_EQ(map.warp_clock(warps[0])->time_ns(warps[0].start_clock), 1'002'000);
   CHECK_EQ(map.warp_clock(warps[0])->time_ns(warps[0].end_clock), 1'082'000);
@@ -156,7 +156,52 @@ TEST(a_kernel_longer_than_the_host_saw_is_a_misfit) {
   const std::vector<Header> warps = {machine.warp(0, 3200, 83'200)};
   Losses losses;
   ClockMap map = ClockMap::fit(warps, 0, losses);
-  map.place(1'000'000, 1'070'000, losses);
+  map.place(1'000'000, 1'070'000, nullptr, losses);
   CHECK_EQ(losses.host_misfits, 1);
   CHECK_EQ(map.warp_clock(warps[0])->time_ns(warps[0].start_clock), 995'000);
+}
+
+TEST(launches_narrow_the_offset_to_the_host_for_one_another) {
+  HostOffset offset;
+  CHECK(!offset.offset_ns());
+  CHECK_EQ(offset.narrow({100, 300}, 1'000), 200);
+  CHECK_EQ(offset.narrow({150, 900}, 2'000), 225);
+  CHECK_EQ(offset.uncertainty_ns(), 150);
+  CHECK_EQ(offset.narrow({-1'000'000, 1'000'000}, 3'000), 225);  // tells nothing, costs nothing
+  CHECK_EQ(*offset.offset_ns(), 225);
+}
+
+TEST(an_offset_is_believed_less_with_time_and_a_contradiction_starts_anew) {
+  HostOffset offset;
+  offset.narrow({150, 300}, 0);
+  offset.narrow({-1'000'000'000, 1'000'000'000}, 1'000'000'000);
+  CHECK_EQ(offset.uncertainty_ns(), 150 + 2 * 50'000);
+  CHECK_EQ(offset.narrow({900'000, 900'100}, 1'000'000'000), 900'050);
+}
+
+TEST(a_launch_of_which_little_was_recorded_is_placed_by_the_others) {
+  const Machine machine;
+  const std::vector<Header> all = {machine.warp(0, 0, 80'000)};
+  const std::vector<Header> few = {machine.warp(0, 100'000, 108'000)};
+  HostOffset offset;
+  Losses losses;
+  ClockMap whole = ClockMap::fit(all, 0, losses);
+  whole.place(1'000'000, 1'082'000, &offset, losses);
+  CHECK_EQ(offset.uncertainty_ns(), 2'000);
+  ClockMap part = ClockMap::fit(few, 0, losses);
+  part.place(1'100'000, 1'182'000, &offset, losses);
+  const int64_t start_ns = part.warp_clock(few[0])->time_ns(few[0].start_clock);
+  CHECK(std::abs(start_ns - 1'101'000) <= 5);  // clocks may have drifted by as much
+  CHECK_EQ(losses.host_misfits, 0);
+}
+
+TEST(one_wrong_time_costs_the_others_no_precision) {
+  const Machine machine;
+  std::vector<Header> warps = kernel(machine, 2, 8, 50'000);
+  warps[5].start_time_ns = 1;
+  Losses losses;
+  const ClockMap map = ClockMap::fit(warps, 0, losses);
+  CHECK_EQ(losses.clock_outliers, 1);
+  const std::vector<Header> good(warps.begin() + 8, warps.end());
+  CHECK(worst_ns(map, machine, good) < 64);
 }
