@@ -119,11 +119,14 @@ class Op:
 
     def walk(self) -> Iterator[Op]:
         """This operation and all inside it, in the order of the text."""
-        yield self
-        for region in self.regions:
-            for block in region.blocks:
-                for op in block.ops:
-                    yield from op.walk()
+        pending = [self]  # no recursion: a file may nest deeper than Python's stack
+        while pending:
+            op = pending.pop()
+            yield op
+            inside = [
+                each for region in op.regions for block in region.blocks for each in block.ops
+            ]
+            pending.extend(reversed(inside))
 
     def insert_before(self, text: str) -> None:
         """Put operations directly before this one; they take this one's location."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from proton.errors import UsageError
 from proton.inkernel.carriers import Carrier, record
 from proton.inkernel.ir import Module, Op
-from proton.inkernel.verify import carrier_of
+from proton.inkernel.nesting import carrier_of
 
 OP_GROUPS: dict[str, frozenset[str]] = {
     "load": frozenset(

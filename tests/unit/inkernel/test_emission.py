@@ -18,9 +18,9 @@ from proton import _triton
 from proton.inkernel import dsl
 from proton.inkernel.carriers import Carrier, from_llvm
 from proton.inkernel.emission import needs_guard, semantic_name
+from proton.inkernel.nesting import carrier_of
 from proton.inkernel.pipeline import passes_of_modes, run_passes
 from proton.inkernel.reading import read_module
-from proton.inkernel.verify import carrier_of
 from tests.support.kernels import compile_kernel
 
 pytestmark = [
@@ -95,6 +95,35 @@ def test_the_default_mode_completes_them(target: str) -> None:
     assert first < int(lines["here"]) < first + 20
     kinds = {each.name: each.kind for each in carriers if each.is_record}
     assert (kinds["copy"], kinds["step"], kinds["n"]) == ("event", "scope", "value")
+
+
+@triton.jit
+def scoped_matmul(a, b, c, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    acc = tl.zeros((BM, BN), tl.float32)
+    with pl.scope("all"):
+        for at in range(0, K, BK):
+            with pl.scope("load"):
+                x = tl.load(a + m[:, None] * K + (at + k)[None, :])
+                y = tl.load(b + (at + k)[:, None] * N + n[None, :])
+            with pl.scope("dot"):
+                acc = tl.dot(x, y, acc)
+    tl.store(c + m[:, None] * N + n[None, :], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("target", ["80", "90", "100", "gfx942"])
+def test_scopes_of_a_pipelined_loop_still_nest(target: str) -> None:
+    arguments = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "N": "i32", "K": "i32"}
+    blocks = {"BM": 128, "BN": 128, "BK": 64}
+    texts = compile_kernel(scoped_matmul, arguments, blocks, target)
+    text = run_passes(texts["ttgir"], passes_of_modes(["default"]))
+    records = _records(text)
+    assert set(records) == {
+        f"{action} {name}" for action in ("start", "end") for name in ("all", "load", "dot")
+    }
+    assert (records[0], records[-1]) == ("start all", "end all")
 
 
 def test_nothing_is_emitted_when_recording_or_the_semantic_is_off() -> None:

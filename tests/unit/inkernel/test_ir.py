@@ -98,3 +98,10 @@ def test_an_error_names_the_users_line_or_else_the_files() -> None:
     module = read_module(TEXT, "k.ttgir")
     assert str(module.error(_one(module, "gpu.barrier"), "bad")) == "/src/a.py:7: bad"
     assert str(module.error(module.functions()[1], "bad")) == "k.ttgir:11: bad"
+
+
+def test_deep_nesting_is_walked() -> None:
+    depth = 5000
+    text = "module {\n" + "scf.if %c {\n" * depth + "}\n" * depth + "}"
+    module = read_module(text)
+    assert sum(1 for _ in module.walk()) == depth + 1

@@ -1,10 +1,10 @@
 import pytest
 
-from proton.errors import InstrumentationError, ScopeMismatch
+from proton.errors import InstrumentationError
 from proton.inkernel import verify as rules
 from proton.inkernel.carriers import Carrier, record
 from proton.inkernel.reading import read_module
-from proton.inkernel.verify import carrier_of, is_conditional, verify
+from proton.inkernel.verify import verify
 
 
 def _kernel(*lines: str | Carrier, header: str = "tt.func public @k()") -> str:
@@ -43,51 +43,6 @@ def test_what_is_right_passes() -> None:
     )
 
 
-def test_events_need_not_nest() -> None:
-    _verify(_end("e", kind="event"), _start("a"), _start("e", kind="event"), _end("a"), "tt.return")
-
-
-def test_records_that_are_conditional_by_machine_nest_with_the_others() -> None:
-    _verify("scf.if %p {", _start("a"), "}", "scf.if %p {", _end("a"), "}", "tt.return")
-    with pytest.raises(ScopeMismatch, match=r"k.ttgir:4: 'a' is started here and not ended"):
-        _verify("scf.if %p {", _start("a"), "}", "tt.return")
-
-
-def test_an_if_with_more_in_it_is_the_users_own() -> None:
-    with pytest.raises(ScopeMismatch, match="'a' is started here and not ended in the same block"):
-        _verify("scf.if %p {", _start("a"), "gpu.barrier", "}", _end("a"), "tt.return")
-
-
-@pytest.mark.parametrize(
-    ("lines", "problem"),
-    [
-        ((_end("a"),), "k.ttgir:3: 'a' is ended here and was not started in this block"),
-        ((_start("a"),), "k.ttgir:3: 'a' is started here and not ended in the same block"),
-        (
-            (_start("a"), _start("b"), _end("a"), _end("b")),
-            r"k.ttgir:5: 'a' is ended here, but the innermost one begun is 'b' \(at k.ttgir:4\)",
-        ),
-    ],
-)
-def test_wrong_nesting_is_refused(lines: tuple[Carrier, ...], problem: str) -> None:
-    with pytest.raises(ScopeMismatch, match=problem):
-        _verify(*lines, "tt.return")
-
-
-def test_scopes_may_cross_blocks_where_every_path_agrees() -> None:
-    split = "cf.cond_br %c, ^bb1, ^bb2"
-    _verify(_start("a"), split, "^bb1:", _end("a"), "tt.return", "^bb2:", _end("a"), "tt.return")
-    with pytest.raises(ScopeMismatch, match="begun are none here, begun are 'a' elsewhere"):
-        _verify(
-            *(_start("a"), split, "^bb1:", _end("a"), "cf.br ^bb3", "^bb2:", "cf.br ^bb3"),
-            *("^bb3:", _end("a"), "tt.return"),
-        )
-
-
-def test_a_loop_between_blocks_is_followed_once() -> None:
-    _verify(_start("a"), "cf.br ^bb1", "^bb1:", "cf.cond_br %c, ^bb1, ^bb2", "^bb2:", _end("a"))
-
-
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
@@ -112,15 +67,3 @@ def test_ids_reach_only_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     _verify(record("mark", "a"), record("mark", "b"), record("mark", "a"))
     with pytest.raises(InstrumentationError, match="3 names are recorded and ids reach to 2"):
         _verify(record("mark", "a"), record("mark", "b"), record("mark", "c"))
-
-
-def test_what_cannot_be_read_is_refused_with_its_line() -> None:
-    with pytest.raises(InstrumentationError, match=r"k.ttgir:3: cannot read 'proton.record x'"):
-        _verify("proton.record x")
-
-
-def test_an_if_with_results_is_not_conditional_by_machine() -> None:
-    text = _kernel("%v = scf.if %p -> (i32) {", _start("a"), "} else {", "}")
-    ops = list(read_module(text).walk())
-    assert not is_conditional(ops[2])
-    assert carrier_of(ops[2]) is None

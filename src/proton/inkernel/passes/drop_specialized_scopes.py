@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.ir import Module
-from proton.inkernel.verify import carrier_of, is_conditional
+from proton.inkernel.nesting import carrier_of, is_conditional
 
 _SPECIALIZED = re.compile(r"\btt\.warp_specialize\b(?! = false)")
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from proton.inkernel.carriers import Carrier
 from proton.inkernel.ir import RETURNS, Module, Op
-from proton.inkernel.verify import carrier_of
+from proton.inkernel.nesting import carrier_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from proton.inkernel.carriers import Carrier
 from proton.inkernel.ir import Module
+from proton.inkernel.nesting import carrier_of
 from proton.inkernel.passes.prepare import frame
-from proton.inkernel.verify import carrier_of
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ class RecordMma:
             if op.name in OP_GROUPS["dot"]:
                 record_around(module, op, "mma")
             elif op.name == "ttng.warp_group_dot_wait" or (
-                op.name == "ttng.wait_barrier" and find_root(op, op.operands[0]) in signalled
+                op.name == "ttng.wait_barrier"
+                and op.operands
+                and find_root(op, op.operands[0]) in signalled
             ):
                 record_around(module, op, "wait")

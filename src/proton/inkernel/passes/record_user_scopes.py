@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from proton.inkernel.carriers import Carrier
 from proton.inkernel.ir import Module, Op
+from proton.inkernel.nesting import carrier_of, is_conditional
 from proton.inkernel.values import find_definition
-from proton.inkernel.verify import carrier_of, is_conditional, verify
+from proton.inkernel.verify import verify
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ def _complete(op: Op, carrier: Carrier) -> Carrier:
 
 def _is_guarded(op: Op) -> bool:
     """Whether an scf.if asks nothing but whether a guard is not zero."""
-    test = find_definition(op, op.operands[0])
+    test = find_definition(op, next(iter(op.operands), ""))
     if test is None or test.name != "arith.cmpi" or " ne, " not in test.text:
         return False
-    asked = find_definition(test, test.operands[0])
+    asked = find_definition(test, next(iter(test.operands), ""))
     carrier = carrier_of(asked) if asked is not None else None
     return carrier is not None and carrier.op == "guard"
