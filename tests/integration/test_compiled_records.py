@@ -113,6 +113,18 @@ def test_the_record_map_names_regions_lines_and_parents() -> None:
     assert all(region["line"] > 0 for region in regions.values())
 
 
+@pytest.mark.parametrize("memory", ["global", "shared"])
+@pytest.mark.parametrize("target", ["sm_90", "sm_100"])
+def test_warps_of_every_partition_record(target: str, memory: str) -> None:
+    built = compile_with("specialized", target, memory=memory)
+    assert built.lowering is not None
+    record_map = built.lowering.record_map
+    assert record_map["num_warps"] > 4
+    assert {region["name"] for region in record_map["regions"]} == {"first", "second"}
+    entry = LlvmModule(built.after).kernel.blocks[0]
+    assert any("@__proton_open(" in line for line in entry.lines)
+
+
 def instructions_per_record(name: str, target: str, folder: Path, **options: Any) -> float:
     few, many = (
         len(sass(compile_with(name, target, constants={"COUNT": n}, **options).binary, folder))

@@ -127,6 +127,37 @@ def gluon_copy(x_ptr, y_ptr, n, B: gl.constexpr, W: gl.constexpr):
     )
 
 
+@gluon.jit
+def first_partition(x_ptr, B: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    at = gl.arange(0, B, layout)
+    gl.inline_asm_elementwise(
+        "// proton.record start first", "=r,~{memory}", [], dtype=gl.int32, is_pure=False, pack=1
+    )
+    gl.store(x_ptr + at, gl.load(x_ptr + at) + 1)
+    gl.inline_asm_elementwise(
+        "// proton.record end first", "=r,~{memory}", [], dtype=gl.int32, is_pure=False, pack=1
+    )
+
+
+@gluon.jit
+def second_partition(x_ptr, B: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [1], [0])
+    at = gl.arange(0, B, layout)
+    gl.inline_asm_elementwise(
+        "// proton.record start second", "=r,~{memory}", [], dtype=gl.int32, is_pure=False, pack=1
+    )
+    gl.store(x_ptr + B + at, gl.load(x_ptr + B + at) + 1)
+    gl.inline_asm_elementwise(
+        "// proton.record end second", "=r,~{memory}", [], dtype=gl.int32, is_pure=False, pack=1
+    )
+
+
+@gluon.jit
+def specialized(x_ptr, y_ptr, n, B: gl.constexpr):
+    gl.warp_specialize([(first_partition, (x_ptr, B)), (second_partition, (x_ptr, B))], [1], [24])
+
+
 @triton.jit
 def chain(x_ptr, COUNT: tl.constexpr):
     x = tl.load(x_ptr + tl.program_id(0))
@@ -177,6 +208,8 @@ def source(name: str, target: GPUTarget, **constants: Any) -> Any:
     if name == "gluon_copy":
         values = {"B": 1024, "W": target.warp_size}
         return GluonASTSource(gluon_copy, {**rows, "W": "constexpr"}, values, {(0,): aligned})
+    if name == "specialized":
+        return GluonASTSource(specialized, rows, {"B": 128}, {(0,): aligned})
     if name == "chain":
         signature = {"x_ptr": "*fp32", "COUNT": "constexpr"}
         return ASTSource(chain, signature, constants, {(0,): aligned})
@@ -212,6 +245,20 @@ def build(
     **constants: Any,
 ) -> Built:
     """Compile a kernel with `passes(metadata)` run over its LLVM text."""
+    seen, edit = editor(passes)
+    with stages_edited(edit, around=DOTS if name == "matmul" else ()):
+        kernel = triton.compile(
+            source(name, target, **constants),
+            target=target,
+            options={"num_warps": 4, "num_stages": 3 if target.backend == "cuda" else 2},
+        )
+    return Built(kernel, seen["before"], seen["after"], seen["lowering"], seen["seconds"])
+
+
+def editor(
+    passes: Callable[[dict[str, Any]], Sequence[Any]],
+) -> tuple[dict[str, Any], Callable[[str, dict[str, Any]], str]]:
+    """What `stages_edited` calls to run `passes(metadata)`, and what it notes of each kernel."""
     seen: dict[str, Any] = {}
 
     def edit(text: str, metadata: dict[str, Any]) -> str:
@@ -228,19 +275,14 @@ def build(
             metadata["profile_scratch_align"] = lowering.scratch_align
         return module.text()
 
-    with _stages_edited(edit, around=DOTS if name == "matmul" else ()):
-        kernel = triton.compile(
-            source(name, target, **constants),
-            target=target,
-            options={"num_warps": 4, "num_stages": 3 if target.backend == "cuda" else 2},
-        )
-    return Built(kernel, seen["before"], seen["after"], seen["lowering"], seen["seconds"])
+    return seen, edit
 
 
 @contextmanager
-def _stages_edited(
-    edit: Callable[[str, dict[str, Any]], str], around: Sequence[str]
+def stages_edited(
+    edit: Callable[[str, dict[str, Any]], str], around: Sequence[str] = ()
 ) -> Iterator[None]:
+    """Have `edit` change the LLVM text of what is compiled, and ops of TTGIR recorded."""
     knobs = triton.knobs
     before = knobs.runtime.add_stages_inspection_hook, knobs.compilation.always_compile
 
