@@ -1,7 +1,7 @@
 """In-kernel recording: modes, and the passes that put records into kernels.
 
-`reading`, `ir`, `locations` and `values` know TTGIR text, `llvm` knows LLVM text; `carriers` are our
-operations in them, `verify` and `nesting` their rules; `passes` edit, `pipeline` runs them. `dsl` and
-`emission` are what `proton.language` calls. `op_groups` says which operations are loads and so on.
-`mode` and `sampling` are options. docs/internals/passes.md is the walk through it.
+`reading`, `ir`, `locations` and `values` know TTGIR text, `llvm` knows LLVM text; `carriers` are
+our operations in them, `verify` and `nesting` their rules; `passes` edit, `pipeline` runs them.
+`dsl` and `emission` are what `proton.language` calls. `op_groups` says which operations are loads
+and so on. `mode` and `sampling` are options. docs/internals/passes.md is the walk through it.
 """
