@@ -18,6 +18,7 @@ CTA_COUNT, WARP_COUNT = 264, 4
 RECORD_COUNT = 1024  # of a warp
 BAR_NS = 100.0  # a record: 10^7 a second
 REGIONS = [{"name": name, "kind": "op"} for name in ("loop", "load", "dot", "wait", "kernel")]
+RECORD_MAP = {"regions": REGIONS}
 START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
 SM_COUNT = 132
 
@@ -62,7 +63,7 @@ def main() -> None:
     whole = Geometry(CTA_COUNT, WARP_COUNT, RECORD_COUNT * 8)
     part = Geometry(CTA_COUNT, WARP_COUNT, RECORD_COUNT * 2)
     buffers = {whole: filled(whole), part: filled(part)}
-    decoded = DeviceBuffer.decode(buffers[whole], whole, REGIONS, record_cycles=20)
+    decoded = DeviceBuffer.decode(buffers[whole], whole, RECORD_MAP, record_cycles=20)
     assert not decoded.losses(), decoded.losses()
 
     def run(geometry: Geometry, *, spans: bool) -> Callable[[], float]:
@@ -70,7 +71,7 @@ def main() -> None:
         options = {"record_cycles": 20.0, "kernel_ns": (0, 40_000)}
 
         def decode() -> object:
-            return DeviceBuffer.decode(buffer, geometry, REGIONS, spans=spans, **options)
+            return DeviceBuffer.decode(buffer, geometry, RECORD_MAP, spans=spans, **options)
 
         return lambda: time_ns(decode) / count
 

@@ -530,7 +530,7 @@ class DeviceBuffer:
     def decode(
         buffer: Buffer,
         geometry: _Geometry,
-        record_map: Sequence[Mapping[str, object]],
+        record_map: Mapping[str, object],
         *,
         record_cycles: float = 0.0,
         kernel_ns: tuple[int, int] | None = None,
@@ -542,8 +542,9 @@ class DeviceBuffer:
     ) -> DecodedBuffer:
         """Read the buffer of one launch, without the GIL.
 
-        `record_map` has a region for each id; those of kind `event` start and end in any order and
-        warp, all others nest. `record_cycles` is what a record costs, `kernel_ns` when the kernel
+        `record_map` is the compiled kernel's: `regions` by id (those of kind `event` start and end
+        in any order and warp, all others nest; `bits` of their values) and `clock_bits`, 32 or 48.
+        `record_cycles` is what a record costs, `kernel_ns` when the kernel
         ran on the host's clock, `expected_warps` how many slots were to be written (None: all),
         `host_clock` what other launches on the device told about its time (where `kernel_ns` is
         given it learns, else it places the launch), `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no

@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
 SPIN_CYCLES = 20_000
 PASSAGES = 6
 REGIONS = [{"name": "outer", "kind": "scope"}, {"name": "spin", "kind": "scope"}]
+RECORD_MAP = {"regions": REGIONS}
 TAGS = {
     "OUTER_START": pack_tag(RecordKind.START, 0),
     "OUTER_END": pack_tag(RecordKind.END, 0),
@@ -83,7 +84,7 @@ def launch(geometry: Geometry, passages: int = PASSAGES) -> tuple[DecodedBuffer,
     data = buffer.get().tobytes()
     kernel_ns = (10**9, 10**9 + int(milliseconds * 1e6))
     return DeviceBuffer.decode(
-        data, geometry, REGIONS, kernel_ns=kernel_ns, spans=True
+        data, geometry, RECORD_MAP, kernel_ns=kernel_ns, spans=True
     ), milliseconds
 
 

@@ -11,6 +11,7 @@ from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
 
 START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
 REGIONS = [{"name": "outer", "kind": "scope"}, {"name": "copy", "kind": "event"}, {"name": "n"}]
+RECORD_MAP = {"kernel": "copies", "clock_bits": 32, "regions": REGIONS}
 Records = list[tuple[int, int]]
 
 
@@ -50,7 +51,7 @@ def nested_launch() -> tuple[Geometry, bytearray]:
 
 def test_regions_are_summed_over_warps_in_their_contexts() -> None:
     geometry, buffer = nested_launch()
-    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, record_cycles=20)
+    decoded = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, record_cycles=20)
     outer, copy, number = decoded.regions()
     assert (outer.region, outer.parent, outer.depth, outer.count) == (0, None, 0, 2)
     assert (outer.raw_cycles, outer.cycles, outer.normalized_cycles) == (6000, 5840.0, 2920.0)
@@ -68,7 +69,7 @@ def test_regions_are_summed_over_warps_in_their_contexts() -> None:
 def test_spans_lie_on_the_clock_of_the_host_where_the_kernel_is_known() -> None:
     geometry, buffer = nested_launch()
     ran = (1_000_000, 1_066_000)
-    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=ran, spans=True)
+    decoded = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, kernel_ns=ran, spans=True)
     assert decoded.is_host_time
     assert decoded.spans()[:3] == [
         (2, 0, 0, 1_003_400, 1_003_400, 7),
@@ -87,13 +88,13 @@ def test_a_launch_that_nobody_timed_is_placed_by_the_others_on_its_device() -> N
     geometry, buffer = nested_launch()
     clock = DeviceClock()
     assert clock.offset_ns is None
-    untimed = DeviceBuffer.decode(buffer, geometry, REGIONS, host_clock=clock)
+    untimed = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, host_clock=clock)
     assert not untimed.is_host_time
     ran = (1_000_000, 1_066_000)
-    DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=ran, host_clock=clock)
+    DeviceBuffer.decode(buffer, geometry, RECORD_MAP, kernel_ns=ran, host_clock=clock)
     assert clock.offset_ns == 1_001_000 - START_TIME
     assert clock.uncertainty_ns == 2_000
-    placed = DeviceBuffer.decode(buffer, geometry, REGIONS, host_clock=clock)
+    placed = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, host_clock=clock)
     assert placed.is_host_time
     assert placed.warps()[0].start_ns == 1_001_000
 
@@ -101,9 +102,9 @@ def test_a_launch_that_nobody_timed_is_placed_by_the_others_on_its_device() -> N
 def test_losses_are_named_and_counted() -> None:
     geometry = Geometry(2, 2, 64)
     buffer = launch(geometry, [[record(RecordKind.END, 0, 1), record(RecordKind.MARK, 9, 2)]])
-    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS)
+    decoded = DeviceBuffer.decode(buffer, geometry, RECORD_MAP)
     assert decoded.losses() == {"missing_warps": 3, "damaged_records": 1, "unmatched_ends": 1}
-    some = DeviceBuffer.decode(buffer, geometry, REGIONS, expected_warps=1)
+    some = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, expected_warps=1)
     assert "missing_warps" not in some.losses()
 
 
@@ -113,7 +114,7 @@ def test_drained_records_are_read_before_the_ring() -> None:
     written = geometry.header_offset(0) + 16
     buffer[written : written + 4] = (32).to_bytes(4, "little")
     drained = struct.pack("<4I", *record(RecordKind.START, 0, 10), *record(RecordKind.MARK, 2, 20))
-    decoded = DeviceBuffer.decode(buffer, geometry, REGIONS, drained=[drained])
+    decoded = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, drained=[drained])
     assert decoded.regions()[0].raw_cycles == 30
     assert decoded.losses() == {}
 
@@ -121,12 +122,12 @@ def test_drained_records_are_read_before_the_ring() -> None:
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_anything_with_bytes_is_a_buffer(kind: type) -> None:
     geometry, buffer = nested_launch()
-    assert DeviceBuffer.decode(kind(buffer), geometry, REGIONS).record_count == 12
+    assert DeviceBuffer.decode(kind(buffer), geometry, RECORD_MAP).record_count == 12
 
 
 def test_what_was_decoded_outlives_the_buffer() -> None:
     geometry, buffer = nested_launch()
-    regions = DeviceBuffer.decode(buffer, geometry, REGIONS).regions()
+    regions = DeviceBuffer.decode(buffer, geometry, RECORD_MAP).regions()
     buffer.clear()  # would fail were it still held
     assert regions[0].raw_cycles == 6000
 
@@ -134,15 +135,19 @@ def test_what_was_decoded_outlives_the_buffer() -> None:
 def test_calls_that_make_no_sense_are_refused() -> None:
     geometry, buffer = nested_launch()
     with pytest.raises(UsageError, match="the buffer has 16 bytes, its geometry needs 256"):
-        DeviceBuffer.decode(buffer[:16], geometry, REGIONS)
+        DeviceBuffer.decode(buffer[:16], geometry, RECORD_MAP)
     with pytest.raises(UsageError, match="region 1 is no mapping but 'copy'"):
-        DeviceBuffer.decode(buffer, geometry, [REGIONS[0], "copy"])  # type: ignore[list-item]
+        DeviceBuffer.decode(buffer, geometry, {"regions": [REGIONS[0], "copy"]})
+    with pytest.raises(UsageError, match="a record map is a mapping with 'regions', not \\[\\]"):
+        DeviceBuffer.decode(buffer, geometry, [])  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="cannot hold 64 bits of a clock; choose 32 or 48"):
+        DeviceBuffer.decode(buffer, geometry, {**RECORD_MAP, "clock_bits": 64})
     with pytest.raises(UsageError, match="drained records of 1 slots; the buffer has 2"):
-        DeviceBuffer.decode(buffer, geometry, REGIONS, drained=[b""])
+        DeviceBuffer.decode(buffer, geometry, RECORD_MAP, drained=[b""])
     with pytest.raises(UsageError, match="a kernel cannot run from 9 to 3 ns"):
-        DeviceBuffer.decode(buffer, geometry, REGIONS, kernel_ns=(9, 3))
+        DeviceBuffer.decode(buffer, geometry, RECORD_MAP, kernel_ns=(9, 3))
     with pytest.raises(TypeError, match="bytes-like"):
-        DeviceBuffer.decode("text", geometry, REGIONS)  # type: ignore[arg-type]
+        DeviceBuffer.decode("text", geometry, RECORD_MAP)  # type: ignore[arg-type]
 
 
 def test_a_geometry_that_does_not_fit_is_named() -> None:
@@ -152,7 +157,7 @@ def test_a_geometry_that_does_not_fit_is_named() -> None:
     with pytest.raises(
         UsageError, match="geometry: warp_count must be a number of 32 bits, not -1"
     ):
-        DeviceBuffer.decode(b"", Wrong(), REGIONS)
+        DeviceBuffer.decode(b"", Wrong(), RECORD_MAP)
 
 
 def test_other_threads_run_while_a_buffer_is_decoded() -> None:
@@ -164,7 +169,7 @@ def test_other_threads_run_while_a_buffer_is_decoded() -> None:
 
     def decode() -> None:
         for _ in range(5):
-            DeviceBuffer.decode(buffer, geometry, REGIONS)
+            DeviceBuffer.decode(buffer, geometry, RECORD_MAP)
         is_done.set()
 
     thread = threading.Thread(target=decode)

@@ -70,10 +70,24 @@ uint32_t count_of(nb::handle geometry, const char* name) {
                                         nb::repr(value).c_str()));
 }
 
-/// Regions whose starts and ends do not nest are those of kind `event`.
-std::vector<Matching> matchings(const nb::sequence& record_map) {
-  std::vector<Matching> regions;
-  for (const nb::handle region : record_map) {
+/// A number of the record map; `missing` where it has none.
+uint32_t number_in(nb::handle mapping, const char* name, uint32_t missing) {
+  const nb::object value = mapping.attr("get")(name);
+  uint32_t number;
+  if (value.is_none()) return missing;
+  if (nb::try_cast<uint32_t>(value, number)) return number;
+  throw Error(ErrorKind::kUsage, concat("record map: ", name, " must be a number of 32 bits, not ",
+                                        nb::repr(value).c_str()));
+}
+
+/// What of the record map matters here. Starts and ends of kind `event` do not nest.
+std::vector<Region> regions_of(nb::handle record_map) {
+  std::vector<Region> regions;
+  if (!nb::hasattr(record_map, "get")) {
+    throw Error(ErrorKind::kUsage, concat("a record map is a mapping with 'regions', not ",
+                                          nb::repr(record_map).c_str()));
+  }
+  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
     if (!nb::hasattr(region, "get")) {
       throw Error(ErrorKind::kUsage, concat("record map: region ", regions.size(),
                                             " is no mapping but ", nb::repr(region).c_str()));
@@ -81,12 +95,13 @@ std::vector<Matching> matchings(const nb::sequence& record_map) {
     const nb::object kind = region.attr("get")("kind");
     const bool is_event =
         nb::isinstance<nb::str>(kind) && nb::cast<std::string_view>(kind) == "event";
-    regions.push_back(is_event ? Matching::kQueued : Matching::kNested);
+    regions.push_back(
+        {is_event ? Matching::kQueued : Matching::kNested, number_in(region, "bits", 0)});
   }
   return regions;
 }
 
-DecodedBuffer decode(nb::handle buffer, nb::handle geometry, const nb::sequence& record_map,
+DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_map,
                      double record_cycles, std::optional<std::pair<int64_t, int64_t>> kernel_ns,
                      double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
                      HostOffset* host_clock, bool spans,
@@ -94,8 +109,9 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, const nb::sequence&
   const HeldBytes held(buffer);
   const Geometry shape{count_of(geometry, "cta_count"), count_of(geometry, "warp_count"),
                        count_of(geometry, "ring_bytes")};
-  const std::vector<Matching> regions = matchings(record_map);
-  DecodeOptions options{.record_cycles = record_cycles,
+  const std::vector<Region> regions = regions_of(record_map);
+  DecodeOptions options{.clock_bits = number_in(record_map, "clock_bits", kShortClockBits),
+                        .record_cycles = record_cycles,
                         .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
                         .expected_warps = expected_warps,

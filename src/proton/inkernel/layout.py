@@ -23,8 +23,9 @@ MIN_RING_BYTES = 2 * RECORD_BYTES
 class RecordKind(IntEnum):
     """What a record says.
 
-    A VALUE takes two records: word 0 of the second is the high word of 64 bits, or the tag again
-    where the value has 32; word 1 is the low word.
+    The payload of a tag is 0, or bits 32 to 47 of the clock. A VALUE takes two records: word 0 of
+    the second is the high word of 64 bits, or the tag again, with no payload, where the value has
+    32; word 1 is the low word.
     """
 
     START = DeviceBuffer.KIND_START

@@ -5,7 +5,6 @@
 namespace proton::device_buffer {
 namespace {
 
-constexpr uint64_t kWrap = uint64_t{1} << 32;
 constexpr uint64_t kMostTime = uint64_t{1} << 62;  // later than any clock shows
 
 /// The records of a warp by their numbers: drained ones from 0 on, then those still in the ring.
@@ -43,96 +42,116 @@ class RecordSource {
   uint64_t first_kept_;
 };
 
-/// Appends the events of records `number` to `end`; their clocks still have 32 bits.
-void parse_records(const RecordSource& source, uint64_t number, uint64_t end, uint32_t region_count,
-                   std::vector<Event>& events, Losses& losses) {
+int64_t value_of(const Record& first, const Record& second, uint32_t bits) {
+  constexpr uint32_t kNoPayload = ~0u << kPayloadBits;
+  const bool is_short =
+      bits == 0 ? second.tag == (first.tag & kNoPayload) || second.tag == first.tag : bits == 32;
+  return is_short ? int64_t{static_cast<int32_t>(second.clock)}
+                  : static_cast<int64_t>(uint64_t{second.tag} << 32 | second.clock);
+}
+
+/// Appends the events of records `number` to `end`; their clocks are not yet widened.
+void parse_records(const RecordSource& source, uint64_t number, uint64_t end,
+                   const RecordFormat& format, std::vector<Event>& events, Losses& losses) {
   while (number < end) {
     const uint64_t at = number++;
     const Record record = source.at(at);
     const RecordKind kind = kind_of(record.tag);
+    const uint32_t region = region_of(record.tag);
+    const bool is_known = region < format.regions.size();
     int64_t value = 0;
     if (kind == RecordKind::kValue) [[unlikely]] {
       if (number == end) {
         ++losses.damaged_records;
         return;
       }
-      const Record second = source.at(number++);
-      value = second.tag == record.tag
-                  ? int64_t{static_cast<int32_t>(second.clock)}
-                  : static_cast<int64_t>(uint64_t{second.tag} << 32 | second.clock);
+      const uint32_t bits = is_known ? format.regions[region].value_bits : 0;
+      value = value_of(record, source.at(number++), bits);
     }
-    const uint32_t region = region_of(record.tag);
-    if (region >= region_count) [[unlikely]] {
+    if (!is_known) [[unlikely]] {
       ++losses.damaged_records;
       continue;
     }
-    events.push_back({record.clock, at, value, kind, region});
+    events.push_back({clock_of(record, format.clock_bits), at, value, kind, region});
   }
 }
+
+/// Makes whole clocks of the part of them that records hold.
+class ClockWidener {
+ public:
+  ClockWidener(const Header& header, uint32_t clock_bits)
+      : start_(header.start_clock), end_(header.end_clock), wrap_(uint64_t{1} << clock_bits) {}
+
+  uint64_t start() const { return start_; }
+  uint64_t wrap() const { return wrap_; }
+  bool has_end() const { return start_ <= end_; }
+  uint64_t life() const { return end_ - start_; }
+
+  /// The distance from one clock to a later one.
+  uint64_t step(uint64_t from, uint64_t to) const { return (to - from) & (wrap_ - 1); }
+
+  /// Clocks from the start on. One that would lie behind the warp's end ran backwards: the record
+  /// gets the nearest time that fits. Returns the latest.
+  uint64_t widen_forward(std::span<Event> events, Losses& losses) const {
+    uint64_t clock = start_;
+    for (Event& event : events) {
+      const uint64_t ahead = step(clock, event.clock);
+      const bool is_backward = has_end() ? ahead > end_ - clock : ahead >= wrap_ / 2;
+      if (!is_backward) [[likely]] {
+        event.clock = clock += ahead;
+        continue;
+      }
+      ++losses.clock_anomalies;
+      event.clock = clock - std::min(wrap_ - ahead, clock - start_);
+    }
+    return clock;
+  }
+
+  /// The same from the warp's end back, never before its start.
+  void widen_backward(std::span<Event> events, Losses& losses) const {
+    uint64_t clock = end_;
+    for (size_t i = events.size(); i-- > 0;) {
+      Event& event = events[i];
+      const uint64_t back = step(event.clock, clock);
+      if (back <= clock - start_) [[likely]] {
+        event.clock = clock -= back;
+        continue;
+      }
+      ++losses.clock_anomalies;
+      event.clock = clock + std::min(wrap_ - back, end_ - clock);
+    }
+  }
+
+ private:
+  uint64_t start_, end_, wrap_;
+};
 
 /// How little sense the records from `number` on make, lower is better: ids that are none, clocks
 /// outside the warp's life or not later than the one before. Clocks tell nothing of warps that
 /// lived so long that any may be right.
-uint32_t doubt(const RecordSource& source, uint64_t number, uint32_t region_count,
-               const Header& header) {
+uint32_t doubt(const RecordSource& source, uint64_t number, const RecordFormat& format,
+               const ClockWidener& clocks) {
   constexpr uint64_t kLook = 64;
-  const uint64_t life = header.end_clock - header.start_clock;
-  const bool is_telling = header.start_clock <= header.end_clock && life < kWrap / 2;
-  const auto start = static_cast<uint32_t>(header.start_clock);
+  const bool is_telling = clocks.has_end() && clocks.life() < clocks.wrap() / 2;
   uint64_t before = 0;
   uint32_t doubts = 0;
   for (const uint64_t end = std::min(source.total(), number + kLook); number < end;) {
     const Record record = source.at(number++);
     if (kind_of(record.tag) == RecordKind::kValue) ++number;
-    doubts += region_of(record.tag) >= region_count;
-    const uint64_t now = record.clock - start;
-    doubts += is_telling && (now > life || now <= before);
+    doubts += region_of(record.tag) >= format.regions.size();
+    const uint64_t now = clocks.step(clocks.start(), clock_of(record, format.clock_bits));
+    doubts += is_telling && (now > clocks.life() || now <= before);
     before = now;
   }
   return doubts;
 }
 
 /// Where to begin behind overwritten records: the first one kept may be the second half of a value.
-uint64_t first_whole(const RecordSource& source, uint32_t region_count, const Header& header) {
+uint64_t first_whole(const RecordSource& source, const RecordFormat& format,
+                     const ClockWidener& clocks) {
   const uint64_t first = source.first_kept();
   if (first + 1 >= source.total()) return first;
-  const bool is_half =
-      doubt(source, first + 1, region_count, header) < doubt(source, first, region_count, header);
-  return first + is_half;
-}
-
-/// Clocks from `clock` on; `limit` is the warp's last one, where it is known. A clock that would
-/// lie behind the limit ran backwards: the record gets the nearest time that fits.
-void widen_forward(std::span<Event> events, uint64_t clock, std::optional<uint64_t> limit,
-                   Losses& losses) {
-  const uint64_t start = clock;
-  for (Event& event : events) {
-    const uint64_t step = static_cast<uint32_t>(event.clock - clock);
-    const bool is_backward = limit ? step > *limit - clock : step >= kWrap / 2;
-    if (!is_backward) [[likely]] {
-      event.clock = clock += step;
-      continue;
-    }
-    ++losses.clock_anomalies;
-    const uint64_t back = kWrap - step;
-    event.clock = clock - std::min(back, clock - start);
-  }
-}
-
-/// The same from the warp's end to the first record that is left, never before `start`.
-void widen_backward(std::span<Event> events, uint64_t start, uint64_t clock, Losses& losses) {
-  const uint64_t end = clock;
-  for (size_t i = events.size(); i-- > 0;) {
-    Event& event = events[i];
-    const uint64_t step = static_cast<uint32_t>(clock - event.clock);
-    if (step <= clock - start) [[likely]] {
-      event.clock = clock -= step;
-      continue;
-    }
-    ++losses.clock_anomalies;
-    const uint64_t ahead = kWrap - step;
-    event.clock = clock + std::min(ahead, end - clock);
-  }
+  return first + (doubt(source, first + 1, format, clocks) < doubt(source, first, format, clocks));
 }
 
 }  // namespace
@@ -160,34 +179,32 @@ bool has_good_clocks(const Header& header) {
          header.end_time_ns < kMostTime;
 }
 
-WarpRecords decode_warp(const WarpBytes& warp, uint32_t region_count, std::vector<Event>& events,
-                        Losses& losses) {
+WarpRecords decode_warp(const WarpBytes& warp, const RecordFormat& format,
+                        std::vector<Event>& events, Losses& losses) {
   const RecordSource source(warp);
-  const uint64_t start = warp.header.start_clock;
-  const uint64_t end = warp.header.end_clock;
-  const std::optional<uint64_t> limit = start <= end ? std::optional(end) : std::nullopt;
+  const ClockWidener clocks(warp.header, format.clock_bits);
   const size_t first = events.size();
+  const auto since = [&](size_t at) { return std::span(events).subspan(at); };
   if (source.overwritten() == 0) {
-    parse_records(source, 0, source.total(), region_count, events, losses);
-    const std::span<Event> all = std::span(events).subspan(first);
-    widen_forward(all, start, limit, losses);
-    const uint64_t last = all.empty() ? start : all.back().clock;
-    if (limit && last <= end && end - last >= kWrap && !all.empty()) ++losses.long_gaps;
+    parse_records(source, 0, source.total(), format, events, losses);
+    const uint64_t last = clocks.widen_forward(since(first), losses);
+    const bool is_silent =
+        events.size() > first && clocks.has_end() && warp.header.end_clock - last >= clocks.wrap();
+    losses.long_gaps += is_silent;
     return {source.total(), 0};
   }
-  parse_records(source, 0, source.drained_count(), region_count, events, losses);
+  parse_records(source, 0, source.drained_count(), format, events, losses);
   const size_t middle = events.size();
-  const uint64_t whole = first_whole(source, region_count, warp.header);
-  parse_records(source, whole, source.total(), region_count, events, losses);
-  const std::span<Event> all = std::span(events).subspan(first);
-  const uint64_t overwritten = source.overwritten() + (whole - source.first_kept());
-  losses.overwritten_records += overwritten;
-  if (limit) {
-    widen_forward(all.first(middle - first), start, limit, losses);
-    widen_backward(all.subspan(middle - first), start, end, losses);
+  const uint64_t kept = first_whole(source, format, clocks);
+  parse_records(source, kept, source.total(), format, events, losses);
+  if (clocks.has_end()) {
+    clocks.widen_forward(since(first).first(middle - first), losses);
+    clocks.widen_backward(since(middle), losses);
   } else {
-    widen_forward(all, start, limit, losses);
+    clocks.widen_forward(since(first), losses);
   }
+  const uint64_t overwritten = kept - source.drained_count();
+  losses.overwritten_records += overwritten;
   return {source.total(), overwritten};
 }
 

@@ -13,6 +13,24 @@
 
 namespace proton::device_buffer {
 
+/// How starts and ends of a region belong together.
+enum class Matching : uint8_t {
+  kNested,  // within a warp, the innermost first
+  kQueued,  // asynchronous: the oldest first, in the warp or else across the CTA's warps
+};
+
+/// What the record map says about a region.
+struct Region {
+  Matching matching = Matching::kNested;
+  uint32_t value_bits = 0;  // of its values: 32 or 64; 0: told from the records
+};
+
+/// How the records of a kernel are to be read.
+struct RecordFormat {
+  std::span<const Region> regions;
+  uint32_t clock_bits = kShortClockBits;
+};
+
 /// A record with its clock widened.
 struct Event {
   uint64_t clock;
@@ -45,7 +63,7 @@ bool has_good_clocks(const Header& header);
 
 /// Appends the events of a warp to `events`, in the order they were recorded. Clocks count forward
 /// from the header's start, and behind overwritten records backward from its end.
-WarpRecords decode_warp(const WarpBytes& warp, uint32_t region_count, std::vector<Event>& events,
-                        Losses& losses);
+WarpRecords decode_warp(const WarpBytes& warp, const RecordFormat& format,
+                        std::vector<Event>& events, Losses& losses);
 
 }  // namespace proton::device_buffer

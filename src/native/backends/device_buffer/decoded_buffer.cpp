@@ -23,6 +23,10 @@ void check(std::span<const std::byte> buffer, const Geometry& geometry, size_t r
   if (region_count > kRegionLimit) {
     refuse(concat("a record map of ", region_count, " regions; there are ids for ", kRegionLimit));
   }
+  if (options.clock_bits != kShortClockBits && options.clock_bits != kLongClockBits) {
+    refuse(concat("records cannot hold ", options.clock_bits, " bits of a clock; choose ",
+                  kShortClockBits, " or ", kLongClockBits));
+  }
   if (!drained.empty() && drained.size() != geometry.slot_count()) {
     refuse(concat("drained records of ", drained.size(), " slots; the buffer has ",
                   geometry.slot_count()));
@@ -170,7 +174,7 @@ WarpSummary summarize(const Header& header, uint64_t slot, const WarpRecords& re
 }  // namespace
 
 DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& geometry,
-                            std::span<const Matching> regions, const DecodeOptions& options,
+                            std::span<const Region> regions, const DecodeOptions& options,
                             Drained drained) {
   check(buffer, geometry, regions.size(), options, drained);
   DecodedBuffer decoded;
@@ -187,8 +191,7 @@ DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& g
                    buffer.subspan(geometry.ring_offset(slot), geometry.ring_bytes),
                    drained.empty() ? std::span<const std::byte>{} : drained[slot]};
     events.clear();
-    const WarpRecords records =
-        decode_warp(warp, static_cast<uint32_t>(regions.size()), events, losses);
+    const WarpRecords records = decode_warp(warp, {regions, options.clock_bits}, events, losses);
     matcher.add_warp(slot, events, records.overwritten > 0);
     decoded.record_count += records.record_count;
     decoded.warps.push_back(summarize(warp.header, slot, records, clocks));

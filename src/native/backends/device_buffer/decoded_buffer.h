@@ -15,8 +15,9 @@
 namespace proton::device_buffer {
 
 struct DecodeOptions {
-  double record_cycles = 0;          // what a record costs; 0: nothing is corrected
-  double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
+  uint32_t clock_bits = kShortClockBits;  // that a record holds
+  double record_cycles = 0;               // what a record costs; 0: nothing is corrected
+  double nominal_cycles_per_ns = 0;       // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
   struct HostInterval {
@@ -86,7 +87,7 @@ using Drained = std::span<const std::span<const std::byte>>;
 /// Throws Error(kUsage) where `buffer` cannot have this geometry or options make no sense; whatever
 /// the bytes say is no error. `drained` is empty or has a span for every slot.
 DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& geometry,
-                            std::span<const Matching> regions, const DecodeOptions& options,
+                            std::span<const Region> regions, const DecodeOptions& options,
                             Drained drained = {});
 
 }  // namespace proton::device_buffer

@@ -26,17 +26,26 @@ constexpr uint32_t pack_tag(RecordKind kind, uint32_t region, uint32_t payload =
   return static_cast<uint32_t>(kind) << kKindShift | (region & (kRegionLimit - 1)) << kRegionShift |
          (payload & ((1u << kPayloadBits) - 1));
 }
+constexpr uint32_t kShortClockBits = 32;
+constexpr uint32_t kLongClockBits = kShortClockBits + kPayloadBits;
 constexpr RecordKind kind_of(uint32_t tag) { return static_cast<RecordKind>(tag >> kKindShift); }
 constexpr uint32_t region_of(uint32_t tag) { return (tag >> kRegionShift) & (kRegionLimit - 1); }
 
-/// A moment. A value takes two: in the second, `tag` is the high word of 64 bits, or the tag of the
-/// first again when the value has 32, and `clock` is the low word.
+/// A moment. The payload is 0, or bits 32 to 47 of the clock. A value takes two records: in the
+/// second, `tag` is the high word of 64 bits, or the first's tag with no payload when the value has
+/// 32, and `clock` is the low word.
 struct Record {
   uint32_t tag;
   uint32_t clock;  // low word of the SM's clock
 };
 constexpr uint32_t kRecordBytes = 8;
 static_assert(sizeof(Record) == kRecordBytes);
+
+/// What of the clock a record holds, `clock_bits` (one of the two above) of it.
+constexpr uint64_t clock_of(const Record& record, uint32_t clock_bits) {
+  const uint64_t payload = record.tag & ((1u << kPayloadBits) - 1);
+  return clock_bits == kLongClockBits ? payload << kShortClockBits | record.clock : record.clock;
+}
 
 /// What a warp says about itself. Zeroed before a launch: a slot whose warp never closed its
 /// buffer has no magic.

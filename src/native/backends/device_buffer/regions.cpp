@@ -36,7 +36,7 @@ void RegionMatcher::start(const Event& event) {
   if (crossed_ > 0) [[unlikely]] {
     drop_crossed(event.region);
   }
-  const bool is_queued = regions_[event.region] == Matching::kQueued;
+  const bool is_queued = regions_[event.region].matching == Matching::kQueued;
   if (skipped_ > 0 || open_.size() >= kMostDepth) [[unlikely]] {
     ++losses_.too_deep;
     skipped_ += !is_queued;
@@ -54,7 +54,7 @@ void RegionMatcher::start(const Event& event) {
 }
 
 void RegionMatcher::end(const Event& event) {
-  if (regions_[event.region] == Matching::kQueued) return end_queued(event);
+  if (regions_[event.region].matching == Matching::kQueued) return end_queued(event);
   if (skipped_ > 0) [[unlikely]] {
     --skipped_;
     return;

@@ -12,12 +12,6 @@
 
 namespace proton::device_buffer {
 
-/// How starts and ends of a region belong together.
-enum class Matching : uint8_t {
-  kNested,  // within a warp, the innermost first
-  kQueued,  // asynchronous: the oldest first, in the warp or else across the CTA's warps
-};
-
 constexpr uint32_t kNoContext = ~0u;
 
 /// What one warp spent in one context.
@@ -63,7 +57,7 @@ class RegionMatcher {
     bool keeps_spans = false;
   };
 
-  RegionMatcher(std::span<const Matching> regions, Options options, Losses& losses)
+  RegionMatcher(std::span<const Region> regions, Options options, Losses& losses)
       : regions_(regions), options_(options), losses_(losses), queues_(regions.size()) {}
 
   /// `is_start_lost`: records were overwritten, so ends may come without a start.
@@ -104,7 +98,7 @@ class RegionMatcher {
   RegionContext& touch(uint32_t context);
   void finish_warp();
 
-  std::span<const Matching> regions_;
+  std::span<const Region> regions_;
   Options options_;
   Losses& losses_;
   std::vector<RegionContext> contexts_;

@@ -94,7 +94,7 @@ class Buffer {
   const Geometry& geometry() const { return geometry_; }
   std::vector<std::byte>& bytes() { return bytes_; }
 
-  DecodedBuffer decode(const std::vector<Matching>& regions, const DecodeOptions& options = {},
+  DecodedBuffer decode(const std::vector<Region>& regions, const DecodeOptions& options = {},
                        Drained drained = {}) const {
     return decode_buffer(bytes_, geometry_, regions, options, drained);
   }
@@ -105,9 +105,7 @@ class Buffer {
 };
 
 /// `count` regions that nest.
-inline std::vector<Matching> nested(size_t count) {
-  return std::vector<Matching>(count, Matching::kNested);
-}
+inline std::vector<Region> nested(size_t count) { return std::vector<Region>(count); }
 
 inline uint64_t all_losses(const Losses& losses) {
   uint64_t sum = 0;

@@ -12,7 +12,9 @@ struct Decoded {
 };
 
 Decoded decode_one(const Warp& warp, uint32_t ring_bytes, uint32_t region_count = 8,
-                   std::span<const std::byte> drained = {}) {
+                   std::span<const std::byte> drained = {}, uint32_t clock_bits = kShortClockBits,
+                   uint32_t value_bits = 0) {
+  const std::vector<Region> regions(region_count, {.value_bits = value_bits});
   Buffer buffer({1, 1, ring_bytes});
   buffer.put(0, warp);
   Decoded decoded;
@@ -22,7 +24,7 @@ Decoded decode_one(const Warp& warp, uint32_t ring_bytes, uint32_t region_count 
   if (!header) return decoded;
   const std::span<const std::byte> ring = std::span(buffer.bytes()).first(ring_bytes);
   decoded.records =
-      decode_warp({*header, ring, drained}, region_count, decoded.events, decoded.losses);
+      decode_warp({*header, ring, drained}, {regions, clock_bits}, decoded.events, decoded.losses);
   return decoded;
 }
 
@@ -185,4 +187,44 @@ TEST(drained_bytes_beyond_what_was_written_are_not_read) {
   const std::vector<std::byte> drained = bytes_of({{0, 0}, {0, 0}, {0, 0}, {0, 0}}, 4);
   const Decoded decoded = decode_one(warp, 32, 8, drained);
   CHECK_EQ(decoded.events.size(), 2);
+}
+
+TEST(a_value_may_stand_half_in_what_was_drained) {
+  Warp warp;
+  warp.mark(0, 1).value32(1, 2, 42).mark(0, 3);
+  const std::vector<std::byte> drained = bytes_of(warp.records, 2);
+  const Decoded decoded = decode_one(warp, 16, 8, drained);
+  CHECK_EQ(decoded.events.size(), 3);
+  CHECK_EQ(decoded.events[1].value, 42);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(clocks_of_48_bits_bridge_long_silence) {
+  Warp warp;
+  warp.lived(0, 0, 60'000'000'000, 90'000'000'000);
+  for (const uint64_t cycles : {uint64_t{5}, uint64_t{80'000'000'000}}) {
+    const uint64_t clock = kStartClock + cycles;
+    warp.records.push_back(
+        {pack_tag(RecordKind::kMark, 0, clock >> 32 & 0xffff), static_cast<uint32_t>(clock)});
+  }
+  const Decoded decoded = decode_one(warp, 64, 1, {}, kLongClockBits);
+  CHECK(cycles_of(decoded) == Cycles{5, 80'000'000'000});
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(values_beside_clocks_of_48_bits_repeat_the_tag_without_payload) {
+  Warp warp;
+  warp.records = {{pack_tag(RecordKind::kValue, 1, kStartClock >> 32), 705'032'710},
+                  {pack_tag(RecordKind::kValue, 1), static_cast<uint32_t>(-7)}};
+  const Decoded decoded = decode_one(warp, 64, 2, {}, kLongClockBits);
+  CHECK_EQ(decoded.events[0].value, -7);
+  CHECK_EQ(decoded.events[0].clock, 5'000'000'006);
+}
+
+TEST(the_record_map_tells_the_width_of_values_where_it_can) {
+  // 64 bits whose high word looks like the tag
+  Warp warp;
+  warp.value64(1, 5, static_cast<int64_t>(uint64_t{pack_tag(RecordKind::kValue, 1)} << 32 | 9));
+  CHECK_EQ(decode_one(warp, 64, 2).events[0].value, 9);
+  CHECK(decode_one(warp, 64, 2, {}, kShortClockBits, 64).events[0].value < 0);
 }

@@ -36,12 +36,16 @@ DecodeOptions random_options(std::mt19937_64& random) {
   static HostOffset offset;
   if (random() % 2 == 0) options.kernel = {1'000'000, 1'050'000};
   if (random() % 2 == 0) options.host_offset = &offset;
+  if (random() % 4 == 0) options.clock_bits = kLongClockBits;
   return options;
 }
 
-std::vector<Matching> random_regions(std::mt19937_64& random) {
-  std::vector<Matching> regions(random() % 9);
-  for (Matching& one : regions) one = random() % 3 == 0 ? Matching::kQueued : Matching::kNested;
+std::vector<Region> random_regions(std::mt19937_64& random) {
+  std::vector<Region> regions(random() % 9);
+  for (Region& one : regions) {
+    if (random() % 3 == 0) one.matching = Matching::kQueued;
+    one.value_bits = static_cast<uint32_t>(random() % 3 * 32);
+  }
   return regions;
 }
 

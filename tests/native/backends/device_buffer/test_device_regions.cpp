@@ -10,8 +10,8 @@ DecodedBuffer regions_of(const std::vector<Warp>& warps, const std::vector<uint3
                          double record_cycles = 0, uint32_t ring_bytes = 1024) {
   Buffer buffer({1, static_cast<uint32_t>(warps.size()), ring_bytes});
   for (size_t slot = 0; slot < warps.size(); ++slot) buffer.put(slot, warps[slot]);
-  std::vector<Matching> regions = nested(8);
-  for (const uint32_t region : queued) regions[region] = Matching::kQueued;
+  std::vector<Region> regions = nested(8);
+  for (const uint32_t region : queued) regions[region].matching = Matching::kQueued;
   return buffer.decode(regions, {.record_cycles = record_cycles, .keeps_spans = true});
 }
 

@@ -135,6 +135,7 @@ TEST(options_that_make_no_sense_are_refused) {
   CHECK_HAS(refusal(buffer, {.record_cycles = std::numeric_limits<double>::quiet_NaN()}),
             "must be a number of cycles");
   CHECK_HAS(refusal(buffer, {}, kRegionLimit + 1), "there are ids for 16384");
+  CHECK_HAS(refusal(buffer, {.clock_bits = 40}), "cannot hold 40 bits of a clock; choose 32 or 48");
   DecodeOptions options;
   options.kernel = {20, 10};
   CHECK_HAS(refusal(buffer, options), "a kernel cannot run from 20 to 10 ns");
