@@ -107,6 +107,11 @@ class Op:
         return found[1].strip('"') if found else ""
 
     @property
+    def is_kernel(self) -> bool:
+        """Whether it is a function that is launched; the others are called (`noinline=True`)."""
+        return self.name in FUNCTIONS and " public " in self.text.split("@")[0]
+
+    @property
     def operands(self) -> tuple[str, ...]:
         """The values its first line names after its own results, in order."""
         named = _VALUE.findall(self.text.split(" loc(")[0])
@@ -189,7 +194,7 @@ class Module:
 
     def kernels(self) -> list[Op]:
         """The functions that are launched: the public ones."""
-        return [op for op in self.functions() if " public " in op.text.split("@")[0]]
+        return [op for op in self.functions() if op.is_kernel]
 
     @property
     def target(self) -> str:

@@ -73,8 +73,11 @@ def kinds_of(words: Iterable[str]) -> dict[str, str]:
 
 
 def runs_as_written(op: Op) -> bool:
-    """Whether records may stand beside it."""
-    return all(around.name in CONTROL for around in op.ancestors)
+    """Whether records may stand beside it: in a kernel, for called functions have no buffer."""
+    return all(
+        around.name in CONTROL and (around.name != "tt.func" or around.is_kernel)
+        for around in op.ancestors
+    )
 
 
 def label_of(kind: str, op: Op) -> str:

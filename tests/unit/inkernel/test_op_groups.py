@@ -58,3 +58,8 @@ def test_bodies_of_reductions_do_not_run_as_written() -> None:
     ops = {op.name: op for op in read_module(TEXT).walk()}
     assert runs_as_written(ops["tt.load"])
     assert not runs_as_written(ops["tt.store"])
+
+
+def test_called_functions_have_no_buffer_to_record_into() -> None:
+    module = read_module(TEXT.replace("public", "private"))
+    assert not any(runs_as_written(op) for op in module.walk() if op.name == "tt.load")

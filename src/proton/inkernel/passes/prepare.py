@@ -23,11 +23,8 @@ class Prepare:
 
     def apply(self, module: Module) -> None:
         """Edit the module."""
-        functions = module.functions()
-        is_recording = any(_records(function) for function in functions)
         for kernel in module.kernels():
-            # a kernel without records of its own may call a function with some
-            if is_recording and (_records(kernel) or len(functions) > len(module.kernels())):
+            if _records(kernel):
                 frame(module, kernel, Carrier("init"))
 
 

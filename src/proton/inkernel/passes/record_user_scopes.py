@@ -26,6 +26,7 @@ class RecordUserScopes:
     def apply(self, module: Module) -> None:
         """Edit the module."""
         verify(module)
+        _refuse_called_functions(module)
         for op in module.walk():
             carrier = carrier_of(op)
             if carrier is not None and carrier.is_record:
@@ -35,6 +36,17 @@ class RecordUserScopes:
                 op.replace(f"{carrier.result} = arith.constant 1 : i32")
             elif is_conditional(op) and _is_guarded(op):
                 module.replaced[op.first] = module.replaced[op.last] = []
+
+
+def _refuse_called_functions(module: Module) -> None:
+    for function in module.functions():
+        for op in function.walk():
+            if not function.is_kernel and carrier_of(op) is not None:
+                raise module.error(
+                    op,
+                    f"{function.symbol!r} is compiled apart (noinline=True) and has no buffer to "
+                    "record into; leave out noinline, or the records",
+                )
 
 
 def _complete(op: Op, carrier: Carrier) -> Carrier:
