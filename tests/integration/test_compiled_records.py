@@ -6,15 +6,20 @@ from typing import Any
 
 import pytest
 
+from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.mode import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular
 from proton.inkernel.passes.lower_records_flush import LowerRecordsFlush
 from proton.inkernel.passes.lower_to_amd import LowerToAmd
 from proton.inkernel.passes.lower_to_nvidia import LowerToNvidia
+from proton.inkernel.pipeline import passes_of_modes, run_passes
 from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, sass
 from tests.unit.inkernel.llvm.test_counting import check_walks
+
+pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")  # Triton 3.9's own
 
 STRATEGIES = {"circular": LowerRecordsCircular, "flush": LowerRecordsFlush}
 COMBINATIONS = [(s, m) for s in STRATEGIES for m in ("global", "shared")]
@@ -43,6 +48,7 @@ def compile_with(
     return build(name, chosen, passes, **(constants or {}))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_kernel_compiles_for_every_target(name: str, target: str) -> None:
@@ -111,6 +117,30 @@ def test_the_record_map_names_regions_lines_and_parents() -> None:
     assert regions["inner"]["parent"] == regions["third"]["id"]
     assert regions["third"]["file"].endswith("carrier_kernels.py")
     assert all(region["line"] > 0 for region in regions.values())
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("target", ["sm_90", "sm_100", "gfx942"])
+def test_records_of_the_passes_on_ttgir_reach_the_binary(target: str) -> None:
+    chosen = TARGETS[target]
+
+    def lower(metadata: dict[str, Any]) -> Sequence[Any]:
+        vendor = "nvidia" if chosen.backend == "cuda" else "amd"
+        facts = KernelFacts(vendor, metadata["num_warps"], metadata["shared"], 0, chosen.warp_size)
+        return lowering_passes(parse_instrumentation("default"), facts)
+
+    def record(text: str) -> str:
+        return run_passes(text, passes_of_modes(["ops", "loops", "mma"]))
+
+    built = build("matmul", chosen, lower, record)
+    assert built.binary[:4] == b"\x7fELF"
+    assert built.lowering is not None
+    regions = built.lowering.record_map["regions"]
+    assert {"loop", "iteration", "store"} <= {region["kind"] for region in regions}
+    loop = next(region for region in regions if region["kind"] == "loop")
+    turn = next(region for region in regions if region["kind"] == "iteration")
+    assert turn["parent"] == loop["id"]
+    assert all(region["file"].endswith("carrier_kernels.py") for region in regions)
 
 
 @pytest.mark.parametrize("memory", ["global", "shared"])

@@ -92,6 +92,7 @@ def branches(x_ptr, y_ptr, n, B: tl.constexpr):
     row = tl.program_id(0)
     if row > n:
         start("early")
+        end("early")
         return
     at = row * B + tl.arange(0, B)
     x = tl.load(x_ptr + at)
@@ -242,11 +243,12 @@ def build(
     name: str,
     target: GPUTarget,
     passes: Callable[[dict[str, Any]], Sequence[Any]],
+    ttgir: Callable[[str], str] | None = None,
     **constants: Any,
 ) -> Built:
-    """Compile a kernel with `passes(metadata)` run over its LLVM text."""
+    """Compile a kernel with `passes(metadata)` run over its LLVM text, and `ttgir` over that."""
     seen, edit = editor(passes)
-    with stages_edited(edit, around=DOTS if name == "matmul" else ()):
+    with stages_edited(edit, ttgir or (_record_dots if name == "matmul" else None)):
         kernel = triton.compile(
             source(name, target, **constants),
             target=target,
@@ -280,18 +282,18 @@ def editor(
 
 @contextmanager
 def stages_edited(
-    edit: Callable[[str, dict[str, Any]], str], around: Sequence[str] = ()
+    edit: Callable[[str, dict[str, Any]], str], ttgir: Callable[[str], str] | None = None
 ) -> Iterator[None]:
-    """Have `edit` change the LLVM text of what is compiled, and ops of TTGIR recorded."""
+    """Have `edit` change the LLVM text of what is compiled, and `ttgir` its TTGIR."""
     knobs = triton.knobs
     before = knobs.runtime.add_stages_inspection_hook, knobs.compilation.always_compile
 
     def hook(self=None, stages=None, options=None, language=None, capability=None):
         if stages is None:
             return "carrier-kernels", "carrier-kernels"
-        ttgir, llir = stages["ttgir"], stages["llir"]
-        if around:
-            stages["ttgir"] = lambda module, metadata: _record(ttgir(module, metadata), around)
+        inner, llir = stages["ttgir"], stages["llir"]
+        if ttgir is not None:
+            stages["ttgir"] = lambda module, metadata: _edited(inner(module, metadata), ttgir)
         stages["llir"] = lambda module, metadata: edit(llir(module, metadata), metadata)
         return None
 
@@ -306,12 +308,21 @@ def stages_edited(
 DOTS = ("tt.dot", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttg.async_wait", "amdg.async_wait")
 
 
-def _record(module: Any, around: Sequence[str]) -> Any:
-    """The TTGIR module with a region round every op that is one of `around`, and one for all."""
+def _edited(module: Any, edit: Callable[[str], str]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kernel.ttgir")
+        path.write_text(edit(str(module)), encoding="utf-8")
+        parsed = libtriton.ir.parse_mlir_module(str(path), module.context)
+    parsed.context = module.context
+    return parsed
+
+
+def _record_dots(text: str) -> str:
+    """The TTGIR with a region round every op that is one of `DOTS`, and one for all."""
     lines: list[str] = []
-    for line in str(module).split("\n"):
+    for line in text.split("\n"):
         words = line.replace("(", " ").split()
-        op = next((word for word in words[:4] if word in around), None)
+        op = next((word for word in words[:4] if word in DOTS), None)
         begins = line.lstrip().startswith("tt.func public")
         if op:
             lines += [_ttgir(f"start {op}", len(lines)), line, _ttgir(f"end {op}", len(lines))]
@@ -319,12 +330,7 @@ def _record(module: Any, around: Sequence[str]) -> Any:
             lines += [_ttgir("end all", len(lines)), line]
         else:
             lines += [line, _ttgir("start all", len(lines))] if begins else [line]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernel.ttgir")
-        path.write_text("\n".join(lines), encoding="utf-8")
-        parsed = libtriton.ir.parse_mlir_module(str(path), module.context)
-    parsed.context = module.context
-    return parsed
+    return "\n".join(lines)
 
 
 def _ttgir(record: str, number: int) -> str:
