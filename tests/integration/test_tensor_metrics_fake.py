@@ -470,12 +470,13 @@ def test_the_buffer_may_be_small(
 ) -> None:
     monkeypatch.setenv("TRITON_PROFILE_METRIC_BUFFER_SIZE", "1")
     proton.start("run", backend="cupti")
-    fake_driver.calls.fake_context_create(0)  # one that has no buffer yet
+    context = fake_driver.calls.fake_context_create(0)  # one that has no buffer yet
     ones = on_gpu([1] * 1000)
     for _ in range(100):  # six times as much as it holds
         with proton.scope("a", {"x": ones}):
             pass
     proton.finalize()
+    fake_driver.calls.fake_context_destroy(context)
     profile = profile_of("run.hatchet")
     assert metrics_of(profile)["a"] == {"x": [100] * 1000}
     assert profile.losses == {}

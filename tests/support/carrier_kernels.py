@@ -286,7 +286,6 @@ def stages_edited(
 ) -> Iterator[None]:
     """Have `edit` change the LLVM text of what is compiled, and `ttgir` its TTGIR."""
     knobs = triton.knobs
-    before = knobs.runtime.add_stages_inspection_hook, knobs.compilation.always_compile
 
     def hook(self=None, stages=None, options=None, language=None, capability=None):
         if stages is None:
@@ -297,12 +296,11 @@ def stages_edited(
         stages["llir"] = lambda module, metadata: edit(llir(module, metadata), metadata)
         return None
 
-    knobs.runtime.add_stages_inspection_hook = hook
-    knobs.compilation.always_compile = True
-    try:
+    # scopes, not old values: a knob that was set no longer follows its environment variable
+    with knobs.runtime.scope(), knobs.compilation.scope():
+        knobs.runtime.add_stages_inspection_hook = hook
+        knobs.compilation.always_compile = True
         yield
-    finally:
-        knobs.runtime.add_stages_inspection_hook, knobs.compilation.always_compile = before
 
 
 DOTS = ("tt.dot", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttg.async_wait", "amdg.async_wait")

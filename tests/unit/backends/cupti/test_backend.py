@@ -76,7 +76,7 @@ class FakeHub:
 
     @classmethod
     def stats(cls) -> dict[str, int]:
-        return {"graph_refusals": cls.refusals, "clock_residual_ns": 40}
+        return {"graph_refusals": cls.refusals, "clock_residual_ns": 40, "samples": 0}
 
     @classmethod
     def devices(cls) -> list[dict[str, Any]]:
