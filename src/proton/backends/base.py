@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
+from proton.model.in_kernel import RecordedKernel
 
 FLUSH_LIMIT_S = 30.0
 
@@ -80,6 +81,17 @@ class Backend(Protocol):
 
     def stop(self) -> None:
         """Report no more, and leave no hook behind."""
+
+
+@runtime_checkable
+class RecordsInKernel(Protocol):
+    """What a backend has besides whose kernels record about themselves; any thread may ask."""
+
+    def recorded_kernels(self, phase: int) -> Sequence[RecordedKernel]:
+        """What kernels launched in a phase have recorded so far, each context and mode once."""
+
+    def drop_phase(self, phase: int) -> None:
+        """Nobody will ask for this phase again."""
 
 
 # name -> "module:class", imported only when chosen; None: known, but not in this version

@@ -150,4 +150,5 @@ def _profile(
         autotune=summary.autotune,
         phases=summary.phases,
         sampling=summary.sampling,
+        in_kernel=summary.in_kernel,
     )

@@ -99,6 +99,44 @@ class SamplingObject(TypedDict, total=False):
     files: dict[str, SourceFileObject]
 
 
+class RegionObject(TypedDict, total=False):
+    """A region of an instrumented kernel; cycles of `p10` to `max` are of one passage."""
+
+    name: str
+    file: str
+    line: int
+    kind: str
+    parent: int  # number of the region around it, or -1
+    count: int
+    cycles: float
+    ns: float
+    p10: float  # quantiles over warps
+    p50: float
+    p90: float
+    min: float
+    max: float
+
+
+class RecordedKernelObject(TypedDict, total=False):
+    """What an instrumented kernel recorded in one context and mode."""
+
+    kernel: str
+    context: list[str]
+    mode: str
+    device_id: int
+    launches: int
+    recorded_warps: int
+    clock_ghz: float
+    record_cycles: float
+    error_cycles: float
+    regions: list[RegionObject]
+    ctas: dict[str, Any]  # docs/reference/file-format.md has the keys of these
+    values: list[dict[str, Any]]
+    heat: list[dict[str, Any]]
+    losses: dict[str, int]
+    changed: dict[str, list[float | None]]  # [without records, with them]
+
+
 class ProtonObject(TypedDict, total=False):
     """What Proton says about the recording as a whole."""
 
@@ -125,6 +163,7 @@ class ProtonObject(TypedDict, total=False):
     kinds: str  # one FrameKind letter a node, depth first
     kernels: list[list[Any]]  # [row, min, max, p50, p99 (ns), launch attributes]
     sampling: SamplingObject
+    in_kernel: list[RecordedKernelObject]
     devices: DeviceMap  # traces only, which have no device map of their own
 
 

@@ -8,8 +8,10 @@ from proton.errors import FormatError
 from proton.files import schema
 from proton.files.checks import is_integer, is_text, short
 from proton.files.fields import Fields
+from proton.files.in_kernel import read_in_kernel
 from proton.files.sampling import read_sampling, sampling_object
 from proton.model.device import Device
+from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
 from proton.model.sampling import Sampling
@@ -28,6 +30,7 @@ class Summary(NamedTuple):
     kernels: object  # not checked yet: the tree says how many rows there are
     devices: tuple[Device, ...]
     sampling: Sampling | None = None
+    in_kernel: tuple[RecordedKernel, ...] = ()
 
 
 def read_summary(found: object, source: str) -> Summary:
@@ -56,6 +59,7 @@ def read_summary(found: object, source: str) -> Summary:
         kernels=found.get("kernels"),
         devices=read_devices(found.get("devices", {}), source),
         sampling=read_sampling(found.get("sampling"), source),
+        in_kernel=read_in_kernel(found.get("in_kernel"), source),
     )
 
 
@@ -168,6 +172,7 @@ def summary_object(profile: Profile) -> dict[str, Any]:
         "autotune": [dict(record) for record in profile.autotune],
         "metric_kinds": {metric: kind.value for metric, kind in profile.metric_kinds.items()},
         "sampling": None if profile.sampling is None else sampling_object(profile.sampling),
+        "in_kernel": [kernel.to_json() for kernel in profile.in_kernel],
     }
     said = {key: value for key, value in fields.items() if value not in ("", None, [], {})}
     if profile.sampling is not None:

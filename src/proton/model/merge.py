@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from proton.model.detail import KernelDetail, merge_details
 from proton.model.frame import Frame
+from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
@@ -49,6 +50,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         autotune=tuple(record for profile in profiles for record in profile.autotune),
         phases=tuple(sorted({phase for profile in profiles for phase in profile.phases})),
         sampling=merge_sampling(sampled),
+        in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),
     )
 
 

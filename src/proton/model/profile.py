@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from proton.model.device import Device
+from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
 from proton.model.sampling import Sampling
 from proton.model.trace import Trace
@@ -52,3 +53,4 @@ class Profile:
     autotune: Sequence[Mapping[str, Any]] = ()
     phases: Sequence[int] = (0,)  # the phases this profile was put together from
     sampling: Sampling | None = None  # of sessions that sampled instructions
+    in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded

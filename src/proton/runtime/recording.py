@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from proton import _native
-from proton.backends.base import FLUSH_LIMIT_S, Backend, make_backend
+from proton.backends.base import FLUSH_LIMIT_S, Backend, RecordsInKernel, make_backend
 from proton.errors import UsageError, WriteError
 from proton.runtime import nvtx
 from proton.runtime.header import make_header
@@ -155,6 +155,7 @@ class Recording:
             for each in range(max(first, 0), min(phase, self.native.phase) + 1):
                 if self.native.has_phase(each):
                     self.native.clear_phase(each)
+                    self._drop_in_kernel(each)
                     self.files.drop_early(each)
                     self.safekeeping.phase_dropped(each)
         if up_to:
@@ -180,7 +181,7 @@ class Recording:
         header = self._common_header(self.native.phase)
         with self.keeping:
             for phase in self._phases():
-                own = {**header, "phase": phase, **self._sources(phase)}
+                own = {**header, "phase": phase, **self._phase_facts(phase)}
                 try:
                     with self._timed(f"phase {phase} written"):
                         self.files.write(phase, output_format, own)
@@ -257,7 +258,7 @@ class Recording:
 
     def header(self, phase: int) -> dict[str, object]:
         """The start of the file's `proton` key."""
-        return {**self._common_header(phase), **self._sources(phase)}
+        return {**self._common_header(phase), **self._phase_facts(phase)}
 
     def _common_header(self, phase: int) -> dict[str, object]:
         return make_header(
@@ -267,6 +268,20 @@ class Recording:
             phases=self._phases(),
             start_time_ns=self.start_time_ns,
         )
+
+    def _phase_facts(self, phase: int) -> dict[str, object]:
+        return {**self._sources(phase), **self._in_kernel(phase)}
+
+    def _in_kernel(self, phase: int) -> dict[str, object]:
+        """What instrumented kernels recorded about themselves, where some did."""
+        backends = [each for each in self.backends.values() if isinstance(each, RecordsInKernel)]
+        kernels = [kernel for each in backends for kernel in each.recorded_kernels(phase)]
+        return {"in_kernel": [kernel.to_json() for kernel in kernels]} if kernels else {}
+
+    def _drop_in_kernel(self, phase: int) -> None:
+        for backend in self.backends.values():
+            if isinstance(backend, RecordsInKernel):
+                backend.drop_phase(phase)
 
     def _sources(self, phase: int) -> dict[str, object]:
         """What identifies the source files that samples of a phase lie in, where there are any."""

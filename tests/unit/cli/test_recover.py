@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proton._native import TraceCursor
 from proton.cli import main
 from proton.cli.recover import find_journals, run
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
 from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
+from tests.support.in_kernel import KERNEL
 from tests.support.native import MakeSession, launch
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
@@ -178,3 +181,32 @@ def test_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: proton recover FILE" in capsys.readouterr().out
     with pytest.raises(UsageError, match="-o needs a file"):
         run(["run", "-o"])
+
+
+def test_what_kernels_recorded_about_themselves_is_recovered_and_merged_with_earlier_parts(
+    make_session: MakeSession,
+) -> None:
+    session = make_session()
+    launch(session, "k")
+    recorded = {"in_kernel": [KERNEL.to_json()]}
+    Path("run.part_0.hatchet").write_bytes(session.serialize("hatchet", 0, header(0) | recorded))
+    content = session.serialize("hatchet_msgpack", 0, header(1) | recorded)
+    Path("run.partial").write_bytes(pack_facts(facts(phase=1)) + pack_chunk(DATA, content))
+    run(["run", "-o", "whole.hatchet", "--keep"])
+    assert [each.launches for each in open_profile("whole.hatchet").in_kernel] == [4]
+    run(["run"])
+    assert open_profile("run.part_0.hatchet").in_kernel == open_profile("whole.hatchet").in_kernel
+
+
+def test_a_trace_has_what_its_last_chunk_says_of_kernels(make_session: MakeSession) -> None:
+    session = make_session(data="trace")
+    cursor = TraceCursor()
+    chunks = b""
+    for launches in (1, 2):
+        launch(session, "k")
+        recorded = {"in_kernel": [replace(KERNEL, launches=launches).to_json()]}
+        content, _ = session.serialize_new(0, header() | recorded, cursor, limit=100)
+        chunks += pack_chunk(DATA, content)
+    Path("run.partial").write_bytes(pack_facts(facts(data="trace", format="perfetto")) + chunks)
+    run(["run"])
+    assert [each.launches for each in open_profile("run.pftrace").in_kernel] == [2]

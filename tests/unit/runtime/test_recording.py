@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 
 import proton
 from proton.errors import WriteError
+from proton.files.read import read_profile
 from proton.runtime import output
 from proton.runtime import session as sessions
+from tests.support.in_kernel import KERNEL
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +97,34 @@ def test_a_hook_of_the_users_comes_and_goes_with_the_session(gpu: Any) -> None:
     gpu.launch("k")
     proton.finalize()
     assert dict(HookManager.session_hooks) == {}
+
+
+def test_what_kernels_recorded_about_themselves_is_in_the_file_of_its_phase(
+    gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped: list[int] = []
+    monkeypatch.setattr(gpu, "drop_phase", lambda _, phase: dropped.append(phase), raising=False)
+    monkeypatch.setattr(
+        gpu,
+        "recorded_kernels",
+        lambda _, phase: [replace(KERNEL, launches=phase)] if phase else [],
+        raising=False,
+    )
+    session = proton.start("run")
+    assert session is not None
+    for _ in range(3):
+        gpu.launch("k")
+        proton.data.advance_phase(session)
+    proton.data.clear(session, phase=2)
+    gpu.launch("k")
+    found = proton.data.get(session, phase=1)
+    assert found is not None
+    assert found[0]["proton"]["in_kernel"] == [replace(KERNEL, launches=1).to_json()]
+    proton.finalize(session)
+    parts = {
+        phase: read_profile((tmp_cwd / f"run.part_{phase}.hatchet").read_bytes(), "f")
+        for phase in (0, 1, 3)
+    }
+    assert {phase: len(part.in_kernel) for phase, part in parts.items()} == {0: 0, 1: 1, 3: 1}
+    assert parts[3].in_kernel[0].launches == 3
+    assert dropped == [2]

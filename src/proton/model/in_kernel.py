@@ -1,0 +1,173 @@
+"""`RecordedKernel`: what instrumented kernels recorded about themselves, region by region.
+
+What each context got of it stands in the tree as metrics; this is what is known beyond: how regions
+spread over warps and CTAs over the device, which bytes were touched, what was lost, and what
+recording changed. `to_json` gives an entry of the `in_kernel` of a `proton` key; reading it, and
+all checking, is `proton.files.in_kernel`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+NO_PARENT = -1
+
+REGISTERS = "registers"  # of a thread
+SPILLS = "spills"  # bytes of a thread
+SHARED = "shared"  # bytes of a CTA
+OCCUPANCY = "occupancy"  # warps of a multiprocessor, or a share of what it can hold
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A region of a kernel, over all warps and launches. Cycles are without the records' cost.
+
+    Quantiles and extremes are of one passage; the quantiles are over warps. None: not known.
+    """
+
+    name: str
+    file: str = ""
+    line: int = 0  # 0: not known
+    kind: str = ""  # scope, op, loop, mma, wait, event, ...
+    parent: int = NO_PARENT  # number of the region around it
+    count: int = 0  # passages
+    cycles: float = 0.0  # of all passages
+    ns: float | None = None
+    p10: float | None = None
+    p50: float | None = None
+    p90: float | None = None
+    min: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ctas:
+    """The CTAs of one launch, the last that was read. Times are on the host's clock."""
+
+    count: int = 0
+    sms: int = 0  # multiprocessors that ran some
+    first_start_ns: float | None = None
+    last_end_ns: float | None = None
+    p50_ns: float | None = None  # of how long a CTA ran
+    p99_ns: float | None = None
+    waves: float | None = None  # how often the device was filled; 1.2: a second, mostly empty time
+    tail_ns: float | None = None  # from the first idle multiprocessor to the end
+    per_sm: Sequence[float | None] = ()  # busy share by number; None: ran nothing
+    active: Sequence[float] = ()  # CTAs that ran, in equal parts of the time; often not known
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Numbers that a kernel recorded under one name."""
+
+    name: str
+    count: int = 0
+    sum: float = 0.0
+    min: float | None = None
+    max: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """Accesses to one tensor, by address: `bins[n]` counts those to bytes from `n * bin_bytes`."""
+
+    tensor: str
+    bytes: int = 0  # moved by all accesses
+    accesses: int = 0
+    bin_bytes: int = 0
+    bins: Sequence[int] = ()
+
+
+class Change(NamedTuple):
+    """A number of the kernel as it is without records, and with them. None: not known."""
+
+    plain: float | None
+    recorded: float | None
+
+
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedKernel:
+    """One kernel in one context and mode. Sums and counts are over all its launches.
+
+    Attributes:
+        context: the path of the launch, the kernel not included.
+        recorded_warps: warps whose records were read.
+        clock_ghz: of the multiprocessors, as measured.
+        record_cycles: what a record costs, which was taken off; 0: nothing was.
+        error_cycles: how far a passage may be off after that.
+        losses: kind of loss -> records, scopes or buffers.
+        changed: REGISTERS, SPILLS, ... -> what recording made of it.
+    """
+
+    kernel: str
+    context: Sequence[str] = ()
+    mode: str = ""
+    device_id: int | None = None
+    launches: int = 0
+    recorded_warps: int = 0
+    clock_ghz: float | None = None
+    record_cycles: float = 0.0
+    error_cycles: float | None = None
+    regions: Sequence[Region] = ()
+    ctas: Ctas | None = None
+    values: Sequence[Value] = ()
+    heat: Sequence[HeatMap] = ()
+    losses: Mapping[str, int] = field(default_factory=_nothing)
+    changed: Mapping[str, Change] = field(default_factory=_nothing)
+
+    def harm(self) -> dict[str, Change]:
+        """The changes that make the measured kernel another one: it spills, or fewer warps fit."""
+        return {
+            name: change
+            for name, change in self.changed.items()
+            if _is_worse(name, change.plain, change.recorded)
+        }
+
+    def region_path(self, number: int) -> Iterator[Region]:
+        """The region and those around it, the innermost first."""
+        while number != NO_PARENT:
+            yield self.regions[number]
+            number = self.regions[number].parent
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a file; what is not known is left out."""
+        said: dict[str, Any] = {
+            "kernel": self.kernel,
+            "context": list(self.context),
+            "mode": self.mode,
+            "device_id": self.device_id,
+            "launches": self.launches,
+            "recorded_warps": self.recorded_warps,
+            "clock_ghz": self.clock_ghz,
+            "record_cycles": self.record_cycles,
+            "error_cycles": self.error_cycles,
+            "regions": [_known(region) for region in self.regions],
+            "ctas": None if self.ctas is None else _known(self.ctas),
+            "values": [_known(value) for value in self.values],
+            "heat": [_known(heat) for heat in self.heat],
+            "losses": dict(self.losses),
+            "changed": {name: list(change) for name, change in self.changed.items()},
+        }
+        return {key: value for key, value in said.items() if value is not None}
+
+
+def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
+    if plain is None or recorded is None:
+        return False
+    return recorded > plain if name == SPILLS else name == OCCUPANCY and recorded < plain
+
+
+def _known(part: Region | Ctas | Value | HeatMap) -> dict[str, Any]:
+    said = {each.name: getattr(part, each.name) for each in fields(part)}
+    return {
+        key: list(value) if isinstance(value, (tuple, list)) else value
+        for key, value in said.items()
+        if value is not None
+    }

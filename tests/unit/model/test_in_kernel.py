@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from proton.model.in_kernel import Change, RecordedKernel
+from tests.support.in_kernel import KERNEL
+
+
+def test_what_it_says_is_plain_json() -> None:
+    said = KERNEL.to_json()
+    assert json.loads(json.dumps(said)) == said
+    assert said["regions"][1]["parent"] == 0
+    assert said["changed"]["spills"] == [0, 16]
+    assert said["ctas"]["per_sm"] == [0.9, None, 0.5, 1.0]
+
+
+def test_what_is_not_known_is_left_out() -> None:
+    said = RecordedKernel("k").to_json()
+    assert not {"ctas", "clock_ghz", "error_cycles", "device_id"} & said.keys()
+    unspread = replace(KERNEL.regions[0], p10=None)
+    assert "p10" not in replace(KERNEL, regions=(unspread,)).to_json()["regions"][0]
+
+
+def test_spills_and_fewer_warps_are_harm_and_other_changes_are_not() -> None:
+    assert set(KERNEL.harm()) == {"spills", "occupancy"}
+    better = {"spills": Change(16, 0), "occupancy": Change(8, 16), "registers": Change(1, 200)}
+    assert replace(KERNEL, changed=better).harm() == {}
+    unknown = {"spills": Change(None, 16), "occupancy": Change(8, None)}
+    assert replace(KERNEL, changed=unknown).harm() == {}
+
+
+def test_a_region_knows_those_around_it() -> None:
+    assert [region.name for region in KERNEL.region_path(2)] == ["dot", "tile"]
