@@ -1,11 +1,9 @@
 """Modes as objects, for `start(mode=...)`, and the words their options accept."""
 
 from proton.inkernel.mode import (
-    MMA,
     BaseMode,
     BufferStrategy,
     BufferType,
-    Default,
     Granularity,
     InstrumentationMode,
     MetricType,
@@ -18,17 +16,22 @@ from proton.inkernel.mode import (
     optimizations,
     sampling_strategies,
 )
+from proton.inkernel.modes import MMA, AsyncWait, Cta, Default, Loops, Ops
 from proton.inkernel.sampling import PCSampling
 
 __all__ = [
     "MMA",
+    "AsyncWait",
     "BaseMode",
     "BufferStrategy",
     "BufferType",
+    "Cta",
     "Default",
     "Granularity",
     "InstrumentationMode",
+    "Loops",
     "MetricType",
+    "Ops",
     "Optimize",
     "PCSampling",
     "SamplingStrategy",

@@ -8,14 +8,15 @@ import pytest
 
 from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.mode import parse_instrumentation
+from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular
 from proton.inkernel.passes.lower_records_flush import LowerRecordsFlush
 from proton.inkernel.passes.lower_to_amd import LowerToAmd
 from proton.inkernel.passes.lower_to_nvidia import LowerToNvidia
-from proton.inkernel.pipeline import passes_of_modes, run_passes
+from proton.inkernel.pipeline import run_passes
+from proton.inkernel.recipe import recording_passes
 from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, sass
 from tests.unit.inkernel.llvm.test_counting import check_walks
 
@@ -130,7 +131,7 @@ def test_records_of_the_passes_on_ttgir_reach_the_binary(target: str) -> None:
         return lowering_passes(parse_instrumentation("default"), facts)
 
     def record(text: str) -> str:
-        return run_passes(text, passes_of_modes(["ops", "loops", "mma"]))
+        return run_passes(text, recording_passes(parse_instrumentation("ops+loops+mma")))
 
     built = build("matmul", chosen, lower, record)
     assert built.binary[:4] == b"\x7fELF"

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.pipeline import parse_passes, passes_of_modes, run_passes
+from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.pipeline import parse_passes, run_passes
 from proton.inkernel.reading import read_module
+from proton.inkernel.recipe import recording_passes
 from proton.inkernel.verify import verify
 from tests.support.kernels import SHAPES, compile_shape
 
@@ -94,7 +96,7 @@ def test_triton_reads_what_the_passes_leave(shape: str, run: str, tmp_path: Path
 
 def test_the_passes_take_a_fraction_of_the_hundred_milliseconds_a_kernel_may_cost() -> None:
     text = _texts("matmul-90")["ttgir"]
-    passes = passes_of_modes(("ops", "loops"))
+    passes = recording_passes(parse_instrumentation("ops+loops"))
     best = 1.0
     for _ in range(5):
         begin = time.perf_counter()

@@ -10,8 +10,10 @@ from typing import NoReturn
 
 from proton._version import __version__
 from proton.errors import FormatError, ProtonError, UsageError
+from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of
-from proton.inkernel.pipeline import parse_passes, passes_of_modes, run_passes
+from proton.inkernel.pipeline import parse_passes, run_passes
+from proton.inkernel.recipe import recording_passes
 
 PROGRAM = "proton-opt"
 
@@ -96,7 +98,7 @@ def _passes(arguments: argparse.Namespace) -> tuple[Pass, ...]:
     if arguments.passes is not None:
         return parse_passes(arguments.passes)
     if arguments.mode is not None:
-        return passes_of_modes(arguments.mode.split("+"))
+        return recording_passes(parse_instrumentation(arguments.mode))
     raise UsageError(f"no pass to run; give --pass or --mode, and see: {PROGRAM} --list")
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from proton.errors import BackendUnavailable
-from proton.inkernel.mode import BaseMode, parse_instrumentation
+from proton.inkernel.mode import BaseMode
+from proton.inkernel.modes import parse_instrumentation
 from proton.runtime.hooks import Hook, LazyMetadata
 
 

@@ -3,5 +3,6 @@
 `reading`, `ir`, `locations` and `values` know TTGIR text, `llvm` knows LLVM text; `carriers` are
 our operations in them, `verify` and `nesting` their rules; `passes` edit, `pipeline` runs them.
 `dsl` and `emission` are what `proton.language` calls. `op_groups` says which operations are loads
-and so on. `mode` and `sampling` are options. docs/internals/passes.md is the walk through it.
+and so on. `mode`, `modes` and `sampling` are options, `recipe` the passes of a mode.
+docs/internals/passes.md is the walk through it.
 """

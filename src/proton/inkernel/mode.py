@@ -1,15 +1,15 @@
-"""Modes of a backend: the grammar of their strings, and the in-kernel options as dataclasses.
+"""Modes of a backend: the grammar of their strings, and the options that in-kernel modes share.
 
 The grammar is `name:key=value:key=value`; values may be lists `a,b`; modes join with `+`.
-`parse(str(mode)) == mode` holds for every mode here. What a mode does is the backend's business.
+`modes` has the in-kernel modes themselves. What a mode does is the backend's business.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, fields
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from proton.errors import UsageError
 
@@ -152,9 +152,14 @@ def _items(value: object) -> tuple[Any, ...]:
 class InstrumentationMode(BaseMode):
     """In-kernel recording. Options may be given as text or as members of this module's enums.
 
+    A mode of its own derives from this, names its passes, and adds its own options as fields; a
+    pass gets the fields that are called as its options.
+
     Raises:
-        UsageError: an option's value is none of its choices, or `buffer_size` is negative.
+        UsageError: an option's value is none of its choices, or a number is out of its range.
     """
+
+    passes: ClassVar[tuple[str, ...]] = ()  # on TTGIR and on LLVM text
 
     metric_type: MetricType = MetricType.CYCLE
     sampling_strategy: SamplingStrategy = SamplingStrategy.NONE
@@ -162,30 +167,66 @@ class InstrumentationMode(BaseMode):
     granularity: Granularity = Granularity.WARP
     buffer_strategy: BufferStrategy = BufferStrategy.CIRCULAR
     buffer_type: BufferType = BufferType.SHARED
-    buffer_size: int = 0  # bytes; 0 lets the compiler choose
+    buffer_size: int = 0  # bytes of a CTA; 0 lets the compiler choose
     optimizations: tuple[Optimize, ...] = ()
+    budget: float = 0.0  # percent that a kernel may slow down; 0: no limit
 
     def __post_init__(self) -> None:
         for option, choices in _CHOICES.items():
             self._set(option, _choose(option, getattr(self, option), choices))
         chosen = (_choose("optimization", o, optimizations) for o in _items(self.optimizations))
         self._set("optimizations", tuple(dict.fromkeys(chosen)))
-        self._set("sampling_options", ",".join(map(str, _items(self.sampling_options))))
-        self._set("buffer_size", _whole_number("buffer_size", self.buffer_size))
+        self._set("sampling_options", _checked_sampling(self))
+        self._set("buffer_size", whole_number("buffer_size", self.buffer_size, "bytes"))
+        self._set("budget", _checked_budget(self.budget))
 
     def _set(self, option: str, value: object) -> None:
         object.__setattr__(self, option, value)  # the one way in a frozen dataclass
 
+    @property
+    def parts(self) -> tuple[InstrumentationMode, ...]:
+        """The modes that this one is made of: itself, where it was not joined with `+`."""
+        return (self,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its parts."""
+        return tuple(part.name for part in self.parts)
+
+    def given(self, *, is_shared: bool) -> dict[str, object]:
+        """The options that are not at their defaults: those that all modes share, or its own."""
+        return {
+            each.name: getattr(self, each.name)
+            for each in option_fields(type(self))
+            if getattr(self, each.name) != each.default and (each.name in SHARED) is is_shared
+        }
+
     def __str__(self) -> str:
         """The shortest string that parses back to this mode."""
-        texts = [self.name]
-        for option in fields(InstrumentationMode):
-            value = getattr(self, option.name)
-            if option.name != "name" and value != option.default:
-                text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-                texts.append(f"{option.name}={text}")
-        return ":".join(texts)
+        return join_options(
+            self.name, {**self.given(is_shared=False), **self.given(is_shared=True)}
+        )
 
+
+def option_fields(mode: type[InstrumentationMode]) -> list[Field[Any]]:
+    """The options of a mode."""
+    return [each for each in fields(mode) if each.init and each.name != "name"]
+
+
+def join_options(name: str, options: Mapping[str, object]) -> str:
+    """A mode's text."""
+    return ":".join([name, *(f"{key}={_text(value)}" for key, value in options.items())])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+SHARED = frozenset(each.name for each in option_fields(InstrumentationMode))
 
 _CHOICES: dict[str, Mapping[str, Any]] = {
     "metric_type": metric_types,
@@ -196,49 +237,58 @@ _CHOICES: dict[str, Mapping[str, Any]] = {
 }
 
 
-def _whole_number(option: str, value: object) -> int:
+def whole_number(option: str, value: object, unit: str = "") -> int:
+    """An option's value as a number, 0 or more.
+
+    Raises:
+        UsageError: it is none.
+    """
     try:
         number = int(str(value))
     except ValueError:
         number = -1
     if number < 0:
-        raise UsageError(f"{option} must be a whole number of bytes, 0 or more, not {value!r}")
+        of = f" of {unit}" if unit else ""
+        raise UsageError(f"{option} must be a whole number{of}, 0 or more, not {value!r}")
     return number
 
 
-@dataclass(frozen=True)
-class Default(InstrumentationMode):
-    """Records around the scopes that the kernel's source names."""
-
-    name: str = field(default="default", init=False)
-
-
-@dataclass(frozen=True)
-class MMA(InstrumentationMode):
-    """Records around matrix multiplications."""
-
-    name: str = field(default="mma", init=False)
-
-
-MODES: dict[str, type[InstrumentationMode]] = {"default": Default, "mma": MMA}
-
-
-def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
-    """The in-kernel mode of a string such as `"mma:buffer_type=global"`; `""` is the default one.
+def true_or_false(option: str, value: object) -> bool:
+    """An option's value as a truth.
 
     Raises:
-        UsageError: unknown mode, unknown option, malformed option, or a value that is no choice.
+        UsageError: it is none.
     """
-    if isinstance(mode, InstrumentationMode):
-        return mode
-    texts = split_modes(str(mode or ""))
-    if len(texts) > 1:
-        raise UsageError(f"mode {str(mode)!r}: only one in-kernel mode at a time is supported")
-    name, options = (texts[0].name or "default", texts[0].options) if texts else ("default", {})
-    if name not in MODES:
-        raise UsageError.unknown("mode", name, choices=MODES)
-    known = [option.name for option in fields(MODES[name]) if option.init]
-    for key in options:
-        if key not in known:
-            raise UsageError.unknown("instrumentation option", key, choices=known)
-    return MODES[name](**dict(options))  # type: ignore[arg-type]  # text is looked up in there
+    text = str(value).lower()
+    if text not in ("true", "false"):
+        raise UsageError(f"{option} must be true or false, not {value!r}")
+    return text == "true"
+
+
+def words(value: object) -> tuple[str, ...]:
+    """An option's value as words: a list, or one text with commas."""
+    return tuple(map(str, _items(value)))
+
+
+def _checked_sampling(mode: InstrumentationMode) -> str:
+    ids = words(mode.sampling_options)
+    is_selective = mode.sampling_strategy is SamplingStrategy.SELECTIVE
+    if (is_selective and not ids) or not all(each.isdecimal() for each in ids):
+        raise UsageError(
+            f"sampling_options {mode.sampling_options!r} must list what to record with "
+            "sampling_strategy='selective', as in '0,1,2'"
+        )
+    return ",".join(ids)
+
+
+def _checked_budget(value: object) -> float:
+    try:
+        percent = float(str(value).removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0.0 <= percent < 1e6:
+        raise UsageError(
+            f"budget must be the percent that a kernel may slow down, as in budget=3, or 0 for no "
+            f"limit, not {value!r}"
+        )
+    return percent

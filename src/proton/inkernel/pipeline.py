@@ -1,4 +1,4 @@
-"""Runs passes one after the other and verifies between them; says which passes a mode needs.
+"""Runs passes one after the other and verifies between them; `recipe` says which a mode needs.
 
 Text in, text out: the compile hook and `proton-opt` both come through here. Every pass reads the
 text that the one before it wrote, so a pass never sees half an edit.
@@ -7,7 +7,7 @@ text that the one before it wrote, so a pass never sees half an edit.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -18,16 +18,6 @@ from proton.inkernel.passes import Pass, load_pass
 LEVELS = {
     "ttgir": ("proton.inkernel.reading:read_module", "proton.inkernel.verify:verify"),
     "llvm": ("proton.inkernel.llvm.module:read_module", "proton.inkernel.llvm.verify:verify"),
-}
-
-# what each mode records, on TTGIR; `prepare` comes last, so that it sees all
-MODE_PASSES: dict[str, tuple[str, ...]] = {
-    "default": ("record-user-scopes",),
-    "ops": ("record-around-ops",),
-    "loops": ("record-loops",),
-    "mma": ("record-mma",),
-    "async-wait": ("record-async-waits",),
-    "cta": ("record-ctas",),
 }
 
 _PASS = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
@@ -54,22 +44,6 @@ def parse_passes(text: str) -> tuple[Pass, ...]:
     return tuple(passes)
 
 
-def passes_of_modes(names: Iterable[str]) -> tuple[Pass, ...]:
-    """The passes on TTGIR that these modes need together, in order.
-
-    Raises:
-        UsageError: a mode is unknown.
-    """
-    wanted: dict[str, None] = {}
-    for name in names:
-        if name not in MODE_PASSES:
-            raise UsageError.unknown("mode", name, choices=MODE_PASSES)
-        wanted.update(dict.fromkeys(MODE_PASSES[name]))
-    # the user's own records are checked before ours stand between them
-    order = sorted(wanted, key=lambda each: (each != "record-user-scopes", each == "record-ctas"))
-    return tuple(load_pass(name) for name in (*order, "prepare"))
-
-
 def run_passes(
     text: str,
     passes: Sequence[Pass],
@@ -90,6 +64,7 @@ def run_passes(
         ScopeMismatch: records do not nest.
         InstrumentationError: the passes broke a rule, or met something they cannot record.
     """
+    module: Any = None
     for each in passes:
         is_llvm = _LLVM.search(text) is not None
         if is_llvm != (each.level == "llvm"):
@@ -97,10 +72,12 @@ def run_passes(
             wants = "LLVM IR" if each.level == "llvm" else "TTIR or TTGIR"
             raise UsageError(f"{path}: pass {each.name!r} works on {wants} and this is {has}")
         read, verify = (_load(target) for target in LEVELS[each.level])
-        module = read(text, path)
+        module = module or read(text, path)
         each.apply(module)
-        text = module.text()
-        verify(read(text, f"{path} after {each.name}"))
+        if (new := module.text()) != text:
+            text = new
+            module = read(text, f"{path} after {each.name}")
+        verify(module)
         if after is not None:
             after(each, text)
     return text

@@ -14,7 +14,8 @@ from proton.backends.choice import choose_backend
 from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.mode import ModeText, parse_instrumentation, split_modes
+from proton.inkernel.mode import ModeText, split_modes
+from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook

@@ -18,9 +18,11 @@ from proton import _triton
 from proton.inkernel import dsl
 from proton.inkernel.carriers import Carrier, from_llvm
 from proton.inkernel.emission import needs_guard, semantic_name
+from proton.inkernel.modes import Default
 from proton.inkernel.nesting import carrier_of
-from proton.inkernel.pipeline import passes_of_modes, run_passes
+from proton.inkernel.pipeline import run_passes
 from proton.inkernel.reading import read_module
+from proton.inkernel.recipe import recording_passes
 from tests.support.kernels import compile_kernel
 
 pytestmark = [
@@ -84,7 +86,7 @@ def test_a_kernels_records_reach_the_end_of_compilation(target: str) -> None:
 
 @pytest.mark.parametrize("target", ["90", "100", "gfx942"])
 def test_the_default_mode_completes_them(target: str) -> None:
-    text = run_passes(_compiled(scoped, target)["ttgir"], passes_of_modes(["default"]))
+    text = run_passes(_compiled(scoped, target)["ttgir"], recording_passes(Default()))
     assert _records(text) == EXPECTED
     assert "proton.guard" not in text
     carriers = [carrier for op in read_module(text).walk() if (carrier := carrier_of(op))]
@@ -118,7 +120,7 @@ def test_scopes_of_a_pipelined_loop_still_nest(target: str) -> None:
     arguments = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "N": "i32", "K": "i32"}
     blocks = {"BM": 128, "BN": 128, "BK": 64}
     texts = compile_kernel(scoped_matmul, arguments, blocks, target)
-    text = run_passes(texts["ttgir"], passes_of_modes(["default"]))
+    text = run_passes(texts["ttgir"], recording_passes(Default()))
     records = _records(text)
     assert set(records) == {
         f"{action} {name}" for action in ("start", "end") for name in ("all", "load", "dot")
@@ -215,7 +217,7 @@ def test_a_scope_that_ends_in_another_block_is_refused_with_the_users_line() -> 
     start = left_open.fn.__code__.co_firstlineno + 3
     place = re.escape(f"{__file__}:{start}")
     with pytest.raises(RuntimeError, match=f"{place}: 'a' is started here and not ended"):
-        run_passes(text, passes_of_modes(["default"]))
+        run_passes(text, recording_passes(Default()))
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,15 @@
-"""Modes: their grammar, their options, and their text."""
+"""Modes: the grammar of their strings, and the words of their options."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
 from proton.errors import UsageError
 from proton.inkernel.mode import (
-    MMA,
     BaseMode,
-    BufferType,
-    Default,
-    Granularity,
-    Optimize,
     buffer_types,
     granularities,
     optimizations,
-    parse_instrumentation,
     split_modes,
 )
 
@@ -51,74 +43,8 @@ def test_an_option_given_twice_is_refused() -> None:
         split_modes("default:a=1:a=2")
 
 
-@pytest.mark.parametrize(
-    "mode",
-    [
-        Default(),
-        MMA(),
-        Default(buffer_type=BufferType.GLOBAL, buffer_size=4096),
-        MMA(granularity=Granularity.WARP_4, optimizations=(Optimize.CLOCK32, Optimize.TIMESHIFT)),
-        Default(sampling_strategy="selective", sampling_options="0,1,2"),  # type: ignore[arg-type]
-    ],
-)
-def test_a_mode_is_read_back_from_its_text(mode: Default) -> None:
-    assert parse_instrumentation(str(mode)) == mode
-
-
-@pytest.mark.parametrize("text", ["", None, "default"])
-def test_the_default_mode_needs_no_name(text: str | None) -> None:
-    assert parse_instrumentation(text) == Default()
-
-
-def test_options_may_be_text_or_members() -> None:
-    assert Default(buffer_type="global") == Default(buffer_type=BufferType.GLOBAL)  # type: ignore[arg-type]
-
-
-def test_optimizations_may_be_one_text() -> None:
-    mode = Default(optimizations="clock32, time_shift")  # type: ignore[arg-type]
-    assert mode.optimizations == (Optimize.CLOCK32, Optimize.TIMESHIFT)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metric_type": "x"}, "unknown metric_type 'x'; choose one of 'cycle'"),
-        ({"buffer_type": "x"}, "unknown buffer_type 'x'; choose one of 'global', 'shared'"),
-        ({"buffer_strategy": 1}, "unknown buffer_strategy 1; choose one of 'circular', 'flush'"),
-        ({"sampling_strategy": "x"}, "unknown sampling_strategy 'x'"),
-        ({"granularity": "thread"}, "unknown granularity 'thread'"),
-        ({"optimizations": ("fast",)}, "unknown optimization 'fast'"),
-        ({"buffer_size": -1}, "buffer_size must be a whole number of bytes, 0 or more, not -1"),
-        ({"buffer_size": "big"}, "buffer_size must be a whole number .* not 'big'"),
-    ],
-)
-def test_a_value_that_is_no_choice_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Default(**options)
-
-
-def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match="unknown mode 'x'; choose one of 'default', 'mma'"):
-        parse_instrumentation("x")
-
-
-def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"unknown instrumentation option 'x'; .*'buffer_size'"):
-        parse_instrumentation("mma:x=1")
-
-
-def test_two_in_kernel_modes_are_refused_for_now() -> None:
-    with pytest.raises(ValueError, match="only one in-kernel mode at a time"):
-        parse_instrumentation("default+mma")
-
-
 def test_a_plain_mode_prints_its_name() -> None:
     assert str(BaseMode("x")) == "x"
-
-
-def test_modes_cannot_be_changed() -> None:
-    with pytest.raises(AttributeError):
-        Default().buffer_size = 1  # type: ignore[misc]
 
 
 def test_the_lookups_have_the_known_words() -> None:

@@ -5,7 +5,7 @@ import pytest
 from proton.errors import InstrumentationError, ScopeMismatch, UsageError
 from proton.inkernel.passes import Pass
 from proton.inkernel.passes.record_loops import RecordLoops
-from proton.inkernel.pipeline import MODE_PASSES, parse_passes, passes_of_modes, run_passes
+from proton.inkernel.pipeline import parse_passes, run_passes
 
 TEXT = "module {\n  tt.func public @k() {\n    tt.load %x\n    tt.return\n  }\n}"
 
@@ -34,19 +34,6 @@ def test_passes_are_read_with_their_options() -> None:
 def test_malformed_passes_are_refused(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         parse_passes(text)
-
-
-def test_modes_are_joined_with_prepare_last() -> None:
-    assert _names(passes_of_modes(["cta", "ops", "default", "ops"])) == [
-        *("record-user-scopes", "record-around-ops", "record-ctas", "prepare")
-    ]
-    with pytest.raises(UsageError, match="unknown mode 'heat'; choose one of 'async-wait'"):
-        passes_of_modes(["heat"])
-
-
-def test_every_pass_of_every_mode_exists() -> None:
-    for mode in MODE_PASSES:
-        assert passes_of_modes([mode])
 
 
 def test_every_pass_sees_what_the_one_before_left() -> None:

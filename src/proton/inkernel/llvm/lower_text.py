@@ -37,9 +37,13 @@ class KernelFacts:
 
 
 def lowering_passes(
-    mode: InstrumentationMode, kernel: KernelFacts, *, cta_every: int = 1
+    mode: InstrumentationMode,
+    kernel: KernelFacts,
+    *,
+    memory: BufferType | None = None,
+    cta_every: int = 1,
 ) -> tuple[Pass, ...]:
-    """The passes that a mode's options ask for.
+    """The passes that a mode's options ask for; `memory` goes before the mode's `buffer_type`.
 
     `buffer_size` is of a CTA, in bytes, and shared by the warps that record. 32 bits of the clock
     are kept in any case, because the reader widens them: `clock32` costs nothing to leave out.
@@ -60,7 +64,7 @@ def lowering_passes(
         ctas=chosen.ctas,
         cta_every=cta_every,
     )
-    if mode.buffer_type is BufferType.SHARED:
+    if (memory or mode.buffer_type) is BufferType.SHARED:
         allocate = AllocateShared(
             shared_bytes=kernel.shared_bytes,
             shared_limit=kernel.shared_limit,

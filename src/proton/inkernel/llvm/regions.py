@@ -23,6 +23,7 @@ class Region:
     line: int
     parent: int | None = None
     bits: int = 0  # of a value: 32 or 64
+    every: int = 1  # one iteration of so many is recorded
 
     def to_json(self, number: int) -> dict[str, Any]:
         """As it stands in the record map."""
@@ -34,7 +35,8 @@ class Region:
             "line": self.line,
             "parent": self.parent,
         }
-        return {**described, "bits": self.bits} if self.bits else described
+        extra = {"bits": self.bits} if self.bits else {}
+        return described | extra | ({"every": self.every} if self.every > 1 else {})
 
 
 @dataclass
@@ -85,7 +87,15 @@ def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
     default = "scope" if carrier.kind in ("start", "end") else carrier.kind
     file, line = _place(carrier, debug)
     kind = carrier.attributes.get("kind", default)
-    return Region(carrier.name, kind, file, line, bits=value_bits(carrier))
+    every = carrier.attributes.get("every", "1")
+    return Region(
+        carrier.name,
+        kind,
+        file,
+        line,
+        bits=value_bits(carrier),
+        every=int(every) if every.isdecimal() else 1,
+    )
 
 
 def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:

@@ -43,20 +43,10 @@ class Selection:
 
     @classmethod
     def of_mode(cls, mode: InstrumentationMode) -> Selection:
-        """What a mode's sampling options ask for: ids of units, or of CTAs with granularity `cta`.
-
-        Raises:
-            UsageError: an id is no whole number, or selective sampling lists none.
-        """
+        """What a mode's sampling options list: units, or CTAs with granularity `cta`."""
         if mode.sampling_strategy is SamplingStrategy.NONE:
             return cls(mode.granularity)
-        texts = [text for text in mode.sampling_options.split(",") if text]
-        if not texts or not all(text.isdigit() for text in texts):
-            raise UsageError(
-                f"sampling_options {mode.sampling_options!r} must list what to record with "
-                "sampling_strategy='selective', as in '0,1,2'"
-            )
-        ids = tuple(sorted({int(text) for text in texts}))
+        ids = tuple(sorted({int(text) for text in mode.sampling_options.split(",")}))
         if mode.granularity is Granularity.CTA:
             return cls(mode.granularity, ctas=ids)
         return cls(mode.granularity, units=ids)

@@ -25,6 +25,7 @@ PASSES: dict[str, str] = {
     "record-mma": "proton.inkernel.passes.record_mma:RecordMma",
     "record-async-waits": "proton.inkernel.passes.record_async_waits:RecordAsyncWaits",
     "record-ctas": "proton.inkernel.passes.record_ctas:RecordCtas",
+    "thin-records": "proton.inkernel.passes.thin_records:ThinRecords",
     "lower-records-circular": "proton.inkernel.passes.lower_records_circular:LowerRecordsCircular",
     "lower-records-flush": "proton.inkernel.passes.lower_records_flush:LowerRecordsFlush",
     "allocate-global": "proton.inkernel.passes.allocate_global:AllocateGlobal",

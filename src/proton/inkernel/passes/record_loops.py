@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.carriers import Carrier
 from proton.inkernel.ir import Block, Module, Op
+from proton.inkernel.loops import LOOPS, bounds_of, under
 from proton.inkernel.op_groups import label_of, record_around, records_of, runs_as_written
-
-_FOR = re.compile(
-    r"scf\.for (?:unsigned )?(%[\w$.-]+) = (%[\w$.#-]+) to %[\w$.#-]+ step (%[\w$.#-]+)"
-)
-_TYPE = re.compile(r": (i\d+|index)\s*\{")
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,7 @@ class RecordLoops:
     def apply(self, module: Module) -> None:
         """Edit the module."""
         for loop in module.walk():
-            if loop.name not in ("scf.for", "scf.while") or not runs_as_written(loop):
+            if loop.name not in LOOPS or not runs_as_written(loop):
                 continue
             if self.whole:
                 record_around(module, loop, "loop")
@@ -48,22 +43,14 @@ class RecordLoops:
         self, module: Module, loop: Op, body: Block, start: Carrier, end: Carrier
     ) -> None:
         """Both records under one condition: counter - first < cap * step."""
-        bounds, type_ = _FOR.search(loop.text), _TYPE.findall(loop.text)
-        if bounds is None:
-            raise module.error(loop, f"cannot read the bounds of this loop: {loop.text.strip()!r}")
-        counter, first, step = bounds[1], bounds[2], bounds[3]
-        kind = type_[-1] if type_ else "index"
+        bounds = bounds_of(module, loop)
+        kind = bounds.type
         cap, reach, passed, is_early = (module.fresh() for _ in range(4))
         lines = (
             f"{cap} = arith.constant {self.cap} : {kind}",
-            f"{reach} = arith.muli {step}, {cap} : {kind}",
-            f"{passed} = arith.subi {counter}, {first} : {kind}",
+            f"{reach} = arith.muli {bounds.step}, {cap} : {kind}",
+            f"{passed} = arith.subi {bounds.counter}, {bounds.first} : {kind}",
             f"{is_early} = arith.cmpi ult, {passed}, {reach} : {kind}",
         )
-        module.insert_first(body, "\n".join((*lines, _under(module, is_early, start))))
-        module.insert_last(body, _under(module, is_early, end))
-
-
-def _under(module: Module, condition: str, carrier: Carrier) -> str:
-    inside = carrier.to_ttgir(module.fresh(), module.target)
-    return f"scf.if {condition} {{\n  {inside}\n}}"
+        module.insert_first(body, "\n".join((*lines, under(module, is_early, start))))
+        module.insert_last(body, under(module, is_early, end))

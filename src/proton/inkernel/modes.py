@@ -1,0 +1,192 @@
+"""The in-kernel modes: what each records, its own options, and how several are joined.
+
+`parse(str(mode)) == mode` holds for every mode here. A new mode is a class and a row of `MODES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Any, ClassVar, cast
+
+from proton.errors import UsageError
+from proton.inkernel.mode import (
+    SHARED,
+    BaseMode,
+    Granularity,
+    InstrumentationMode,
+    ModeText,
+    join_options,
+    option_fields,
+    split_modes,
+    true_or_false,
+    whole_number,
+    words,
+)
+
+# name -> class, imported when used; also the order in which joined modes stand
+MODES: dict[str, str] = {
+    "default": "proton.inkernel.modes:Default",
+    "ops": "proton.inkernel.modes:Ops",
+    "loops": "proton.inkernel.modes:Loops",
+    "mma": "proton.inkernel.modes:MMA",
+    "async-wait": "proton.inkernel.modes:AsyncWait",
+    "cta": "proton.inkernel.modes:Cta",
+}
+
+
+@dataclass(frozen=True)
+class Default(InstrumentationMode):
+    """Records around the scopes that the kernel's source names."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-user-scopes",)
+    name: str = field(default="default", init=False)
+
+
+@dataclass(frozen=True)
+class Ops(InstrumentationMode):
+    """Records around the operations of `ops`: groups such as load and dot, or operations' names."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-around-ops",)
+    name: str = field(default="ops", init=False)
+    ops: tuple[str, ...] = ("load", "store", "atomic", "copy", "wait", "dot", "barrier")
+
+    def __post_init__(self) -> None:
+        from proton.inkernel.op_groups import kinds_of
+
+        super().__post_init__()
+        self._set("ops", words(self.ops))
+        kinds_of(self.ops)  # refuses unknown words
+        if not self.ops:
+            raise UsageError("ops must name operations to record, as in ops=load,dot")
+
+
+@dataclass(frozen=True)
+class Loops(InstrumentationMode):
+    """Records around loops (`whole`) and the first `cap` iterations of each run; 0: all."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-loops",)
+    name: str = field(default="loops", init=False)
+    cap: int = 64
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("cap", whole_number("cap", self.cap, "iterations"))
+        self._set("whole", true_or_false("whole", self.whole))
+
+
+@dataclass(frozen=True)
+class MMA(InstrumentationMode):
+    """Records around matrix instructions and the waits for them."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-mma",)
+    name: str = field(default="mma", init=False)
+
+
+@dataclass(frozen=True)
+class AsyncWait(InstrumentationMode):
+    """Marks where copies are issued, records around the waits for them, over many iterations."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-async-waits",)
+    name: str = field(default="async-wait", init=False)
+
+
+@dataclass(frozen=True)
+class Cta(InstrumentationMode):
+    """Start, end and SM of every CTA; one warp of each says so, unless `granularity` is given."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-ctas",)
+    name: str = field(default="cta", init=False)
+    granularity: Granularity = Granularity.CTA
+
+
+@dataclass(frozen=True)
+class Joined(InstrumentationMode):
+    """Several modes in one: `loops+memory`. Shared options are its own, the others its parts'."""
+
+    name: str = field(default="", init=False)
+    joined: tuple[InstrumentationMode, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("joined", tuple(sorted(self.joined, key=lambda part: _rank(part.name))))
+        self._set("name", "+".join(part.name for part in self.joined))
+        if len(set(self.names)) < len(self.names):
+            raise UsageError(f"mode {self.name!r} names a mode twice; name it once")
+
+    @property
+    def parts(self) -> tuple[InstrumentationMode, ...]:
+        """The modes it is made of."""
+        return self.joined
+
+    def __str__(self) -> str:
+        first, *rest = self.joined
+        options = {**first.given(is_shared=False), **self.given(is_shared=True)}
+        texts = [join_options(first.name, options), *map(str, rest)]
+        return "+".join(texts)
+
+
+def join_modes(modes: tuple[InstrumentationMode, ...]) -> InstrumentationMode:
+    """One mode of several; options that all modes share may be given with any of them.
+
+    Raises:
+        UsageError: a mode is named twice, or two give the same option different values.
+    """
+    parts = tuple(part for mode in modes for part in mode.parts)
+    if len(parts) == 1:
+        return modes[0]
+    shared: dict[str, Any] = {}
+    for mode in modes:
+        for option, value in mode.given(is_shared=True).items():
+            if shared.setdefault(option, value) != value:
+                raise UsageError(
+                    f"option {option!r} is {shared[option]!s} and {value!s} in modes that are "
+                    "joined; give it once"
+                )
+    return Joined(joined=tuple(_without_shared(part) for part in parts), **shared)
+
+
+def load_mode_class(name: str) -> type[InstrumentationMode]:
+    """The class of a mode.
+
+    Raises:
+        UsageError: no mode has this name; the message lists those there are.
+    """
+    if (target := MODES.get(name)) is None:
+        raise UsageError.unknown("mode", name, choices=MODES)
+    module, _, attribute = target.partition(":")
+    return cast(type[InstrumentationMode], getattr(import_module(module), attribute))
+
+
+def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
+    """The in-kernel mode of a string such as `"loops:cap=8+mma"`; `""` is the default one.
+
+    Raises:
+        UsageError: unknown mode, unknown option, malformed option, or a value that is no choice.
+    """
+    if isinstance(mode, InstrumentationMode):
+        return mode
+    texts = split_modes(str(mode or "")) or (ModeText("default", {}),)
+    return join_modes(tuple(_read(text.name or "default", text.options) for text in texts))
+
+
+def _read(name: str, options: Mapping[str, str]) -> InstrumentationMode:
+    kind = load_mode_class(name)
+    known = [option.name for option in option_fields(kind)]
+    for key in options:
+        if key not in known:
+            raise UsageError.unknown("instrumentation option", key, choices=known)
+    return kind(**dict(options))  # type: ignore[arg-type]  # text is looked up in there
+
+
+def _without_shared(part: InstrumentationMode) -> InstrumentationMode:
+    """The part with only its own options."""
+    shared = [each for each in option_fields(type(part)) if each.name in SHARED]
+    defaults: dict[str, Any] = {each.name: each.default for each in shared}
+    return replace(part, **defaults)
+
+
+def _rank(name: str) -> int:
+    return list(MODES).index(name) if name in MODES else len(MODES)

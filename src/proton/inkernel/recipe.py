@@ -1,0 +1,58 @@
+"""From a mode to passes: what is recorded, on TTGIR, and how it is lowered, on LLVM text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
+from proton.inkernel.mode import BufferType, InstrumentationMode
+from proton.inkernel.passes import Pass, load_pass, load_pass_class, options_of
+from proton.inkernel.passes.thin_records import ThinRecords
+
+# how much of what stands in loops is recorded, step by step: one iteration of so many; 0: nothing
+THINNING = (1, 4, 16, 64, 0)
+
+
+def recording_passes(mode: InstrumentationMode, *, thinning: int = 0) -> tuple[Pass, ...]:
+    """The passes on TTGIR, in order: `prepare` comes last, so that it sees all.
+
+    Args:
+        mode: Fields that are called as a pass's options become them.
+        thinning: How often the kernel was too slow: an index of `THINNING`.
+    """
+    # the user's own records are checked before ours stand between them
+    chosen = sorted(
+        _passes_of(mode, "ttgir"),
+        key=lambda each: (each.name != "record-user-scopes", each.name == "record-ctas"),
+    )
+    if thinning:
+        chosen.append(ThinRecords(every=THINNING[thinning]))
+    return (*chosen, load_pass("prepare"))
+
+
+def lowering_recipe(
+    mode: InstrumentationMode, kernel: KernelFacts, *, is_global: bool = False
+) -> tuple[Pass, ...]:
+    """The passes on LLVM text, in order: those of the mode itself, then those that lower records.
+
+    Args:
+        mode: Its options say who records and where to.
+        kernel: What the compiler knows of the kernel.
+        is_global: Keep the rings in global memory whatever the mode says.
+
+    Raises:
+        UsageError: the sampling options or the buffer's size do not fit the kernel.
+    """
+    memory = BufferType.GLOBAL if is_global else mode.buffer_type
+    return (*_passes_of(mode, "llvm"), *lowering_passes(mode, kernel, memory=memory))
+
+
+def _passes_of(mode: InstrumentationMode, level: str) -> list[Pass]:
+    found: dict[str, Pass] = {}
+    for part in mode.parts:
+        for name in part.passes:
+            kind: Any = load_pass_class(name)
+            if kind.level == level:
+                options = {key for key in options_of(kind) if hasattr(part, key)}
+                found.setdefault(name, kind(**{key: getattr(part, key) for key in options}))
+    return list(found.values())
