@@ -318,6 +318,8 @@ FAKE_VISIBLE void fake_reset(void) {
   {  // before the state's mutex, which who holds this one may take to note a broken rule
     const std::lock_guard sampled(sampling().mutex);
     sampling().contexts.clear();
+    sampling().is_known.clear();
+    sampling().was_enabled.store(false);
     sampling().started_count.store(0);
   }
   State& all = state();

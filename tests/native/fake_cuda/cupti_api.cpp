@@ -256,7 +256,14 @@ FAKE_EXPORT(cuptiGetStreamIdEx, void*, void* stream, uint8_t, uint32_t* id) {
 
 FAKE_EXPORT(cuptiFinalize) {
   FAKE_ENTER(cuptiFinalize);
-  if (sampling().started_count.load() != 0) violate("cuptiFinalize called while sampling runs");
+  {
+    const std::lock_guard lock(sampling().mutex);
+    for (const auto& [context, one] : sampling().contexts) {
+      if (one.is_enabled) violate("cuptiFinalize called while sampling is enabled");
+    }
+    sampling().is_known.clear();
+    sampling().was_enabled.store(false);
+  }
   State& all = state();
   for (auto& flag : all.kinds) flag.store(0);
   for (auto& domain : all.enabled) {

@@ -158,12 +158,16 @@ LaunchMark::~LaunchMark() {
   if (is_launch_) my_flag().depth.fetch_sub(1);
 }
 
+/// As measured: once sampling was on, code that first runs while it is off is nobody's for ever,
+/// or until cuptiFinalize.
 void sample_launch(const Function& function, Context& context) {
   Sampling& all = sampling();
-  if (all.started_count.load(std::memory_order_relaxed) == 0) return;
+  if (!all.was_enabled.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(all.mutex);
   const auto found = all.contexts.find(&context);
-  if (found == all.contexts.end() || !found->second.is_started) return;
+  const bool is_enabled = found != all.contexts.end() && found->second.is_enabled;
+  const bool is_known = all.is_known.emplace(function.name, is_enabled).first->second;
+  if (!is_enabled || !found->second.is_started) return;
   ContextSampling& one = found->second;
   Options& options = state().options;
   const auto other = static_cast<uint64_t>(options.non_user_samples.load());
@@ -171,6 +175,13 @@ void sample_launch(const Function& function, Context& context) {
   one.sample_count += other;
   const auto rules = all.rules.find(function.name);
   if (rules == all.rules.end()) return;
+  if (!is_known) {
+    for (const SampleRule& rule : rules->second) {
+      one.non_user_count += rule.samples;
+      one.sample_count += rule.samples;
+    }
+    return;
+  }
   const char* name = all.names.insert(function.name).first->c_str();
   const auto limit = static_cast<uint64_t>(options.hardware_samples.load());
   for (const SampleRule& rule : rules->second) {
@@ -196,7 +207,10 @@ void expect_unsampled(Context& context) {
   const std::lock_guard lock(all.mutex);
   const auto found = all.contexts.find(&context);
   if (found == all.contexts.end()) return;
-  if (found->second.is_enabled) violate("a context was destroyed while it was sampled");
+  // Without a subscriber nobody could know of it.
+  if (found->second.is_enabled && (found->second.is_started || state().is_subscribed.load())) {
+    violate("a context was destroyed while it was sampled");
+  }
   if (found->second.is_started) all.started_count.fetch_sub(1);
   all.contexts.erase(found);
 }
@@ -230,6 +244,7 @@ FAKE_EXPORT(cuptiPCSamplingEnable, SamplingContext* given) {
   }
   one = ContextSampling();
   one.is_enabled = one.is_busy = true;
+  sampling().was_enabled.store(true);
   return 0;
 }
 

@@ -38,11 +38,13 @@ struct ContextSampling {
 };
 
 struct Sampling {
-  std::atomic<int> started_count{0};  // contexts; launches of none take no lock
+  std::atomic<int> started_count{0};     // contexts; launches of none take no lock
+  std::atomic<bool> was_enabled{false};  // since the last cuptiFinalize
   std::mutex mutex;
   std::map<std::string, std::vector<SampleRule>> rules;
   std::map<Context*, ContextSampling> contexts;
   std::set<std::string> names;
+  std::map<std::string, bool> is_known;  // of functions that have run since: by sampling, too
   std::vector<std::unique_ptr<std::string>> cubins;
   uint32_t next_module = 1;
 };

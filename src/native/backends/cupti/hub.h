@@ -89,7 +89,8 @@ class Hub {
   /// Reports to `sink` until `stop`, whenever it is active; at first it is not. Throws Error.
   void start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes);
   /// Returns warnings for the user; throws BackendError when kernels cannot be timed.
-  std::vector<std::string> set_active(EventSink& sink, bool is_active);
+  /// `is_ending`: `stop` follows.
+  std::vector<std::string> set_active(EventSink& sink, bool is_active, bool is_ending = false);
   /// Afterwards nothing refers to the sink any more.
   void stop(EventSink& sink);
   /// Between sessions: has CUPTI let go of the driver, whose launches it slows for as long as it is
@@ -203,7 +204,9 @@ class Hub {
   void configure_migrations();
   // Of hub_sampling.cpp
   void enable_modules();
-  void hand_over_samples(const SinkEntry& entry, bool will_be_active);
+  void hand_over_samples(const SinkEntry& entry, bool will_be_active, bool is_ending);
+  void release_sampling();
+  bool can_detach();
   void open_sampling(const SamplingOptions& options, std::vector<std::string>& warnings);
   void collect_samples(int64_t limit_ns, bool synchronize);
   ClockPair read_clocks() const;

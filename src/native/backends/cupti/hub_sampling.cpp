@@ -29,13 +29,27 @@ void Hub::enable_modules() {
 }
 
 /// Control held; before a sink comes or goes: samples up to now are of those that were there.
-void Hub::hand_over_samples(const SinkEntry& entry, bool will_be_active) {
+void Hub::hand_over_samples(const SinkEntry& entry, bool will_be_active, bool is_ending) {
   if (!entry.options.sampling || is_forked_ || !sampler_.is_open()) return;
   const bool has_others = std::any_of(sinks_.begin(), sinks_.end(), [&](const SinkEntry& other) {
     return &other != &entry && other.is_active && other.options.sampling;
   });
-  if (!will_be_active && !has_others) return sampler_.close();
+  if (!will_be_active && !has_others) {
+    return sampler_.close(is_ending && sinks_.size() == 1 && can_detach());
+  }
   sampler_.collect(kHandOverLimitNs, true);
+}
+
+/// Control held, and nobody active: what a pause or an earlier session left parked ends here, if
+/// CUPTI is to let go of the driver. Launches have to pass the gate for it once more.
+void Hub::release_sampling() {
+  if (!can_detach() || !sampler_.is_parked()) return;
+  sampler_.gate().begin();
+  captures_.store(generation_ << kGenerationShift | kSampled, std::memory_order_relaxed);
+  enable_launches(true);
+  sampler_.release();
+  enable_launches(false);
+  captures_.store(0, std::memory_order_relaxed);
 }
 
 /// Control held; launches pass the gate.

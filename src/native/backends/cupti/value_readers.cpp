@@ -25,12 +25,6 @@ class RelaxedCapture {
   int mode_ = kRelaxedCapture;
 };
 
-uint64_t id_of(const Library& library, Context context) {
-  uint64_t id = 0;
-  if (library.context_id == nullptr || library.context_id(context, &id) != 0) return 0;
-  return id;
-}
-
 }  // namespace
 
 void check_cuda(const Library& library, CudaResult result, const char* function) {
@@ -59,7 +53,7 @@ ContextGuard::~ContextGuard() {
 }
 
 ValueReader& ValueReaders::find(const Library& library, Context context, int device) {
-  const uint64_t id = id_of(library, context);
+  const uint64_t id = library.id_of(context);
   for (const auto& reader : readers_) {
     if (reader->context == context && reader->context_id == id) return *reader;
   }

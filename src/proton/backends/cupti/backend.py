@@ -51,6 +51,7 @@ class CuptiBackend:
         self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
         self._cubins: TritonCubins | None = None  # while instructions are sampled
         self._stop_waiting: Callable[[], None] = lambda: None
+        self._devices: list[dict[str, str | int]] = []  # once one was used
         self._pid = os.getpid()
         self._refusals = 0  # of whole graphs, before the session
         self._samples = 0  # of the process, before the session
@@ -90,9 +91,12 @@ class CuptiBackend:
 
     def flush_soon(self) -> None:
         """Have CUPTI hand over the buffers whose work is done."""
-        if self._sink is not None and self._timer is None:
+        sink = self._sink  # another thread may stop meanwhile
+        if sink is not None and self._timer is None:
             _native.Cupti.flush(SOON_LIMIT_S, synchronize=False)
-            self._find_code(self._sink)
+            self._find_code(sink)
+            if not self._devices and sink.event_count:
+                self._devices = _native.Cupti.devices()  # takes milliseconds: not at the end
 
     def stop(self) -> None:
         """Report no more; what was booked stays."""
@@ -194,8 +198,8 @@ class CuptiBackend:
         _say(
             sink,
             f"CUPTI gave no sample of the program's kernels though {sink.event_count} events came "
-            "of them; start the sampling session before other sessions and before graphs are "
-            "captured, or in a process of its own",
+            "of them; another tool may have sampled in this process before: run the program "
+            "without it",
         )
 
     @property
@@ -226,7 +230,8 @@ class CuptiBackend:
         clock: dict[str, int] = {}
         if self._timer is None:
             clock["clock_residual_ns"] = _native.Cupti.stats()["clock_residual_ns"]
-        for index, attributes in enumerate(_native.Cupti.devices()):
+        self._devices = self._devices or _native.Cupti.devices()
+        for index, attributes in enumerate(self._devices):
             self._sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
 
     def _watch_autotuning(self) -> None:
