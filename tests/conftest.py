@@ -49,6 +49,13 @@ def _take_away_what_is_left() -> list[str]:
     if native.context_path():
         left.append(f"scopes {native.context_path()}")
         native.reset_after_fork()  # the one way to empty all stacks
+    choice = sys.modules.get("proton.inkernel.choice")
+    if choice is not None and (choice.chosen.session or choice.take_back(None)):
+        left.append("in-kernel recording")
+        instrument = sys.modules.get("proton.inkernel.instrument")
+        for handle in instrument.open_handles() if instrument else ():
+            handle.end()
+        choice.set_session(None)
     events = sys.modules.get("proton.backends.interpreter.events")
     if getattr(events, "subscribers", ()):
         left.append("a subscriber of interpreter events")

@@ -33,6 +33,7 @@ if TYPE_CHECKING or _HAS_CORE:
 
 if TYPE_CHECKING:
     from proton import context, data, mode, specs
+    from proton.inkernel.instrument import instrument, restore
 
 __all__ = [
     "DEFAULT_PROFILE_NAME",
@@ -47,9 +48,11 @@ __all__ = [
     "exit_scope",
     "exit_state",
     "finalize",
+    "instrument",
     "metadata_state",
     "mode",
     "profile",
+    "restore",
     "scope",
     "specs",
     "start",
@@ -61,10 +64,15 @@ _SUBMODULES = frozenset(
 )
 
 
+_LATE = {"instrument": "proton.inkernel.instrument", "restore": "proton.inkernel.instrument"}
+
+
 def __getattr__(name: str) -> Any:
-    """Submodules, imported when first used; recording names only when the core is missing."""
+    """What is imported when first used; recording names only when the core is missing."""
     if name in _SUBMODULES:
         return import_module(f"proton.{name}")
+    if _HAS_CORE and name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     if not _HAS_CORE and (name == "_native" or name in __all__):
         from proton.errors import BackendUnavailable
 
@@ -77,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})
+    return sorted({*globals(), *_SUBMODULES, *_LATE})

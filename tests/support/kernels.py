@@ -122,6 +122,11 @@ def compile_kernel(
     kernel: Any, arguments: dict[str, str], constants: dict[str, Any], target: str
 ) -> Any:
     """The texts and binaries of a kernel that is compiled for `target`."""
+    return compiled(kernel, arguments, constants, target).asm
+
+
+def compiled(kernel: Any, arguments: dict[str, str], constants: dict[str, Any], target: str) -> Any:
+    """A kernel that is compiled for `target`."""
     signature = {**arguments, **dict.fromkeys(constants, "constexpr")}
     names = list(signature)
     aligned = {(names.index(name),): _ALIGNED for name in arguments}
@@ -133,7 +138,7 @@ def compile_kernel(
     source = source_class(kernel, signature, constants, aligned)
     stages = {} if kernel.is_gluon() else {"num_stages": 2 if target.startswith("gfx") else 3}
     options = {"num_warps": 4, **stages}
-    return triton.compile(source, target=target_of(target), options=options).asm
+    return triton.compile(source, target=target_of(target), options=options)
 
 
 def compile_shape(shape: str) -> Any:

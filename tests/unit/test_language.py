@@ -13,7 +13,8 @@ from triton.compiler import ASTSource
 
 import proton.language as pl
 from proton.backends.interpreter import InterpreterBackend
-from proton.inkernel import dsl
+from proton.inkernel import choice
+from proton.inkernel.modes import Default
 
 pytestmark = pytest.mark.matrix
 
@@ -103,12 +104,12 @@ def test_regions_do_nothing_to_an_interpreted_kernel(is_recording: bool) -> None
 
     backend = InterpreterBackend("")
     backend.start(Sink())  # type: ignore[arg-type]
-    dsl.set_recording(is_recording)
+    choice.set_session(Default() if is_recording else None)
     try:
         x = np.zeros(8, np.float32)
         _with_regions()[(1,)](x, 3, BLOCK=8)
     finally:
-        dsl.set_recording(False)
+        choice.set_session(None)
         backend.stop()
     assert x.tolist() == [6, 6, 6, 0, 0, 0, 0, 0]
 

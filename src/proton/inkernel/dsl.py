@@ -1,8 +1,9 @@
 """The functions behind `proton.language`: regions, events, marks and values inside kernels.
 
 They are valid where Triton compiles (`@triton.jit`, `@gluon.jit`) and where a kernel is
-interpreted. While in-kernel recording is on they emit carriers (`proton.inkernel.emission`); else
-they check their arguments and a kernel with them compiles to the same code as one without.
+interpreted. Where a mode with user scopes is in force (`proton.inkernel.choice`) they emit carriers
+(`proton.inkernel.emission`); else they check their arguments and a kernel with them compiles to the
+same code as one without.
 Importing this imports no Triton.
 """
 
@@ -17,13 +18,13 @@ from weakref import WeakKeyDictionary
 from proton import _triton
 from proton.errors import ScopeMismatch, SemanticError, UsageError
 from proton.inkernel.carriers import Carrier, record
+from proton.inkernel.choice import records_user_scopes
 from proton.inkernel.emission import emit, emit_value, semantic_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEMANTICS = ("triton", "gluon")
 _enabled_semantics = set(SEMANTICS)
-_is_recording = False
 # one function being compiled -> the scopes begun in it; a function's compiler is one object
 _begun: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
@@ -33,17 +34,6 @@ class Event:
     """A named asynchronous transaction; what `allocate_event` returns."""
 
     name: str
-
-
-def set_recording(is_on: bool) -> None:
-    """Whether kernels compiled from now on get the records their source asks for."""
-    global _is_recording
-    _is_recording = is_on
-
-
-def is_recording() -> bool:
-    """Whether kernels compiled now get the records their source asks for."""
-    return _is_recording
 
 
 def builtin(function: F) -> F:
@@ -179,4 +169,4 @@ def _record_event(action: str, event: Any, semantic: Any) -> None:
 
 def _records(semantic: Any) -> bool:
     """Whether a call in a kernel with this semantic is to leave something in the code."""
-    return _is_recording and semantic_name(semantic) in _enabled_semantics
+    return records_user_scopes() and semantic_name(semantic) in _enabled_semantics

@@ -1,7 +1,8 @@
 import pytest
 
 from proton.errors import SemanticError, UsageError
-from proton.inkernel import dsl
+from proton.inkernel import choice, dsl
+from proton.inkernel.modes import Default
 
 
 def test_both_semantics_are_enabled_at_first() -> None:
@@ -14,13 +15,6 @@ def test_a_semantic_can_be_disabled_and_enabled_again() -> None:
     assert dsl.enabled_semantics() == {"gluon"}
     dsl.enable_semantic("triton")
     assert dsl.enabled_semantics() == {"gluon", "triton"}
-
-
-def test_recording_is_off_until_it_is_set() -> None:
-    assert not dsl.is_recording()
-    dsl.set_recording(True)
-    assert dsl.is_recording()
-    dsl.set_recording(False)
 
 
 @pytest.mark.parametrize("change", [dsl.enable_semantic, dsl.disable_semantic])
@@ -53,10 +47,10 @@ def test_a_scope_is_a_context_manager() -> None:
 
 
 def test_a_mark_and_a_value_do_nothing_outside_a_compiled_kernel() -> None:
-    dsl.set_recording(True)
+    choice.set_session(Default())
     try:
         dsl.mark("here")
         dsl.value("n", 3)
         dsl.exit_scope("never begun")
     finally:
-        dsl.set_recording(False)
+        choice.set_session(None)

@@ -15,7 +15,7 @@ from triton.experimental.gluon import language as gl
 
 import proton.language as pl
 from proton import _triton
-from proton.inkernel import dsl
+from proton.inkernel import choice, dsl
 from proton.inkernel.carriers import Carrier, from_llvm
 from proton.inkernel.emission import needs_guard, semantic_name
 from proton.inkernel.modes import Default
@@ -34,9 +34,9 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def _recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TRITON_ALWAYS_COMPILE", "1")  # what was compiled without records has none
-    dsl.set_recording(True)
+    choice.set_session(Default())
     yield
-    dsl.set_recording(False)
+    choice.set_session(None)
 
 
 def _compiled(kernel: Any, target: str = "90") -> Any:
@@ -134,7 +134,7 @@ def test_nothing_is_emitted_when_recording_or_the_semantic_is_off() -> None:
         assert "proton." not in _compiled(scoped)["ttgir"]
     finally:
         dsl.enable_semantic("triton")
-    dsl.set_recording(False)
+    choice.set_session(None)
     assert "proton." not in _compiled(scoped)["ttgir"]
 
 

@@ -1,0 +1,142 @@
+"""The door to Triton's compiler: the second half of `_triton`, for kernels compiled with records.
+
+Every function imports what it needs of Triton when it is called. Works with Triton 3.6 to 3.9.
+"""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from proton import _triton
+
+Undo = Callable[[], None]
+
+
+def jit_function_class() -> type[Any]:
+    """`triton.runtime.jit.JITFunction`; kernels in Gluon are of a class below it."""
+    kind: type[Any] = importlib.import_module("triton.runtime.jit").JITFunction
+    return kind
+
+
+def jit_function_of(kernel: Any) -> Any:
+    """The kernel itself, inside the autotuners and heuristics around it; None where it is none."""
+    if not _triton.is_imported():
+        return None
+    kind = jit_function_class()
+    seen = 0
+    while not isinstance(kernel, kind) and hasattr(kernel, "fn") and seen < 32:
+        kernel, seen = kernel.fn, seen + 1
+    return kernel if isinstance(kernel, kind) else None
+
+
+def parse_module(text: str, context: Any) -> Any:
+    """A module of TTIR or TTGIR text, read and verified by Triton.
+
+    Raises:
+        RuntimeError: Triton refuses it; what it says is on stderr.
+    """
+    with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
+        path = Path(folder, "kernel.ttgir")
+        path.write_text(text, encoding="utf-8")
+        module = ir_module().parse_mlir_module(str(path), context)
+    module.context = context
+    return module
+
+
+def stages_hook() -> Callable[..., Any] | None:
+    """What Triton calls with the stages of every kernel it compiles."""
+    hook: Callable[..., Any] | None = _triton.runtime_knobs().add_stages_inspection_hook
+    return hook
+
+
+def set_stages_hook(hook: Callable[..., Any] | None) -> None:
+    """Have Triton call `hook` with the stages of every kernel it compiles."""
+    _triton.runtime_knobs().add_stages_inspection_hook = hook
+
+
+def salt_keys(salt: Callable[[], str]) -> Undo:
+    """Put `salt()` into every key under which Triton 3.6 keeps a compiled kernel.
+
+    From 3.7 on the hook on stages gives its own part of the keys, and nothing is done here. Where
+    the program uses Triton's own instrumentation, keys in memory stay as they are:
+    `own_instrumentation` says so.
+
+    Returns:
+        What takes the salt out again.
+    """
+    if _triton.version_pair() >= (3, 7):
+        return lambda: None
+    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    knobs_class = type(_triton.knobs().compilation)
+    inner_key, default = compiler.get_cache_key, knobs_class.instrumentation_mode
+
+    def get_cache_key(*args: Any, **kwargs: Any) -> str:
+        return f"{inner_key(*args, **kwargs)}{salt()}"
+
+    def read(self: Any) -> str:
+        own = vars(self).get("instrumentation_mode", default)
+        return str(own or salt())
+
+    def write(self: Any, value: str) -> None:
+        vars(self)["instrumentation_mode"] = value
+
+    # a property, not a value: which kernel is launched decides, and threads launch side by side
+    knobs_class.instrumentation_mode = property(read, write)
+    compiler.get_cache_key = get_cache_key
+
+    def undo() -> None:
+        knobs_class.instrumentation_mode = default
+        if compiler.get_cache_key is get_cache_key:
+            compiler.get_cache_key = inner_key
+
+    return undo
+
+
+def own_instrumentation() -> str:
+    """What the program asked of Triton's own instrumentation; empty: nothing."""
+    compilation = _triton.knobs().compilation
+    own = vars(compilation).get("instrumentation_mode")
+    if own is None:
+        found = vars(type(compilation)).get("instrumentation_mode", "")
+        own = found if isinstance(found, str) else ""
+    return str(own)
+
+
+def ir_module() -> Any:
+    """`triton._C.libtriton.ir`: what reads and builds IR."""
+    return importlib.import_module("triton._C.libtriton").ir
+
+
+def wrap_function(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> Undo:
+    """Put `make(original)` in the place of a function of a module, or a method of a class.
+
+    Returns:
+        What puts the original back, unless somebody has wrapped ours meanwhile: then it stays, so
+        it must pass calls through when it has nothing to do.
+    """
+    original = vars(owner)[name]
+    ours = make(original)
+    setattr(owner, name, ours)
+
+    def undo() -> None:
+        if vars(owner)[name] is ours:
+            setattr(owner, name, original)
+
+    return undo
+
+
+def event_maker() -> Callable[[], Any] | None:
+    """What makes events that time a stream: record, query, elapsed_time (ms); None: not now.
+
+    They are those that Triton's own benchmarks use, on the stream that Triton launches on.
+    """
+    driver = importlib.import_module("triton.runtime.driver").driver.active
+    interface = driver.get_device_interface()
+    is_capturing = getattr(interface, "is_current_stream_capturing", None)
+    if is_capturing is not None and is_capturing():
+        return None
+    return lambda: interface.Event(enable_timing=True)

@@ -1,0 +1,154 @@
+"""Which mode is in force for the kernel that this thread launches or compiles, and its salt.
+
+Recording is on between `begin` and `end` (`proton.inkernel.instrument`). Meanwhile a kernel is
+recorded in the mode chosen for it, else in the one chosen for all, else in the session's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from proton._version import __version__
+from proton.inkernel.mode import InstrumentationMode
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A mode, and how far its records are thinned out."""
+
+    mode: InstrumentationMode
+    thinning: int = 0
+
+    @cached_property
+    def salt(self) -> str:
+        """What tells kernels compiled this way from all others in Triton's caches."""
+        return f"-proton-{__version__}-{_digest_of_passes()}-{self.mode}-{self.thinning}"
+
+    @cached_property
+    def digest(self) -> str:
+        """The salt, short."""
+        return hashlib.sha256(self.salt.encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _digest_of_passes() -> str:
+    """Changes with the code that edits kernels: what an older one left is not taken for ours."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@dataclass
+class _Chosen:
+    """Who chose what; changed under `lock`, read without it."""
+
+    session: InstrumentationMode | None = None  # None: recording is off
+    everywhere: InstrumentationMode | None = None
+    kernels: dict[int, tuple[Any, InstrumentationMode]] = field(default_factory=dict)  # by id
+    thinning: dict[int, tuple[Any, int]] = field(default_factory=dict)  # likewise
+    known: dict[int, Choice] = field(default_factory=dict)  # what was looked up, by id
+
+
+class _OfThread(threading.local):
+    kernel: Any = None  # being launched; None: something is compiled on its own
+    is_plain: bool = False
+
+
+lock = threading.RLock()
+chosen = _Chosen()
+_thread = _OfThread()
+
+
+def current() -> Choice | None:
+    """What is in force on this thread now; None: kernels stay plain."""
+    if chosen.session is None or _thread.is_plain:
+        return None
+    return chosen.known.get(id(_thread.kernel)) or _look_up(_thread.kernel)
+
+
+def _look_up(kernel: Any) -> Choice | None:
+    with lock:
+        if chosen.session is None:
+            return None
+        _, own = chosen.kernels.get(id(kernel), (None, None))
+        mode = own or chosen.everywhere or chosen.session
+        choice = Choice(mode, chosen.thinning.get(id(kernel), (None, 0))[1])
+        return chosen.known.setdefault(id(kernel), choice)
+
+
+def set_session(mode: InstrumentationMode | None) -> None:
+    """Switch recording on, in this mode where nobody chose another, or off."""
+    with lock:
+        chosen.session = mode
+        chosen.thinning.clear()
+        chosen.known.clear()
+
+
+def choose(kernel: Any, mode: InstrumentationMode) -> None:
+    """Record `kernel` (None: every kernel that has no choice of its own) in this mode."""
+    with lock:
+        if kernel is None:
+            chosen.everywhere = mode
+        else:
+            chosen.kernels[id(kernel)] = (kernel, mode)
+        chosen.known.clear()
+
+
+def take_back(kernel: Any) -> bool:
+    """Undo `choose` for `kernel`, or for all; whether there was something to undo."""
+    with lock:
+        chosen.known.clear()
+        if kernel is not None:
+            return chosen.kernels.pop(id(kernel), None) is not None
+        was_chosen = chosen.everywhere is not None or bool(chosen.kernels)
+        chosen.everywhere = None
+        chosen.kernels.clear()
+        return was_chosen
+
+
+def thin(kernel: Any, thinning: int) -> None:
+    """Compile `kernel` with fewer records from its next launch on."""
+    with lock:
+        chosen.thinning[id(kernel)] = (kernel, thinning)
+        chosen.known.pop(id(kernel), None)
+
+
+def salt() -> str:
+    """The salt of what is in force; empty: nothing is."""
+    choice = current()
+    return choice.salt if choice else ""
+
+
+def is_launching(kernel: Any) -> bool:
+    """Whether this thread has said so already."""
+    return _thread.kernel is kernel
+
+
+def swap_kernel(kernel: Any) -> Any:
+    """Say which kernel this thread launches from now on; the one before, to be put back."""
+    outer, _thread.kernel = _thread.kernel, kernel
+    return outer
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What this thread launches or compiles meanwhile stays plain."""
+    outer, _thread.is_plain = _thread.is_plain, True
+    try:
+        yield
+    finally:
+        _thread.is_plain = outer
+
+
+def records_user_scopes() -> bool:
+    """Whether the regions that a kernel's source names are recorded in it."""
+    choice = current()
+    return choice is not None and "default" in choice.mode.names

@@ -1,0 +1,109 @@
+"""Puts our passes into Triton's compiler, and reads what they left in a compiled kernel.
+
+`hook` is what Triton calls with the stages of every kernel (`add_stages_inspection_hook`), and from
+3.7 on with nothing, for its cache keys. It does nothing where no mode is in force.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from proton import _triton, _triton_compiler
+from proton.inkernel import choice
+from proton.inkernel.stages import METADATA_KEY, METADATA_VERSION, WARNINGS_KEY, RecordingStages
+
+
+@dataclass(frozen=True)
+class KernelRecords:
+    """What a compiled kernel records, and what its launches need."""
+
+    mode: str
+    thinning: int  # how far its records were thinned out for a budget; 0: not at all
+    scratch_bytes: int  # of the profile buffer, for each CTA of the grid
+    scratch_align: int  # bytes
+    record_map: Mapping[str, Any]
+    num_warps: int  # of a CTA, those of a specialised kernel's partitions included
+    registers: int | None  # of a thread; None: known when it is loaded
+    plain: Mapping[str, int] | None  # registers, spills, shared, occupancy without records
+
+
+def read_records(metadata: Any) -> KernelRecords | None:
+    """What the metadata of a compiled kernel says of its records; None where it has none.
+
+    Args:
+        metadata: A kernel's `metadata`, as Triton keeps it or as a mapping.
+    """
+    if isinstance(metadata, Mapping):
+        text = metadata.get(METADATA_KEY)
+    else:
+        text = getattr(metadata, METADATA_KEY, None)
+    described = json.loads(text) if isinstance(text, str) else {}
+    if described.get("version") != METADATA_VERSION:
+        return None
+    return KernelRecords(**{each.name: described[each.name] for each in fields(KernelRecords)})
+
+
+def read_warnings(metadata: Any) -> tuple[str, ...]:
+    """Why a compiled kernel records less than it was asked to, one line each."""
+    return tuple(getattr(metadata, WARNINGS_KEY, ()))
+
+
+class CompileHook:
+    """Our place in Triton's compiler. There is one at a time; `install` and `remove` nest nothing.
+
+    A hook that the program has set itself is called first, and is back after `remove`.
+    """
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self._warn = warn
+        self._outer: Callable[..., Any] | None = None
+        self._undo: Callable[[], None] = lambda: None
+
+    def install(self) -> None:
+        """Take the place; imports Triton."""
+        self._outer = _triton_compiler.stages_hook()
+        _triton_compiler.set_stages_hook(self)
+        self._undo = _triton_compiler.salt_keys(choice.salt)
+
+    def remove(self) -> None:
+        """Give the place back, unless somebody else has taken it."""
+        self._undo()
+        current: Any = _triton_compiler.stages_hook()
+        if current is self:
+            _triton_compiler.set_stages_hook(self._outer)
+
+    def __call__(
+        self,
+        backend: Any = None,
+        stages: dict[str, Any] | None = None,
+        options: Any = None,
+        language: Any = None,
+        capability: Any = None,
+    ) -> Any:
+        """Edit the stages of a kernel; without arguments, our part of its cache keys."""
+        chosen = choice.current()
+        if stages is None:
+            key, digest = self._outer() if self._outer is not None else ("", "")
+            return (key + chosen.salt, digest + chosen.digest) if chosen else (key, digest)
+        if self._outer is not None:
+            self._outer(backend, stages, options, language, capability)
+        if chosen is None:
+            return None
+        if self._is_refused():
+            return None
+        RecordingStages(backend, chosen, self._warn).install(stages)
+        return None
+
+    def _is_refused(self) -> bool:
+        """Whether Triton 3.6 runs an instrumentation of its own, whose knob is our salt's place."""
+        own = _triton_compiler.own_instrumentation()
+        if not own or _triton.version_pair() >= (3, 7):
+            return False
+        self._warn(
+            f"kernels are compiled without records: Triton's own instrumentation {own!r} is on; "
+            "switch it off (TRITON_INSTRUMENTATION_MODE)"
+        )
+        return True

@@ -1,0 +1,220 @@
+"""Switches in-kernel recording on and off, for all kernels or for some.
+
+`begin` and `end` are what sessions call: meanwhile Triton's compiler has our passes in it, and keys
+of its caches are salted, so that a kernel which is loaded already gets a twin with records and is
+itself again afterwards, with nothing compiled twice. `instrument` and `restore` are what users call
+to choose kernels and modes; a choice counts while a session of this kind records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from proton import _triton, _triton_compiler
+from proton._triton_compiler import wrap_function
+from proton.errors import UsageError
+from proton.inkernel import choice
+from proton.inkernel.budget import Budgets
+from proton.inkernel.compile import CompileHook, read_warnings
+from proton.inkernel.mode import BaseMode, InstrumentationMode
+from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.override import read_records_in_files
+
+F = TypeVar("F")
+Warn = Callable[[str], None]
+
+
+class Handle:
+    """One user of recording; recording is off when all have ended."""
+
+    def __init__(self, mode: InstrumentationMode, warn: Warn) -> None:
+        self.mode = mode
+        self._warn = warn
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Warn, once for each text."""
+        if text not in self._said:
+            self._said.add(text)
+            self._warn(text)
+
+    def end(self) -> None:
+        """Stop recording for this user; calling it again does nothing."""
+        _switch.leave(self)
+
+
+class _Switch:
+    """Our places in Triton, taken by the first handle and given back by the last."""
+
+    def __init__(self) -> None:
+        self._open: list[Handle] = []
+        self._undo: list[Callable[[], None]] = []
+        self._forget_import: Callable[[], None] = lambda: None
+        self._budgets = Budgets(self.say)
+        self._noted: dict[int, Any] = {}
+
+    def enter(self, handle: Handle) -> None:
+        with choice.lock:
+            if self._open and self._open[0].mode != handle.mode:
+                raise UsageError(
+                    f"kernels are recorded in mode {str(self._open[0].mode)!r} already and cannot "
+                    f"be in mode {str(handle.mode)!r} at the same time; finalize that session "
+                    "first, or join the two with '+' in both"
+                )
+            self._open.append(handle)
+            if len(self._open) == 1:
+                choice.set_session(handle.mode)
+                self._forget_import = _triton.when_imported(self._install)
+
+    def leave(self, handle: Handle) -> None:
+        with choice.lock:
+            if handle not in self._open:
+                return
+            self._open.remove(handle)
+            if self._open:
+                return
+            choice.set_session(None)
+            self._forget_import()
+            while self._undo:
+                self._undo.pop()()
+            self._budgets.forget()
+            self._noted.clear()
+
+    def handles(self) -> tuple[Handle, ...]:
+        """The users of recording."""
+        return tuple(self._open)
+
+    def say(self, text: str) -> None:
+        """Warn every user of recording."""
+        for handle in self.handles():
+            handle.say(text)
+
+    def _install(self) -> None:
+        hook = CompileHook(self.say)
+        hook.install()
+        self._undo = [
+            hook.remove,
+            read_records_in_files(),
+            wrap_function(_triton_compiler.jit_function_class(), "run", self._make_run),
+            wrap_function(_triton.autotuner_class(), "_bench", _make_bench),
+        ]
+
+    def _note(self, kernel: Any) -> None:
+        """Pass on what was said when a kernel that came out of Triton's cache was compiled."""
+        if id(kernel) in self._noted:
+            return
+        self._noted[id(kernel)] = kernel  # kept, so that its id stays its own
+        for text in read_warnings(getattr(kernel, "metadata", None)):
+            self.say(text)
+
+    def _make_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A launch that says which kernel it is of: a mode may have been chosen for it."""
+        budgets, note = self._budgets, self._note
+
+        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if choice.chosen.session is None or choice.is_launching(self):
+                return original(self, *args, **kwargs)
+            outer = choice.swap_kernel(self)
+            try:
+                chosen = choice.current()
+                if chosen is not None and chosen.mode.budget and not kwargs.get("warmup"):
+                    kernel = budgets.launch(self, chosen, lambda: original(self, *args, **kwargs))
+                else:
+                    kernel = original(self, *args, **kwargs)
+            finally:
+                choice.swap_kernel(outer)
+            note(kernel)
+            return kernel
+
+        return run
+
+
+def _make_bench(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Trials of an autotuner run plain: records must not decide which configuration wins."""
+
+    def bench(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with choice.plainly():
+            return original(self, *args, **kwargs)
+
+    return bench
+
+
+_switch = _Switch()
+
+
+def begin(mode: InstrumentationMode, *, warn: Warn) -> Handle:
+    """Record in every kernel that is compiled or launched from now on, until `Handle.end`.
+
+    Args:
+        mode: For kernels that `instrument` chose no other for.
+        warn: Called with one line for every kernel that cannot be recorded as asked.
+
+    Raises:
+        UsageError: kernels are recorded in another mode at this time.
+    """
+    handle = Handle(mode, warn)
+    _switch.enter(handle)
+    return handle
+
+
+def open_handles() -> tuple[Handle, ...]:
+    """Those who have begun and not ended."""
+    return _switch.handles()
+
+
+@overload
+def instrument(fn: None = None, mode: str | BaseMode = "default") -> None: ...
+
+
+@overload
+def instrument(fn: F, mode: str | BaseMode = "default") -> F: ...
+
+
+def instrument(fn: Any = None, mode: str | BaseMode = "default") -> Any:
+    """Record inside `fn` in this mode while a session of backend "instrumentation" is active.
+
+    Args:
+        fn: A kernel: what `@triton.jit`, `@gluon.jit` or an autotuner around one made. None: every
+            kernel that was not chosen by itself.
+        mode: What to record: `"ops"`, `"loops:cap=8+mma"`, or an object of `proton.mode`.
+
+    Returns:
+        `fn`, so that `@proton.instrument` may stand above `@triton.jit`.
+
+    Raises:
+        UsageError: `fn` is no kernel, or the mode means nothing.
+
+    Example:
+        >>> proton.instrument(matmul, mode="loops")
+        >>> proton.start("run", backend="instrumentation")
+    """
+    parsed = parse_instrumentation(mode)
+    choice.choose(None if fn is None else _kernel_of(fn), parsed)
+    return fn
+
+
+def restore(fn: object = None) -> None:
+    """Take back what `instrument` chose: for one kernel, or for all.
+
+    Raises:
+        UsageError: `fn` is no kernel, or nothing was chosen for it.
+    """
+    kernel = None if fn is None else _kernel_of(fn)
+    if not choice.take_back(kernel):
+        if fn is None:
+            raise UsageError("no kernel is instrumented; there is nothing to restore")
+        raise UsageError(f"{fn!r} is not instrumented; there is nothing to restore")
+
+
+def _kernel_of(fn: object) -> Any:
+    kernel = _triton_compiler.jit_function_of(fn)
+    if kernel is None:
+        hint = f"; a mode is given as mode={fn!r}" if isinstance(fn, str) else ""
+        if type(fn).__name__ == "InterpretedFunction":
+            hint = "; an interpreted kernel has no machine code to record in"
+        raise UsageError(
+            f"{fn!r} is no kernel; pass what @triton.jit or @gluon.jit made, or leave it out for "
+            f"all kernels{hint}"
+        )
+    return kernel

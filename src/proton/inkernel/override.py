@@ -1,0 +1,66 @@
+"""Lets people write `proton.record start "name"` into files of IR that Triton reads.
+
+Triton reads such files for `TRITON_KERNEL_OVERRIDE`, for `ir_override` of an autotuner's
+configuration and for `triton.compile("kernel.ttgir")`. While recording is on, the lines become
+carriers before Triton's parser sees them; files without such lines are read as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from proton import _triton_compiler
+from proton.errors import InstrumentationError
+from proton.inkernel.carriers import from_ttgir
+
+_PLAIN = re.compile(r"^[ \t]*proton\.", re.MULTILINE)
+_TARGET = re.compile(r'\bttg\.target = "([^"]*)"')
+_LOCATION = re.compile(r"\s*(loc\(.*\))\s*$")
+_NAME = re.compile(r"%proton_(\d+)\b")
+
+
+def with_carriers(text: str, path: str = "<ir>") -> str:
+    """TTIR or TTGIR text with its `proton.record` lines as carriers, line for line.
+
+    Raises:
+        InstrumentationError: such a line cannot be read; the message begins with its place.
+    """
+    target = _TARGET.search(text)
+    number = max(map(int, _NAME.findall(text)), default=-1)
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if not _PLAIN.match(line):
+            continue
+        try:
+            carrier = from_ttgir(line)
+        except InstrumentationError as error:
+            raise InstrumentationError(f"{path}:{at + 1}: {error}") from None
+        assert carrier is not None
+        number += 1
+        indent = line[: len(line) - len(line.lstrip())]
+        location = _LOCATION.search(line)
+        written = carrier.to_ttgir(f"%proton_{number}", target[1] if target else "cuda")
+        lines[at] = f"{indent}{written}{f' {location[1]}' if location else ''}"
+    return "\n".join(lines)
+
+
+def read_records_in_files() -> Callable[[], None]:
+    """Have Triton read files with `proton.record` lines from now on; what undoes it."""
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def parse_mlir_module(path: str, context: Any) -> Any:
+            text = Path(path).read_text(encoding="utf-8")
+            if not _PLAIN.search(text):
+                return original(path, context)
+            with tempfile.TemporaryDirectory(prefix="proton-override-") as folder:
+                rewritten = Path(folder, Path(path).name)
+                rewritten.write_text(with_carriers(text, str(path)), encoding="utf-8")
+                return original(str(rewritten), context)
+
+        return parse_mlir_module
+
+    return _triton_compiler.wrap_function(_triton_compiler.ir_module(), "parse_mlir_module", make)

@@ -1,0 +1,239 @@
+"""Triton's stages for one kernel with our passes between them.
+
+TTGIR is edited where the `llir` stage takes it in, so that a file of the user's that replaced it is
+edited too; LLVM text where that stage gives it out. Whatever goes wrong with records in the kernel,
+it is compiled without them and one line says why; what fails without them too is the user's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from proton import _triton, _triton_compiler
+from proton.errors import InstrumentationError, ProtonError
+from proton.inkernel.choice import Choice
+from proton.inkernel.hardware import ctas_at_once, limits_of
+from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
+from proton.inkernel.llvm.lowering import Lowering
+from proton.inkernel.mode import BufferType
+from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
+from proton.inkernel.pipeline import run_passes
+from proton.inkernel.reading import read_module
+from proton.inkernel.recipe import lowering_recipe, recording_passes
+from proton.inkernel.user_records import has_carriers, record_names, without_records
+from proton.inkernel.verify import verify
+
+METADATA_KEY = "proton"
+METADATA_VERSION = 1
+WARNINGS_KEY = "proton_warnings"  # texts; a kernel out of Triton's cache was not compiled here
+
+Stage = Callable[[Any, dict[str, Any]], Any]
+_MOST_WORDS = 400  # characters of somebody's error in a warning: ptxas's have all of the PTX
+_KERNEL = re.compile(r'tt\.func public @("[^"]*"|[\w.$-]+)')
+
+
+class RecordingStages:
+    """Stands in for the stages of one kernel; `install` puts it there."""
+
+    def __init__(self, backend: Any, choice: Choice, warn: Callable[[str], None]) -> None:
+        self._target = backend.target
+        self._choice = choice
+        self._tell = warn
+        self._said: list[str] = []
+        self._inner: dict[str, Stage] = {}
+        self._name = "?"
+        self._asked: frozenset[str] = frozenset()  # regions that the source names
+        self._ttgir_text = ""  # before our passes, for a kernel that turns out plain
+        self._context: Any = None
+
+    def install(self, stages: dict[str, Stage]) -> None:
+        """Replace the stages that we take part in."""
+        self._inner = dict(stages)
+        if "ttir" in stages:
+            stages["ttir"] = self._ttir
+            stages["ttgir"] = self._ttgir
+        stages["llir"] = self._llir
+        names = list(stages)
+        for name in names[names.index("llir") + 1 :]:
+            stages[name] = self._late(name)
+
+    def _ttir(self, source: Any, metadata: dict[str, Any]) -> Any:
+        """TTIR, with the user's records checked while their lines are as written."""
+        metadata[WARNINGS_KEY] = self._said
+        module = self._inner["ttir"](source, metadata)
+        text = str(module)
+        if not has_carriers(text):
+            return module
+        self._name = _kernel_name(text)
+        self._asked = record_names(text)
+        try:
+            verify(read_module(text))
+        except ProtonError as error:
+            self._give_up(error, "the regions of its source are left out")
+            self._asked = frozenset()
+            return _triton_compiler.parse_module(without_records(text), module.context)
+        if not self._must_drop_specialized():
+            return module
+        return _triton_compiler.parse_module(self._without_specialized(text), module.context)
+
+    def _must_drop_specialized(self) -> bool:
+        """Triton 3.6 cannot specialise loops with records in them for sm_100 and later."""
+        is_blackwell = self._target.backend == "cuda" and int(self._target.arch) >= 100
+        return is_blackwell and _triton.version_pair() < (3, 7)
+
+    def _without_specialized(self, text: str) -> str:
+        text = run_passes(text, (DropSpecializedScopes(),))
+        self._say_lost(self._asked - record_names(text))
+        self._asked = record_names(text)
+        return text
+
+    def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
+        """TTGIR; a kernel that Triton cannot compile with the user's records loses them here."""
+        if not self._asked:
+            return self._inner["ttgir"](module, metadata)
+        text, context = str(module), module.context
+        try:
+            return self._inner["ttgir"](module, metadata)
+        except Exception as error:  # of Triton's passes; without records it fails again, or not
+            plain = _triton_compiler.parse_module(without_records(text), context)
+            compiled = self._inner["ttgir"](plain, metadata)
+            self._give_up(error, "the regions of its source are left out")
+            self._asked = frozenset()
+            return compiled
+
+    def _llir(self, module: Any, metadata: dict[str, Any]) -> str:
+        """LLVM text with records lowered, and what the launcher must know in the metadata."""
+        metadata[WARNINGS_KEY] = self._said
+        text, self._context = str(module), module.context
+        self._name = _kernel_name(text)
+        self._ttgir_text = text
+        try:
+            recorded = self._record(text)
+        except Exception as error:  # ours: never the end of the program
+            return str(self._compile_plainly("llir", error, metadata))
+        if recorded is None:
+            return str(self._inner["llir"](module, metadata))
+        try:
+            edited = _triton_compiler.parse_module(recorded, self._context)
+            lowered, lowering = self._lower(self._inner["llir"](edited, metadata), metadata)
+        except Exception as error:  # ours or Triton's
+            return str(self._compile_plainly("llir", error, metadata))
+        if lowering is not None:
+            self._describe(lowering, metadata)
+        return lowered
+
+    def _record(self, text: str) -> str | None:
+        """The TTGIR with what the mode records; None where that is nothing."""
+        self._say_lost(self._asked - record_names(text))
+        try:
+            recorded = self._run_passes(text)
+        except ProtonError as error:
+            if not has_carriers(text):
+                raise
+            self._give_up(error, "the regions of its source are left out")
+            recorded = self._run_passes(without_records(text))
+        return recorded if has_carriers(recorded) else None
+
+    def _run_passes(self, text: str) -> str:
+        passes = recording_passes(self._choice.mode, thinning=self._choice.thinning)
+        return run_passes(text, passes, path=self._name)
+
+    def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
+        """The text with records as code; in global memory where shared memory has no room."""
+        mode, facts = self._choice.mode, self._facts(metadata)
+        if mode.buffer_type is BufferType.GLOBAL:
+            return lower_text(text, lowering_recipe(mode, facts))
+        problem = "their rings in shared memory would leave room for fewer CTAs at once"
+        try:
+            lowered, lowering = lower_text(text, lowering_recipe(mode, facts))
+            if lowering is None or mode.buffer_size or not self._loses_ctas(facts, lowering):
+                return lowered, lowering
+        except InstrumentationError as error:
+            problem = str(error)
+        done = lower_text(text, lowering_recipe(mode, facts, is_global=True))
+        if mode.buffer_size:
+            self._warn(f"kernel {self._name!r}: records go to global memory: {problem}")
+        return done
+
+    def _loses_ctas(self, facts: KernelFacts, lowering: Lowering) -> bool:
+        limits = limits_of(self._target.backend, self._target.arch)
+        threads = facts.num_warps * facts.warp_size
+        before, after = (
+            ctas_at_once(limits, shared_bytes=size, threads=threads)
+            for size in (facts.shared_bytes, lowering.shared_bytes or facts.shared_bytes)
+        )
+        return after < before
+
+    def _facts(self, metadata: dict[str, Any]) -> KernelFacts:
+        backend = self._target.backend
+        return KernelFacts(
+            vendor="amd" if backend == "hip" else "nvidia",
+            num_warps=int(metadata["num_warps"]),
+            shared_bytes=int(metadata["shared"] or 0),
+            shared_limit=limits_of(backend, self._target.arch).cta_shared,
+            warp_size=int(self._target.warp_size),
+        )
+
+    def _describe(self, lowering: Lowering, metadata: dict[str, Any]) -> None:
+        metadata["shared"] = lowering.shared_bytes or metadata["shared"]
+        metadata["profile_scratch_size"] = lowering.scratch_bytes
+        metadata["profile_scratch_align"] = lowering.scratch_align
+        described = {
+            "version": METADATA_VERSION,
+            "mode": str(self._choice.mode),
+            "thinning": self._choice.thinning,
+            "scratch_bytes": lowering.scratch_bytes,
+            "scratch_align": lowering.scratch_align,
+            "record_map": lowering.record_map,
+            "num_warps": metadata["num_warps"],
+            "registers": None,
+            "plain": None,
+        }
+        metadata[METADATA_KEY] = json.dumps(described, separators=(",", ":"))
+
+    def _late(self, name: str) -> Stage:
+        """A stage after `llir`: what it refuses with records it gets without them."""
+
+        def stage(source: Any, metadata: dict[str, Any]) -> Any:
+            try:
+                return self._inner[name](source, metadata)
+            except Exception as error:
+                if METADATA_KEY not in metadata:
+                    raise
+                return self._compile_plainly(name, error, metadata)
+
+        return stage
+
+    def _compile_plainly(self, last: str, error: Exception, metadata: dict[str, Any]) -> Any:
+        """Start again from the TTGIR without records, up to the stage that failed with them."""
+        metadata.pop(METADATA_KEY, None)
+        names = list(self._inner)
+        done: Any = _triton_compiler.parse_module(without_records(self._ttgir_text), self._context)
+        for name in names[names.index("llir") : names.index(last) + 1]:
+            done = self._inner[name](done, metadata)
+        self._give_up(error, "it is compiled without records")
+        return done
+
+    def _warn(self, text: str) -> None:
+        self._said.append(text)
+        self._tell(text)
+
+    def _give_up(self, error: Exception, so: str) -> None:
+        why = " ".join(str(error).split())[:_MOST_WORDS] or type(error).__name__
+        self._warn(f"kernel {self._name!r} cannot be recorded as asked: {why}; {so}")
+
+    def _say_lost(self, names: frozenset[str]) -> None:
+        if names:
+            listed = ", ".join(map(repr, sorted(names)))
+            self._warn(
+                f"kernel {self._name!r}: Triton's automatic warp specialisation drops the regions "
+                f"{listed} of its source; mode 'ops' records what such loops do"
+            )
+
+
+def _kernel_name(text: str) -> str:
+    found = _KERNEL.search(text)
+    return found[1].strip('"') if found else "?"

@@ -1,0 +1,48 @@
+"""Records that stand in a kernel before our passes: which regions they name, and their removal."""
+
+from __future__ import annotations
+
+from proton.errors import InstrumentationError
+from proton.inkernel.carriers import from_ttgir
+from proton.inkernel.ir import Op
+from proton.inkernel.reading import read_module
+
+_MARK = '"// proton.'
+
+
+def has_carriers(text: str) -> bool:
+    """Whether operations of ours stand in TTIR or TTGIR text that Triton printed."""
+    return _MARK in text
+
+
+def record_names(text: str) -> frozenset[str]:
+    """The names of the records in TTIR or TTGIR text."""
+    found = set()
+    for line in text.splitlines():
+        try:
+            carrier = from_ttgir(line) if _MARK in line else None
+        except InstrumentationError:
+            continue  # whoever verifies the module says what is wrong with it
+        if carrier is not None and carrier.is_record:
+            found.add(carrier.name)
+    return frozenset(found)
+
+
+def without_records(text: str) -> str:
+    """TTIR or TTGIR text without operations of ours, malformed ones too.
+
+    Guards become the truth that they stand for; an `scf.if` around nothing but records stays,
+    empty, and Triton folds it.
+    """
+    module = read_module(text)
+    for op in module.walk():
+        if _is_ours(op):
+            if _MARK + "guard" in op.text:
+                op.replace(f"{op.results[0]} = arith.constant 1 : i32")
+            else:
+                op.remove()
+    return module.text()
+
+
+def _is_ours(op: Op) -> bool:
+    return op.name == "tt.elementwise_inline_asm" and _MARK in op.text

@@ -1,0 +1,108 @@
+"""Which mode is in force: for a kernel, for all, in a thread; and what salts it gives."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from proton.inkernel import choice
+from proton.inkernel.choice import Choice
+from proton.inkernel.modes import MMA, Default, Loops, Ops
+
+
+class Kernel:
+    pass
+
+
+@pytest.fixture(autouse=True)
+def _off() -> object:
+    yield
+    choice.set_session(None)
+    choice.take_back(None)
+
+
+def _mode_of(kernel: object) -> object:
+    outer = choice.swap_kernel(kernel)
+    try:
+        found = choice.current()
+    finally:
+        choice.swap_kernel(outer)
+    return found and found.mode
+
+
+def test_nothing_is_in_force_while_recording_is_off() -> None:
+    choice.choose(None, Ops())
+    assert choice.current() is None
+    assert choice.salt() == ""
+    assert not choice.records_user_scopes()
+
+
+def test_the_nearest_choice_counts() -> None:
+    one, other = Kernel(), Kernel()
+    choice.set_session(Default())
+    assert _mode_of(one) == Default()
+    choice.choose(None, Ops())
+    choice.choose(one, MMA())
+    assert (_mode_of(one), _mode_of(other), _mode_of(None)) == (MMA(), Ops(), Ops())
+    assert choice.take_back(one)
+    assert not choice.take_back(one)
+    assert _mode_of(one) == Ops()
+    assert choice.take_back(None)
+    assert not choice.take_back(None)
+    assert _mode_of(other) == Default()
+
+
+def test_a_kernel_is_launched_by_its_own_thread_only() -> None:
+    kernel = Kernel()
+    choice.set_session(Default())
+    choice.choose(kernel, MMA())
+    outer = choice.swap_kernel(kernel)
+    seen: list[Choice | None] = []
+    thread = threading.Thread(target=lambda: seen.append(choice.current()))
+    thread.start()
+    thread.join()
+    assert choice.is_launching(kernel)
+    choice.swap_kernel(outer)
+    assert seen == [Choice(Default())]
+
+
+def test_what_is_compiled_plainly_has_no_salt() -> None:
+    choice.set_session(Default())
+    assert choice.salt()
+    with choice.plainly():
+        assert choice.salt() == ""
+        with choice.plainly():
+            pass
+        assert choice.current() is None
+    assert choice.salt()
+
+
+def test_salts_differ_by_mode_and_thinning_and_stay_the_same_otherwise() -> None:
+    choices = [Choice(Default()), Choice(Loops()), Choice(Loops(cap=3)), Choice(Loops(), 1)]
+    assert len({each.salt for each in choices}) == 4
+    assert len({each.digest for each in choices}) == 4
+    assert Choice(Loops()).salt == Choice(Loops()).salt
+
+
+def test_a_thinned_kernel_has_another_salt_until_recording_ends() -> None:
+    kernel = Kernel()
+    choice.set_session(Loops())
+    choice.swap_kernel(kernel)
+    try:
+        before = choice.salt()
+        choice.thin(kernel, 2)
+        assert choice.current() == Choice(Loops(), 2)
+        choice.set_session(None)
+        choice.set_session(Loops())
+        assert choice.salt() == before
+    finally:
+        choice.swap_kernel(None)
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked"), [(Default(), True), (Ops(), False), (Loops(), False)], ids=str
+)
+def test_user_scopes_are_recorded_in_modes_that_have_them(mode: Default, asked: bool) -> None:
+    choice.set_session(mode)
+    assert choice.records_user_scopes() is asked

@@ -1,0 +1,239 @@
+"""Stages with our passes in them: whatever goes wrong, the kernel is compiled and it is said."""
+
+# Kernels are in Triton's language: Python's types do not apply to them.
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import triton
+import triton.language as tl
+
+import proton.language as pl
+from proton import _triton
+from proton.errors import InstrumentationError
+from proton.inkernel import stages
+from proton.inkernel.compile import read_records, read_warnings
+from proton.inkernel.recipe import lowering_recipe, recording_passes
+from tests.support.kernels import compiled, softmax
+from tests.support.recording import recording
+
+pytestmark = [
+    pytest.mark.matrix,
+    pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION"),
+]
+
+ROWS = {"x": "*fp32", "y": "*fp32", "n": "i32"}
+MATRICES = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
+
+
+@pytest.fixture(autouse=True)
+def _cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def _softmax(target: str = "90") -> Any:
+    return compiled(softmax, ROWS, {"BLOCK": 1024}, target)
+
+
+def _expect_plain(kernel: Any, plain: Any) -> None:
+    binary = "cubin" if "cubin" in plain.asm else "hsaco"
+    assert kernel.asm[binary] == plain.asm[binary]
+    assert read_records(kernel.metadata) is None
+    assert kernel.metadata.profile_scratch_size == 0
+    assert kernel.metadata.shared == plain.metadata.shared
+
+
+class Failing:
+    name: ClassVar[str] = "failing"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Any) -> None:
+        raise InstrumentationError("line 3: cannot be read")
+
+
+class Breaking:
+    """Leaves text that our reader takes and Triton does not."""
+
+    name: ClassVar[str] = "breaking"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Any) -> None:
+        store = next(op for op in module.walk() if op.name == "tt.store")
+        store.insert_before("%nothing = arith.addi %absent, %absent : i32")
+
+
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+@pytest.mark.parametrize("bad", [Failing(), Breaking()], ids=["our pass", "Triton's parser"])
+def test_a_kernel_that_our_passes_spoil_is_compiled_without_records(
+    bad: Any, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = _softmax(target)
+    monkeypatch.setattr(
+        stages, "recording_passes", lambda *a, **k: (*recording_passes(*a, **k), bad)
+    )
+    with recording("ops") as warnings:
+        kernel = _softmax(target)
+    _expect_plain(kernel, plain)
+    (warning,) = warnings
+    assert warning.startswith("kernel 'softmax' cannot be recorded as asked: ")
+    assert warning.endswith("; it is compiled without records")
+    assert "\n" not in warning
+    assert read_warnings(kernel.metadata) == (warning,)
+
+
+def test_llvm_text_that_does_not_parse_never_reaches_the_code_generator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = _softmax()
+
+    class Garbage:
+        name: ClassVar[str] = "garbage"
+        level: ClassVar[str] = "llvm"
+
+        def apply(self, module: Any) -> None:
+            module.epilogue.append("define void @broken( {")
+
+    monkeypatch.setattr(
+        stages, "lowering_recipe", lambda *a, **k: (*lowering_recipe(*a, **k), Garbage())
+    )
+    with recording("ops:buffer_type=global") as warnings:
+        kernel = _softmax()
+    _expect_plain(kernel, plain)
+    assert "LLVM refuses the text with records in it" in warnings[0]
+
+
+@pytest.mark.parametrize("stage", ["ptx", "cubin"])
+def test_what_a_late_stage_refuses_with_records_it_gets_without(stage: str) -> None:
+    plain = _softmax()
+
+    def refuse(self=None, stages=None, options=None, language=None, capability=None):
+        if stages is None:
+            return "refuse", "refuse"
+        inner = stages[stage]
+
+        def late(source, metadata):
+            if "proton" in metadata:
+                raise RuntimeError("too many registers\n" + "x" * 10_000)
+            return inner(source, metadata)
+
+        stages[stage] = late
+        return None
+
+    knobs = triton.knobs.runtime
+    with knobs.scope():
+        knobs.add_stages_inspection_hook = refuse
+        with recording("ops") as warnings:
+            kernel = _softmax()
+    _expect_plain(kernel, plain)
+    (warning,) = warnings
+    assert "too many registers" in warning
+    assert len(warning) < 600
+
+
+def test_what_fails_without_records_too_is_the_users() -> None:
+    def refuse(self=None, stages=None, options=None, language=None, capability=None):
+        if stages is None:
+            return "refuse", "refuse"
+
+        def late(source, metadata):
+            raise RuntimeError("no ptxas")
+
+        stages["cubin"] = late
+        return None
+
+    knobs = triton.knobs.runtime
+    with knobs.scope():
+        knobs.add_stages_inspection_hook = refuse
+        with recording("ops") as warnings, pytest.raises(RuntimeError, match="no ptxas"):
+            _softmax()
+    assert warnings == []
+
+
+@triton.jit
+def scoped(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    with pl.scope("load"):
+        v = tl.load(x + i, mask=i < n)
+    pl.mark("here")
+    tl.store(y + i, v, mask=i < n)
+
+
+@pytest.mark.parametrize("target", ["80", "90", "100", "gfx90a", "gfx942", "gfx950"])
+def test_scopes_of_the_source_are_recorded(target: str) -> None:
+    with recording("default") as warnings:
+        kernel = compiled(scoped, ROWS, {"BLOCK": 256}, target)
+    assert warnings == []
+    records = read_records(kernel.metadata)
+    assert records is not None
+    regions = {region["name"]: region for region in records.record_map["regions"]}
+    assert set(regions) == {"load", "here"}
+    assert regions["load"]["file"] == __file__
+    assert regions["load"]["line"] == scoped.fn.__code__.co_firstlineno + 3
+
+
+def test_scopes_of_the_source_leave_nothing_in_other_modes() -> None:
+    with recording("cta"):
+        kernel = compiled(scoped, ROWS, {"BLOCK": 256}, "90")
+    records = read_records(kernel.metadata)
+    assert records is not None
+    assert records.record_map["regions"] == []
+
+
+@triton.jit
+def left_open(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    if n > 3:
+        pl.enter_scope("a")
+        tl.store(y + i, i)
+    pl.exit_scope("a")
+    tl.store(y + i, tl.load(x + i))
+
+
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+def test_scopes_that_do_not_nest_are_left_out_with_the_users_line(target: str) -> None:
+    line = left_open.fn.__code__.co_firstlineno + 4
+    with recording("default+ops") as warnings:
+        kernel = compiled(left_open, ROWS, {"BLOCK": 256}, target)
+    (warning,) = warnings
+    assert f"{__file__}:{line}: 'a' is started here and not ended" in warning
+    assert warning.endswith("the regions of its source are left out")
+    records = read_records(kernel.metadata)
+    assert records is not None, "operations are recorded all the same"
+    assert "a" not in {region["name"] for region in records.record_map["regions"]}
+
+
+@triton.jit
+def specialized(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    a_rows = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
+    b_rows = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
+    c_rows = tl.make_tensor_descriptor(c, [M, N], [N, 1], [BM, BN])
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    with pl.scope("all"):
+        for at in tl.range(0, tl.cdiv(K, BK), warp_specialize=True):
+            with pl.scope("load"):
+                x = a_rows.load([m, at * BK])
+                y = b_rows.load([n, at * BK])
+            with pl.scope("dot"):
+                acc = tl.dot(x, y.T, acc)
+    c_rows.store([m, n], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("target", ["90", "100"])
+def test_regions_that_specialisation_drops_are_named(target: str) -> None:
+    with recording("default") as warnings:
+        kernel = compiled(specialized, MATRICES, {"BM": 128, "BN": 128, "BK": 64}, target)
+    records = read_records(kernel.metadata)
+    assert records is not None
+    names = {region["name"] for region in records.record_map["regions"]}
+    if target == "90" or _triton.version_pair() < (3, 7):
+        (warning,) = warnings
+        assert "automatic warp specialisation drops the regions 'dot', 'load'" in warning
+        assert names == {"all"}
+    else:
+        assert warnings == []
+        assert names == {"all", "load", "dot"}

@@ -1,0 +1,40 @@
+from proton.inkernel.carriers import Carrier, record
+from proton.inkernel.user_records import has_carriers, record_names, without_records
+
+START = record("start", "a b").to_ttgir("%s")
+END = record("end", "a b").to_ttgir("%e")
+GUARD = Carrier("guard").to_ttgir("%g")
+TEXT = f"""module {{
+  tt.func public @k(%x: i32) {{
+    {START}
+    {GUARD}
+    %c = arith.cmpi ne, %g, %x : i32
+    scf.if %c {{
+      {END}
+    }}
+    tt.return
+  }}
+}}"""
+WITHOUT = """module {
+  tt.func public @k(%x: i32) {
+    %g = arith.constant 1 : i32
+    %c = arith.cmpi ne, %g, %x : i32
+    scf.if %c {
+    }
+    tt.return
+  }
+}"""
+
+
+def test_records_are_named_and_taken_out() -> None:
+    assert has_carriers(TEXT)
+    assert record_names(TEXT) == {"a b"}
+    assert without_records(TEXT) == WITHOUT
+    assert not has_carriers(WITHOUT)
+    assert without_records(WITHOUT) == WITHOUT
+
+
+def test_malformed_records_are_taken_out_too() -> None:
+    broken = TEXT.replace("record start a%20b", "record begin")
+    assert record_names(broken) == {"a b"}
+    assert without_records(broken) == WITHOUT
