@@ -87,6 +87,7 @@ OPTIONS = (
         "context", "paths of scope names, or of Python frames", "c", "KIND", ("shadow", "python")
     ),
     Option("mode", "options of the backend: name[:key=value...]", "m", "MODE"),
+    Option("instrument", "record inside kernels: ops, loops, mma, cta, ...", metavar="MODE"),
     Option("data", "sums in a calling tree, or a timeline", "d", "KIND", ("tree", "trace")),
     Option("hook", "take names and metrics from launch metadata", "k", "HOOK", ("triton",)),
     Option(
@@ -100,6 +101,7 @@ OPTIONS = (
     Option("version", "print the version and whose it is", "V"),
     Option("help", "print this text", "h"),
 )
+_INSTRUMENTATION = "instrumentation"
 _BY_LONG = {option.long: option for option in OPTIONS}
 _BY_SHORT = {option.short: option for option in OPTIONS if option.short}
 
@@ -136,7 +138,21 @@ def parse(argv: Sequence[str]) -> RunArguments | CommandArguments | Question:
         raise UsageError(
             f"no target was given{hint}; name a script, pytest or a module, as in: proton script.py"
         )
-    return RunArguments(target=target, **given)
+    return RunArguments(target=target, **_with_instrument(given))
+
+
+def _with_instrument(given: dict[str, Any]) -> dict[str, Any]:
+    """`--instrument=MODE` as what it is short for: a backend and its mode."""
+    if "instrument" not in given:
+        return given
+    mode = given.pop("instrument")
+    if given.get("backend", _INSTRUMENTATION) != _INSTRUMENTATION or "mode" in given:
+        other = "--mode" if "mode" in given else f"--backend {given['backend']}"
+        raise UsageError(
+            f"--instrument={mode} and {other} exclude each other: it is short for "
+            f"--backend {_INSTRUMENTATION} --mode {mode}"
+        )
+    return {**given, "backend": _INSTRUMENTATION, "mode": mode}
 
 
 def _target(words: list[str]) -> Target:
@@ -152,11 +168,6 @@ def _target(words: list[str]) -> Target:
 def _take_long(word: str, words: list[str], given: dict[str, Any]) -> None:
     """Read `--flag`, `--flag value` or `--flag=value` into `given`, eating from `words`."""
     name, equals, value = word[2:].partition("=")
-    if name == "instrument":
-        raise UsageError(
-            "--instrument: this version has no in-kernel instrumentation yet; "
-            "leave it out to record kernels as a whole"
-        )
     if (option := _BY_LONG.get(name)) is None:
         close = difflib.get_close_matches(name, _BY_LONG, n=1)
         remedy = f"did you mean '--{close[0]}'? " if close else ""
@@ -197,6 +208,6 @@ def _checked(option: Option, flag: str, value: str) -> str:
     """`value`, if the option may have it."""
     if option.choices and value not in option.choices:
         raise UsageError.unknown(f"value for '{flag}':", value, choices=option.choices)
-    if not value and option.field in ("backend", "module"):
+    if not value and option.field in ("backend", "module", "instrument"):
         raise UsageError(f"'{flag}' needs a value: {flag} {option.metavar}")
     return value

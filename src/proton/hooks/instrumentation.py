@@ -1,17 +1,20 @@
-"""The hook of in-kernel recording. Not built yet: making one says so."""
+"""The hook of in-kernel recording, for programs that hold it themselves; sessions need none."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from proton.errors import BackendUnavailable
+from proton.errors import UsageError
+from proton.inkernel.instrument import Handle, begin
 from proton.inkernel.mode import BaseMode
 from proton.inkernel.modes import parse_instrumentation
+from proton.runtime.flags import flags
 from proton.runtime.hooks import Hook, LazyMetadata
+from proton.runtime.notices import say
 
 
 class InstrumentationHook(Hook):
-    """Gives instrumented kernels their record buffers."""
+    """Records inside kernels while it is active, into the session of backend instrumentation."""
 
     priority = 0
     enable_host_buffer: ClassVar[bool] = False
@@ -20,32 +23,40 @@ class InstrumentationHook(Hook):
     profile_buffer_alignment: ClassVar[int] = 128
 
     def __init__(self, mode: str | BaseMode | None = None) -> None:
-        """Refuse, after checking the mode.
+        """Check the mode.
 
         Raises:
-            UsageError: the mode means nothing.
-            BackendUnavailable: always, so far.
+            UsageError: it means nothing.
         """
         self.mode = parse_instrumentation(mode)
-        raise BackendUnavailable(
-            "instrumentation",
-            reason="in-kernel recording is not part of this version",
-            remedy="use backend='interpreter'",
-        )
+        self._handle: Handle | None = None
 
     def init_handle(
         self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
     ) -> None:
-        """Not reached."""
+        """Nothing to do: the backend finds what a kernel records in its metadata."""
 
     def enter(self, metadata: LazyMetadata) -> None:
-        """Not reached."""
+        """Nothing to do: the backend gives launches their buffers."""
 
     def exit(self, metadata: LazyMetadata) -> None:
-        """Not reached."""
+        """Nothing to do."""
 
     def activate(self) -> None:
-        """Not reached."""
+        """Begin to record.
+
+        Raises:
+            UsageError: no session takes the records, or one records in another mode.
+        """
+        if not flags.instrumentation_on:
+            raise UsageError(
+                "no session takes what kernels record; start one with backend='instrumentation'"
+            )
+        if self._handle is None:
+            self._handle = begin(self.mode, warn=lambda text: say([text]))
 
     def deactivate(self) -> None:
-        """Not reached."""
+        """Record no more."""
+        if self._handle is not None:
+            self._handle.end()
+            self._handle = None

@@ -1,8 +1,9 @@
 """Our operations as they stand in IR text: inline assembly whose text is only a comment.
 
 Any Triton tool parses a file with carriers, and a kernel whose carriers nobody lowers still runs.
-The table of operations and their contracts is in docs/internals/passes.md. This module makes,
-recognises, encodes and decodes carriers, in TTGIR and in LLVM text; it decides nothing.
+The table of operations and their contracts is in docs/internals/passes.md. This module has the
+words of a carrier, and makes and reads carriers in TTIR and TTGIR; `llvm.carrier_line` has them in
+LLVM text. It decides nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from proton.errors import InstrumentationError
@@ -21,10 +23,6 @@ ACTIONS = ("start", "end", "mark", "value")
 _TTGIR = re.compile(
     r'^\s*(%[\w$.-]+)\s*=\s*tt\.elementwise_inline_asm "// proton\.([^"]*)"'
     r'\s*\{[^"]*"[^"]*"[^}]*\}(?:\s+(%[\w$.#-]+) : (\S+))?\s*->\s*i32'
-)
-_LLVM = re.compile(
-    r"^\s*(%[\w$.-]+|%\"[^\"]*\")\s*=\s*(?:tail )?call i32 asm (?:sideeffect )?"
-    r'"// proton\.([^"]*)", "[^"]*"\(([^)]*)\)'
 )
 # what people write into a file by hand, as in `proton.record start "load"`
 _PLAIN = re.compile(r'^\s*proton\.record (start|end|mark) (?:"([^"]+)"|([\w.~-]+))\s*(?:loc\(|$)')
@@ -61,11 +59,7 @@ class Carrier:
     @property
     def comment(self) -> str:
         """The text of the inline assembly."""
-        words = [f"// proton.{self.op}"]
-        if self.is_record:
-            words += [self.action, encode(self.name)]
-        words += [f"{key}={encode(value)}" for key, value in self.attributes.items()]
-        return " ".join(words)
+        return str(Words(self.op, self.action, self.name, dict(self.attributes)))
 
     def constraints(self, target: str = "cuda") -> str:
         """The constraints of the inline assembly; registers are named per vendor."""
@@ -82,15 +76,6 @@ class Carrier:
             f'{result} = tt.elementwise_inline_asm "{self.comment}" '
             f'{{constraints = "{self.constraints(target)}", packed_element = 1 : i32, '
             f"pure = {is_pure}}}{operand} -> i32"
-        )
-
-    def to_llvm(self, result: str, target: str = "cuda") -> str:
-        """The carrier as a line of LLVM IR, not indented."""
-        effect = "" if self.op == "guard" else "sideeffect "
-        operand = f"{self.operand_type} {self.operand}" if self.operand else ""
-        return (
-            f'{result} = call i32 asm {effect}"{self.comment}", '
-            f'"{self.constraints(target)}"({operand})'
         )
 
 
@@ -124,20 +109,38 @@ def from_ttgir(line: str) -> Carrier | None:
     return _decode(found[2], found[1], found[3] or "", found[4] or "")
 
 
-def from_llvm(line: str) -> Carrier | None:
-    """The carrier on a line of LLVM IR; None where it has none.
+def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
+    words = read_words(text)
+    if words.op in RECORDS and (words.action == "value") != bool(operand):
+        raise InstrumentationError(f"'proton.{text}': a value, and only that, has one operand")
+    return Carrier(
+        words.op, words.action, words.name, words.attributes, operand, operand_type, result
+    )
+
+
+class Words(NamedTuple):
+    """What the comment of a carrier says."""
+
+    op: str
+    action: str  # of a record
+    name: str  # of a record, as users wrote it
+    attributes: dict[str, str]
+
+    def __str__(self) -> str:
+        words = [f"// proton.{self.op}"]
+        if self.op in RECORDS:
+            words += [self.action, encode(self.name)]
+        words += [f"{key}={encode(value)}" for key, value in self.attributes.items()]
+        return " ".join(words)
+
+
+def read_words(text: str) -> Words:
+    """The words behind `// proton.` of a carrier's comment.
 
     Raises:
-        InstrumentationError: the comment begins like one of ours and is none.
+        InstrumentationError: they are none of ours.
     """
-    if "// proton." not in line or (found := _LLVM.match(line)) is None:
-        return None
-    type_, _, operand = found[3].strip().rpartition(" ")
-    return _decode(found[2], found[1], operand, type_.partition(" ")[0])
-
-
-def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
-    op, *words = text.split()
+    op, *words = text.split() or [""]
     action = name = ""
     if op in RECORDS:
         action, name, words = (*words, "", "")[0], (*words, "", "")[1], words[2:]
@@ -145,8 +148,6 @@ def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
             raise InstrumentationError(
                 f"malformed 'proton.{text}'; write: proton.{op} {'|'.join(ACTIONS)} NAME"
             )
-        if (action == "value") != bool(operand):
-            raise InstrumentationError(f"'proton.{text}': a value, and only that, has one operand")
     elif op not in PLAIN:
         choices = ", ".join((*RECORDS, *PLAIN))
         raise InstrumentationError(f"unknown operation 'proton.{op}'; choose one of {choices}")
@@ -156,4 +157,4 @@ def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
         if not (key and equals):
             raise InstrumentationError(f"malformed attribute {word!r} of 'proton.{text}'")
         attributes[key] = unquote(value)
-    return Carrier(op, action, unquote(name), attributes, operand, operand_type, result)
+    return Words(op, action, unquote(name), attributes)

@@ -54,6 +54,14 @@ def test_every_option_is_read_in_its_long_form() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "words", ["--instrument=ops+mma", "--instrument ops+mma -b instrumentation"]
+)
+def test_instrument_is_short_for_a_backend_and_its_mode(words: str) -> None:
+    arguments = parsed(*words.split(), "s.py")
+    assert (arguments.backend, arguments.mode) == ("instrumentation", "ops+mma")
+
+
 @pytest.mark.parametrize("words", ["-n x -q s.py", "-nx -q s.py", "-qnx s.py", "-qn x s.py"])
 def test_short_options_may_be_joined(words: str) -> None:
     arguments = parsed(*words.split())
@@ -116,7 +124,9 @@ def test_version_is_asked_for(words: list[str]) -> None:
         (["-c", "deep", "s.py"], "unknown value for '-c': 'deep'; choose one of 'python', 'sha"),
         (["-d", "heap", "s.py"], "'heap'; choose one of 'trace', 'tree'"),
         (["-k", "launch", "s.py"], "'launch'; choose one of 'triton'"),
-        (["--instrument=print-mem", "s.py"], "--instrument: this version has no in-kernel"),
+        (["--instrument=ops", "-b", "cupti", "s.py"], "--instrument=ops and --backend cupti excl"),
+        (["--instrument=ops", "-m", "mma", "s.py"], "--instrument=ops and --mode exclude each"),
+        (["--instrument=", "s.py"], "'--instrument' needs a value: --instrument MODE"),
     ],
 )
 def test_a_wrong_call_is_told_what_to_write(words: list[str], said: str) -> None:

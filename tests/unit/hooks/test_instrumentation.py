@@ -1,24 +1,33 @@
-"""The hook of in-kernel recording, which is not built yet."""
+"""The hook of in-kernel recording."""
 
 from __future__ import annotations
 
 import pytest
 
-from proton.errors import BackendUnavailable, UsageError
+from proton.errors import UsageError
 from proton.hooks import InstrumentationHook
+from proton.inkernel import choice
+from proton.inkernel.modes import Ops
+from proton.runtime.flags import flags
 
 
-def test_making_one_says_what_to_use_instead() -> None:
-    with pytest.raises(BackendUnavailable, match=r"'instrumentation' is unavailable: .*interpret"):
-        InstrumentationHook("default")
-
-
-def test_a_bad_mode_is_told_first() -> None:
+def test_it_checks_its_mode() -> None:
     with pytest.raises(UsageError, match="unknown mode 'x'"):
         InstrumentationHook("x")
+    assert InstrumentationHook.profile_buffer_alignment == 128
+    assert InstrumentationHook("ops").mode == Ops()
 
 
-def test_its_buffer_settings_are_the_known_ones() -> None:
-    hook = InstrumentationHook
-    assert (hook.enable_host_buffer, hook.host_buffer) == (False, None)
-    assert (hook.profile_buffer_size, hook.profile_buffer_alignment) == (1, 128)
+def test_it_records_while_it_is_active_and_a_session_takes_the_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hook = InstrumentationHook("ops")
+    with pytest.raises(UsageError, match="start one with backend='instrumentation'"):
+        hook.activate()
+    monkeypatch.setattr(flags, "instrumentation_on", True)
+    hook.activate()
+    hook.activate()
+    assert choice.chosen.session == Ops()
+    hook.deactivate()
+    assert choice.chosen.session is None
+    hook.deactivate()

@@ -1,7 +1,7 @@
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import ACTIONS, RECORDS, Carrier, from_llvm, from_ttgir, record
+from proton.inkernel.carriers import ACTIONS, RECORDS, Carrier, from_ttgir, record
 
 NAMES = ["load", "a b", 'quote " and \\', "line\nbreak", "100% {x} <ü>", "=", "//", "$0"]
 
@@ -12,7 +12,6 @@ def test_records_come_back_as_they_were(op: str, name: str) -> None:
     for action in ACTIONS[:3]:
         carrier = Carrier(op, action, name, {"line": "12", "file": name}, result="%r")
         assert from_ttgir("    " + carrier.to_ttgir("%r") + " loc(#loc)") == carrier
-        assert from_llvm("  " + carrier.to_llvm("%r") + ", !dbg !7") == carrier
 
 
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
@@ -20,22 +19,17 @@ def test_records_come_back_as_they_were(op: str, name: str) -> None:
 def test_values_keep_their_operand(target: str, kind: str) -> None:
     carrier = Carrier("record", "value", "n", {}, "%x", kind, "%12")
     assert from_ttgir(carrier.to_ttgir("%12", target)) == carrier
-    assert from_llvm(carrier.to_llvm("%12", target)) == carrier
 
 
 def test_plain_operations_come_back_as_they_were() -> None:
     for op in ("init", "notify", "finalize", "guard"):
         assert from_ttgir(Carrier(op).to_ttgir("%r")) == Carrier(op, result="%r")
-        assert from_llvm(Carrier(op).to_llvm("%r")) == Carrier(op, result="%r")
 
 
 def test_the_text_is_the_one_that_everybody_agreed_on() -> None:
     assert record("start", "a b", line=12, kind="load", file=None).to_ttgir("%r") == (
         '%r = tt.elementwise_inline_asm "// proton.record start a%20b line=12 kind=load" '
         '{constraints = "=r,~{memory}", packed_element = 1 : i32, pure = false} -> i32'
-    )
-    assert record("end", "x").to_llvm("%3") == (
-        '%3 = call i32 asm sideeffect "// proton.record end x", "=r,~{memory}"()'
     )
 
 
@@ -63,4 +57,3 @@ def test_what_is_almost_one_of_ours_is_refused(comment: str, problem: str) -> No
 @pytest.mark.parametrize("line", ["", "  gpu.barrier", '%r = call i32 asm "// other", "=r"()'])
 def test_other_lines_are_none(line: str) -> None:
     assert from_ttgir(line) is None
-    assert from_llvm(line) is None

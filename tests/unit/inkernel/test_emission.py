@@ -16,8 +16,9 @@ from triton.experimental.gluon import language as gl
 import proton.language as pl
 from proton import _triton
 from proton.inkernel import choice, dsl
-from proton.inkernel.carriers import Carrier, from_llvm
+from proton.inkernel.carriers import Carrier
 from proton.inkernel.emission import needs_guard, semantic_name
+from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.modes import Default
 from proton.inkernel.nesting import carrier_of
 from proton.inkernel.pipeline import run_passes
@@ -77,10 +78,10 @@ EXPECTED = [
 def test_a_kernels_records_reach_the_end_of_compilation(target: str) -> None:
     texts = _compiled(scoped, target)
     assert _records(texts["ttgir"]) == EXPECTED
-    found = [from_llvm(line) for line in texts["llir"].splitlines()]
+    found = [read_carrier(line) for line in texts["llir"].splitlines()]
     records = [f"{each.action} {each.name}" for each in found if each and each.is_record]
     assert set(records) == set(EXPECTED)  # LLVM may have unrolled the loop
-    values = {each.name: each.operand_type for each in found if each and each.operand}
+    values = {each.name: each.operands.split()[0] for each in found if each and each.operands}
     assert values == {"n": "i32", "where": "i64", "seven": "i32"}
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import unquote
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import ACTIONS, PLAIN, RECORDS, encode
+from proton.inkernel.carriers import RECORDS, Words, read_words
 
 MARK = '"// proton.'
 
@@ -29,7 +28,7 @@ class CarrierLine:
 
     op: str
     result: str  # with its %; unused, or the number of bytes written so far
-    kind: str = ""  # of a record
+    action: str = ""  # of a record: start, end, mark or value
     name: str = ""  # of a record, as users wrote it
     attributes: Mapping[str, str] = field(default_factory=dict)
     constraints: str = "=r,~{memory}"
@@ -64,12 +63,9 @@ class CarrierLine:
         return f"{self.indent}{self.result} = {value}"
 
     def __str__(self) -> str:
-        words = [f"proton.{self.op}"]
-        if self.is_record:
-            words += [self.kind, encode(self.name)]
-        words += [f"{key}={encode(value)}" for key, value in self.attributes.items()]
+        words = Words(self.op, self.action, self.name, dict(self.attributes))
         return (
-            f'{self.indent}{self.result} = call i32 asm sideeffect "// {" ".join(words)}", '
+            f'{self.indent}{self.result} = call i32 asm sideeffect "{words}", '
             f'"{self.constraints}"({self.operands}){self.group}{self.location}'
         )
 
@@ -88,36 +84,19 @@ def read_carrier(line: str) -> CarrierLine | None:
             f"malformed carrier {line.strip()!r}; write it as a call of `i32 asm sideeffect` whose "
             "result is not used"
         )
-    op, *words = matched["text"].split()
-    if op not in (*RECORDS, *PLAIN):
-        choices = ", ".join((*RECORDS, *PLAIN))
-        raise InstrumentationError(
-            f"unknown op 'proton.{op}' in {line.strip()!r}; choose one of {choices}"
-        )
-    kind = name = ""
-    if op in RECORDS:
-        if len(words) < 2 or words[0] not in ACTIONS:
-            raise InstrumentationError(
-                f"malformed carrier {line.strip()!r}; a record is `start NAME`, `end NAME`, "
-                "`mark NAME` or `value NAME`"
-            )
-        kind, name, *words = words
+    try:
+        words = read_words(matched["text"])
+    except InstrumentationError as error:
+        raise InstrumentationError(f"{error}: {line.strip()!r}") from None
     return CarrierLine(
-        op=op,
+        op=words.op,
         result=matched["result"],
-        kind=kind,
-        name=unquote(name),
-        attributes=dict(_attribute(word, line) for word in words),
+        action=words.action,
+        name=words.name,
+        attributes=words.attributes,
         constraints=matched["constraints"],
         operands=matched["operands"],
         location=matched["location"] or "",
         group=matched["group"] or "",
         indent=matched["indent"],
     )
-
-
-def _attribute(word: str, line: str) -> tuple[str, str]:
-    key, equals, value = word.partition("=")
-    if not (key and equals):
-        raise InstrumentationError(f"{word!r} in {line.strip()!r} is no key=value")
-    return key, unquote(value)

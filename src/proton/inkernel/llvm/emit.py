@@ -130,13 +130,13 @@ class _Emitter:
     def _record(self, op: CarrierLine, count: str, value: str) -> list[str]:
         if not self._plan.ring:
             raise InstrumentationError("a kernel with records needs a ring; none was allocated")
-        kind = layout.RecordKind[op.kind.upper()]
+        kind = layout.RecordKind[op.action.upper()]
         tag = _signed(layout.pack_tag(kind, self._regions.ids[op.name]))
         after = f"{self._scratch}, {self._lead})"
         call = (
             f"call i32 @__proton_record({self._base}, i32 {count}, i32 {tag}, {after}{op.location}"
         )
-        if op.kind != "value":
+        if op.action != "value":
             return [f"{op.indent}{op.result} = {call}"]
         stem = f"%proton.value{self.records}"
         lines, high, low = _words(value, stem, str(tag))

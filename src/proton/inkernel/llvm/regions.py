@@ -64,7 +64,7 @@ def find_regions(module: LlvmModule) -> Regions:
         if number is None:
             found.ids[carrier.name] = len(found.regions)
             found.regions.append(_region(carrier, debug))
-        elif carrier.kind == "start" and not found.regions[number].line:
+        elif carrier.action == "start" and not found.regions[number].line:
             found.regions[number].file, found.regions[number].line = _place(carrier, debug)
     if len(found.regions) > layout.REGION_LIMIT:
         raise InstrumentationError(
@@ -84,7 +84,7 @@ def _records(kernel: Kernel) -> Iterator[CarrierLine]:
 
 
 def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
-    default = "scope" if carrier.kind in ("start", "end") else carrier.kind
+    default = "scope" if carrier.action in ("start", "end") else carrier.action
     file, line = _place(carrier, debug)
     kind = carrier.attributes.get("kind", default)
     every = carrier.attributes.get("every", "1")
@@ -106,7 +106,7 @@ def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:
 
 def value_bits(carrier: CarrierLine) -> int:
     """The width of the number that a value records; 0 for other records."""
-    if carrier.kind != "value":
+    if carrier.action != "value":
         return 0
     return 64 if carrier.count_and_value()[1].startswith(("i64", "ptr")) else 32
 
@@ -126,7 +126,7 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
             carrier = read_carrier(line)
             if carrier is None or not carrier.is_record:
                 continue
-            if carrier.kind != "end" and carrier.name not in placed:
+            if carrier.action != "end" and carrier.name not in placed:
                 placed.add(carrier.name)
                 if opened and opened[-1] != carrier.name:
                     found.regions[found.ids[carrier.name]].parent = found.ids[opened[-1]]
@@ -136,9 +136,9 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
 
 def _step(opened: tuple[str, ...], carrier: CarrierLine) -> tuple[str, ...]:
     """The regions that are open after a record; events open none."""
-    if carrier.attributes.get("kind") == "event" or carrier.kind not in ("start", "end"):
+    if carrier.attributes.get("kind") == "event" or carrier.action not in ("start", "end"):
         return opened
-    if carrier.kind == "start":
+    if carrier.action == "start":
         return (*opened, carrier.name)
     if carrier.name not in opened:
         return opened

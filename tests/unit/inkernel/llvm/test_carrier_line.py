@@ -14,7 +14,7 @@ LINE = (
 def test_a_line_as_triton_prints_it_is_read_whole() -> None:
     op = read_carrier(LINE)
     assert op is not None
-    assert (op.op, op.kind, op.name, op.result) == ("record", "value", "a b", "%12")
+    assert (op.op, op.action, op.name, op.result) == ("record", "value", "a b", "%12")
     assert op.attributes == {"line": "3", "kind": "load"}
     assert (op.operands, op.location, op.group) == ("i64 %9", ", !dbg !7", " #5")
 
@@ -38,10 +38,10 @@ def test_other_lines_carry_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("record", "a record is `start NAME`"),
-        ("record begin x", "a record is `start NAME`"),
-        ("records start x", "unknown op 'proton.records'"),
-        ("record start x line", "'line' in .* is no key=value"),
+        ("record", r"write: proton.record start\|end\|mark\|value NAME: '%1 = call"),
+        ("record begin x", r"write: proton.record start\|end\|mark\|value NAME: '%1 = call"),
+        ("records start x", "unknown operation 'proton.records'; choose one of record"),
+        ("record start x line", "malformed attribute 'line' of 'proton.record start x line': '%1"),
     ],
 )
 def test_malformed_ops_are_refused_with_the_choices(text: str, why: str) -> None:

@@ -72,7 +72,7 @@ def check_walks(module: LlvmModule, walks: int, steps: int) -> int:
                 assert values[op.count_and_value()[0]] == written, line
                 checked += 1
                 if op.is_record:
-                    written += 16 if op.kind == "value" else 8
+                    written += 16 if op.action == "value" else 8
                     values[op.result] = written
             if not block.successors():
                 break
