@@ -155,8 +155,7 @@ class Session:
     @property
     def is_empty(self) -> bool: ...  # no event, scope or metric in any phase
     def activate(self) -> None: ...
-    def deactivate(self, ending: bool = False) -> None:
-        """Record no more, for now or (`ending`) for good."""
+    def deactivate(self) -> None: ...
     def close(self) -> None:
         """Forget the session; every later call raises SessionNotFound."""
 

@@ -102,8 +102,11 @@ def test_time_in_a_helper_stands_below_the_line_that_calls_it(
     kernel = found.kernels["call_helper"]
     calls, helper = kernels.line_of("calls"), kernels.line_of("polishes")
     assert f":{calls}@call_helper" in kernel.hottest()[0], found.describe()
-    inside = kernel.inside(f":{calls}@call_helper", f":{helper}@")  # not all Tritons name it
-    assert inside > 0.5 * kernel.samples, found.describe()
+    inside = [  # the loop and its body; not all Tritons name the function
+        kernel.inside(f":{calls}@call_helper", f":{line}@") for line in (helper - 1, helper)
+    ]
+    assert sum(inside) > 0.9 * kernel.samples, found.describe()
+    assert inside[1] > 0.2 * kernel.samples, found.describe()
 
 
 def test_time_in_tritons_library_stands_below_the_users_line(
@@ -134,8 +137,9 @@ def test_in_a_duty_cycle_samples_come_from_windows_only(sampled: Any, work: Work
             work._out.sum().item()  # not too far ahead of the GPU
 
     work.call_helper(2)
-    always = sampled(run, FAST).check()
-    windowed = sampled(run, f"{FAST}:window=50ms:every=250ms").check()
+    seldom = "pcsampling:interval=65536"  # seconds of more would fill the hardware's buffer
+    always = sampled(run, seldom).check()
+    windowed = sampled(run, f"{seldom}:window=50ms:every=250ms").check()
     assert windowed.sampling["window_ns"] == 50_000_000
     assert windowed.sampling["every_ns"] == 250_000_000
     rates = [
@@ -143,7 +147,8 @@ def test_in_a_duty_cycle_samples_come_from_windows_only(sampled: Any, work: Work
         for each in (windowed, always)
     ]
     share = rates[0] / rates[1]
-    assert 0.08 < share < 0.5, f"about 0.2 expected, not {share}: {windowed.describe()}"
+    both = f"{windowed.describe()}\n{always.describe()}"
+    assert 0.08 < share < 0.5, f"about 0.2 expected, not {share}: {both}"
     assert windowed.kernels["call_helper"].runs > 50
 
 
@@ -205,6 +210,46 @@ def test_kernels_loaded_before_the_session_have_lines(sampled: Any, work: Work) 
     (entry,) = found.entries("gather")
     assert entry["lines"] == "found", found.describe()
     assert found.kernels["gather"].inside("@gather") > 0.5 * found.kernels["gather"].samples
+
+
+def test_kernels_that_first_run_in_a_pause_are_sampled_after_it(
+    torch: Any, work: Work, tmp_path: Path
+) -> None:
+    session = proton.start(str(tmp_path / "run"), backend="cupti", mode=FAST)
+    proton.deactivate(session)
+    work.gather(5)
+    torch.cuda.synchronize()
+    proton.activate(session)
+    work.gather(7)
+    torch.cuda.synchronize()
+    proton.finalize(session)
+    found = SampledProfile(tmp_path / "run.hatchet").check()
+    assert found.kernels["gather"].runs == 7, found.describe()
+    assert found.kernels["gather"].samples > 1000, found.describe()
+
+
+def test_while_a_graph_lives_sessions_follow_each_other(
+    torch: Any, work: Work, sampled: Any
+) -> None:
+    graph = torch.cuda.CUDAGraph()
+    work.gather()
+    torch.cuda.synchronize()
+
+    def capture() -> None:
+        with proton.scope("captured here"), torch.cuda.graph(graph):
+            work.gather(5)
+        graph.replay()
+
+    sampled(capture).check()
+    for _ in range(20):
+        graph.replay()
+    work.call_helper(2)  # first run with nobody there
+    for _ in range(2):
+        found = sampled(lambda: (graph.replay(), work.call_helper(5))).check()
+        for name in ("gather", "call_helper"):
+            assert (found.kernels[name].runs, name) == (5, name), found.describe()
+            assert found.kernels[name].samples > 1000, found.describe()
+        assert any("captured here" in path for path in found.kernels["gather"].paths)
 
 
 def test_only_included_kernels_and_scopes_are_shown(sampled: Any, work: Work) -> None:

@@ -46,9 +46,8 @@ bool per_graph(const std::string& graphs) {
                                         "; choose one of 'graph', 'node'"));
 }
 
-void set_active(Session& session, bool is_active, bool is_ending) {
-  const auto warnings =
-      unlocked([&] { return Hub::get().set_active(session, is_active, is_ending); });
+void set_active(Session& session, bool is_active) {
+  const auto warnings = unlocked([&] { return Hub::get().set_active(session, is_active); });
   for (const std::string& warning : warnings) session.warn(warning);
 }
 
@@ -122,10 +121,9 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
     session.set_launch_tracker(nullptr);
     unlocked([&] { Hub::get().stop(session); });
   };
-  session.set_activity_listener(
-      [&session](bool is_active, bool is_ending) { set_active(session, is_active, is_ending); });
+  session.set_activity_listener([&session](bool is_active) { set_active(session, is_active); });
   try {
-    if (session.is_active()) set_active(session, true, false);
+    if (session.is_active()) set_active(session, true);
   } catch (...) {
     self.detach();
     throw;

@@ -301,9 +301,7 @@ void add_session(nb::module_& module) {
       .def_prop_ro("event_count", [](PySession& self) { return opened(self).event_count(); })
       .def_prop_ro("is_empty", [](PySession& self) { return opened(self).is_empty(); })
       .def("activate", [](PySession& self) { opened(self).activate(); })
-      .def(
-          "deactivate", [](PySession& self, bool ending) { opened(self).deactivate(ending); },
-          nb::arg("ending") = false)
+      .def("deactivate", [](PySession& self) { opened(self).deactivate(); })
       .def("close",
            [](PySession& self) {
              opened(self);

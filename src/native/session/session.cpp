@@ -38,17 +38,17 @@ void Session::activate() {
   process.update_active();
   process.ranges.next_tick();
   publish_all();
-  if (activity_listener_) activity_listener_(true, false);
+  if (activity_listener_) activity_listener_(true);
 }
 
-void Session::deactivate(bool is_ending) {
+void Session::deactivate() {
   if (!is_active()) return;
   process.ranges.drain();
   if (data_ == DataKind::kTrace) cut_open_spans();
   settle_metrics();
   is_active_.store(false, std::memory_order_relaxed);
   process.update_active();
-  if (activity_listener_) activity_listener_(false, is_ending);
+  if (activity_listener_) activity_listener_(false);
 }
 
 void Session::close() {

@@ -64,13 +64,12 @@ class Session : public EventSink {
   void set_launch_tracker(LaunchesUnderWay tracker) { launches_under_way_ = tracker; }
 
   /// Told, on the host path, when the session becomes active or stops being so; null: nobody.
-  /// It is told whether the session is active, and whether it is about to end.
-  void set_activity_listener(std::function<void(bool, bool)> listener) {
+  void set_activity_listener(std::function<void(bool)> listener) {
     activity_listener_ = std::move(listener);
   }
 
   void activate();
-  void deactivate(bool is_ending = false);
+  void deactivate();
   void close();
   void abandon() noexcept;  // in a forked child: the session is the parent's
 
@@ -245,7 +244,7 @@ class Session : public EventSink {
   Value::List autotune_;
   mutable std::unordered_map<std::string, bool> verdicts_;  // of the filter of samples, by name
   std::atomic<bool> uses_metadata_{false};
-  std::function<void(bool, bool)> activity_listener_;
+  std::function<void(bool)> activity_listener_;
   CorrelationId (*newest_launch_)() noexcept = nullptr;
   LaunchesUnderWay launches_under_way_ = nullptr;
 

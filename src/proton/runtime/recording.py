@@ -106,7 +106,7 @@ class Recording:
             self.flush()
         self._active_ns = self._active_time_ns()
         self._activated_ns = None
-        self.native.deactivate(ending=self._is_stopped)
+        self.native.deactivate()
         HookManager.deactivate(self.id)
 
     def flush(self) -> None:

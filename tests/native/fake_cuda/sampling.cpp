@@ -158,15 +158,16 @@ LaunchMark::~LaunchMark() {
   if (is_launch_) my_flag().depth.fetch_sub(1);
 }
 
-/// As measured: once sampling was on, code that first runs while it is off is nobody's for ever,
-/// or until cuptiFinalize.
+/// As measured: once sampling was on, code that first runs while it is off and kernels are not
+/// timed is nobody's for ever, or until cuptiFinalize.
 void sample_launch(const Function& function, Context& context) {
   Sampling& all = sampling();
   if (!all.was_enabled.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(all.mutex);
   const auto found = all.contexts.find(&context);
   const bool is_enabled = found != all.contexts.end() && found->second.is_enabled;
-  const bool is_known = all.is_known.emplace(function.name, is_enabled).first->second;
+  const bool is_met = is_enabled || is_kind_on(kConcurrentKernel);
+  const bool is_known = all.is_known.emplace(function.name, is_met).first->second;
   if (!is_enabled || !found->second.is_started) return;
   ContextSampling& one = found->second;
   Options& options = state().options;

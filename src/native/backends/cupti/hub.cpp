@@ -98,6 +98,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
   if (!is_subscribed_) {
+    if (options.sampling) forget_sampling();
     buffers_.set_size(buffer_bytes);
     subscribe();
   }
@@ -113,12 +114,12 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
   sinks_.push_back({&sink, options, false, {}});
 }
 
-std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active, bool is_ending) {
+std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   std::lock_guard lock(control_);
   settle_values();
   SinkEntry* entry = find(sink);  // with control held nobody else changes the list
   if (entry == nullptr || entry->is_active == is_active) return {};
-  hand_over_samples(*entry, is_active, is_ending);
+  hand_over_samples(*entry, is_active);
   {
     std::lock_guard decoding(decode_);
     entry->is_active = is_active;
@@ -143,15 +144,14 @@ void Hub::stop(EventSink& sink) {
   bool is_last = false;
   SinkEntry* entry = find(sink);
   if (entry == nullptr) return;
-  if (entry->is_active) hand_over_samples(*entry, false, true);
+  if (entry->is_active) hand_over_samples(*entry, false);
   {
     std::lock_guard decoding(decode_);
     entry->is_active = false;
     is_last = sinks_.size() == 1;
   }
   if (!is_forked_) {
-    update_needs();
-    if (is_last) release_sampling();
+    update_needs(is_last);
     // Buffers that CUPTI still holds must come back to us, not to its next user.
     if (is_last) {
       flush_within(kStopLimitNs, false, kFlushForced);
@@ -166,26 +166,21 @@ void Hub::stop(EventSink& sink) {
   if (is_last && !is_forked_) unsubscribe();
 }
 
-/// Control held. Whether CUPTI may let go of the driver once the last session is gone.
-bool Hub::can_detach() {
-  if (!is_loaded() || is_forked_ || library_.finalize == nullptr) return false;
-  if (has_hw_trace_) return false;  // CUPTI cannot take it up again once contexts exist
-  if (sampler_.gate().has_hung()) return false;  // a call of CUPTI's has not come back
-  // The ids of nodes would start anew, and those of graphs that live would mean others.
-  std::lock_guard nodes(nodes_.mutex());
-  return nodes_.size() == 0;
-}
-
 bool Hub::detach() {
   std::lock_guard lock(control_);
-  if (is_subscribed_ || !can_detach()) return false;
-  if (sampler_.is_parked()) return false;  // then sampling could not be started again
+  if (!is_loaded() || is_forked_ || is_subscribed_ || library_.finalize == nullptr) return false;
+  if (has_hw_trace_) return false;  // CUPTI cannot take it up again once contexts exist
   {
+    // The ids of nodes would start anew, and those of graphs that live would mean others.
     std::lock_guard nodes(nodes_.mutex());
+    if (nodes_.size() != 0) return false;
     nodes_.trim(0);  // nor may ids of the dead come back
   }
+  if (sampler_.gate().has_hung()) return false;  // a call of CUPTI's has not come back
   std::lock_guard flushing(flush_);
-  return library_.finalize() == kSuccess;
+  if (library_.finalize() != kSuccess) return false;
+  was_sampled_ = false;
+  return true;
 }
 
 bool Hub::has(const EventSink& sink) {

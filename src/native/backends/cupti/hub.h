@@ -89,8 +89,7 @@ class Hub {
   /// Reports to `sink` until `stop`, whenever it is active; at first it is not. Throws Error.
   void start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes);
   /// Returns warnings for the user; throws BackendError when kernels cannot be timed.
-  /// `is_ending`: `stop` follows.
-  std::vector<std::string> set_active(EventSink& sink, bool is_active, bool is_ending = false);
+  std::vector<std::string> set_active(EventSink& sink, bool is_active);
   /// Afterwards nothing refers to the sink any more.
   void stop(EventSink& sink);
   /// Between sessions: has CUPTI let go of the driver, whose launches it slows for as long as it is
@@ -119,7 +118,9 @@ class Hub {
   void commit_value(ValueId id, const ValuePlace& place, std::span<const ValueTarget> targets);
   void drop_value(ValueId id) { values_.drop(id); }
   /// Whether a session is active that values would reach.
-  bool reads_values() const { return captures_.load(std::memory_order_relaxed) != 0; }
+  bool reads_values() const {
+    return (captures_.load(std::memory_order_relaxed) & (kShadow | kPython)) != 0;
+  }
 
   HubStats stats();
 
@@ -187,7 +188,14 @@ class Hub {
   /// So many events share one lock of each sink; more would not stay in the nearest cache.
   static constexpr size_t kBatch = 128;
 
-  enum Capture : uint32_t { kShadow = 1, kPython = 2, kTimes = 4, kGraphTimes = 8, kSampled = 16 };
+  enum Capture : uint32_t {
+    kShadow = 1,
+    kPython = 2,
+    kTimes = 4,
+    kGraphTimes = 8,
+    kSampled = 16,
+    kNothing = 32,  // launches are only counted
+  };
   using MapPointer = std::unique_ptr<CorrelationMap>;
 
   // With control_ held
@@ -196,7 +204,7 @@ class Hub {
   void give_zeroed_buffers(bool is_ours);
   std::string holder();
   std::string try_hw_trace();
-  std::vector<std::string> update_needs();
+  std::vector<std::string> update_needs(bool is_last_going = false);
   void settle_values();
   void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
   void enable_copies(bool is_wanted);
@@ -204,9 +212,8 @@ class Hub {
   void configure_migrations();
   // Of hub_sampling.cpp
   void enable_modules();
-  void hand_over_samples(const SinkEntry& entry, bool will_be_active, bool is_ending);
-  void release_sampling();
-  bool can_detach();
+  void forget_sampling();
+  void hand_over_samples(const SinkEntry& entry, bool will_be_active);
   void open_sampling(const SamplingOptions& options, std::vector<std::string>& warnings);
   void collect_samples(int64_t limit_ns, bool synchronize);
   ClockPair read_clocks() const;
@@ -286,6 +293,7 @@ class Hub {
   MapPointer python_map_;
   Sweeper sweeper_;
   std::atomic<void (*)()> problem_hook_{nullptr};
+  bool was_sampled_ = false;  // since CUPTI last let go of the driver; control_
   Sampler sampler_{library_, kSamplerHooks};
   alignas(64) GraphNodes nodes_;  // from here on: what the thread that decodes writes to
   GraphExecs execs_;

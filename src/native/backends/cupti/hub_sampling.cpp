@@ -28,33 +28,32 @@ void Hub::enable_modules() {
   sees_modules_ = true;
 }
 
+/// Control held, nobody subscribed. Since CUPTI has sampled, code may have run for the first time
+/// that it would take for nobody's; it knows all code again once it has let go of the driver. The
+/// ids of graph nodes stay as they are (seen with CUPTI 13.0).
+void Hub::forget_sampling() {
+  if (!was_sampled_ || library_.finalize == nullptr || has_hw_trace_) return;
+  if (sampler_.gate().has_hung()) return;
+  std::lock_guard flushing(flush_);
+  if (library_.finalize() == kSuccess) was_sampled_ = false;
+}
+
 /// Control held; before a sink comes or goes: samples up to now are of those that were there.
-void Hub::hand_over_samples(const SinkEntry& entry, bool will_be_active, bool is_ending) {
+void Hub::hand_over_samples(const SinkEntry& entry, bool will_be_active) {
   if (!entry.options.sampling || is_forked_ || !sampler_.is_open()) return;
   const bool has_others = std::any_of(sinks_.begin(), sinks_.end(), [&](const SinkEntry& other) {
     return &other != &entry && other.is_active && other.options.sampling;
   });
-  if (!will_be_active && !has_others) {
-    return sampler_.close(is_ending && sinks_.size() == 1 && can_detach());
-  }
+  if (!will_be_active && !has_others) return sampler_.close();
   sampler_.collect(kHandOverLimitNs, true);
-}
-
-/// Control held, and nobody active: what a pause or an earlier session left parked ends here, if
-/// CUPTI is to let go of the driver. Launches have to pass the gate for it once more.
-void Hub::release_sampling() {
-  if (!can_detach() || !sampler_.is_parked()) return;
-  sampler_.gate().begin();
-  captures_.store(generation_ << kGenerationShift | kSampled, std::memory_order_relaxed);
-  enable_launches(true);
-  sampler_.release();
-  enable_launches(false);
-  captures_.store(0, std::memory_order_relaxed);
 }
 
 /// Control held; launches pass the gate.
 void Hub::open_sampling(const SamplingOptions& options, std::vector<std::string>& warnings) {
-  if (!sampler_.is_open()) return sampler_.open(options);
+  if (!sampler_.is_open()) {
+    was_sampled_ = true;
+    return sampler_.open(options);
+  }
   if (sampler_.options() == options) return;
   warnings.push_back(
       "another session samples with other options (period, buffer, reads or windows); they stay as "

@@ -141,12 +141,6 @@ const char* Library::missing_for_sampling() const {
   return missing;
 }
 
-uint64_t Library::id_of(Context context) const {
-  uint64_t id = 0;
-  if (context_id == nullptr || context_id(context, &id) != 0) return 0;
-  return id;
-}
-
 std::string Library::describe(Result result) const {
   const char* name = nullptr;
   if (get_result_string == nullptr || get_result_string(result, &name) != kSuccess) name = nullptr;

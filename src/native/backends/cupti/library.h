@@ -89,9 +89,6 @@ struct Library {
   /// The first function that sampling needs and the library has not; null: it has them all.
   const char* missing_for_sampling() const;
 
-  /// Which context it is: its address may come back. 0: the driver is too old to tell.
-  uint64_t id_of(Context context) const;
-
   /// "CUPTI_ERROR_NOT_INITIALIZED (error 15)"
   std::string describe(Result result) const;
   std::string describe_cuda(CudaResult result) const;

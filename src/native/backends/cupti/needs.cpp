@@ -38,7 +38,7 @@ struct Hub::FlushState {
   }
 };
 
-std::vector<std::string> Hub::update_needs() {
+std::vector<std::string> Hub::update_needs(bool is_last_going) {
   std::vector<std::string> warnings;
   bool is_any = false, copies = false, migrations = false, per_graph = true;
   uint32_t captures = 0;
@@ -59,12 +59,15 @@ std::vector<std::string> Hub::update_needs() {
   if ((captures & ~captures_.load(std::memory_order_relaxed) & kSampled) != 0) {
     sampler_.gate().begin();
   }
-  if (is_any) {
+  // Once CUPTI has sampled, code that first runs while kernels are not timed is nobody's for it.
+  const bool is_paused = !is_any && was_sampled_ && !is_last_going;
+  if (is_paused) captures = kNothing;
+  if (is_any || is_paused) {
     captures_.store(generation_ << kGenerationShift | captures, std::memory_order_relaxed);
   }
-  enable_launches(is_any);
+  enable_launches(is_any || is_paused);
   enable_copies(is_any && copies);
-  enable_kind(kConcurrentKernelActivity, is_any, warnings);
+  enable_kind(kConcurrentKernelActivity, is_any || is_paused, warnings);
   execs_.set_traced(is_any && per_graph);
   enable_kind(kGraphTraceActivity, is_any && per_graph, warnings);
   for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
@@ -72,7 +75,7 @@ std::vector<std::string> Hub::update_needs() {
   }
   if (migrations) configure_migrations();
   enable_kind(kUnifiedMemoryActivity, is_any && migrations, warnings);
-  if (!is_any) captures_.store(0, std::memory_order_relaxed);
+  if (!is_any && !is_paused) captures_.store(0, std::memory_order_relaxed);
   values_.set_open(is_any);
   return warnings;
 }

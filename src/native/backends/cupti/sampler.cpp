@@ -110,46 +110,9 @@ void Sampler::forget_gone() {
   });
 }
 
-/// Gate closed.
 void Sampler::add(Context context) {
-  if (!revive(context)) enable(context);
-  std::lock_guard lock(mutex_);
-  stats_.contexts = sampled_.size();
-}
-
-/// Whether it was parked, and only had to be started.
-bool Sampler::revive(Context context) {
-  std::unique_ptr<Sampled> one = take_parked(context);
-  if (one == nullptr) return false;
-  try {
-    if (parked_options_ == options_) {
-      if (is_window_) start(*one);
-      sampled_.push_back(std::move(one));
-      return true;
-    }
-  } catch (const BackendError&) {  // another tool had CUPTI let go of everything
-  }
-  one->is_started = false;
-  disable(*one);
-  return false;
-}
-
-/// The parked one of a context; those of contexts that are gone are left to CUPTI.
-std::unique_ptr<Sampler::Sampled> Sampler::take_parked(Context context) {
-  const auto found = std::find_if(parked_.begin(), parked_.end(),
-                                  [&](const auto& one) { return one->context == context; });
-  if (found == parked_.end()) return nullptr;
-  std::unique_ptr<Sampled> one = std::move(*found);
-  parked_.erase(found);
-  if (one->id == library_.id_of(context)) return one;
-  one.release();
-  return nullptr;
-}
-
-void Sampler::enable(Context context) {
   auto one = std::make_unique<Sampled>();
   one->context = context;
-  one->id = library_.id_of(context);
   library_.check(library_.device_of_context(context, &one->device_id), "cuptiGetDeviceId");
   call(library_.enable_sampling, "cuptiPCSamplingEnable", *one);
   try {
@@ -163,6 +126,8 @@ void Sampler::enable(Context context) {
     throw;
   }
   sampled_.push_back(std::move(one));
+  std::lock_guard lock(mutex_);
+  stats_.contexts = sampled_.size();
 }
 
 void Sampler::configure(Sampled& one) {
@@ -212,15 +177,6 @@ void Sampler::remove(Sampled& one) {
   one.configured->clear();
   call(library_.disable_sampling, "cuptiPCSamplingDisable", one);
   take(one, *one.configured);
-}
-
-/// Of a parked one, which was read to its end. Whether CUPTI still knows it does not matter.
-void Sampler::disable(Sampled& one) {
-  const CallMark mark;
-  gate_.set_call("cuptiPCSamplingDisable");
-  make_current(one.context);
-  SamplingContext given{sizeof(SamplingContext), nullptr, one.context};
-  library_.disable_sampling(&given);
 }
 
 /// Reads all that these have. Gate closed.
@@ -362,13 +318,9 @@ void Sampler::on_context_destroyed(Context context) noexcept {
     std::lock_guard lock(mutex_);
     std::erase(used_, context);
   }
-  if (is_calling || gate_.has_hung()) return;
+  if (!is_open() || is_calling) return;
   try {
     const Turn turn(*this, limits_.turn_ns);
-    if (turn) {  // stopped, it needs no gate
-      if (const auto parked = take_parked(context)) disable(*parked);
-    }
-    if (!is_open()) return;
     if (!turn) {
       {
         std::lock_guard lock(mutex_);

@@ -72,12 +72,8 @@ class Sampler {
   /// Samples every context, now and when it comes. Launches must pass the gate already. Throws
   /// BackendError; then nothing is sampled.
   void open(const SamplingOptions& options);
-  /// Hands over what is left. `is_final` leaves every context as it was; else they are parked:
-  /// stopped, but known to CUPTI, which would take code that is first run meanwhile for nobody's.
-  void close(bool is_final);
-  bool is_parked();
-  /// Leaves parked contexts as they were. Launches must pass the gate.
-  void release();
+  /// Hands over what is left, and leaves every context as it was.
+  void close();
   /// Hands over all samples up to now; `is_whole` also those that CUPTI has not decoded yet, for
   /// which sampling stops for a moment. False: it took longer than the limit.
   bool collect(int64_t limit_ns, bool is_whole);
@@ -103,7 +99,6 @@ class Sampler {
  private:
   struct Sampled {
     Context context;
-    uint64_t id = 0;  // of the context: its address may come back
     uint32_t device_id = 0;
     bool is_started = false;
     bool is_full = false;  // the hardware's buffer was, at the last read
@@ -138,29 +133,22 @@ class Sampler {
   void tick();
   void schedule(int64_t now_ns);
   void wait_for_launches(const std::vector<Context>& contexts);
-  void wait_for_unseen(const std::vector<Context>& contexts);
 
   // With the turn
   bool switch_behind_gate(const std::function<void()>& calls);
   void call(Result (*function)(SamplingContext*), const char* name, Sampled& one);
   void open_all(const Job& job);
-  void close_all(bool is_final);
-  void release_all();
-  bool switch_in_tries(const std::function<void()>& calls);
+  void close_all();
   void adopt(Context context);
   void adopt_late();
   void note_used(Context context);
   void post_adoption(Context context);
   bool is_used(Context context);
   void add(Context context);
-  bool revive(Context context);
-  void enable(Context context);
-  std::unique_ptr<Sampled> take_parked(Context context);
   void configure(Sampled& one);
   void start(Sampled& one);
   void stop(Sampled& one);
   void remove(Sampled& one);
-  void disable(Sampled& one);
   void restart(std::vector<Sampled*> which);
   void read(Sampled& one);
   void read_all();
@@ -196,8 +184,6 @@ class Sampler {
 
   // With the turn
   std::vector<std::unique_ptr<Sampled>> sampled_;
-  std::vector<std::unique_ptr<Sampled>> parked_;  // enabled with `parked_options_`, but stopped
-  SamplingOptions parked_options_;
   std::vector<Context> late_;  // to be sampled, but for a launch that took too long
   ReasonTable reasons_;
   std::unique_ptr<SampleBuffer> buffer_;  // to read into

@@ -81,9 +81,7 @@ std::string Sampler::probe() {
     const bool is_in_time = ask(
         [this](const Job&) {
           const Turn turn(*this, limits_.turn_ns);
-          if (!turn || is_open()) return;
-          release_all();
-          try_device();
+          if (turn && !is_open()) try_device();
         },
         limits_.switch_ns);
     if (is_in_time) return "";

@@ -184,13 +184,6 @@ void Sampler::wait_for_launches(const std::vector<Context>& contexts) {
   }
 }
 
-/// Gate closed: for launches that nobody saw begin; now that all others wait, they have the
-/// processor.
-void Sampler::wait_for_unseen(const std::vector<Context>& contexts) {
-  if (contexts.empty()) return;
-  std::this_thread::sleep_for(std::chrono::nanoseconds(limits_.grace_ns));
-}
-
 void Sampler::open(const SamplingOptions& options) {
   expect_functions();
   if (gate_.has_hung()) fail_with(concat("sampling was given up: ", gate_.hung()));
@@ -220,17 +213,23 @@ void Sampler::open_all(const Job& job) {
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
     cell->sampled_context.store(nullptr, std::memory_order_relaxed);
   }
+  bool is_done = false;
   try {
-    const bool is_done = switch_in_tries([&] {
-      const std::vector<Context> contexts = hooks_.contexts();
-      wait_for_unseen(contexts);
-      for (Context context : contexts) {
-        if (find(context) == nullptr) add(context);
-      }
-    });
+    for (int i = 0; i < kSwitchTries && !is_done && !gate_.has_hung(); ++i) {
+      is_done = switch_behind_gate([&] {
+        const std::vector<Context> contexts = hooks_.contexts();
+        // For launches that nobody saw begin; now that all others wait, they have the processor.
+        if (!contexts.empty()) {
+          std::this_thread::sleep_for(std::chrono::nanoseconds(limits_.grace_ns));
+        }
+        for (Context context : contexts) {
+          if (find(context) == nullptr) add(context);
+        }
+      });
+    }
     if (!is_done) fail_with("launches took too long to start instruction sampling between them");
   } catch (...) {
-    close_all(true);
+    close_all();
     throw;
   }
   const int64_t now = now_ns();
@@ -243,44 +242,29 @@ void Sampler::open_all(const Job& job) {
   ++stats_.windows;
 }
 
-void Sampler::close(bool is_final) {
+void Sampler::close() {
   if (!is_open()) return;
-  const auto end = [this, is_final](const Job&) {
+  const auto end = [this](const Job&) {
     const Turn turn(*this, limits_.switch_ns);
-    if (turn) close_all(is_final);
+    if (turn) close_all();
   };
   const bool is_done = ask(end, limits_.switch_ns);
   if (!is_done) is_open_.store(false, std::memory_order_release);
 }
 
-/// False: launches took too long, every time.
-bool Sampler::switch_in_tries(const std::function<void()>& calls) {
-  for (int i = 0; i < kSwitchTries && !gate_.has_hung(); ++i) {
-    if (switch_behind_gate(calls)) return true;
-  }
-  return false;
-}
-
 /// With the turn.
-void Sampler::close_all(bool is_final) {
+void Sampler::close_all() {
   forget_gone();
   bool is_done = false;
   try {
-    is_done = switch_in_tries([&] {
-      while (!sampled_.empty()) {
-        Sampled& one = *sampled_.back();
-        if (is_final) {
-          remove(one);
-        } else {
-          stop(one);
-          read(one);
-          parked_.push_back(std::move(sampled_.back()));
+    for (int i = 0; i < kSwitchTries && !is_done && !gate_.has_hung(); ++i) {
+      is_done = switch_behind_gate([&] {
+        while (!sampled_.empty()) {
+          remove(*sampled_.back());
+          sampled_.pop_back();
         }
-        sampled_.pop_back();
-      }
-    });
-    parked_options_ = options_;
-    if (is_final && is_done) release_all();
+      });
+    }
   } catch (const std::exception& error) {
     note_problem(concat("instruction sampling did not end well: ", error.what()));
   }
@@ -297,40 +281,6 @@ void Sampler::close_all(bool is_final) {
   is_open_.store(false, std::memory_order_release);
   std::lock_guard lock(mutex_);
   stats_.contexts = 0;
-}
-
-bool Sampler::is_parked() {
-  const Turn turn(*this, limits_.turn_ns);
-  return !turn || !parked_.empty();
-}
-
-void Sampler::release() {
-  const auto end = [this](const Job& job) {
-    wait_for_launches(hooks_.contexts());
-    const Turn turn(*this, limits_.switch_ns);
-    if (turn && !job.is_cancelled.load()) release_all();
-  };
-  ask(end, limits_.switch_ns);
-}
-
-/// With the turn. Those that are kept by a long launch stay parked.
-void Sampler::release_all() {
-  if (parked_.empty()) return;
-  switch_in_tries([&] {
-    const std::vector<Context> contexts = hooks_.contexts();
-    wait_for_unseen(contexts);
-    while (!parked_.empty()) {
-      const bool is_alive =
-          std::find(contexts.begin(), contexts.end(), parked_.back()->context) != contexts.end();
-      std::unique_ptr<Sampled> one = std::move(parked_.back());
-      parked_.pop_back();
-      if (is_alive && one->id == library_.id_of(one->context)) {
-        disable(*one);
-      } else {
-        one.release();
-      }
-    }
-  });
 }
 
 bool Sampler::collect(int64_t limit_ns, bool is_whole) {

@@ -25,6 +25,12 @@ class RelaxedCapture {
   int mode_ = kRelaxedCapture;
 };
 
+uint64_t id_of(const Library& library, Context context) {
+  uint64_t id = 0;
+  if (library.context_id == nullptr || library.context_id(context, &id) != 0) return 0;
+  return id;
+}
+
 }  // namespace
 
 void check_cuda(const Library& library, CudaResult result, const char* function) {
@@ -53,7 +59,7 @@ ContextGuard::~ContextGuard() {
 }
 
 ValueReader& ValueReaders::find(const Library& library, Context context, int device) {
-  const uint64_t id = library.id_of(context);
+  const uint64_t id = id_of(library, context);
   for (const auto& reader : readers_) {
     if (reader->context == context && reader->context_id == id) return *reader;
   }
