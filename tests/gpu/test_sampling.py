@@ -244,8 +244,13 @@ def test_while_a_graph_lives_sessions_follow_each_other(
     for _ in range(20):
         graph.replay()
     work.call_helper(2)  # first run with nobody there
+
+    def replay() -> None:
+        graph.replay()
+        work.call_helper(5)
+
     for _ in range(2):
-        found = sampled(lambda: (graph.replay(), work.call_helper(5))).check()
+        found = sampled(replay).check()
         for name in ("gather", "call_helper"):
             assert (found.kernels[name].runs, name) == (5, name), found.describe()
             assert found.kernels[name].samples > 1000, found.describe()
