@@ -98,7 +98,10 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
   if (!is_subscribed_) {
-    if (options.sampling) forget_sampling();
+    // Code that ran for the first time since CUPTI came may be nobody's for it. The ids of graph
+    // nodes stay as they are (seen with CUPTI 13.0).
+    const bool can_let_go = library_.finalize != nullptr && !has_hw_trace_;
+    if (options.sampling && is_attached_ && can_let_go) let_go();
     buffers_.set_size(buffer_bytes);
     subscribe();
   }
@@ -176,10 +179,15 @@ bool Hub::detach() {
     if (nodes_.size() != 0) return false;
     nodes_.trim(0);  // nor may ids of the dead come back
   }
+  return let_go();
+}
+
+/// Control held, nobody subscribed.
+bool Hub::let_go() {
   if (sampler_.gate().has_hung()) return false;  // a call of CUPTI's has not come back
   std::lock_guard flushing(flush_);
   if (library_.finalize() != kSuccess) return false;
-  was_sampled_ = false;
+  is_attached_ = was_sampled_ = false;
   return true;
 }
 
@@ -205,7 +213,7 @@ void Hub::subscribe() {
         remedy_for(result), result);
   }
   library_.check(result, "cuptiSubscribe");
-  is_subscribed_ = true;
+  is_subscribed_ = is_attached_ = true;
   try {
     library_.check(library_.register_callbacks(on_requested, on_buffer),
                    "cuptiActivityRegisterCallbacks");

@@ -203,6 +203,7 @@ class Hub {
   void unsubscribe();
   void give_zeroed_buffers(bool is_ours);
   std::string holder();
+  bool let_go();
   std::string try_hw_trace();
   std::vector<std::string> update_needs(bool is_last_going = false);
   void settle_values();
@@ -212,7 +213,6 @@ class Hub {
   void configure_migrations();
   // Of hub_sampling.cpp
   void enable_modules();
-  void forget_sampling();
   void hand_over_samples(const SinkEntry& entry, bool will_be_active);
   void open_sampling(const SamplingOptions& options, std::vector<std::string>& warnings);
   void collect_samples(int64_t limit_ns, bool synchronize);
@@ -293,7 +293,9 @@ class Hub {
   MapPointer python_map_;
   Sweeper sweeper_;
   std::atomic<void (*)()> problem_hook_{nullptr};
-  bool was_sampled_ = false;  // since CUPTI last let go of the driver; control_
+  // With control_ held: since CUPTI last let go of the driver
+  bool is_attached_ = false;
+  bool was_sampled_ = false;
   Sampler sampler_{library_, kSamplerHooks};
   alignas(64) GraphNodes nodes_;  // from here on: what the thread that decodes writes to
   GraphExecs execs_;

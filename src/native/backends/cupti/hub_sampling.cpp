@@ -28,16 +28,6 @@ void Hub::enable_modules() {
   sees_modules_ = true;
 }
 
-/// Control held, nobody subscribed. Since CUPTI has sampled, code may have run for the first time
-/// that it would take for nobody's; it knows all code again once it has let go of the driver. The
-/// ids of graph nodes stay as they are (seen with CUPTI 13.0).
-void Hub::forget_sampling() {
-  if (!was_sampled_ || library_.finalize == nullptr || has_hw_trace_) return;
-  if (sampler_.gate().has_hung()) return;
-  std::lock_guard flushing(flush_);
-  if (library_.finalize() == kSuccess) was_sampled_ = false;
-}
-
 /// Control held; before a sink comes or goes: samples up to now are of those that were there.
 void Hub::hand_over_samples(const SinkEntry& entry, bool will_be_active) {
   if (!entry.options.sampling || is_forked_ || !sampler_.is_open()) return;
