@@ -188,6 +188,28 @@ class Session:
         """Where launches of the calling thread belong now, for `on_kernel` later (its `context`,
         which excludes `metrics`); good until the last session is closed."""
 
+    def add_in_kernel(
+        self,
+        decoded: DecodedBuffer,
+        record_map: Mapping[str, object],
+        *,
+        kernel: str,
+        device_type: str,
+        device_id: int,
+        context: int | None = None,
+        phase: int | None = None,
+    ) -> None:
+        """Book what one launch of an instrumented kernel recorded about itself; any thread.
+
+        A tree gets a node a region below the kernel's, with the metrics `cycles`,
+        `normalized_cycles` (over the launch's warps) and `nanoseconds (ns)`, each without the
+        regions inside, so that they add up. A trace gets the spans of `decode(..., spans=True)`:
+        CTAs on a lane a multiprocessor, regions on lanes of their warps. Times must be the host's;
+        a launch without is counted as a loss. `context` is that of `launch_context` at the launch
+        (None: the caller's), `phase` that of the launch (None: the current one). The kernel's own
+        time is `on_kernel`'s to say. Releases the GIL.
+        """
+
     def add_device(
         self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
     ) -> None: ...

@@ -7,46 +7,15 @@ import pytest
 
 from proton._native import DeviceBuffer, DeviceClock
 from proton.errors import UsageError
-from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
-
-START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
-REGIONS = [{"name": "outer", "kind": "scope"}, {"name": "copy", "kind": "event"}, {"name": "n"}]
-RECORD_MAP = {"kernel": "copies", "clock_bits": 32, "regions": REGIONS}
-Records = list[tuple[int, int]]
-
-
-def record(kind: RecordKind, region: int, cycles: int) -> tuple[int, int]:
-    return pack_tag(kind, region), (START_CLOCK + cycles) & 0xFFFFFFFF
-
-
-def launch(geometry: Geometry, warps: list[Records]) -> bytearray:
-    """A buffer whose warps ran for 96 000 cycles in 64 us, each on an SM of its own."""
-    buffer = bytearray(geometry.size_bytes)
-    for slot, records in enumerate(warps):
-        data = b"".join(struct.pack("<II", *one) for one in records)
-        assert len(data) <= geometry.ring_bytes
-        at = geometry.ring_offset(slot)
-        buffer[at : at + len(data)] = data
-        cta, warp = divmod(slot, geometry.warp_count)
-        header = (MAGIC, cta, warp, slot, len(data), geometry.ring_bytes, START_TIME, START_CLOCK)
-        ends = (START_TIME + 64_000, START_CLOCK + 96_000, 0, 0)
-        at = geometry.header_offset(slot)
-        buffer[at : at + 64] = struct.pack("<6I4Q2I", *header, *ends)
-    return buffer
-
-
-def nested_launch() -> tuple[Geometry, bytearray]:
-    geometry = Geometry(2, 1, 64)
-    value = pack_tag(RecordKind.VALUE, 2)
-    warp = [
-        record(RecordKind.START, 0, 3000),
-        record(RecordKind.START, 1, 3300),
-        record(RecordKind.VALUE, 2, 3600),
-        (value, 7),
-        record(RecordKind.END, 0, 6000),
-        record(RecordKind.END, 1, 9000),
-    ]
-    return geometry, launch(geometry, [warp, warp])
+from proton.inkernel.layout import Geometry, RecordKind
+from tests.support.device_buffer import (
+    RECORD_MAP,
+    REGIONS,
+    START_TIME,
+    launch,
+    nested_launch,
+    record,
+)
 
 
 def test_regions_are_summed_over_warps_in_their_contexts() -> None:

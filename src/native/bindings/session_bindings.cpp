@@ -13,6 +13,7 @@
 #include "bindings/errors.h"
 #include "bindings/metric_values.h"
 #include "bindings/names.h"
+#include "bindings/recorded_bindings.h"
 #include "bindings/session_object.h"
 #include "bindings/values.h"
 #include "files/perfetto_writer.h"
@@ -60,15 +61,6 @@ int depth(PySession& self) {
     return static_cast<int>(process.paths.depth(process.hooks.capture_frames(current.thread())));
   }
   return static_cast<int>(process.paths.depth(scope_path(current.thread(), current.stack())));
-}
-
-/// A number for where the caller's launches belong now, to be given to `on_kernel` later.
-ContextId launch_context(PySession& self) {
-  Session& session = opened(self);
-  Current current;
-  const ContextStack& stack = current.stack();
-  const bool with_frames = session.context() == ContextKind::kPython;
-  return process.contexts.intern(launch_path(current.thread(), stack, with_frames), stack.op.get());
 }
 
 void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
@@ -266,6 +258,14 @@ nb::list warnings_of(PySession& self) {
 
 }  // namespace
 
+ContextId launch_context(PySession& self) {
+  Session& session = opened(self);
+  Current current;
+  const ContextStack& stack = current.stack();
+  const bool with_frames = session.context() == ContextKind::kPython;
+  return process.contexts.intern(launch_path(current.thread(), stack, with_frames), stack.op.get());
+}
+
 Session& opened(PySession& session) {
   if (session.core.is_closed()) {
     fail(ErrorKind::kSessionNotFound,
@@ -329,6 +329,8 @@ void add_session(nb::module_& module) {
            "device_type"_a, "device_id"_a, "lane"_a = 0, "metrics"_a = nb::none(),
            "context"_a = nb::none())
       .def("launch_context", launch_context)
+      .def("add_in_kernel", add_in_kernel, "decoded"_a, "record_map"_a, nb::kw_only(), "kernel"_a,
+           "device_type"_a, "device_id"_a, "context"_a = nb::none(), "phase"_a = nb::none())
       .def(
           "add_device",
           [](PySession& self, const std::string& type, uint32_t id, nb::object attributes) {

@@ -27,4 +27,7 @@ struct PySession {
 /// The core session, or Error: it was finalized.
 Session& opened(PySession& session);
 
+/// A number for where the caller's launches belong now.
+ContextId launch_context(PySession& self);
+
 }  // namespace proton::bindings

@@ -43,14 +43,17 @@ inline constexpr std::string_view kProtonTables = "proton_tables";
 // Chrome trace.
 inline constexpr std::string_view kDisplayTimeUnit = "displayTimeUnit";
 inline constexpr std::string_view kMicroseconds = "us";
+inline constexpr std::string_view kNanoseconds = "ns";
 inline constexpr std::string_view kBaseTime = "baseTimeNanoseconds";
 inline constexpr std::string_view kTraceEvents = "traceEvents";
 inline constexpr std::string_view kProcessName = "Trace";
 inline constexpr std::string_view kFlowName = "launch->kernel";
 inline constexpr int64_t kProcessId = 0;
-// Thread ids: CPU thread n is n, the first device's graph lanes and streams follow these bases.
+// Thread ids: CPU thread n is n, the first device's graph lanes, streams and multiprocessors follow
+// these bases. Warps have texts.
 inline constexpr uint64_t kGraphLaneBase = 100'000;
 inline constexpr uint64_t kStreamLaneBase = 200'000;
+inline constexpr uint64_t kSmLaneBase = 300'000;
 inline constexpr uint64_t kDeviceLaneStride = 1'000'000;  // between one device's ids and the next's
 inline constexpr uint64_t kSpareLaneBase = 2'000'000'000;  // ids for lanes whose own is taken
 

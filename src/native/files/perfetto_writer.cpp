@@ -1,9 +1,11 @@
 #include "files/perfetto_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -62,6 +64,7 @@ class PerfettoWriter {
   void write() {
     write_clocks();
     describe_process();
+    find_sm_tracks();
     for (size_t i = 0; i < tracks_.size(); ++i) describe_track(i);
     for (size_t i = 0; i < counters_.size(); ++i) describe_counter(i);
     for (size_t i = 0; i < tracks_.size(); ++i) write_track(i);
@@ -140,6 +143,7 @@ class PerfettoWriter {
     const LaneRow& row = rows_[track.lane];
     const bool is_host = log_.lanes[track.lane].kind == LaneKind::kHost;
     if (track.is_first_of_lane) first_track_ = index;
+    const uint64_t parent = row.process.empty() ? process_uuid_ : cta_uuid(track.lane);
     message_.clear();
     message_.varint_field(track::kUuid, track_uuid(index));
     if (is_host && track.is_first_of_lane) {
@@ -150,11 +154,39 @@ class PerfettoWriter {
       part_.bytes_field(thread::kName, row.name);
       message_.bytes_field(track::kThread, part_.view());
     } else {
-      message_.varint_field(track::kParentUuid, is_host ? track_uuid(first_track_) : process_uuid_);
+      message_.varint_field(track::kParentUuid, is_host ? track_uuid(first_track_) : parent);
       message_.bytes_field(track::kName, row.name);  // equal names are drawn as one row
       message_.varint_field(track::kSiblingRank, row.sort_index);
     }
     add_description();
+  }
+
+  void find_sm_tracks() {
+    for (size_t i = 0; i < tracks_.size(); ++i) {
+      const TraceLane& lane = log_.lanes[tracks_[i].lane];
+      if (lane.kind == LaneKind::kSm) {
+        sm_tracks_.try_emplace({lane.device_type, lane.device_id, lane.number}, track_uuid(i));
+      }
+    }
+  }
+
+  /// The track that the warps of a CTA stand below, described when first asked for: itself below
+  /// that of its multiprocessor.
+  uint64_t cta_uuid(uint32_t lane_index) {
+    const LaneRow& row = rows_[lane_index];
+    const uint64_t next = counter_uuid(counters_.size() + cta_tracks_.size());
+    const auto [found, is_new] = cta_tracks_.try_emplace(row.process, next);
+    if (!is_new) return found->second;
+    const TraceLane& lane = log_.lanes[lane_index];
+    const auto sm = sm_tracks_.find({lane.device_type, lane.device_id, lane.inside.sm});
+    message_.clear();
+    message_.varint_field(track::kUuid, next);
+    message_.varint_field(track::kParentUuid, sm == sm_tracks_.end() ? process_uuid_ : sm->second);
+    message_.bytes_field(track::kName, interning_.valid(row.process));
+    message_.varint_field(track::kSiblingRank, row.sort_index);
+    message_.varint_field(track::kChildOrdering, track::kExplicitOrder);
+    add_description();
+    return next;
   }
 
   void describe_counter(size_t index) {
@@ -376,11 +408,24 @@ class PerfettoWriter {
     out.end_list();
   }
 
+  static std::string to_json(std::string_view text) {
+    MemorySink sink;
+    JsonEncoder out(sink);
+    out.string(text);
+    out.flush();
+    return sink.take();
+  }
+
   static void write_lane(LaneKind kind, const LaneRow& row, JsonEncoder& out) {
-    constexpr std::string_view kKinds[] = {"host", "graph", "device"};
+    constexpr std::string_view kKinds[] = {"host", "graph", "device", "sm", "warp"};
     out.begin_list(4);
-    out.plain_string(concat("[", format::kProcessId, ", ", row.thread_id, "]"));
-    out.plain_string(row.name);
+    if (row.process.empty()) {
+      out.plain_string(concat("[", format::kProcessId, ", ", row.thread_id, "]"));
+      out.plain_string(row.name);
+    } else {
+      out.string(concat("[", to_json(row.process), ", ", to_json(row.name), "]"));
+      out.string(concat(row.process, " ", row.name));
+    }
     out.plain_string(kKinds[static_cast<size_t>(kind)]);
     out.integer(row.sort_index);
     out.end_list();
@@ -397,6 +442,8 @@ class PerfettoWriter {
   std::vector<Counter> counters_;
   const uint64_t pid_;
   const uint64_t process_uuid_;
+  std::map<std::tuple<std::string_view, uint32_t, uint64_t>, uint64_t> sm_tracks_;  // -> uuid
+  std::unordered_map<std::string_view, uint64_t> cta_tracks_;                       // -> uuid
   size_t first_track_ = 0;  // of the lane whose tracks are being described
   uint64_t sequence_ = kMainSequence;
   int64_t last_ns_ = 0;

@@ -38,21 +38,39 @@ uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
   constexpr uint64_t kLimit = format::kStreamLaneBase - format::kGraphLaneBase;
   if (lane.number >= kLimit) return format::kSpareLaneBase;
   if (lane.kind == LaneKind::kHost) return lane.number;
-  const uint64_t base =
-      lane.kind == LaneKind::kGraph ? format::kGraphLaneBase : format::kStreamLaneBase;
+  const uint64_t base = lane.kind == LaneKind::kGraph ? format::kGraphLaneBase
+                        : lane.kind == LaneKind::kSm  ? format::kSmLaneBase
+                                                      : format::kStreamLaneBase;
   return base + lane.number + device_rank * format::kDeviceLaneStride;
 }
 
 std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_rank) {
   const std::string number = std::to_string(lane.number);
   if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
+  if (lane.kind == LaneKind::kWarp) {
+    return "warp " + number + " (line " + std::to_string(lane.inside.line) + ")";
+  }
   const std::string device =
       device_rank == 0 ? std::string() : std::to_string(lane.device_id) + " ";
   if (lane.kind == LaneKind::kGraph) {
     return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
   }
+  if (lane.kind == LaneKind::kSm) return "GPU " + device + "SM " + number;
   const char* processor = is_interpreted(log, lane) ? "Interpreter " : "GPU ";
   return processor + device + "Stream " + number;
+}
+
+/// A CTA as known traces name it: a process whose threads are its warps.
+std::string process_of(const TraceLane& lane, uint64_t device_rank) {
+  const std::string device =
+      device_rank == 0 ? std::string() : " GPU " + std::to_string(lane.device_id);
+  return lane.inside.kernel + device + " Core" + std::to_string(lane.inside.sm) + " CTA" +
+         std::to_string(lane.inside.cta);
+}
+
+/// Host threads, streams and graphs, multiprocessors, warps.
+int rank_of(LaneKind kind) {
+  return kind == LaneKind::kHost ? 0 : kind == LaneKind::kSm ? 2 : kind == LaneKind::kWarp ? 3 : 1;
 }
 
 }  // namespace
@@ -60,12 +78,14 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
   std::vector<size_t> order(log.lanes.size());
   std::iota(order.begin(), order.end(), 0);
-  // Host threads first, then device by device and stream by stream, graphs above their stream.
+  // Host threads first, then device by device and stream by stream, graphs above their stream; then
+  // the insides of devices.
   std::ranges::stable_sort(order, {}, [&](size_t index) {
     const TraceLane& lane = log.lanes[index];
-    const bool is_host = lane.kind == LaneKind::kHost;
-    return std::tuple(!is_host, is_host ? DeviceKey() : device_of(log, lane), lane.number,
-                      lane.kind);
+    const auto& [kernel, sm, cta, line] = lane.inside;
+    return std::tuple(rank_of(lane.kind),
+                      lane.kind == LaneKind::kHost ? DeviceKey() : device_of(log, lane),
+                      std::string_view(kernel), sm, cta, lane.number, lane.kind, line);
   });
   std::set<DeviceKey> devices;
   for (const TraceLane& lane : log.lanes) {
@@ -78,6 +98,10 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
   for (const size_t index : order) {
     const TraceLane& lane = log.lanes[index];
     const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(log, lane)));
+    if (lane.kind == LaneKind::kWarp) {
+      rows[index] = {0, name_of(log, lane, rank), sort_index++, process_of(lane, rank)};
+      continue;
+    }
     uint64_t thread_id = preferred_thread_id(lane, rank);
     if (taken.contains(thread_id)) thread_id = format::kSpareLaneBase;
     while (!taken.insert(thread_id).second) ++thread_id;

@@ -13,6 +13,7 @@ struct LaneRow {
   uint64_t thread_id;
   std::string name;
   uint64_t sort_index;
+  std::string process = {};  // of a warp, whose thread id is its name; empty: the only process
 };
 
 /// A row of its own for each of the log's lanes, in the order of the lanes. The first device's ids

@@ -19,6 +19,9 @@ inline std::string_view category_of(SpanKind kind) {
       return "copy";
     case SpanKind::kGraph:
       return "graph";
+    case SpanKind::kCta:
+      return "cta";
+    case SpanKind::kRegion:
     case SpanKind::kLaunch:
     case SpanKind::kMark:
     case SpanKind::kScope:

@@ -69,7 +69,7 @@ class TraceWriter {
   void write() {
     out_.begin_map(0);
     out_.plain_key(format::kDisplayTimeUnit);
-    out_.plain_string(format::kMicroseconds);
+    out_.plain_string(has_lane(LaneKind::kWarp) ? format::kNanoseconds : format::kMicroseconds);
     if (!log_.spans.empty()) {
       out_.plain_key(format::kBaseTime);
       out_.integer(log_.base_unix_ns);
@@ -90,6 +90,10 @@ class TraceWriter {
   }
 
  private:
+  bool has_lane(LaneKind kind) const {
+    return std::ranges::any_of(log_.lanes, [kind](const auto& lane) { return lane.kind == kind; });
+  }
+
   /// Known traces name their rows only where a device worked.
   bool has_device_lane() const {
     return std::ranges::any_of(log_.spans, [this](const TraceSpan& span) {
@@ -105,21 +109,23 @@ class TraceWriter {
   }
 
   void write_lane_names() {
-    write_name_event("process_name", 0, "name", format::kProcessName);
-    write_sort_event("process_sort_index", 0, 0);
+    const LaneRow whole_process{};
+    write_name_event("process_name", whole_process, "name", format::kProcessName);
+    write_sort_event("process_sort_index", whole_process, 0);
     for (const LaneRow& row : rows_) {
-      write_name_event("thread_name", row.thread_id, "name", row.name);
-      write_sort_event("thread_sort_index", row.thread_id, row.sort_index);
+      if (!row.process.empty()) continue;  // its ids are its names
+      write_name_event("thread_name", row, "name", row.name);
+      write_sort_event("thread_sort_index", row, row.sort_index);
     }
   }
 
-  void begin_metadata_event(std::string_view name, uint64_t thread_id) {
+  void begin_metadata_event(std::string_view name, const LaneRow& row) {
     out_.begin_map(0);
     out_.plain_key("ph");
     out_.plain_string("M");
     out_.plain_key("name");
     out_.plain_string(name);
-    write_place(thread_id);
+    write_place(row);
     out_.plain_key("args");
     out_.begin_map(0);
   }
@@ -129,26 +135,26 @@ class TraceWriter {
     out_.end_map();
   }
 
-  void write_name_event(std::string_view event, uint64_t thread_id, std::string_view key,
+  void write_name_event(std::string_view event, const LaneRow& row, std::string_view key,
                         std::string_view name) {
-    begin_metadata_event(event, thread_id);
+    begin_metadata_event(event, row);
     out_.plain_key(key);
     out_.string(name);
     end_metadata_event();
   }
 
-  void write_sort_event(std::string_view event, uint64_t thread_id, uint64_t sort_index) {
-    begin_metadata_event(event, thread_id);
+  void write_sort_event(std::string_view event, const LaneRow& row, uint64_t sort_index) {
+    begin_metadata_event(event, row);
     out_.plain_key("sort_index");
     out_.integer(sort_index);
     end_metadata_event();
   }
 
-  void write_place(uint64_t thread_id) {
+  void write_place(const LaneRow& row) {
     out_.plain_key("pid");
-    out_.integer(format::kProcessId);
+    row.process.empty() ? out_.integer(format::kProcessId) : out_.string(row.process);
     out_.plain_key("tid");
-    out_.integer(thread_id);
+    row.process.empty() ? out_.integer(row.thread_id) : out_.string(row.name);
   }
 
   void write_time(std::string_view key, int64_t time_ns) {
@@ -171,10 +177,14 @@ class TraceWriter {
     out_.plain_key("ph");
     out_.plain_string(is_moment ? "i" : "X");
     out_.plain_key("cat");
-    out_.plain_string(category_of(span.kind));
+    if (span.kind == SpanKind::kRegion) {
+      out_.string(log_.lanes[span.lane].inside.kernel);  // as known traces have it
+    } else {
+      out_.plain_string(category_of(span.kind));
+    }
     out_.plain_key("name");
     out_.string(title_of(span));
-    write_place(rows_[span.lane].thread_id);
+    write_place(rows_[span.lane]);
     write_time("ts", span.start_ns - log_.base_host_ns);
     if (is_moment) {
       out_.plain_key("s");
@@ -256,7 +266,7 @@ class TraceWriter {
     out_.plain_string(format::kFlowName);
     out_.plain_key("id");
     out_.integer(span.flow_id);
-    write_place(rows_[span.lane].thread_id);
+    write_place(rows_[span.lane]);
     write_time("ts", span.start_ns - log_.base_host_ns);
     out_.plain_key("bp");
     out_.plain_string("e");
@@ -270,7 +280,7 @@ class TraceWriter {
       out_.plain_string("C");
       out_.plain_key("name");
       out_.string(*counter.name);
-      write_place(0);
+      write_place({});
       write_time("ts", sample.time_ns - log_.base_host_ns);
       out_.plain_key("args");
       out_.begin_map(0);

@@ -20,6 +20,9 @@ inline constexpr const char* kLate = "late_event";                 // after its 
 inline constexpr const char* kLaunchMetadata = "launch_metadata";  // too many distinct ones
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
+// Of instrumented kernels: a launch whose times could not be put on the host's clock.
+inline constexpr const char* kUnplacedLaunch = "unplaced_in_kernel_launch";
+
 // Of instruction sampling. The hardware dropped samples; its buffer was full when it was read; they
 // were in code that is not the program's; a context was not sampled to its end.
 inline constexpr const char* kDroppedSamples = "dropped_samples";

@@ -12,14 +12,22 @@
 
 namespace proton {
 
-enum class LaneKind : uint8_t { kHost, kGraph, kDevice };
+/// The last two are inside a device: the CTAs of a multiprocessor, the regions of a warp.
+enum class LaneKind : uint8_t { kHost, kGraph, kDevice, kSm, kWarp };
 
 struct TraceLane {
   LaneKind kind;
-  uint64_t number;  // thread n, or stream s
+  uint64_t number;  // thread n, stream s, multiprocessor, or warp of its CTA
   uint32_t device_id = 0;
   std::string device_type = {};  // "CUDA", "HIP", "CPU"; empty on host lanes
   uint64_t system_id = 0;        // of a host thread, as the system counts them; 0: not known
+  struct Inside {
+    std::string kernel;
+    uint32_t sm = 0;
+    uint32_t cta = 0;
+    uint32_t line = 0;  // a warp has several where its spans overlap
+  };
+  Inside inside = {};  // of a warp
 };
 
 /// What stands before a kernel's name in that of the call that launched it.
@@ -32,6 +40,8 @@ enum class SpanKind : uint8_t {
   kCopy,    // a copy or memset, on a device lane
   kGraph,   // one replay of a graph, on a graph lane
   kLaunch,  // the host call that launched work, on a host lane
+  kCta,     // a CTA, on its multiprocessor's lane
+  kRegion,  // a passage of a region, on a warp's lane
   kMark,    // a moment that a library marked, on a host lane; the last kind
 };
 

@@ -12,9 +12,11 @@
 #include "base/key_index.h"
 #include "model/event.h"
 #include "model/ids.h"
+#include "model/recorded_launch.h"
 #include "model/trace_log.h"
 #include "session/distribution.h"
 #include "session/metric_table.h"
+#include "session/recorded_regions.h"
 #include "session/samples.h"
 #include "session/timed_symbols.h"
 
@@ -117,6 +119,13 @@ struct LaunchSpan {
   int64_t end_ns;
 };
 
+/// What one launch of an instrumented kernel recorded.
+struct RecordedKernel {
+  PlaceId place;
+  uint32_t kernel;
+  RecordedLaunch launch;
+};
+
 struct ShapeHash {
   size_t operator()(const LaunchShape& shape) const {
     uint64_t hash = 0;
@@ -150,6 +159,8 @@ struct Phase {
   std::vector<LaunchSpan> launch_spans;
   std::vector<LaunchShape> shapes = std::vector<LaunchShape>(1);
   std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
+  RegionTable regions;                   // trees
+  std::vector<RecordedKernel> recorded;  // traces
   SampleTable samples;
   TimedSymbols timed_symbols;  // of sessions that sample
   uint64_t event_count = 0;
@@ -162,7 +173,7 @@ struct Phase {
 
   bool is_empty() const {
     return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty() &&
-           samples.total() == 0;
+           recorded.empty() && samples.total() == 0;
   }
 };
 

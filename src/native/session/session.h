@@ -21,6 +21,7 @@
 #include "base/string_table.h"
 #include "model/call_tree.h"
 #include "model/event_sink.h"
+#include "model/recorded_launch.h"
 #include "model/trace_log.h"
 #include "session/context_stack.h"
 #include "session/graph_riders.h"
@@ -108,6 +109,10 @@ class Session : public EventSink {
   void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
                   const SampleList* launch_metrics, const SampleList* metrics);
 
+  /// What an instrumented kernel recorded about itself: rows below it in a tree, spans in a trace.
+  /// Any thread.
+  void add_recorded(RecordedLaunch launch);
+
   // Samples of instructions
   /// Says how they are taken. Times are kept by symbol from now on: samples are divided by them.
   void set_sampling(SamplingFacts facts);
@@ -186,10 +191,13 @@ class Session : public EventSink {
 
   Phase& phase_of(CorrelationId correlation);
   Phase& phase_among(CorrelationId correlation);
+  Phase& phase_numbered(std::optional<int> number);
   PlaceId captured_place(PathId replay, PathId capture);
   PlaceId unseen_place(PathId replay, uint32_t graph);
   /// Where a kernel of which no more is known is booked.
   Booked locate(const KernelEvent& event, const Op* op, uint32_t op_id);
+  /// Where a kernel that is not of a graph is booked in a phase.
+  Booked locate_in(Phase& phase, const KernelEvent& event);
   Phase& phase_at(CorrelationId correlation) {
     return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
   }

@@ -205,6 +205,14 @@ Session::Booked Session::locate(const KernelEvent& event, const Op* op, uint32_t
   return {place, kernel, row_of(phase_of(event.correlation), place, kernel), op};
 }
 
+Session::Booked Session::locate_in(Phase& phase, const KernelEvent& event) {
+  uint32_t op_id = 0;
+  const Op* op = uses_launch_metadata() ? process.contexts.op(event.context, op_id) : nullptr;
+  const PlaceId place = place_of(event);
+  const uint32_t kernel = kernel_of(event, op, op_id);
+  return {place, kernel, row_of(phase, place, kernel), op};
+}
+
 /// The same when there were several.
 Phase& Session::phase_among(CorrelationId correlation) {
   for (size_t i = boundaries_.size(); i-- > 0;) {

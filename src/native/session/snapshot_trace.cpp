@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "session/kernel_details.h"
+#include "session/recorded_spans.h"
 #include "session/recording.h"
 #include "session/sample_report.h"
 #include "session/snapshot.h"
@@ -30,6 +31,7 @@ class TraceBuilder {
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
     for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
     for (const ValueSpan& span : phase_.value_spans) add_value_span(span);
+    for (const RecordedKernel& recorded : phase_.recorded) add_recorded(recorded);
     number_threads();
     note_residuals();
     return std::move(log_);
@@ -41,6 +43,7 @@ class TraceBuilder {
     log_.lanes = std::move(cursor.lanes);
     host_lanes_ = std::move(cursor.host_lanes);
     device_lanes_ = std::move(cursor.device_lanes);
+    warp_lanes_ = std::move(cursor.warp_lanes);
     const auto next = [&](size_t& at, size_t size, const auto& add) {
       for (const size_t end = std::min(size, at + limit); at < end; ++at) add(at);
     };
@@ -58,15 +61,23 @@ class TraceBuilder {
       }
       add_kernel_span(phase_.kernel_spans[at]);
     });
+    // By whole launches: at most one goes beyond the limit.
+    for (size_t count = 0; cursor.recorded_count < phase_.recorded.size() && count < limit;) {
+      const RecordedKernel& recorded = phase_.recorded[cursor.recorded_count++];
+      add_recorded(recorded);
+      count += recorded.launch.spans.size() + 1;
+    }
     cursor.is_at_end = cursor.span_count == phase_.spans.size() &&
                        cursor.launch_count == phase_.launch_spans.size() &&
-                       cursor.kernel_count == phase_.kernel_spans.size();
+                       cursor.kernel_count == phase_.kernel_spans.size() &&
+                       cursor.recorded_count == phase_.recorded.size();
     if (cursor.is_at_end && session_.is_active() && phase_.number == session_.phase()) {
       add_open_spans();
     }
     cursor.lanes = log_.lanes;
     cursor.host_lanes = std::move(host_lanes_);
     cursor.device_lanes = std::move(device_lanes_);
+    cursor.warp_lanes = std::move(warp_lanes_);
     return std::move(log_);
   }
 
@@ -342,6 +353,13 @@ class TraceBuilder {
     log_.spans.push_back(span);
   }
 
+  void add_recorded(const RecordedKernel& from) {
+    const auto [name, device, kind] = session_.kernels_[from.kernel];
+    const uint32_t text = kernel_text(from.kernel);
+    recorded_.add({from.launch, device, from.kernel, child(path_of_place(from.place), text),
+                   *strings_.at(text)});
+  }
+
   /// A kernel that seems to have begun before the call that launched it tells how far the clocks of
   /// host and device are apart, at least.
   void note_residuals() {
@@ -383,6 +401,14 @@ class TraceBuilder {
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
   std::map<std::string_view, uint32_t> categories_;  // -> attributes
+  WarpLanes warp_lanes_;
+  RecordedSpans recorded_{
+      log_,
+      warp_lanes_,
+      {[this](uint32_t parent, std::string name) {
+         return child(parent, strings_.intern(std::move(name)));
+       },
+       [this](uint32_t device, uint32_t sm) { return device_lane(LaneKind::kSm, device, sm); }}};
   uint64_t last_flow_id_ = 0;
   std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
   std::unordered_map<PathId, uint32_t> paths_;

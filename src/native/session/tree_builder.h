@@ -46,6 +46,7 @@ class TreeBuilder {
     for (const MetricCell& cell : copy_.device_values) {
       add_sample(row_of_place(cell.row), cell.metric, cell.value);
     }
+    add_regions();
     if (copy_.samples.is_wanted()) add_samples();
     place_metrics();
     tree_.details = details_.take();
@@ -104,17 +105,48 @@ class TreeBuilder {
       const auto& kind = copy_.kernel_kinds[kernel.kernel];
       const auto& device = copy_.devices[kind.device];
       kernel_rows_.push_back(row);
-      add_metric(row, time_key, MetricKind::kInclusive, kernel.time_ns);
-      add_metric(row, count_key, MetricKind::kInclusive, kernel.count);
+      if (kernel.count > 0) {  // else only its regions are known
+        add_metric(row, time_key, MetricKind::kInclusive, kernel.time_ns);
+        add_metric(row, count_key, MetricKind::kInclusive, kernel.count);
+      }
       add_metric(row, id_key, MetricKind::kProperty, device.id);
       add_metric(row, type_key, MetricKind::kProperty, device.type);
       if (kind.kind == EventKind::kCopy) {
         add_metric(row, add_key("bytes"), MetricKind::kInclusive, kernel.bytes);
       }
+      if (kernel.count == 0) continue;
       const auto& limits = copy_.limits[kind.device];
       details_.add(row, kernel, limits.has_value() ? &*limits : nullptr);
     }
     for (; next_path < seen.size(); ++next_path) row_of(seen[next_path].path);
+  }
+
+  /// Regions that instrumented kernels recorded, below their kernels.
+  void add_regions() {
+    if (copy_.regions.empty()) return;
+    const uint32_t cycles_key = add_key("cycles");
+    const uint32_t normalized_key = add_key("normalized_cycles");
+    const uint32_t time_key = add_key("nanoseconds (ns)");
+    const uint32_t id_key = add_key("device_id");
+    const uint32_t type_key = add_key("device_type");
+    add_metric(0, cycles_key, MetricKind::kInclusive, int64_t{0});
+    add_metric(0, normalized_key, MetricKind::kInclusive, 0.0);
+    std::vector<uint32_t> rows;
+    rows.reserve(copy_.regions.size());
+    for (const RegionRow& region : copy_.regions) {
+      const uint32_t above =
+          region.parent == kNoRegion ? kernel_rows_[region.kernel_row] : rows[region.parent];
+      const uint32_t row = child(above, label_of_text(copy_.kernel_names[region.name]));
+      const auto& kernel = copy_.kernel_kinds[copy_.kernels[region.kernel_row].kernel];
+      rows.push_back(row);
+      add_metric(row, cycles_key, MetricKind::kInclusive, region.cycles);
+      add_metric(row, normalized_key, MetricKind::kInclusive, region.normalized_cycles);
+      if (region.time_ns > 0) {
+        add_metric(row, time_key, MetricKind::kInclusive, region.time_ns);
+      }
+      add_metric(row, id_key, MetricKind::kProperty, copy_.devices[kernel.device].id);
+      add_metric(row, type_key, MetricKind::kProperty, copy_.devices[kernel.device].type);
+    }
   }
 
   /// Keys of the metrics of samples; the totals, then one a reason.

@@ -30,6 +30,7 @@ void TreeCopy::copy_device_part() {
   copy_in_slices(mutex, phase_->kernel_metrics.cells(), kernel_metrics);
   copy_in_slices(mutex, phase_->replay_metrics.cells(), replay_metrics);
   copy_in_slices(mutex, phase_->device_values.cells(), device_values);
+  copy_in_slices(mutex, phase_->regions.rows(), regions);
   copy_in_slices(mutex, phase_->kernels, kernels);
   std::lock_guard lock(mutex);
   kernel_kinds = session_->kernels_;

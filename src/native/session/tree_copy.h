@@ -39,6 +39,7 @@ class TreeCopy {
   std::vector<MetricCell> kernel_metrics;
   std::vector<MetricCell> replay_metrics;
   std::vector<MetricCell> device_values;
+  std::vector<RegionRow> regions;
   std::vector<KernelRow> kernels;
   std::vector<Session::Kernel> kernel_kinds;
   StringTexts kernel_names;

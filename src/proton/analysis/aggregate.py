@@ -18,6 +18,7 @@ _SPENT = {
     LaneKind.HOST: CPU_TIME_NS,
     LaneKind.GRAPH: "graph_time (ns)",
     LaneKind.DEVICE: "device_time (ns)",
+    LaneKind.SM: "cta_time (ns)",
     LaneKind.WARP: "warp_time (ns)",
 }
 _DEVICE_WORK = {SpanKind.KERNEL: FrameKind.KERNEL, SpanKind.COPY: FrameKind.COPY}
@@ -66,13 +67,16 @@ def tree_of_trace(profile: Profile) -> Profile:
 
     Kernels and copies give `time (ns)`, `count` and their spread. Other spans give their
     duration by where they ran: `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel,
-    `graph_time (ns)` for graphs.
+    `cta_time (ns)` for blocks of kernels, `graph_time (ns)` for graphs.
     """
     trace = profile.trace
     assert trace is not None
     nodes = _Paths()
     for span in trace.spans:
-        node = nodes.find(span.path or (span.name,))
+        path = span.path or (span.name,)
+        if span.kind is SpanKind.CTA:
+            path = path[:-1] or path  # all CTAs of a kernel are one
+        node = nodes.find(path)
         if (kind := _DEVICE_WORK.get(span.kind)) is not None:
             nodes.frames[node] = nodes.frames[node]._replace(kind=kind)
             nodes.runs.setdefault(node, []).append(span)

@@ -256,7 +256,7 @@ def to_chrome(profile: Profile, trace: Trace) -> bytes:
 
 def _naming_events(trace: Trace, rows: list[Row]) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = []
-    if any(lane.kind in (LaneKind.GRAPH, LaneKind.DEVICE) for lane in trace.lanes):
+    if any(lane.kind in (LaneKind.GRAPH, LaneKind.DEVICE, LaneKind.SM) for lane in trace.lanes):
         events.append(_naming_event("process_name", Row(0, 0), "name", PROCESS_NAME))
     for lane, row in zip(trace.lanes, rows, strict=True):
         if lane.name != default_name(row) or lane.kind is not LaneKind.WARP:

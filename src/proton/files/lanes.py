@@ -14,7 +14,9 @@ from proton.model.trace import Lane, LaneKind
 
 GRAPH_BASE = 100_000
 STREAM_BASE = 200_000
+SM_BASE = 300_000
 PROCESS_NAME = "Trace"
+_SM = re.compile(r"GPU (\d+ )?SM \d+").fullmatch
 _STREAM = re.compile(r"(?i)\b(gpu|stream|interpreter)\b").search
 
 
@@ -50,6 +52,8 @@ def default_name(row: Row, process: str = PROCESS_NAME) -> str:
     """The name of a row that the trace does not name."""
     if row.pid != 0 or type(row.tid) is not int:
         return f"{row.pid if process == PROCESS_NAME else process} {row.tid}"
+    if SM_BASE <= row.tid < SM_BASE + STREAM_BASE - GRAPH_BASE:
+        return f"GPU SM {row.tid - SM_BASE}"
     if row.tid >= STREAM_BASE:
         return f"GPU Stream {row.tid - STREAM_BASE}"
     if row.tid >= GRAPH_BASE:
@@ -62,13 +66,19 @@ def _kind(row: Row, name: str) -> LaneKind:
         return LaneKind.WARP
     if name.startswith("Graph: "):
         return LaneKind.GRAPH
+    if _SM(name):
+        return LaneKind.SM
     return LaneKind.DEVICE if _STREAM(name) else LaneKind.HOST
 
 
 def rows_of(lanes: list[Lane]) -> list[Row]:
     """A row for every lane: the one it was read from, or a free one of its kind."""
-    bases = {LaneKind.HOST: 0, LaneKind.GRAPH: GRAPH_BASE, LaneKind.DEVICE: STREAM_BASE}
-    found = [_row_of_key(lane.key) for lane in lanes]
+    bases = {
+        LaneKind.GRAPH: GRAPH_BASE,
+        LaneKind.DEVICE: STREAM_BASE,
+        LaneKind.SM: SM_BASE,
+    }
+    found = [row_of_key(lane.key) for lane in lanes]
     taken = set(found)
     rows = []
     for lane, row in zip(lanes, found, strict=True):
@@ -83,7 +93,8 @@ def rows_of(lanes: list[Lane]) -> list[Row]:
     return rows
 
 
-def _row_of_key(key: str) -> Row | None:
+def row_of_key(key: str) -> Row | None:
+    """The row that a lane was read from, or None."""
     try:
         ids = json.loads(key)
     except ValueError:

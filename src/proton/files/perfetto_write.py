@@ -13,6 +13,7 @@ from typing import Any
 
 from proton.errors import WriteError
 from proton.files.counters import Counter, count_metrics
+from proton.files.perfetto_ctas import CtaTrack, CtaTracks
 from proton.files.perfetto_fields import (
     TRACE_PACKET,
     Annotation,
@@ -129,6 +130,11 @@ class _Writer:
         self._paths = _Paths(trace.spans)
         self._tracks = nest_spans(trace)
         self._counters = count_metrics(trace, profile.metric_kinds)
+        firsts: dict[int, int] = {}
+        for number, track in enumerate(self._tracks):
+            firsts.setdefault(track.lane, self._process + 1 + number)
+        free_uuid = self._process + 1 + len(self._tracks) + len(self._counters)
+        self._ctas = CtaTracks(trace.lanes, firsts, self._process, free_uuid)
         self._sources: dict[int, list[int]] = {}
         self._targets: dict[int, list[int]] = {}
         for number, flow in enumerate(trace.flows, 1):
@@ -145,6 +151,8 @@ class _Writer:
         yield self._main(Packet.CLOCK_SNAPSHOT, self._snapshot(self._zero_ns or 0, is_main=True))
         yield self._main(Packet.TRACK_DESCRIPTOR, self._describe_process())
         first_uuid = 0
+        for cta in self._ctas.all:
+            yield self._main(Packet.TRACK_DESCRIPTOR, self._describe_cta(cta))
         for number, track in enumerate(self._tracks):
             uuid = self._process + 1 + number
             first_uuid = uuid if track.is_first_of_lane else first_uuid
@@ -189,9 +197,17 @@ class _Writer:
             thread = number_field(Thread.PID, self._pid or 1)
             thread += number_field(Thread.TID, track.lane + 1)
             return message + bytes_field(Track.THREAD, thread + text_field(Thread.NAME, lane.name))
-        message += number_field(Track.PARENT_UUID, first_uuid if is_host else self._process)
-        message += text_field(Track.NAME, lane.name)
+        above = (first_uuid if is_host else self._process, lane.name)
+        parent, name = self._ctas.place(track.lane, above)
+        message += number_field(Track.PARENT_UUID, parent)
+        message += text_field(Track.NAME, name)
         return message + number_field(Track.SIBLING_RANK, lane.sort)
+
+    def _describe_cta(self, cta: CtaTrack) -> bytes:
+        message = number_field(Track.UUID, cta.uuid)
+        message += number_field(Track.PARENT_UUID, cta.parent_uuid)
+        message += text_field(Track.NAME, cta.name) + number_field(Track.SIBLING_RANK, cta.rank)
+        return message + number_field(Track.CHILD_ORDERING, Track.EXPLICIT_ORDER)
 
     def _describe_counter(self, counter: Counter, uuid: int) -> bytes:
         message = number_field(Track.UUID, uuid) + number_field(Track.PARENT_UUID, self._process)

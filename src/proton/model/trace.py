@@ -16,6 +16,7 @@ class LaneKind(Enum):
     HOST = "host"  # a thread of the program
     GRAPH = "graph"  # graph launches of a stream
     DEVICE = "device"  # a stream of a device
+    SM = "sm"  # a multiprocessor of a device, with the CTAs that it ran
     WARP = "warp"  # a warp inside a kernel
 
 
@@ -36,6 +37,7 @@ class SpanKind(Enum):
     METRIC = "metric"  # a scope that carried metrics
     COPY = "copy"  # a copy or memset of a device
     GRAPH = "graph"  # one replay of a graph
+    CTA = "cta"  # a block of an instrumented kernel
     OTHER = "other"
 
 

@@ -196,3 +196,25 @@ TEST(a_span_that_ends_before_it_starts_is_counted) {
   CHECK_HAS(json, R"("ts":1.000,"dur":0.000)");
   CHECK_HAS(json, R"("losses":{"negative_duration":1})");
 }
+
+TEST(insides_of_kernels_have_the_rows_that_known_traces_give_them) {
+  TraceLog log = empty_log();
+  const uint32_t kernel = add_path(log, 0, "k");
+  const uint32_t sm = add_lane(log, LaneKind::kSm, 7);
+  const uint32_t warp = add_lane(log, LaneKind::kWarp, 3);
+  log.lanes[warp].inside = {"k", 7, 12, 1};
+  const uint32_t other = add_lane(log, LaneKind::kWarp, 3, 1);
+  log.lanes[other].inside = {"k", 7, 12, 0};
+  add_span(log, SpanKind::kCta, sm, add_path(log, kernel, "CTA 12"), 1'000, 2'000);
+  add_span(log, SpanKind::kRegion, warp, add_path(log, kernel, "load"), 1'100, 1'200);
+  add_span(log, SpanKind::kRegion, other, add_path(log, kernel, "store"), 1'100, 1'200);
+  const std::string json = to_chrome(log);
+  CHECK_HAS(json, R"("displayTimeUnit":"ns")");
+  CHECK_HAS(json, R"("tid":300007,"args":{"name":"GPU SM 7"})");
+  CHECK_HAS(json, R"({"ph":"X","cat":"cta","name":"CTA 12","pid":0,"tid":300007,"ts":0)");
+  CHECK_HAS(json, R"({"ph":"X","cat":"k","name":"load","pid":"k Core7 CTA12",)"
+                  R"~("tid":"warp 3 (line 1)","ts":0.100,"dur":0.100,)~"
+                  R"("args":{"call_stack":["ROOT","k","load"]}})");
+  CHECK_HAS(json, R"~("name":"store","pid":"k GPU 1 Core7 CTA12","tid":"warp 3 (line 0)")~");
+  CHECK(json.find(R"("name":"thread_name","pid":"k)") == std::string::npos);
+}

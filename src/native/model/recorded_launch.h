@@ -1,0 +1,54 @@
+/// What one launch of an instrumented kernel recorded about itself, ready for a session: plain
+/// data, whichever backend decoded it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/ids.h"
+
+namespace proton {
+
+inline constexpr uint32_t kNoRegion = UINT32_MAX;
+
+/// A region in the context it was recorded in, over all warps of the launch.
+struct RecordedRegion {
+  std::string name;
+  std::string source;           // "mm.py:22"; empty: not known
+  uint32_t parent = kNoRegion;  // an earlier one
+  bool is_event = false;        // its passages may overlap others of their warp
+  double cycles = 0;            // of all passages, with what lies in them
+  double time_ns = 0;           // the same; 0: not known
+};
+
+struct RecordedWarp {
+  uint32_t cta, warp, sm;
+  bool has_times;
+  int64_t start_ns, end_ns;  // host clock
+};
+
+/// A passage, or a moment with or without a value. Times are nanoseconds of the host clock.
+struct RecordedSpan {
+  uint32_t region;    // of RecordedLaunch::regions
+  uint32_t warp;      // of RecordedLaunch::warps
+  uint32_t end_warp;  // another one where it ended there
+  bool has_value;
+  int64_t start_ns, end_ns;
+  int64_t value;
+};
+
+struct RecordedLaunch {
+  std::string kernel;
+  ContextId context = kUnknownContext;
+  std::optional<int> phase = {};  // in which it was launched; none: the current one
+  std::string device_type;
+  uint32_t device_id = 0;
+  double clock_ghz = 0;  // of the multiprocessors; 0: not known
+  std::vector<RecordedRegion> regions;
+  std::vector<RecordedWarp> warps;
+  std::vector<RecordedSpan> spans;
+};
+
+}  // namespace proton

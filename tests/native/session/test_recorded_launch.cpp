@@ -1,0 +1,198 @@
+/// What instrumented kernels recorded, in trees and traces.
+#include <string>
+
+#include "check.h"
+#include "host.h"
+#include "model/losses.h"
+#include "session/trace_cursor.h"
+
+using namespace proton;
+
+namespace {
+
+/// Two CTAs of two warps; `outer` holds `inner`, `copy` is asynchronous.
+RecordedLaunch launch(double cycles = 800) {
+  RecordedLaunch made;
+  made.kernel = "k";
+  made.context = kRootPath;
+  made.device_type = "FAKE";
+  made.clock_ghz = 1.5;
+  made.regions = {{"outer", "mm.py:3", kNoRegion, false, cycles, 500},
+                  {"inner", "", 0, false, cycles / 4, 125},
+                  {"copy", "", 0, true, 5 * cycles, 2500}};
+  made.warps = {{0, 0, 7, true, 1000, 2000},
+                {0, 1, 7, true, 1100, 2100},
+                {1, 0, 3, false, 0, 0},
+                {1, 1, 3, true, 1500, 2500}};
+  return made;
+}
+
+RecordedSpan passage(uint32_t region, uint32_t warp, int64_t start_ns, int64_t end_ns) {
+  return {region, warp, warp, false, start_ns, end_ns, 0};
+}
+
+const TraceSpan& span_named(const TraceLog& log, const std::string& name, size_t skip = 0) {
+  for (const TraceSpan& span : log.spans) {
+    if (*log.paths[span.path].name == name && skip-- == 0) return span;
+  }
+  throw std::runtime_error("no span " + name);
+}
+
+}  // namespace
+
+TEST(regions_stand_below_their_kernel_without_what_lies_in_them) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  session.add_recorded(launch());
+  session.add_recorded(launch());
+  const CallTree tree = host::save(session);
+  const uint32_t outer = host::row_of(tree, "k/outer");
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, outer, "cycles")), 1200);
+  CHECK_EQ(std::get<double>(host::metric(tree, outer, "normalized_cycles")), 300.0);
+  CHECK_EQ(std::get<double>(host::metric(tree, outer, "nanoseconds (ns)")), 750.0);
+  CHECK_EQ(std::get<std::string>(host::metric(tree, outer, "device_type")), "FAKE");
+  const uint32_t inner = host::row_of(tree, "k/outer/inner");
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, inner, "cycles")), 400);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, 0, "cycles")), 0);
+  // An asynchronous operation outlasts the region it began in: it is no part of it.
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k/copy"), "cycles")), 8000);
+  // Nobody timed the kernel itself.
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k"), "time (ns)")), -1);
+}
+
+TEST(a_timed_kernel_and_its_regions_share_a_row) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  session.add_recorded(launch());
+  const KernelEvent event = host::kernel(kRootPath, 5);
+  session.on_events({&event, 1});
+  const CallTree tree = host::save(session);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k"), "count")), 1);
+  CHECK(host::row_of(tree, "k/outer/inner") != 0);
+  CHECK_EQ(tree.nodes[0].children.size(), 1);
+}
+
+TEST(regions_whose_parents_make_no_sense_stand_below_the_kernel) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  RecordedLaunch odd = launch();
+  odd.regions[0].parent = 1;  // later ones
+  odd.regions[1].parent = 99;
+  session.add_recorded(odd);
+  const CallTree tree = host::save(session);
+  CHECK(host::row_of(tree, "k/outer") != 0);
+  CHECK(host::row_of(tree, "k/inner") != 0);
+}
+
+TEST(a_launch_is_booked_in_its_phase_and_one_of_a_cleared_phase_is_late) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  session.advance_phase();
+  RecordedLaunch early = launch();
+  early.phase = 0;
+  session.add_recorded(early);
+  CHECK(host::row_of(session.snapshot_tree(0, {}), "k/outer") != 0);
+  CHECK_EQ(host::row_of(session.snapshot_tree(1, {}), "k/outer"), 0);
+  CHECK(!session.is_empty());
+  session.clear_phase(0);
+  session.add_recorded(early);
+  CHECK_EQ(session.losses().at(losses::kLate), 1);
+  CHECK(host::row_of(session.snapshot_tree(1, {}), "k/outer") != 0);
+}
+
+TEST(ctas_are_spans_of_their_multiprocessors) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  CHECK(session.is_empty());
+  session.add_recorded(launch());
+  CHECK(!session.is_empty());
+  const TraceLog log = session.snapshot_trace(0, {});
+  CHECK_EQ(log.spans.size(), 2);
+  const TraceSpan& first = span_named(log, "CTA 0");
+  CHECK(first.kind == SpanKind::kCta);
+  CHECK(log.lanes[first.lane].kind == LaneKind::kSm);
+  CHECK_EQ(log.lanes[first.lane].number, 7);
+  CHECK_EQ(first.start_ns, 1000);
+  CHECK_EQ(first.end_ns, 2100);
+  CHECK_EQ(span_named(log, "CTA 1").start_ns, 1500);  // one of its warps has no times
+}
+
+TEST(a_cta_without_times_is_on_no_lane) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  made.warps = {{0, 0, 7, false, 0, 0}};
+  session.add_recorded(made);
+  CHECK(session.snapshot_trace(0, {}).spans.empty());
+}
+
+TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  made.spans = {passage(1, 1, 1300, 1400), passage(0, 1, 1200, 1900), passage(2, 1, 1310, 2000),
+                passage(2, 1, 1350, 2050), passage(2, 1, 2000, 2060)};
+  made.spans[2].end_warp = 0;
+  made.spans.push_back({1, 0, 0, true, 1500, 1500, -4});
+  session.add_recorded(made);
+  const TraceLog log = session.snapshot_trace(0, {});
+  CHECK_EQ(log.spans.size(), 8);
+  const TraceSpan& outer = span_named(log, "outer");
+  const TraceLane& lane = log.lanes[outer.lane];
+  CHECK(lane.kind == LaneKind::kWarp);
+  CHECK_EQ(lane.number, 1);
+  CHECK_EQ(lane.inside.kernel, "k");
+  CHECK_EQ(lane.inside.sm, 7);
+  CHECK_EQ(lane.inside.line, 0);
+  CHECK_EQ(span_named(log, "inner", 1).lane, outer.lane);
+  CHECK_EQ(log.lanes[span_named(log, "copy", 0).lane].inside.line, 1);
+  CHECK_EQ(log.lanes[span_named(log, "copy", 1).lane].inside.line, 2);
+  CHECK_EQ(log.lanes[span_named(log, "copy", 2).lane].inside.line, 1);
+  const auto& elsewhere = log.attributes[span_named(log, "copy").attributes];
+  CHECK_EQ(elsewhere.back().first, "ended in");
+  CHECK_EQ(std::get<std::string>(elsewhere.back().second.data), "warp 0");
+  const auto& valued = log.attributes[span_named(log, "inner").attributes];
+  CHECK_EQ(std::get<int64_t>(valued.back().second.data), -4);
+  const auto& plain = log.attributes[outer.attributes];
+  CHECK_EQ(std::get<double>(plain.front().second.data), 1500.0);
+  CHECK_EQ(std::get<std::string>(plain.back().second.data), "mm.py:3");
+}
+
+TEST(spans_of_regions_and_warps_that_are_not_there_are_left_out) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  made.spans = {passage(9, 0, 1, 2), passage(0, 9, 1, 2)};
+  session.add_recorded(made);
+  CHECK_EQ(session.snapshot_trace(0, {}).spans.size(), 2);  // the CTAs
+}
+
+TEST(very_many_events_at_once_share_the_last_line) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  for (int i = 0; i < 40; ++i) made.spans.push_back(passage(2, 0, 1000 + i, 2000 + i));
+  session.add_recorded(made);
+  const TraceLog log = session.snapshot_trace(0, {});
+  CHECK_EQ(log.spans.size(), 42);
+  uint32_t last_line = 0;
+  for (const TraceLane& lane : log.lanes) last_line = std::max(last_line, lane.inside.line);
+  CHECK_EQ(last_line, 15);
+}
+
+TEST(a_journal_gets_each_launch_once_and_keeps_the_lanes) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  made.spans = {passage(0, 0, 1200, 1900)};
+  TraceCursor cursor;
+  for (int i = 0; i < 3; ++i) session.add_recorded(made);
+  const TraceLog first = session.snapshot_new_trace(0, {}, cursor, 3);
+  CHECK_EQ(first.spans.size(), 6);  // two launches: the second begins below the limit
+  CHECK(!cursor.is_at_end);
+  const TraceLog second = session.snapshot_new_trace(0, {}, cursor, 3);
+  CHECK_EQ(second.spans.size(), 3);
+  CHECK(cursor.is_at_end);
+  CHECK_EQ(second.lanes.size(), first.lanes.size());
+  CHECK(session.snapshot_new_trace(0, {}, cursor, 3).spans.empty());
+}
