@@ -46,6 +46,7 @@ PLAIN = {
         "write_cost",
         "line_tables",
         "record_decode",
+        "instrument_compile",
         "trace_cost",
         "viewer_load",
         "interpreter_cost",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -59,7 +60,7 @@ class Carrier:
     @property
     def comment(self) -> str:
         """The text of the inline assembly."""
-        return str(Words(self.op, self.action, self.name, dict(self.attributes)))
+        return str(Words(self.op, self.action, self.name, self.attributes))
 
     def constraints(self, target: str = "cuda") -> str:
         """The constraints of the inline assembly; registers are named per vendor."""
@@ -124,7 +125,7 @@ class Words(NamedTuple):
     op: str
     action: str  # of a record
     name: str  # of a record, as users wrote it
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
 
     def __str__(self) -> str:
         words = [f"// proton.{self.op}"]
@@ -134,6 +135,7 @@ class Words(NamedTuple):
         return " ".join(words)
 
 
+@lru_cache(maxsize=4096)  # passes and verifiers read the same carriers many times
 def read_words(text: str) -> Words:
     """The words behind `// proton.` of a carrier's comment.
 

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import triton
 
 from proton import _triton_compiler
 from proton.errors import InstrumentationError
+from proton.inkernel.compile import read_records
 from proton.inkernel.override import read_records_in_files, with_carriers
+from tests.support.kernels import compiled, softmax, target_of
+from tests.support.recording import recording
 
 TEXT = """module attributes {ttg.target = "cuda:90"} {
   tt.func public @k() {
@@ -65,3 +69,67 @@ def test_only_files_with_such_lines_are_rewritten(
     assert read[0] == (str(plain), "module {\n}\n")
     assert read[1][0] != str(ours)
     assert read[1][1] == with_carriers(TEXT)
+
+
+def _softmax(target: str = "90") -> Any:
+    return compiled(softmax, {"x": "*fp32", "y": "*fp32", "n": "i32"}, {"BLOCK": 1024}, target)
+
+
+def _with_lines(text: str) -> str:
+    """The IR as somebody edits it by hand: a region round every store."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        is_store = line.split(" ")[4:5] in (["tt.store"], ["amdg.buffer_store"])
+        lines += ['    proton.record start "by hand"'] if is_store else []
+        lines.append(line)
+        lines += ['    proton.record end "by hand"'] if is_store else []
+    return "\n".join(lines)
+
+
+def _names(kernel: Any) -> set[str]:
+    records = read_records(kernel.metadata)
+    return {region["name"] for region in records.record_map["regions"]} if records else set()
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize("level", ["ttir", "ttgir"])
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+def test_records_in_a_file_that_overrides_a_kernel_are_recorded(
+    level: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "override"
+    for name, value in {
+        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
+        "TRITON_ALWAYS_COMPILE": "1",
+        "TRITON_KERNEL_DUMP": "1",
+        "TRITON_DUMP_DIR": str(folder),
+    }.items():
+        monkeypatch.setenv(name, value)
+    _softmax(target)
+    for path in folder.rglob("softmax.*"):
+        if path.suffix == f".{level}":
+            path.write_text(_with_lines(path.read_text()))
+        else:
+            path.unlink()
+    monkeypatch.delenv("TRITON_KERNEL_DUMP")
+    monkeypatch.setenv("TRITON_KERNEL_OVERRIDE", "1")
+    monkeypatch.setenv("TRITON_OVERRIDE_DIR", str(folder))
+    with recording("default") as warnings:
+        assert _names(_softmax(target)) == {"by hand"}
+    assert warnings == []
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+def test_records_in_a_file_that_is_compiled_by_itself_are_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "softmax.ttgir"
+    path.write_text(_with_lines(_softmax().asm["ttgir"]))
+    with recording("default+ops") as warnings:
+        kernel = triton.compile(str(path), target=target_of("90"))
+    assert "by hand" in _names(kernel)
+    assert len(_names(kernel)) > 1
+    assert warnings == []

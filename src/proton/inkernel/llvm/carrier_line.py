@@ -63,7 +63,7 @@ class CarrierLine:
         return f"{self.indent}{self.result} = {value}"
 
     def __str__(self) -> str:
-        words = Words(self.op, self.action, self.name, dict(self.attributes))
+        words = Words(self.op, self.action, self.name, self.attributes)
         return (
             f'{self.indent}{self.result} = call i32 asm sideeffect "{words}", '
             f'"{self.constraints}"({self.operands}){self.group}{self.location}'
