@@ -54,7 +54,7 @@ def test_what_is_written_is_the_same_from_the_second_time_on(name: str) -> None:
     assert to_bytes(read_profile(once, name), output_format) == once
 
 
-@pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep", "sampled"])
+@pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep", "sampled", "in_kernel"])
 def test_json_and_msgpack_of_one_recording_are_one_tree(name: str) -> None:
     text, packed = read(f"{name}.hatchet").tree, read(f"{name}.hatchet_msgpack").tree
     assert text is not None

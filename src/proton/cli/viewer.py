@@ -55,6 +55,7 @@ examples:
   proton-viewer -m num_samples,stalled_long_scoreboard run.hatchet
   proton-viewer --source kernel.py run.hatchet
   proton-viewer --sass matmul_kernel run.hatchet
+  proton-viewer --regions matmul_kernel run.hatchet
 """
 
 
@@ -111,6 +112,10 @@ def _lines(
         from proton.render.sass import hot_instructions
 
         return hot_instructions(profile, arguments.sass, style, full=options.full)
+    if arguments.regions is not None:
+        from proton.render.regions import region_tables
+
+        return region_tables(profile, arguments.regions, style, full=options.full)
     against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
     return view_lines(profile, options, style, against)
 
@@ -156,6 +161,8 @@ def _parser() -> argparse.ArgumentParser:
         "margin; the end of its path is enough")  # fmt: skip
     add("--sass", metavar="KERNEL", help="the hottest instructions of a kernel, by address; a part "
         "of its name is enough")  # fmt: skip
+    add("--regions", metavar="KERNEL", help="what an instrumented kernel recorded: regions, CTAs, "
+        "heat maps; a part of its name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
         help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
@@ -164,8 +171,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(arguments: argparse.Namespace) -> ViewOptions:
-    if arguments.source is not None and arguments.sass is not None:
-        raise UsageError("--source and --sass are two views; give one of them")
+    views = [name for name in ("source", "sass", "regions") if getattr(arguments, name) is not None]
+    if len(views) > 1:
+        raise UsageError(f"--{views[0]} and --{views[1]} are two views; give one of them")
     if arguments.include is not None and arguments.exclude is not None:
         raise UsageError("--include and --exclude exclude each other; give one of them")
     metrics = [] if arguments.metrics is None else arguments.metrics.split(",")
@@ -223,7 +231,7 @@ def style_for(color: str, out: TextIO) -> Style:
     columns = os.environ.get("COLUMNS", "")
     width = shutil.get_terminal_size().columns if is_terminal or columns.isdigit() else None
     try:
-        "├─⋯■≥█▏".encode(out.encoding or "ascii")
+        "├─⋯■≥█▏░▂".encode(out.encoding or "ascii")
         glyphs = UNICODE
     except (UnicodeEncodeError, LookupError):
         glyphs = ASCII

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from proton.model.frame import Frame, FrameKind
-from proton.model.metric import DEVICE_ID, DEVICE_TYPE, TIME_NS, MetricValue
+from proton.model.metric import CYCLES, DEVICE_ID, DEVICE_TYPE, TIME_NS, MetricValue
 
 LETTERS = frozenset(kind.value for kind in FrameKind)
 _PLACE = re.compile(r"(.+):(\d{1,9})@(.+)", re.DOTALL).fullmatch
 _LAUNCH_METADATA = "__proton_launch_metadata"
 _SAMPLES = "num_samples"
-CYCLES = "cycles"
 _DEVICE_TYPES = {"0": "HIP", "1": "CUDA"}  # Triton's numbers for them, beside cycles only
 
 

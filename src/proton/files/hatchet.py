@@ -17,10 +17,10 @@ import msgpack
 from proton.errors import FormatError
 from proton.files.checks import is_number, is_text, short
 from proton.files.details import details_object
-from proton.files.frames import CYCLES, frames_of, infer_kinds, is_kinds, name_device_types
+from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.summary import device_map, summary_object
-from proton.model.metric import EMPTY, MetricValue
+from proton.model.metric import CYCLES, EMPTY, MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 

@@ -14,6 +14,7 @@ EMPTY: Metrics = MappingProxyType({})
 TIME_NS = "time (ns)"
 CPU_TIME_NS = "cpu_time (ns)"
 COUNT = "count"
+CYCLES = "cycles"  # of instrumented kernels, over all warps
 DEVICE_ID = "device_id"
 DEVICE_TYPE = "device_type"
 

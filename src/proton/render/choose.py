@@ -31,7 +31,13 @@ def choose_file(wanted: str, files: Sequence[str]) -> str:
     raise UsageError(f"--source {wanted!r} is no file that was sampled; there is: {_listed(files)}")
 
 
-def choose_kernel(wanted: str, kernels: Sequence[tuple[str, ...]]) -> int:
+def choose_kernel(
+    wanted: str,
+    kernels: Sequence[tuple[str, ...]],
+    *,
+    option: str = "--sass",
+    what: str = "sampled",
+) -> int:
     """The place of the kernel one of whose names is `wanted`, else has it as a part.
 
     Raises:
@@ -46,9 +52,11 @@ def choose_kernel(wanted: str, kernels: Sequence[tuple[str, ...]]) -> int:
     names = [kernels[at][-1] for at in found] or [names[-1] for names in kernels]
     if found:
         raise UsageError(
-            f"--sass {wanted!r} means several kernels: {_listed(names)}; give more of the name"
+            f"{option} {wanted!r} means several kernels: {_listed(names)}; give more of the name"
         )
-    raise UsageError(f"--sass {wanted!r} is no kernel that was sampled; there is: {_listed(names)}")
+    raise UsageError(
+        f"{option} {wanted!r} is no kernel that was {what}; there is: {_listed(names)}"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from proton.analysis.totals import whole_of
 from proton.model.device import Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
+from proton.render.in_kernel import in_kernel_lines
 from proton.render.names import cut_middle, printable
 from proton.render.sampling import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.style import BOLD, RED, Style
@@ -19,7 +20,7 @@ _GAP = "   "
 
 
 def head_lines(profile: Profile, style: Style) -> list[str]:
-    """The head line, then how samples were taken, losses and warnings, one line each."""
+    """The head line, then how samples and records were taken, losses and warnings."""
     parts = [style.paint(printable(profile.source), BOLD)]
     if device := device_names(profile):
         parts.append(device)
@@ -34,6 +35,7 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
     return [
         _GAP.join(parts),
         *sampling_lines(profile, style),
+        *in_kernel_lines(profile, style),
         *_losses(profile, style),
         *_warnings(profile, style),
     ]

@@ -15,16 +15,17 @@ from proton.analysis.spread import SPREAD
 from proton.analysis.totals import whole_of
 from proton.analysis.trace_samples import book_samples
 from proton.errors import FormatError, UsageError
-from proton.model.metric import TIME_NS
+from proton.model.metric import CYCLES, TIME_NS
 from proton.model.profile import Profile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.head import head_lines, is_interpreted
 from proton.render.line_labels import LineLabels, Lineless, kernels_without_lines
 from proton.render.names import name_formatter, printable
+from proton.render.region_labels import RegionLabels
 from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
 from proton.render.table import autotune_lines, sorted_lines
-from proton.render.terminal import draw_tree
+from proton.render.terminal import Label, draw_tree
 from proton.render.units import Notation, format_count, format_number, readable_time_unit
 
 TRACE_NOTE = (
@@ -112,6 +113,8 @@ def view_lines(
         )
     else:
         labels = LineLabels(profile, content.hot_lines, content.lineless, style, full=options.full)
+        is_plain = content.is_difference or bool(options.metrics)
+        regions = RegionLabels(profile, content.tree, style, marks_only=is_plain)
         drawing = draw_tree(
             content.tree,
             mask,
@@ -120,10 +123,10 @@ def view_lines(
             style,
             looks,
             content.marks,
-            labels.label if labels else None,
+            _either(labels, regions),
         )
         lines += drawing.lines
-        notes += labels.explained(mask)
+        notes += [*labels.explained(mask), *regions.explained(mask)]
         if drawing.is_capped:
             deeper = f"{style.glyphs.deeper}N"
             notes.append(
@@ -138,6 +141,13 @@ def view_lines(
     if looks is not None:
         notes.insert(0, legend(style, is_difference=content.is_difference, of_what=of_what))
     return [*lines, "", *notes] if notes else lines
+
+
+def _either(lines: LineLabels, regions: RegionLabels) -> Label | None:
+    """Writes rows that are source lines or regions; None where there are none."""
+    if not regions:
+        return lines.label if lines else None
+    return lambda row, name, room: lines.label(row, name, room) or regions.label(row, name, room)
 
 
 def _content(
@@ -194,6 +204,8 @@ def _default_words(profile: Profile) -> list[str]:
         words = [f"time/{readable_time_unit(time_ns)[0]}"]
     else:
         words = [word for word in (default_word(profile),) if word is not None]
+    if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
+        words = [*(word for word in words if word.startswith("time")), CYCLES]
     if is_sampled(profile) and whole_of(profile.tree, NUM_SAMPLES) is not None:
         words = [*(word for word in words if word.startswith("time")), NUM_SAMPLES]
     return words

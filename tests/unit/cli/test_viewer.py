@@ -209,7 +209,8 @@ def test_a_stream_without_unicode_gets_ascii(clean: pytest.MonkeyPatch) -> None:
     assert style_for("auto", Terminal("ascii")).glyphs.branch.isascii()
 
 
-SAMPLED = str(Path(__file__).resolve().parents[2] / "data" / "sampled.hatchet")
+DATA = Path(__file__).resolve().parents[2] / "data"
+SAMPLED, IN_KERNEL = str(DATA / "sampled.hatchet"), str(DATA / "in_kernel.hatchet")
 
 
 def test_a_source_file_is_annotated(capsys: Capture) -> None:
@@ -224,11 +225,15 @@ def test_hot_instructions_of_a_kernel_are_shown(capsys: Capture) -> None:
 
 def test_two_views_of_samples_at_once_are_a_wrong_call(capsys: Capture) -> None:
     assert "give one of them" in refused(capsys, 2, "--source", "a", "--sass", "b", SAMPLED)
+    found = refused(capsys, 2, "--regions", "a", "--sass", "b", SAMPLED)
+    assert "--sass and --regions are two views" in found
 
 
-@pytest.mark.parametrize("option", ["--source", "--sass"])
-def test_what_matches_nothing_lists_the_candidates(option: str, capsys: Capture) -> None:
-    assert "matmul" in refused(capsys, 2, option, "nothing", SAMPLED)
+@pytest.mark.parametrize(
+    ("option", "file"), [("--source", SAMPLED), ("--sass", SAMPLED), ("--regions", IN_KERNEL)]
+)
+def test_what_matches_nothing_lists_the_candidates(option: str, file: str, capsys: Capture) -> None:
+    assert "matmul" in refused(capsys, 2, option, "nothing", file)
 
 
 @pytest.mark.parametrize("option", ["--source", "--sass"])
@@ -236,3 +241,13 @@ def test_a_profile_without_samples_says_how_to_record_some(
     option: str, run: str, capsys: Capture
 ) -> None:
     assert 'record with mode="pcsampling"' in refused(capsys, 1, option, "k", run)
+
+
+def test_regions_of_a_kernel_are_shown(capsys: Capture) -> None:
+    assert main(["--regions", "matmul", IN_KERNEL]) == 0
+    assert "wait tile  matmul.py:55" in capsys.readouterr().out
+
+
+def test_a_profile_without_records_says_how_to_get_some(run: str, capsys: Capture) -> None:
+    found = refused(capsys, 1, "--regions", "k", run)
+    assert 'record with backend="instrumentation"' in found

@@ -1,0 +1,69 @@
+"""Which contexts of a tree are instrumented kernels, and which are their regions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from proton.analysis.kernel_names import symbol_of
+from proton.analysis.region_shares import order_of, shares_of
+from proton.model.frame import FrameKind
+from proton.model.in_kernel import NO_PARENT, RecordedKernel, Region
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+
+
+class RegionRow(NamedTuple):
+    """A context that is a region."""
+
+    region: Region
+    share: float | None  # of the outermost regions of its kernel
+    kernel_row: int
+    depth: int  # below the outermost regions
+
+
+class RecordedRows(NamedTuple):
+    """What is known of the rows of a tree."""
+
+    kernels: dict[int, list[RecordedKernel]]
+    regions: dict[int, RegionRow]
+
+
+def find_recorded(profile: Profile, tree: Tree) -> RecordedRows:
+    """The rows of `tree`, that of `profile` or a part of it, whose kernels recorded."""
+    found = RecordedRows({}, {})
+    if not profile.in_kernel:
+        return found
+    children: dict[tuple[int, str], int] = {}
+    for row in range(len(tree) - 1, 0, -1):  # the first of equal siblings stays
+        children[tree.parents[row], tree.frames[row].name] = row
+        if tree.frames[row].kind is FrameKind.KERNEL:
+            children[tree.parents[row], symbol_of(tree, row)] = row
+    for kernel in profile.in_kernel:
+        at: int | None = 0
+        for name in (*kernel.context, kernel.kernel):
+            at = None if at is None else children.get((at, name))
+        if at is not None:
+            found.kernels.setdefault(at, []).append(kernel)
+            _add_regions(kernel, at, children, found.regions)
+    return found
+
+
+def _add_regions(
+    kernel: RecordedKernel,
+    kernel_row: int,
+    children: dict[tuple[int, str], int],
+    regions: dict[int, RegionRow],
+) -> None:
+    shares = shares_of(kernel)
+    rows = {NO_PARENT: kernel_row}
+    depths = {kernel_row: -1}
+    for number, _ in order_of(kernel, None):
+        region = kernel.regions[number]
+        above = rows.get(region.parent, kernel_row)
+        row = children.get((above, region.name))
+        if row is None:  # asynchronous events stand below the kernel
+            above, row = kernel_row, children.get((kernel_row, region.name))
+        if row is not None:
+            rows[number] = row
+            depths[row] = depths[above] + 1
+            regions.setdefault(row, RegionRow(region, shares[number], kernel_row, depths[row]))

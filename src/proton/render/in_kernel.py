@@ -1,0 +1,90 @@
+"""What every view says of instrumented kernels: what they lost, and how recording changed them.
+
+A kernel that spills or has fewer warps because it records is not the one that runs without: views
+mark it wherever they name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from proton.model.in_kernel import OCCUPANCY, SHARED, SPILLS, Change, RecordedKernel
+from proton.model.profile import Profile
+from proton.render.names import cut_middle, display_name, printable
+from proton.render.style import RED, Style
+from proton.render.units import MISSING, format_count
+
+_MOST_MARKED = 4
+_BYTES = {SPILLS, SHARED}
+
+
+def in_kernel_lines(profile: Profile, style: Style) -> list[str]:
+    """How much was recorded inside kernels, and a line for each that lost records or changed."""
+    kernels = profile.in_kernel
+    if not kernels:
+        return []
+    names = len({kernel.kernel for kernel in kernels})
+    parts = [
+        f"in-kernel records of {_counted(names, 'kernel')}",
+        _counted(sum(kernel.launches for kernel in kernels), "launch", "es"),
+        _counted(sum(kernel.recorded_warps for kernel in kernels), "warp"),
+    ]
+    marked = list(dict.fromkeys(line for kernel in kernels for line in marks_of(kernel)))
+    lines = [f"! {line}" for line in marked[:_MOST_MARKED]]
+    if (more := len(marked) - len(lines)) > 0:
+        lines.append(f"! {more} more remarks on kernels; --regions KERNEL tells of one")
+    if style.width is not None:
+        lines = [cut_middle(line, max(style.width, 40)) for line in lines]
+    return [", ".join(parts), *(style.paint(line, RED) for line in lines)]
+
+
+def marks_of(kernel: RecordedKernel) -> list[str]:
+    """What to beware of in a kernel's numbers, one line each."""
+    name = display_name(kernel.kernel)
+    marks = []
+    if harm := changes_text(kernel.harm()):
+        marks.append(f"{name}: recording changed it: {harm}")
+    lost = {kind: count for kind, count in kernel.losses.items() if count}
+    if lost:
+        listed = ", ".join(f"{format_count(n)} {printable(kind)}" for kind, n in lost.items())
+        marks.append(f"{name}: lost in-kernel: {listed}")
+    return marks
+
+
+def short_mark(kernels: Sequence[RecordedKernel]) -> str:
+    """A few words behind the name of a kernel; empty where all is well."""
+    words = []
+    if any(SPILLS in kernel.harm() for kernel in kernels):
+        words.append("spills")
+    if any(OCCUPANCY in kernel.harm() for kernel in kernels):
+        words.append("occupancy changed")
+    if any(any(kernel.losses.values()) for kernel in kernels):
+        words.append("records lost")
+    return f"(! {', '.join(words)})" if words else ""
+
+
+def changes_text(changes: dict[str, Change]) -> str:
+    """`spills 0 -> 16 bytes, occupancy 16 -> 12`."""
+    return ", ".join(
+        f"{printable(name)} {_amount(change.plain)} -> {_amount(change.recorded)}"
+        f"{' bytes' if name in _BYTES else ''}"
+        for name, change in changes.items()
+    )
+
+
+def wrapped(text: str, style: Style) -> list[str]:
+    """`text` in lines as wide as there is room."""
+    if style.width is None:
+        return [text]
+    return wrap(text, max(style.width, 40), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _amount(value: float | None) -> str:
+    if value is None:
+        return MISSING
+    return format_count(value) if float(value).is_integer() else f"{value:.2f}"
+
+
+def _counted(count: int, what: str, plural: str = "s") -> str:
+    return f"{format_count(count)} {what}{'' if count == 1 else plural}"

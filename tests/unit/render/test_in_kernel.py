@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from proton.model.in_kernel import Change, RecordedKernel
+from proton.model.profile import Profile
+from proton.render.in_kernel import changes_text, in_kernel_lines, marks_of, short_mark, wrapped
+from proton.render.style import Style
+from tests.support.in_kernel import KERNEL
+
+SOUND = RecordedKernel("sound", launches=1, recorded_warps=1)
+
+
+def test_a_profile_without_records_says_nothing() -> None:
+    assert in_kernel_lines(Profile("f"), Style()) == []
+
+
+def test_the_head_counts_and_marks() -> None:
+    assert in_kernel_lines(Profile("f", in_kernel=(KERNEL, SOUND)), Style()) == [
+        "in-kernel records of 2 kernels, 3 launches, 65 warps",
+        "! matmul_kernel: recording changed it: spills 0 -> 16 bytes, occupancy 16 -> 12",
+        "! matmul_kernel: lost in-kernel: 12 overflowed_records",
+    ]
+    assert in_kernel_lines(Profile("f", in_kernel=(SOUND,)), Style()) == [
+        "in-kernel records of 1 kernel, 1 launch, 1 warp"
+    ]
+
+
+def test_equal_remarks_are_said_once_and_many_are_counted() -> None:
+    kernels = [replace(KERNEL, kernel=f"k{number}", losses={}) for number in range(9)]
+    lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=60))
+    assert len(lines) == 6
+    assert lines[-1] == "! 5 more remarks on kernels; --regions KERNEL tells of one"
+    assert all(len(line) <= 60 for line in lines)
+
+
+def test_names_and_kinds_cannot_command_the_terminal() -> None:
+    odd = replace(KERNEL, kernel="k\x1b[2J", losses={"\x1bx": 1}, changed={})
+    assert marks_of(odd) == ["k\\x1b[2J: lost in-kernel: 1 \\x1bx"]
+
+
+def test_changes_that_are_not_known_are_a_dash() -> None:
+    assert changes_text({"occupancy": Change(None, 0.5)}) == "occupancy - -> 0.50"
+
+
+def test_a_mark_is_a_few_words() -> None:
+    assert short_mark([KERNEL]) == "(! spills, occupancy changed, records lost)"
+    assert short_mark([SOUND, replace(KERNEL, losses={})]) == "(! spills, occupancy changed)"
+    assert short_mark([SOUND]) == ""
+
+
+def test_text_is_wrapped_where_there_is_a_width() -> None:
+    assert wrapped("word " * 30, Style()) == ["word " * 30]
+    assert all(len(line) <= 40 for line in wrapped("word " * 30, Style(width=10)))
