@@ -19,7 +19,9 @@ class Scope:
     name: str
     metrics: Mapping[str, Any] | None
     @property
-    def id(self) -> int | None: ...  # of the latest entry on this thread; None when profiling is off
+    def id(
+        self,
+    ) -> int | None: ...  # of the latest entry on this thread; None when profiling is off
     def __init__(
         self, name: str, metrics: Mapping[str, Any] | None = None, *, timed: bool = False
     ) -> None: ...
@@ -572,3 +574,100 @@ class DeviceBuffer:
         given it learns, else it places the launch), `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no
         sense are counted as losses; UsageError only for a call that makes none.
         """
+
+class SiteTotal:
+    """One place of a kernel that accesses memory, over all warps; extremes are of a warp's own."""
+
+    @property
+    def accesses(self) -> int: ...
+    @property
+    def warp_count(self) -> int: ...
+    @property
+    def min_accesses(self) -> int: ...
+    @property
+    def max_accesses(self) -> int: ...
+
+class CountedSites:
+    """What warps counted, and what of it could not be trusted."""
+
+    @property
+    def warp_count(self) -> int: ...
+    def sites(self) -> list[SiteTotal]: ...
+    def first_addresses(self) -> list[tuple[int, int, int, int]]:
+        """Place, CTA, warp, address."""
+
+    def losses(self) -> dict[str, int]: ...
+
+class TensorHeat:
+    """Accesses to one tensor, in all and by address; the first bin begins at `start_address`."""
+
+    @property
+    def load_bytes(self) -> int: ...
+    @property
+    def store_bytes(self) -> int: ...
+    @property
+    def accesses(self) -> int: ...
+    @property
+    def touched_bins(self) -> int: ...
+    @property
+    def start_address(self) -> int: ...
+    @property
+    def bin_bytes(self) -> int: ...
+    @property
+    def byte_bins(self) -> list[int]: ...
+    @property
+    def access_bins(self) -> list[int]: ...
+
+class HeatMap:
+    """A launch's table of address bins, given to its tensors."""
+
+    @property
+    def used_bins(self) -> int: ...
+    @property
+    def elsewhere(self) -> TensorHeat: ...
+    def tensors(self) -> list[TensorHeat]: ...
+    def losses(self) -> dict[str, int]: ...
+
+class DeviceMemory:
+    """What kernels count about memory: the numbers of the layout, and the decoder.
+
+    `proton.inkernel.layout` names the numbers; backends/device_buffer/bins.h defines them.
+    """
+
+    COUNTER_BYTES: int
+    MOST_SITES: int
+    BIN_BYTES: int
+    ARGUMENT_BITS: int
+    MOST_PROBES: int
+    HASH_FACTOR: int
+    MOST_BINS: int  # of a table
+    OFFSET_ACCESSES: int  # these two into a counter, in bytes
+    OFFSET_FIRST_ADDRESS: int
+    OFFSET_KEY: int  # these four into a bin
+    OFFSET_LOAD_BYTES: int
+    OFFSET_STORE_BYTES: int
+    OFFSET_BIN_ACCESSES: int
+    OFFSET_DROPPED_ACCESSES: int  # these two into what stands before the bins
+    OFFSET_DROPPED_BYTES: int
+    @staticmethod
+    def read_counters(
+        buffer: Buffer,
+        *,
+        cta_count: int,
+        warp_count: int,
+        ring_bytes: int,
+        site_count: int,
+        stride_bytes: int,
+        most_addresses: int = 4096,
+    ) -> CountedSites:
+        """The counters of one launch's buffer, without the GIL."""
+
+    @staticmethod
+    def read_bins(
+        table: Buffer,
+        *,
+        bin_bytes: int,
+        ranges: Sequence[tuple[int, int, int | None]],
+        most_bins: int = 1024,
+    ) -> HeatMap:
+        """The table of a launch, without the GIL; ranges are address, bytes, argument or None."""

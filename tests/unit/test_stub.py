@@ -19,8 +19,8 @@ proton._native.Session
 proton._native.Scope
 proton._native.DeviceClock
 proton._native.TraceCursor
-proton._native.(Cupti|DeviceBuffer|DeviceValue|Nvtx|Termination)(\\..*)?
-proton._native.(DecodedBuffer|RegionSummary|WarpSummary)(.__init__)?
+proton._native.(Cupti|DeviceBuffer|DeviceMemory|DeviceValue|Nvtx|Termination)(\\..*)?
+proton._native.(CountedSites|DecodedBuffer|HeatMap|RegionSummary|SiteTotal|TensorHeat|WarpSummary)(.__init__)?
 """
 
 

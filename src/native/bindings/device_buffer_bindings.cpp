@@ -7,6 +7,7 @@
 #include "backends/device_buffer/decoded_buffer.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "bindings/held_bytes.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,23 +45,6 @@ void add_constants(nb::object type) {
   set("OFFSET_MAILBOX_WRITTEN", offsetof(Header, mailbox_written_bytes));
   set("OFFSET_MAILBOX_DRAINED", offsetof(Header, mailbox_drained_bytes));
 }
-
-/// The bytes of an object with a buffer, held for as long as this lives.
-class HeldBytes {
- public:
-  explicit HeldBytes(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
-  HeldBytes(HeldBytes&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
-  HeldBytes(const HeldBytes&) = delete;
-  ~HeldBytes() { PyBuffer_Release(&view_); }  // does nothing where `obj` is null
-  std::span<const std::byte> bytes() const {
-    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
-  }
-
- private:
-  Py_buffer view_;
-};
 
 uint32_t count_of(nb::handle geometry, const char* name) {
   uint32_t count;

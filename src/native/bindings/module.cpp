@@ -10,6 +10,7 @@
 #include "bindings/cupti_bindings.h"
 #include "bindings/current.h"
 #include "bindings/device_buffer_bindings.h"
+#include "bindings/device_memory_bindings.h"
 #include "bindings/device_values.h"
 #include "bindings/errors.h"
 #include "bindings/names.h"
@@ -97,6 +98,7 @@ NB_MODULE(_native, module) {
   add_nvtx(module);
   add_cubin(module);
   add_device_buffer(module);
+  add_device_memory(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session

@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote
 from proton.errors import InstrumentationError
 
 RECORDS = ("record", "circular_record", "flush_record")
-PLAIN = ("init", "notify", "finalize", "guard")  # guard: an opaque true, see `guarded`
+PLAIN = ("init", "notify", "finalize", "guard", "access")  # guard: an opaque true, see `guarded`
 ACTIONS = ("start", "end", "mark", "value")
 
 _TTGIR = re.compile(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from proton._native import DeviceBuffer
+from proton._native import DeviceBuffer, DeviceMemory
 from proton.errors import UsageError
 
 RECORD_BYTES = DeviceBuffer.RECORD_BYTES
@@ -18,6 +18,13 @@ MAGIC = DeviceBuffer.MAGIC
 REGION_LIMIT = DeviceBuffer.REGION_LIMIT
 PAYLOAD_LIMIT = 1 << DeviceBuffer.PAYLOAD_BITS
 MIN_RING_BYTES = 2 * RECORD_BYTES
+COUNTER_BYTES = DeviceMemory.COUNTER_BYTES
+MOST_SITES = DeviceMemory.MOST_SITES
+BIN_BYTES = DeviceMemory.BIN_BYTES
+ARGUMENT_BITS = DeviceMemory.ARGUMENT_BITS
+MOST_PROBES = DeviceMemory.MOST_PROBES
+HASH_FACTOR = DeviceMemory.HASH_FACTOR
+MOST_BINS = DeviceMemory.MOST_BINS
 
 
 class RecordKind(IntEnum):
@@ -52,6 +59,29 @@ class HeaderField(IntEnum):
     END_CLOCK = DeviceBuffer.OFFSET_END_CLOCK
     MAILBOX_WRITTEN = DeviceBuffer.OFFSET_MAILBOX_WRITTEN
     MAILBOX_DRAINED = DeviceBuffer.OFFSET_MAILBOX_DRAINED
+
+
+class CounterField(IntEnum):
+    """Offsets into a counter of memory accesses, in bytes; 8 bytes each."""
+
+    ACCESSES = DeviceMemory.OFFSET_ACCESSES
+    FIRST_ADDRESS = DeviceMemory.OFFSET_FIRST_ADDRESS
+
+
+class BinField(IntEnum):
+    """Offsets into a bin of the table of addresses, in bytes; 8 bytes each."""
+
+    KEY = DeviceMemory.OFFSET_KEY
+    LOAD_BYTES = DeviceMemory.OFFSET_LOAD_BYTES
+    STORE_BYTES = DeviceMemory.OFFSET_STORE_BYTES
+    ACCESSES = DeviceMemory.OFFSET_BIN_ACCESSES
+
+
+class DroppedField(IntEnum):
+    """Offsets into what stands before the table's bins: what found no bin."""
+
+    ACCESSES = DeviceMemory.OFFSET_DROPPED_ACCESSES
+    BYTES = DeviceMemory.OFFSET_DROPPED_BYTES
 
 
 def pack_tag(kind: RecordKind, region: int, payload: int = 0) -> int:

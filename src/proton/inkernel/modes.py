@@ -33,6 +33,8 @@ MODES: dict[str, str] = {
     "mma": "proton.inkernel.modes:MMA",
     "async-wait": "proton.inkernel.modes:AsyncWait",
     "cta": "proton.inkernel.modes:Cta",
+    "bytes": "proton.inkernel.memory_modes:Bytes",
+    "memory": "proton.inkernel.memory_modes:Memory",
 }
 
 

@@ -80,7 +80,7 @@ def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
     [
         ("ops+ops", r"mode 'ops\+ops' names a mode twice"),
         ("ops:buffer_size=64+mma:buffer_size=128", "'buffer_size' is 64 and 128 in modes"),
-        ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'cta', 'default', 'loops'"),
+        ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'bytes', 'cta', 'default'"),
         ("loops:ops=load", "unknown instrumentation option 'ops'; choose one of .*'cap'"),
         ("loops:cap=many", "cap must be a whole number of iterations, 0 or more, not 'many'"),
         ("loops:whole=maybe", "whole must be true or false, not 'maybe'"),

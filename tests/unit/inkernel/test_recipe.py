@@ -7,6 +7,7 @@ from proton.inkernel.modes import MODES, Default, Loops, Ops, parse_instrumentat
 from proton.inkernel.passes import Pass
 from proton.inkernel.passes.record_around_ops import RecordAroundOps
 from proton.inkernel.passes.record_loops import RecordLoops
+from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.passes.thin_records import ThinRecords
 from proton.inkernel.recipe import THINNING, lowering_recipe, recording_passes
 
@@ -22,6 +23,12 @@ def test_every_mode_has_passes_and_prepare_last() -> None:
         passes = recording_passes(parse_instrumentation(name))
         assert len(passes) > 1
         assert passes[-1].name == "prepare"
+
+
+def test_modes_of_llvm_text_run_before_records_are_lowered() -> None:
+    passes = lowering_recipe(parse_instrumentation("bytes+memory:bins=32"), FACTS)
+    assert _names(passes)[:3] == ["count-bytes", "record-memory", "lower-records-circular"]
+    assert passes[1] == RecordMemory(bins=32)
 
 
 def test_the_users_scopes_come_first_and_ctas_last() -> None:

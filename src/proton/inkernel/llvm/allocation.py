@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 
 from proton.errors import InstrumentationError, UsageError
-from proton.inkernel.llvm.carrier_line import read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.selection import Selection
+from proton.inkernel.llvm.sites import find_sites
 from proton.inkernel.mode import granularities
 
 AUTO_RING_BYTES = 4096  # 512 records for each stream
@@ -46,6 +47,18 @@ def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
             f"kernel {module.kernel.name!r} does not say how many threads it has; give num_warps"
         )
     return max(1, int(found[1]) // (warp_size or (64 if is_amd else 32)))
+
+
+def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
+    """What a plan needs besides rings: counters of memory accesses, and a table of address bins."""
+    sites = find_sites(module.kernel)
+    bins, bin_bytes = (int(init.attributes.get(key, "0")) for key in ("bins", "bin_bytes"))
+    has_bins = sites.has_addresses and bins > 0
+    return {
+        "counters": len(sites),
+        "bins": bins if has_bins else 0,
+        "bin_bytes": bin_bytes if has_bins else 0,
+    }
 
 
 def has_records(module: LlvmModule) -> bool:

@@ -10,6 +10,7 @@ HW_ID = (32 - 1) << 11 | 4  # hardware register 4, 32 bits: compute unit, array,
 XCC_ID = (4 - 1) << 11 | 20  # hardware register 20, 4 bits: which die
 DECLARATIONS = {
     "llvm.ctpop.i64": "declare i64 @llvm.ctpop.i64(i64)",
+    "llvm.ctlz.i32": "declare i32 @llvm.ctlz.i32(i32, i1 immarg)",
     "llvm.amdgcn.workitem.id.x": "declare i32 @llvm.amdgcn.workitem.id.x()",
     "llvm.amdgcn.workgroup.id.x": "declare i32 @llvm.amdgcn.workgroup.id.x()",
     "llvm.amdgcn.workgroup.id.y": "declare i32 @llvm.amdgcn.workgroup.id.y()",
@@ -74,4 +75,8 @@ def primitives(
         "PAYLOAD": _PAYLOAD if has_clock64 else "%full_tag = or i32 %tag, 0",
     }
     names = ["amd", "amd_put"] if plan.ring else ["amd"]
+    if plan.counters:
+        names.append("amd_count")
+    if plan.bins:
+        names.append("amd_bins")
     return fill("".join(map(helper_text, names)), **values)

@@ -16,6 +16,7 @@ from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.module import Block, Kernel, LlvmModule
 
 START = "0"
+CARRIED_ON = ("bins", "bin_bytes")  # of an `init` that stood there before
 NOWHERE = "poison"  # on edges out of blocks that nothing reaches
 
 
@@ -35,6 +36,7 @@ def place_values(
     order: Sequence[str],
     predecessors: Mapping[str, Sequence[str]],
     last_value: Mapping[str, str],
+    stem: str = "%proton.bytes",
 ) -> tuple[dict[str, str], dict[str, Phi]]:
     """The value at the top of each block, and the phis that make it so.
 
@@ -42,6 +44,7 @@ def place_values(
         order: Block names, the entry first.
         predecessors: Block -> where its edges come from.
         last_value: Block -> the value that its last record defines; not there with no record.
+        stem: What the names of the phis begin with.
     """
     entry = order[0]
     top: dict[str, str] = {entry: START}
@@ -63,7 +66,7 @@ def place_values(
                 continue
             value = values.pop()
             if values:
-                value = joins[block] = f"%proton.bytes{at}"
+                value = joins[block] = f"{stem}{at}"
             if top.get(block) != value:
                 top[block] = value
                 changed = True
@@ -93,8 +96,15 @@ def thread_records(module: LlvmModule, op: str, attributes: Mapping[str, str]) -
             f"kernel {module.kernel.name!r}: its records have a strategy already; run only one of "
             "lower-records-circular and lower-records-flush, once"
         )
+    kept = {
+        key: value
+        for each in bodies[0]
+        if isinstance(each, CarrierLine) and each.op == "init"
+        for key, value in each.attributes.items()
+        if key in CARRIED_ON
+    }
     for at, (block, body) in enumerate(zip(blocks, bodies, strict=True)):
-        _open_and_close(at, block, body, attributes)
+        _open_and_close(at, block, body, {**kept, **attributes})
     _number(module.kernel, bodies, op)
 
 
@@ -124,7 +134,7 @@ def _number(kernel: Kernel, bodies: list[list[str | CarrierLine]], op: str) -> N
         value = top[block.name]
         lines = [str(phis[block.name])] if block.name in phis else []
         for each in body:
-            if isinstance(each, str) or each.op == "init":
+            if isinstance(each, str) or each.op in ("init", "access"):
                 lines.append(str(each))
                 continue
             lines.append(str(each.counted(op if each.is_record else each.op, value)))

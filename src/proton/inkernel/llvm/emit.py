@@ -7,12 +7,15 @@ from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
+from proton.inkernel.llvm.access_counting import count_accesses, opening
+from proton.inkernel.llvm.accesses import find_uncovered
 from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_carrier
 from proton.inkernel.llvm.helpers import common_text
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan, find_init, read_plan
 from proton.inkernel.llvm.regions import Regions, find_regions
+from proton.inkernel.llvm.sites import Sites, find_sites
 
 SHARED = "@global_smem"
 
@@ -43,7 +46,17 @@ def lower(
         )
     plan = read_plan(kernel.name, found[1].attributes)
     regions = find_regions(module)
-    emitter = _Emitter(plan, regions, kernel.open_scratch())
+    sites = find_sites(kernel)
+    if len(sites) != plan.counters:
+        raise InstrumentationError(
+            f"kernel {kernel.name!r}: {len(sites)} kinds of memory accesses are marked and "
+            f"{plan.counters} have counters; run count-bytes or record-memory before allocating"
+        )
+    uncovered = find_uncovered(kernel) if sites else {}
+    scratch = kernel.open_scratch()
+    if sites:
+        count_accesses(kernel, sites)
+    emitter = _Emitter(plan, regions, scratch)
     for block in kernel.blocks:
         lines: list[str] = []
         for line in block.lines:
@@ -62,7 +75,10 @@ def lower(
         shared_bytes=plan.shared_bytes,
         scratch_bytes=plan.scratch_bytes,
         scratch_align=plan.align,
-        record_map=_record_map(module, plan, regions, emitter.records, facts),
+        record_map={
+            **_record_map(module, plan, regions, emitter.records, facts),
+            **_counted(plan, sites, uncovered),
+        },
     )
     module.epilogue.append(module.lowering.comment())
 
@@ -92,6 +108,20 @@ def _record_map(
     }
 
 
+def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, Any]:
+    """What the record map says of memory accesses; nothing where none are counted."""
+    if not sites:
+        return {}
+    return {
+        "counters": [site.to_json() for site in sites],
+        "counter_bytes": plan.counter_bytes,
+        "slots_bytes": plan.slots_bytes,
+        "bins": plan.bins,
+        "bin_bytes": plan.bin_bytes,
+        "uncovered": dict(uncovered),
+    }
+
+
 class _Emitter:
     """Makes the calls that stand for ops; counts the records."""
 
@@ -106,11 +136,14 @@ class _Emitter:
     def lines(self, op: CarrierLine) -> list[str]:
         """What stands for `op`; its result stays defined."""
         if op.op == "init":
-            return [
-                f"{op.indent}%proton.lead = call i1 @__proton_lead()",
-                f"{op.indent}%proton.base = call {self._plan.handle} "
+            lines = [
+                "%proton.lead = call i1 @__proton_lead()",
+                f"%proton.base = call {self._plan.handle} "
                 f"@__proton_open({self._scratch}, {self._lead})",
             ]
+            if self._plan.counters:
+                lines += opening(self._plan, self._scratch.rpartition(" ")[2])
+            return [op.indent + line for line in lines]
         count, value = op.count_and_value()
         if op.op == "finalize":
             arguments = f"{self._base}, i32 {count}, {self._scratch}, {self._lead}"

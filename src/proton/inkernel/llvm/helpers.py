@@ -2,7 +2,8 @@
 
 The texts are the files of `helper_text`; `<NAME>` in them is filled in here. They stand on a
 vendor's primitives (`nvidia`, `amd`): warp, lane, cta, grid, time, cycles, core, gang, regroup and
-put. All are inlined.
+put; to count memory accesses also add_lanes, together, rejoin, lower,
+like, claim and add. All are inlined.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ def common_text(plan: BufferPlan) -> str:
             names += ["copy", "drain_stage" if plan.strategy == "flush" else "drain_ring"]
         if plan.strategy == "flush":
             names.append("full_stage" if plan.stage else "full_ring")
+    if plan.counters:
+        names.append("counters")
+    if plan.bins:
+        names.append("bins")
     names.append("close")
     return fill("".join(map(helper_text, names)), **_values(plan))
 
@@ -65,6 +70,10 @@ def _values(plan: BufferPlan) -> dict[str, object]:
         "SPIN": plan.spin,
         "RECORD": layout.RECORD_BYTES,
         "HEADER": layout.HEADER_BYTES,
+        "SLOT": plan.ring + layout.HEADER_BYTES,
+        "COUNTERS": plan.counter_bytes,
+        "SLOTS": plan.slots_bytes,
+        **_bin_values(plan),
         "MAGIC_NUMBER": layout.MAGIC,
         **{field.name: int(field) for field in layout.HeaderField},
         "CTA_TAKEN": _cta_taken(plan),
@@ -73,6 +82,21 @@ def _values(plan: BufferPlan) -> dict[str, object]:
         "AFTER_RECORD": _CHECK.replace("HANDLE", plan.handle) if is_flush else "",
         "DRAIN": _DRAIN if plan.stage else "",
         "OPEN_MAILBOX": _OPEN_MAILBOX.format(mailbox) if is_flush and not plan.stage else "",
+    }
+
+
+def _bin_values(plan: BufferPlan) -> dict[str, object]:
+    return {
+        "BIN_SHIFT": max(plan.bin_bytes, 1).bit_length() - 1,
+        "ARGUMENT_BITS": layout.ARGUMENT_BITS,
+        "HASH": layout.HASH_FACTOR - (1 << 32),  # as a number with a sign
+        "BINS": plan.bins,
+        "MOST_CTAS": layout.MOST_BINS // max(plan.bins, 1),
+        "BIN": layout.BIN_BYTES,
+        "PROBES": layout.MOST_PROBES,
+        "BIN_ACCESSES": int(layout.BinField.ACCESSES),
+        "DROPPED_ACCESSES": int(layout.DroppedField.ACCESSES) - layout.BIN_BYTES,
+        "DROPPED_BYTES": int(layout.DroppedField.BYTES) - layout.BIN_BYTES,
     }
 
 

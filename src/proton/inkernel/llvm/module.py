@@ -63,6 +63,13 @@ class Kernel:
     blocks: list[Block]
     attribute_group: str  # number of its attributes, "" with none
 
+    @property
+    def parameters(self) -> str:
+        """The parameters as printed, the profile buffer last."""
+        matched = _KERNEL.match(self.header)
+        assert matched is not None
+        return matched["parameters"]
+
     def predecessors(self) -> dict[str, list[str]]:
         """Block -> the blocks that jump to it, one per edge (a switch may have several)."""
         found: dict[str, list[str]] = {block.name: [] for block in self.blocks}

@@ -7,7 +7,10 @@ from proton.inkernel.llvm.plan import BufferPlan
 
 GLOBAL_TIME_NS = 1  # of a tick of the global timer
 WARP_SIZE = 32
-DECLARATIONS = {"llvm.ctpop.i64": "declare i64 @llvm.ctpop.i64(i64)"}
+DECLARATIONS = {
+    "llvm.ctpop.i64": "declare i64 @llvm.ctpop.i64(i64)",
+    "llvm.ctlz.i32": "declare i32 @llvm.ctlz.i32(i32, i1 immarg)",
+}
 
 _SHARED_ADDRESS = "%address = add i32 %base, %offset"
 _GLOBAL_ADDRESS = """%wide = zext i32 %offset to i64
@@ -35,4 +38,8 @@ def primitives(plan: BufferPlan, *, has_clock64: bool, has_late_stores: bool) ->
     if plan.ring:
         late = "late_" if has_late_stores else ""
         names += ["nvidia_put", f"nvidia_{late}clock{64 if has_clock64 else 32}"]
+    if plan.counters:
+        names.append("nvidia_count")
+    if plan.bins:
+        names.append("nvidia_bins")
     return fill("".join(map(helper_text, names)), **values)

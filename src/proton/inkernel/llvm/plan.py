@@ -12,6 +12,8 @@ from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.module import LlvmModule
 
 ALIGNED_RING_LIMIT = 1 << 16  # bytes; larger rings are not aligned to their size
+LEAST_ALIGN = 128
+_OPTIONAL = ("counters", "bins", "bin_bytes")  # attributes that are 0 where they are not written
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,9 @@ class BufferPlan:
     ctas: tuple[int, ...]  # CTAs that write; empty: all
     every: int  # one CTA of so many
     spin: int  # how often to look whether the host has drained; 0 with strategy="circular"
+    counters: int = 0  # of memory accesses, for each recorded warp
+    bins: int = 0  # that each CTA of the grid adds to the table of address bins; 0: no table
+    bin_bytes: int = 0  # of memory that a bin stands for
 
     @property
     def handle(self) -> str:
@@ -38,7 +43,8 @@ class BufferPlan:
     @property
     def align(self) -> int:
         """What the profile buffer must be aligned to."""
-        return self.ring if self.memory == "global" and self.has_aligned_rings else 128
+        is_aligned = self.memory == "global" and self.has_aligned_rings
+        return max(self.ring, LEAST_ALIGN) if is_aligned else LEAST_ALIGN
 
     @property
     def has_aligned_rings(self) -> bool:
@@ -48,7 +54,22 @@ class BufferPlan:
     @property
     def scratch_bytes(self) -> int:
         """Of the profile buffer for each CTA of the grid."""
-        return len(self.recorded) * (self.ring + layout.HEADER_BYTES)
+        return self.slots_bytes + self.table_bytes
+
+    @property
+    def slots_bytes(self) -> int:
+        """Of a CTA's rings, headers and counters."""
+        return len(self.recorded) * (self.ring + layout.HEADER_BYTES + self.counter_bytes)
+
+    @property
+    def counter_bytes(self) -> int:
+        """Of a recorded warp's counters, which stand behind all headers."""
+        return (self.counters + self.counters % 2) * layout.COUNTER_BYTES  # bins stay aligned
+
+    @property
+    def table_bytes(self) -> int:
+        """What a CTA adds to the launch's table of address bins, which is behind all counters."""
+        return (self.bins + 1) * layout.BIN_BYTES if self.bins else 0
 
     @property
     def shared_bytes(self) -> int | None:
@@ -57,7 +78,11 @@ class BufferPlan:
 
     def attributes(self) -> dict[str, str]:
         """As attributes of a carrier: numbers of a list are joined by dots."""
-        return {key: _text(value) for key, value in asdict(self).items()}
+        return {
+            key: _text(value)
+            for key, value in asdict(self).items()
+            if value or key not in _OPTIONAL
+        }
 
 
 def _text(value: object) -> str:
@@ -95,7 +120,7 @@ def read_plan(kernel: str, attributes: Mapping[str, str]) -> BufferPlan:
         )
     values: dict[str, Any] = {}
     for each in fields(BufferPlan):
-        text = attributes.get(each.name)
+        text = attributes.get(each.name, "0" if each.name in _OPTIONAL else None)
         numbers = (text or "").replace(".", "")
         if text is None or (
             each.name not in ("strategy", "memory") and text and not numbers.isdigit()

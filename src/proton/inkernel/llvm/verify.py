@@ -71,7 +71,7 @@ def _check_bytes(kernel: Kernel, ops: dict[str, list[CarrierLine]]) -> None:
 
 def _check_block(kernel: Kernel, block: Block, ops: list[CarrierLine], value: str) -> str:
     for op in ops:
-        if op.op == "init":
+        if op.op in ("init", "access"):
             continue
         if op.count_and_value()[0] != value:
             raise _broken(kernel, block, f"{op.op} {op.name!r} does not take {value}")

@@ -26,6 +26,8 @@ PASSES: dict[str, str] = {
     "record-async-waits": "proton.inkernel.passes.record_async_waits:RecordAsyncWaits",
     "record-ctas": "proton.inkernel.passes.record_ctas:RecordCtas",
     "thin-records": "proton.inkernel.passes.thin_records:ThinRecords",
+    "count-bytes": "proton.inkernel.passes.count_bytes:CountBytes",
+    "record-memory": "proton.inkernel.passes.record_memory:RecordMemory",
     "lower-records-circular": "proton.inkernel.passes.lower_records_circular:LowerRecordsCircular",
     "lower-records-flush": "proton.inkernel.passes.lower_records_flush:LowerRecordsFlush",
     "allocate-global": "proton.inkernel.passes.allocate_global:AllocateGlobal",

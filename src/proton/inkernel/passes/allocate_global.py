@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel import layout
-from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, count_warps, has_records, select
+from proton.inkernel.llvm.allocation import (
+    AUTO_RING_BYTES,
+    count_warps,
+    counted,
+    has_records,
+    select,
+)
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 from proton.inkernel.llvm.selection import warps_per_unit
@@ -50,5 +56,6 @@ class AllocateGlobal:
             ctas=selection.ctas,
             every=selection.cta_every,
             spin=int(init.attributes.get("spin", "0")),
+            **counted(module, init),
         )
         write_plan(module, plan, at, init)

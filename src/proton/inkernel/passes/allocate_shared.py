@@ -7,7 +7,13 @@ from typing import ClassVar
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
-from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, count_warps, has_records, select
+from proton.inkernel.llvm.allocation import (
+    AUTO_RING_BYTES,
+    count_warps,
+    counted,
+    has_records,
+    select,
+)
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 from proton.inkernel.llvm.selection import warps_per_unit
@@ -71,6 +77,7 @@ class AllocateShared:
             ctas=selection.ctas,
             every=selection.cta_every,
             spin=0,
+            **counted(module, init),
         )
         write_plan(module, plan, at, init)
 

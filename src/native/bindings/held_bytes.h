@@ -1,0 +1,28 @@
+/// Bytes that Python lends to native code.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <span>
+
+namespace proton::bindings {
+
+/// The bytes of an object with a buffer, held for as long as this lives.
+class HeldBytes {
+ public:
+  explicit HeldBytes(nanobind::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nanobind::python_error();
+  }
+  HeldBytes(HeldBytes&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+  HeldBytes(const HeldBytes&) = delete;
+  ~HeldBytes() { PyBuffer_Release(&view_); }  // does nothing where `obj` is null
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
+
+}  // namespace proton::bindings

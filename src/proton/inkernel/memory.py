@@ -1,0 +1,182 @@
+"""What kernels counted about memory, read back: bytes of every load and store, and heat maps.
+
+The counting is that of the passes `count-bytes` and `record-memory`; the decoding is native
+(`backends/device_buffer/bins`). A byte counts each time a lane asks for it, from whichever cache it
+comes. Copies by descriptor (TMA) have no address in the kernel: those that read count by the bytes
+that their barrier expects, those that write not at all; `MemoryReport.uncovered` has their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from proton._native import DeviceMemory
+from proton.errors import UsageError
+from proton.inkernel.layout import BIN_BYTES
+from proton.inkernel.layout import MOST_BINS as MOST_TABLE_BINS
+from proton.inkernel.tensor_ranges import TensorRange
+
+MOST_BINS = 1024  # that a heat map of one tensor has; finer ones are joined
+MOST_ADDRESSES = 4096
+ELSEWHERE = "<elsewhere>"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCount:
+    """One place of a kernel that reads or writes global memory, over all recorded warps."""
+
+    name: str
+    kind: str  # load, copy (to shared memory), store or atomic
+    file: str
+    line: int
+    argument: int | None  # number of the parameter it goes through, where that is known
+    accesses: int  # of lanes
+    bytes: int
+    warps: int  # that came there
+
+
+@dataclass(frozen=True, slots=True)
+class TensorHeat:
+    """Accesses to one tensor by address: `bins[n]` counts those `n * bin_bytes` behind `start`."""
+
+    tensor: str
+    bytes: int
+    load_bytes: int
+    store_bytes: int
+    accesses: int
+    start: int
+    bin_bytes: int
+    bins: tuple[int, ...]
+    byte_bins: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of a recorded kernel's `heat`."""
+        return {
+            "tensor": self.tensor,
+            "bytes": self.bytes,
+            "accesses": self.accesses,
+            "bin_bytes": self.bin_bytes,
+            "bins": list(self.bins),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """What one launch did to memory."""
+
+    counters: tuple[AccessCount, ...] = ()
+    heat: tuple[TensorHeat, ...] = ()
+    first_addresses: tuple[tuple[int, int, int, int], ...] = ()  # counter, CTA, warp, address
+    losses: Mapping[str, int] = field(default_factory=dict)
+    uncovered: Mapping[str, int] = field(default_factory=dict)  # what -> instructions
+
+
+def has_memory(record_map: Mapping[str, Any]) -> bool:
+    """Whether a kernel with this record map counts memory accesses."""
+    return bool(record_map.get("counters"))
+
+
+def recorded_ctas(record_map: Mapping[str, Any], grid_ctas: int) -> int:
+    """How many CTAs of a launch have slots in its buffer."""
+    if ctas := record_map.get("ctas"):
+        return len(ctas)
+    every = int(record_map.get("cta_every", 1))
+    return (grid_ctas + every - 1) // every
+
+
+def table_bins(bins: int, grid_ctas: int) -> int:
+    """How many bins the table of a launch has: as many as fit, and a power of two."""
+    return 1 << (min(bins * grid_ctas, MOST_TABLE_BINS).bit_length() - 1)
+
+
+def read_memory(
+    buffer: Any,
+    record_map: Mapping[str, Any],
+    grid_ctas: int,
+    tensors: Sequence[TensorRange] = (),
+) -> MemoryReport:
+    """What a launch counted. Releases the GIL while it decodes.
+
+    Args:
+        buffer: The launch's whole buffer, its size times the grid; bytes or alike.
+        record_map: Of the kernel.
+        grid_ctas: CTAs of the launch.
+        tensors: What it was launched with; accesses outside of them are `<elsewhere>`.
+
+    Raises:
+        UsageError: the buffer is too small for what the record map says.
+    """
+    if not has_memory(record_map):
+        return MemoryReport()
+    sites = record_map["counters"]
+    counted = DeviceMemory.read_counters(
+        buffer,
+        cta_count=recorded_ctas(record_map, grid_ctas),
+        warp_count=len(record_map["warps"]),
+        ring_bytes=record_map["ring_bytes"],
+        site_count=len(sites),
+        stride_bytes=record_map["counter_bytes"],
+        most_addresses=MOST_ADDRESSES,
+    )
+    heat, losses = _read_heat(buffer, record_map, grid_ctas, tensors)
+    counters = tuple(
+        AccessCount(
+            name=site["name"],
+            kind=site["kind"],
+            file=site["file"],
+            line=site["line"],
+            argument=site["argument"],
+            accesses=total.accesses,
+            bytes=total.accesses * site["bytes"],
+            warps=total.warp_count,
+        )
+        for site, total in zip(sites, counted.sites(), strict=True)
+    )
+    return MemoryReport(
+        counters=counters,
+        heat=heat,
+        first_addresses=tuple(counted.first_addresses()),
+        losses={**counted.losses(), **losses},
+        uncovered=record_map.get("uncovered", {}),
+    )
+
+
+def _read_heat(
+    buffer: Any, record_map: Mapping[str, Any], grid_ctas: int, tensors: Sequence[TensorRange]
+) -> tuple[tuple[TensorHeat, ...], dict[str, int]]:
+    if not record_map.get("bins"):
+        return (), {}
+    start = record_map["slots_bytes"] * grid_ctas
+    size = (table_bins(record_map["bins"], grid_ctas) + 1) * BIN_BYTES
+    table = memoryview(buffer).cast("B")[start : start + size]
+    if len(table) < size:
+        raise UsageError(
+            f"the buffer has {len(table)} bytes behind the counters of {grid_ctas} CTAs and the "
+            f"table of address bins needs {size}; give the launch's whole buffer"
+        )
+    found = DeviceMemory.read_bins(
+        table,
+        bin_bytes=record_map["bin_bytes"],
+        ranges=[(each.address, each.size_bytes, each.argument) for each in tensors],
+        most_bins=MOST_BINS,
+    )
+    heat = [_heat(each.name, got) for each, got in zip(tensors, found.tensors(), strict=True)]
+    if found.elsewhere.accesses:
+        heat.append(_heat(ELSEWHERE, found.elsewhere))
+    return tuple(heat), found.losses()
+
+
+def _heat(name: str, found: Any) -> TensorHeat:
+    return TensorHeat(
+        tensor=name,
+        bytes=found.load_bytes + found.store_bytes,
+        load_bytes=found.load_bytes,
+        store_bytes=found.store_bytes,
+        accesses=found.accesses,
+        start=found.start_address,
+        bin_bytes=found.bin_bytes,
+        bins=tuple(found.access_bins),
+        byte_bins=tuple(found.byte_bins),
+    )

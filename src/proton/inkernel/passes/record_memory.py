@@ -1,0 +1,50 @@
+"""Pass: count accesses to memory by address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from proton.errors import UsageError
+from proton.inkernel.llvm.access_marks import mark_accesses
+from proton.inkernel.llvm.module import LlvmModule
+
+DEFAULT_BINS = 128
+DEFAULT_BIN_BYTES = 4096
+MOST_BINS = 1 << 16
+MOST_BIN_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class RecordMemory:
+    """Count accesses to global memory by address bin, and note each warp's first address.
+
+    Counts what count-bytes counts, too. `bins` is what every CTA of the grid adds to the launch's
+    table, `bin_bytes` the memory a bin stands for; both are powers of two. Runs before records get
+    a strategy.
+    """
+
+    name: ClassVar[str] = "record-memory"
+    level: ClassVar[str] = "llvm"
+
+    bins: int = DEFAULT_BINS
+    bin_bytes: int = DEFAULT_BIN_BYTES
+    arguments: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_bins(self.bins, self.bin_bytes)
+
+    def apply(self, module: LlvmModule) -> None:
+        """Edit the kernel; one without accesses, or with marked ones, stays as it is."""
+        options = {"bins": str(self.bins), "bin_bytes": str(self.bin_bytes)}
+        mark_accesses(module, has_addresses=True, names=self.arguments, attributes=options)
+
+
+def check_bins(bins: int, bin_bytes: int) -> None:
+    """Raise UsageError for a table that no kernel can have."""
+    for name, value, least, most in (
+        ("bins", bins, 16, MOST_BINS),
+        ("bin_bytes", bin_bytes, 16, MOST_BIN_BYTES),
+    ):
+        if not least <= value <= most or value & (value - 1):
+            raise UsageError(f"{name} must be a power of two from {least} to {most}, not {value!r}")

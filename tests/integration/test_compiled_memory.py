@@ -1,0 +1,83 @@
+"""Kernels with counters of memory accesses compile to machine code for every target we name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+
+from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.passes.count_bytes import CountBytes
+from proton.inkernel.passes.record_memory import RecordMemory
+from proton.inkernel.recipe import lowering_recipe
+from tests.support.carrier_kernels import NVIDIA, TARGETS, editor, sass, stages_edited
+from tests.support.memory_kernels import KERNELS, lowered, source
+
+pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")  # Triton 3.9's own
+
+
+def build(name: str, target: str, first: Sequence[Any], **allocation: Any) -> tuple[Any, Any, Any]:
+    """The compiled kernel, what the passes decided, and what they took, in seconds."""
+    chosen = TARGETS[target]
+    passes = lowered(first, chosen.backend, **allocation) if first else ()
+    seen, edit = editor(lambda metadata: passes)
+    with stages_edited(edit):
+        kernel = triton.compile(source(name), target=chosen, options={"num_warps": 4})
+    return kernel, seen["lowering"], seen["seconds"]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_kernel_counts_on_every_target(name: str, target: str) -> None:
+    for counting in (CountBytes(), RecordMemory()):
+        kernel, lowering, _ = build(name, target, (counting,))
+        assert kernel.asm.get("cubin") or kernel.asm.get("hsaco")
+        assert len(lowering.record_map["counters"]) >= 2
+        assert lowering.record_map["uncovered"] == {}
+        assert bool(lowering.record_map["bins"]) == (counting.name == "record-memory")
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_places_have_lines_arguments_and_sizes(target: str) -> None:
+    _, lowering, _ = build("add", target, (CountBytes(arguments=("x_ptr", "y_ptr", "z_ptr")),))
+    found = [
+        (site["name"].partition("@")[0], site["kind"], site["argument"])
+        for site in lowering.record_map["counters"]
+    ]
+    assert found == [
+        ("load x_ptr", "load", 0),
+        ("load y_ptr", "load", 1),
+        ("store z_ptr", "store", 2),
+    ]
+    assert all(
+        site["file"].endswith("memory_kernels.py") for site in lowering.record_map["counters"]
+    )
+
+
+def test_counting_bytes_takes_few_instructions(tmp_path: Path) -> None:
+    for target in NVIDIA:
+        plain = sass(build("attention", target, ())[0].asm["cubin"], tmp_path)
+        counted = sass(build("attention", target, (CountBytes(),))[0].asm["cubin"], tmp_path)
+        assert len(counted) - len(plain) < 260
+
+
+def test_a_kernel_of_copies_by_descriptor_says_what_is_not_covered() -> None:
+    _, lowering, _ = build("by_descriptor", "sm_90", (RecordMemory(),))
+    found = lowering.record_map
+    assert [(site["kind"], site["bytes"]) for site in found["counters"]] == [("copy", 16 * 256 * 4)]
+    assert found["counters"][0]["name"].startswith("copy by descriptor@")
+    assert found["uncovered"] == {"tma_load_addresses": 2, "tma_stores": 2}
+
+
+def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:
+    from proton.inkernel.llvm.lower_text import KernelFacts
+
+    facts = KernelFacts("nvidia", 4, 0, 0, 32)
+    mode = parse_instrumentation("bytes+memory:buffer_type=global")
+    seen, edit = editor(lambda metadata: lowering_recipe(mode, facts))
+    with stages_edited(edit):
+        triton.compile(source("attention"), target=TARGETS["sm_90"], options={"num_warps": 4})
+    assert seen["lowering"].record_map["bins"] == 128
+    assert seen["seconds"] < 0.3  # the bar is 0.1 on a machine that does nothing else

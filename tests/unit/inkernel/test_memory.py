@@ -1,0 +1,107 @@
+"""What a launch counted, read from its buffer and its record map."""
+
+import struct
+from typing import Any
+
+import pytest
+
+from proton.errors import UsageError
+from proton.inkernel.layout import (
+    ARGUMENT_BITS,
+    BIN_BYTES,
+    COUNTER_BYTES,
+    HASH_FACTOR,
+    HEADER_BYTES,
+    MAGIC,
+)
+from proton.inkernel.memory import ELSEWHERE, has_memory, read_memory, recorded_ctas, table_bins
+from proton.inkernel.tensor_ranges import TensorRange
+
+BINS, PAGE = 16, 4096
+
+
+def record_map(**changes: Any) -> dict[str, Any]:
+    site = {"name": "load x@3", "kind": "load", "bytes": 16, "file": "a.py", "line": 3}
+    return {
+        "warps": [0],
+        "ring_bytes": 0,
+        "ctas": [],
+        "cta_every": 1,
+        "counters": [site | {"id": 0, "argument": 0}, site | {"id": 1, "argument": None}],
+        "counter_bytes": 2 * COUNTER_BYTES,
+        "slots_bytes": HEADER_BYTES + 2 * COUNTER_BYTES,
+        "bins": BINS,
+        "bin_bytes": PAGE,
+        "uncovered": {"tma": 2},
+        **changes,
+    }
+
+
+def table(*entries: tuple[int, int, int, int, int]) -> bytes:
+    """Address, argument + 1, bytes loaded, bytes stored, accesses."""
+    bins = bytearray((BINS + 1) * BIN_BYTES)
+    for address, argument, *sums in entries:
+        key = address // PAGE << ARGUMENT_BITS | argument
+        home = (key * HASH_FACTOR & 0xFFFFFFFF) >> 28
+        struct.pack_into("<4Q", bins, (home + 1) * BIN_BYTES, key, *sums)
+    return bytes(bins)
+
+
+def buffer(*warps: tuple[int, int]) -> bytes:
+    """A header for each warp, then its counters: accesses of the first, first address."""
+    headers = b"".join(
+        struct.pack("<6I", MAGIC, cta, 0, 0, 0, 0) + bytes(40) for cta in range(len(warps))
+    )
+    counters = b"".join(struct.pack("<4Q", *warp, 0, 0) for warp in warps)
+    return headers + counters
+
+
+def test_counters_are_bytes_by_place() -> None:
+    report = read_memory(buffer((32, 0x5000), (64, 0x6000)), record_map(bins=0), grid_ctas=2)
+    first, second = report.counters
+    assert (first.name, first.accesses, first.bytes, first.warps) == ("load x@3", 96, 1536, 2)
+    assert second.accesses == 0
+    assert report.first_addresses == ((0, 0, 0, 0x5000), (0, 1, 0, 0x6000))
+    assert report.heat == ()
+    assert report.uncovered == {"tma": 2}
+
+
+def test_bins_are_heat_maps_of_tensors() -> None:
+    tensors = (TensorRange("x", 0x10000, 2 * PAGE), TensorRange("y", 0x40000, 64))
+    bins = table((0x11000, 1, 512, 0, 32), (0x90000, 0, 0, 8, 2))
+    report = read_memory(buffer((32, 0)) + bins, record_map(), 1, tensors)
+    x, y, other = report.heat
+    assert (x.tensor, x.bins, x.byte_bins, x.bytes) == ("x", (0, 32), (0, 512), 512)
+    assert x.to_json() == {
+        "tensor": "x",
+        "bytes": 512,
+        "accesses": 32,
+        "bin_bytes": PAGE,
+        "bins": [0, 32],
+    }
+    assert (y.accesses, y.bins) == (0, (0,))
+    assert (other.tensor, other.store_bytes) == (ELSEWHERE, 8)
+    assert report.losses == {}
+
+
+def test_every_cta_adds_to_the_table_up_to_its_limit() -> None:
+    assert [table_bins(128, ctas) for ctas in (1, 3, 1000, 1 << 20)] == [128, 256, 65536, 1 << 20]
+
+
+def test_a_buffer_without_its_table_is_refused() -> None:
+    with pytest.raises(UsageError, match="give the launch's whole buffer"):
+        read_memory(buffer((1, 0)), record_map(), 1)
+    with pytest.raises(UsageError, match="has no counters"):
+        read_memory(b"", record_map(), 1)
+
+
+def test_a_kernel_that_counts_nothing_has_an_empty_report() -> None:
+    assert not has_memory({})
+    assert read_memory(b"", {}, 4).counters == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"), [({}, 10), ({"ctas": [1, 5]}, 2), ({"cta_every": 4}, 3)]
+)
+def test_slots_are_of_the_recorded_ctas(changes: dict[str, Any], count: int) -> None:
+    assert recorded_ctas(record_map(**changes), 10) == count
