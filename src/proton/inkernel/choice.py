@@ -60,11 +60,17 @@ class _Chosen:
 class _OfThread(threading.local):
     kernel: Any = None  # being launched; None: something is compiled on its own
     is_plain: bool = False
+    may_compile: bool = True
 
 
 lock = threading.RLock()
 chosen = _Chosen()
 _thread = _OfThread()
+
+
+def is_on() -> bool:
+    """Whether somebody records."""
+    return chosen.session is not None
 
 
 def current() -> Choice | None:
@@ -139,13 +145,19 @@ def swap_kernel(kernel: Any) -> Any:
 
 
 @contextmanager
-def plainly() -> Iterator[None]:
-    """What this thread launches or compiles meanwhile stays plain."""
-    outer, _thread.is_plain = _thread.is_plain, True
+def plainly(*, may_compile: bool = True) -> Iterator[None]:
+    """What this thread launches or compiles meanwhile stays plain, or is only looked up."""
+    outer = _thread.is_plain, _thread.may_compile
+    _thread.is_plain, _thread.may_compile = True, may_compile
     try:
         yield
     finally:
-        _thread.is_plain = outer
+        _thread.is_plain, _thread.may_compile = outer
+
+
+def may_compile() -> bool:
+    """Whether this thread may compile what is in no cache."""
+    return _thread.may_compile
 
 
 def records_user_scopes() -> bool:

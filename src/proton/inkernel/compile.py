@@ -26,8 +26,9 @@ class KernelRecords:
     scratch_align: int  # bytes
     record_map: Mapping[str, Any]
     num_warps: int  # of a CTA, those of a specialised kernel's partitions included
-    registers: int | None  # of a thread; None: known when it is loaded
-    plain: Mapping[str, int] | None  # registers, spills, shared, occupancy without records
+    registers: int | None  # of a thread; None: `resources.resources_of` says
+    plain: Mapping[str, int] | None  # without records; None: `resources.plain_resources` says
+    options: Mapping[str, Any]  # of the kernel, as Triton's compiler takes them; without defaults
 
 
 def read_records(metadata: Any) -> KernelRecords | None:
@@ -44,6 +45,10 @@ def read_records(metadata: Any) -> KernelRecords | None:
     if described.get("version") != METADATA_VERSION:
         return None
     return KernelRecords(**{each.name: described[each.name] for each in fields(KernelRecords)})
+
+
+class NotCachedError(LookupError):
+    """A kernel that was only to be looked up is in no cache."""
 
 
 def read_warnings(metadata: Any) -> tuple[str, ...]:
@@ -88,13 +93,15 @@ class CompileHook:
         if stages is None:
             key, digest = self._outer() if self._outer is not None else ("", "")
             return (key + chosen.salt, digest + chosen.digest) if chosen else (key, digest)
+        if not choice.may_compile():
+            raise NotCachedError
         if self._outer is not None:
             self._outer(backend, stages, options, language, capability)
         if chosen is None:
             return None
         if self._is_refused():
             return None
-        RecordingStages(backend, chosen, self._warn).install(stages)
+        RecordingStages(backend, options, chosen, self._warn).install(stages)
         return None
 
     def _is_refused(self) -> bool:

@@ -17,6 +17,7 @@ class Limits:
 
 
 _KIB = 1024
+_REGISTERS = 65536  # of a multiprocessor of NVIDIA's
 _NVIDIA = {
     (8, 0): Limits(163 * _KIB, 164 * _KIB, _KIB, 2048, 32),
     (8, 7): Limits(163 * _KIB, 164 * _KIB, _KIB, 1536, 16),
@@ -39,7 +40,17 @@ def limits_of(backend: str, arch: object) -> Limits:
     return _NVIDIA.get(divmod(number, 10), _NVIDIA_LEAST)
 
 
-def ctas_at_once(limits: Limits, *, shared_bytes: int, threads: int) -> int:
-    """How many CTAs fit on a multiprocessor by shared memory and threads; registers not counted."""
+def ctas_at_once(limits: Limits, *, shared_bytes: int, threads: int, registers: int = 0) -> int:
+    """How many CTAs fit on a multiprocessor; `registers` of a thread count on NVIDIA's, 0: not."""
     by_shared = limits.shared // (shared_bytes + limits.cta_reserved or 1)
-    return min(by_shared, limits.threads // max(threads, 1), limits.ctas)
+    by_threads = limits.threads // max(threads, 1)
+    return min(by_shared, by_threads, limits.ctas, _by_registers(threads, registers))
+
+
+def _by_registers(threads: int, registers: int) -> int:
+    """Each of four schedulers has a quarter of the registers and hands them to warps by 256."""
+    if registers == 0 or threads == 0:
+        return 1 << 30
+    of_warp = -(-registers * 32 // 256) * 256
+    warps = 4 * (_REGISTERS // 4 // of_warp)
+    return warps // -(-threads // 32)

@@ -38,8 +38,11 @@ _KERNEL = re.compile(r'tt\.func public @("[^"]*"|[\w.$-]+)')
 class RecordingStages:
     """Stands in for the stages of one kernel; `install` puts it there."""
 
-    def __init__(self, backend: Any, choice: Choice, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, backend: Any, options: Any, choice: Choice, warn: Callable[[str], None]
+    ) -> None:
         self._target = backend.target
+        self._options = _told_options(backend, options)
         self._choice = choice
         self._tell = warn
         self._said: list[str] = []
@@ -191,6 +194,7 @@ class RecordingStages:
             "num_warps": metadata["num_warps"],
             "registers": None,
             "plain": None,
+            "options": self._options,
         }
         metadata[METADATA_KEY] = json.dumps(described, separators=(",", ":"))
 
@@ -232,6 +236,18 @@ class RecordingStages:
                 f"kernel {self._name!r}: Triton's automatic warp specialisation drops the regions "
                 f"{listed} of its source; mode 'ops' records what such loops do"
             )
+
+
+def _told_options(backend: Any, options: Any) -> dict[str, Any]:
+    """The options that somebody gave, not those that Triton fills in."""
+    usual = vars(backend.parse_options({}))
+    return {
+        name: value
+        for name, value in vars(options).items()
+        if name != "instrumentation_mode"
+        and value != usual.get(name)
+        and isinstance(value, str | int | float | bool | None)
+    }
 
 
 def _kernel_name(text: str) -> str:

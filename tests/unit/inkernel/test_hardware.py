@@ -23,3 +23,11 @@ def test_ctas_are_limited_by_what_runs_out_first() -> None:
     assert ctas_at_once(h100, shared_bytes=114 * 1024, threads=128) == 1
     mi300 = limits_of("hip", "gfx942")
     assert ctas_at_once(mi300, shared_bytes=0, threads=256) == 8
+
+
+def test_registers_limit_warps_by_quarters() -> None:
+    h100 = limits_of("cuda", 90)
+    assert ctas_at_once(h100, shared_bytes=0, threads=128, registers=32) == 16
+    assert ctas_at_once(h100, shared_bytes=0, threads=128, registers=168) == 3
+    assert ctas_at_once(h100, shared_bytes=0, threads=128, registers=169) == 2
+    assert ctas_at_once(h100, shared_bytes=0, threads=128, registers=255) == 2
