@@ -75,6 +75,13 @@ def softmax() -> dict[str, Any]:
             "last_end_ns": 1_000_024_600, "p50_ns": 5730, "p99_ns": 7915, "waves": 3.79,
             "tail_ns": 6050, "per_sm": per_sm, "active": active,
         },
+        "accesses": [
+            {"name": "tl.load", "kind": "load", "file": "sampled/softmax.py", "line": 13,
+             "tensor": "x_ptr", "accesses": 3_072_000, "bytes": 12_288_000},
+            {"name": "tl.store", "kind": "store", "file": "sampled/softmax.py", "line": 17,
+             "tensor": "out_ptr", "accesses": 3_072_000, "bytes": 6_144_000},
+        ],
+        "uncovered": {"copies by descriptor": 1},
         "heat": [
             {"tensor": "x_ptr", "bytes": 12_288_000, "accesses": sum(bins), "bin_bytes": 4096,
              "bins": bins},

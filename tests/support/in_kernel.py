@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from proton.model.in_kernel import Change, Ctas, HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import AccessSite, Change, Ctas, HeatMap, RecordedKernel, Region, Value
 
 REGIONS = (
     Region(
@@ -39,6 +39,11 @@ KERNEL = RecordedKernel(
     regions=REGIONS,
     ctas=CTAS,
     values=(Value("k", 64, 128.0, -1, 4),),
+    accesses=(
+        AccessSite("load a", "copy", "mm.py", 22, "a_ptr", 12288, 49152),
+        AccessSite("store c", "store", "mm.py", 31, "", 4096, 16384),
+    ),
+    uncovered=MappingProxyType({"copies by descriptor": 2}),
     heat=(HeatMap("a_ptr", 65536, 512, 4096, (4, 0, 8, 500)),),
     losses=MappingProxyType({"overflowed_records": 12}),
     changed=MappingProxyType(

@@ -11,6 +11,7 @@ from proton.files.checks import is_integer, is_number, short
 from proton.files.fields import Fields
 from proton.model.in_kernel import (
     NO_PARENT,
+    AccessSite,
     Change,
     Ctas,
     HeatMap,
@@ -101,8 +102,10 @@ def _kernel(fields: _Fields) -> RecordedKernel:
         regions=regions,
         ctas=_ctas(_fields(ctas, fields.source, f"{fields.place}.ctas")) if ctas else None,
         values=tuple(map(_value, fields.parts("values"))),
+        accesses=tuple(map(_site, fields.parts("accesses"))),
         heat=tuple(map(_heat, fields.parts("heat"))),
-        losses=MappingProxyType(_losses(fields)),
+        uncovered=MappingProxyType(_counts(fields, "uncovered")),
+        losses=MappingProxyType(_counts(fields, "losses")),
         changed=MappingProxyType(_changes(fields)),
     )
 
@@ -170,6 +173,18 @@ def _value(fields: _Fields) -> Value:
     )
 
 
+def _site(fields: _Fields) -> AccessSite:
+    return AccessSite(
+        name=fields.text("name"),
+        kind=fields.text("kind"),
+        file=fields.text("file"),
+        line=fields.count("line") or 0,
+        tensor=fields.text("tensor"),
+        accesses=fields.count("accesses") or 0,
+        bytes=fields.count("bytes") or 0,
+    )
+
+
 def _heat(fields: _Fields) -> HeatMap:
     bins = fields.numbers("bins")
     if not all(map(is_integer, bins)):
@@ -186,11 +201,11 @@ def _heat(fields: _Fields) -> HeatMap:
     )
 
 
-def _losses(fields: _Fields) -> dict[str, int]:
-    losses = fields.mapping("losses")
-    if not all(is_integer(count) and count >= 0 for count in losses.values()):
-        raise fields.wrong("losses", "an object of counts")
-    return dict(losses)
+def _counts(fields: _Fields, key: str) -> dict[str, int]:
+    counts = fields.mapping(key)
+    if not all(is_integer(count) and count >= 0 for count in counts.values()):
+        raise fields.wrong(key, "an object of counts")
+    return dict(counts)
 
 
 def _changes(fields: _Fields) -> dict[str, Change]:

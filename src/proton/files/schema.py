@@ -132,7 +132,9 @@ class RecordedKernelObject(TypedDict, total=False):
     regions: list[RegionObject]
     ctas: dict[str, Any]  # docs/reference/file-format.md has the keys of these
     values: list[dict[str, Any]]
+    accesses: list[dict[str, Any]]
     heat: list[dict[str, Any]]
+    uncovered: dict[str, int]
     losses: dict[str, int]
     changed: dict[str, list[float | None]]  # [without records, with them]
 

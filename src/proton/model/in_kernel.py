@@ -71,6 +71,19 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class AccessSite:
+    """One place of a kernel that reads or writes global memory, over all warps that recorded."""
+
+    name: str
+    kind: str = ""  # load, copy (to shared memory), store or atomic
+    file: str = ""
+    line: int = 0  # 0: not known
+    tensor: str = ""  # the argument it goes through, where that is known
+    accesses: int = 0  # of lanes
+    bytes: int = 0  # a byte counts each time a lane asks for it
+
+
+@dataclass(frozen=True, slots=True)
 class HeatMap:
     """Accesses to one tensor, by address: `bins[n]` counts those to bytes from `n * bin_bytes`."""
 
@@ -102,6 +115,7 @@ class RecordedKernel:
         clock_ghz: of the multiprocessors, as measured.
         record_cycles: what a record costs, which was taken off; 0: nothing was.
         error_cycles: how far a passage may be off after that.
+        uncovered: what could not be counted, such as copies by descriptor -> instructions.
         losses: kind of loss -> records, scopes or buffers.
         changed: REGISTERS, SPILLS, ... -> what recording made of it.
     """
@@ -118,7 +132,9 @@ class RecordedKernel:
     regions: Sequence[Region] = ()
     ctas: Ctas | None = None
     values: Sequence[Value] = ()
+    accesses: Sequence[AccessSite] = ()
     heat: Sequence[HeatMap] = ()
+    uncovered: Mapping[str, int] = field(default_factory=_nothing)
     losses: Mapping[str, int] = field(default_factory=_nothing)
     changed: Mapping[str, Change] = field(default_factory=_nothing)
 
@@ -151,7 +167,9 @@ class RecordedKernel:
             "regions": [_known(region) for region in self.regions],
             "ctas": None if self.ctas is None else _known(self.ctas),
             "values": [_known(value) for value in self.values],
+            "accesses": [_known(site) for site in self.accesses],
             "heat": [_known(heat) for heat in self.heat],
+            "uncovered": dict(self.uncovered),
             "losses": dict(self.losses),
             "changed": {name: list(change) for name, change in self.changed.items()},
         }
@@ -164,7 +182,7 @@ def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
     return recorded > plain if name == SPILLS else name == OCCUPANCY and recorded < plain
 
 
-def _known(part: Region | Ctas | Value | HeatMap) -> dict[str, Any]:
+def _known(part: Region | Ctas | Value | AccessSite | HeatMap) -> dict[str, Any]:
     said = {each.name: getattr(part, each.name) for each in fields(part)}
     return {
         key: list(value) if isinstance(value, (tuple, list)) else value

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from proton.model.in_kernel import NO_PARENT, HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import (
+    NO_PARENT,
+    AccessSite,
+    HeatMap,
+    RecordedKernel,
+    Region,
+    Value,
+)
 
 
 def merge_in_kernel(parts: Sequence[Sequence[RecordedKernel]]) -> tuple[RecordedKernel, ...]:
@@ -42,7 +49,9 @@ def _merge(parts: Sequence[RecordedKernel]) -> RecordedKernel:
         regions=_merge_regions(parts),
         ctas=next((part.ctas for part in reversed(parts) if part.ctas is not None), None),
         values=_merge_values(parts),
+        accesses=_merge_accesses(parts),
         heat=_merge_heat(parts),
+        uncovered=next((part.uncovered for part in reversed(parts) if part.uncovered), {}),
         losses=MappingProxyType(dict(losses)),
         changed=next((part.changed for part in reversed(parts) if part.changed), last.changed),
     )
@@ -112,6 +121,17 @@ def _merge_values(parts: Sequence[RecordedKernel]) -> tuple[Value, ...]:
                 _least((old.min, value.min)),
                 _most((old.max, value.max)),
             )
+        )
+    return tuple(merged.values())
+
+
+def _merge_accesses(parts: Sequence[RecordedKernel]) -> tuple[AccessSite, ...]:
+    merged: dict[AccessSite, AccessSite] = {}
+    for site in (site for part in parts for site in part.accesses):
+        place = replace(site, accesses=0, bytes=0)
+        old = merged.get(place, place)
+        merged[place] = replace(
+            site, accesses=old.accesses + site.accesses, bytes=old.bytes + site.bytes
         )
     return tuple(merged.values())
 

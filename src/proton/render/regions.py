@@ -11,6 +11,7 @@ from proton.analysis.region_shares import order_of, shares_of
 from proton.errors import FormatError
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
+from proton.render.accesses import access_lines
 from proton.render.bars import bar
 from proton.render.choose import choose_kernel
 from proton.render.head import head_lines
@@ -77,9 +78,11 @@ def kernel_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
         lines += ["", *_value_lines(kernel, style)]
     if kernel.ctas is not None:
         lines += ["", *wave_lines(kernel.ctas, style)]
+    if kernel.accesses:
+        lines += ["", *access_lines(kernel, style, full=full)]
     for heat in kernel.heat:
         lines += ["", *heat_lines(heat, style)]
-    if not (kernel.regions or kernel.values or kernel.ctas or kernel.heat):
+    if not (kernel.regions or kernel.values or kernel.ctas or kernel.accesses or kernel.heat):
         lines.append("no records of it could be read")
     return lines
 

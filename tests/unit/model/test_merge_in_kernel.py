@@ -104,6 +104,17 @@ def test_values_and_heat_maps_are_added() -> None:
     )
 
 
+def test_accesses_are_added_by_place() -> None:
+    moved = replace(KERNEL.accesses[0], line=99)
+    both = merged(KERNEL, replace(KERNEL, accesses=(KERNEL.accesses[0], moved)))
+    assert [(site.line, site.accesses, site.bytes) for site in both.accesses] == [
+        (22, 24576, 98304),
+        (31, 4096, 16384),
+        (99, 12288, 49152),
+    ]
+    assert both.uncovered == {"copies by descriptor": 2}
+
+
 def test_profiles_that_are_merged_have_their_kernels_merged() -> None:
     parts = [Profile("a", in_kernel=(KERNEL,)), Profile("b"), Profile("c", in_kernel=(KERNEL,))]
     (kernel,) = merge_profiles(parts, "all").in_kernel

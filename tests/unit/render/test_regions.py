@@ -11,7 +11,9 @@ from proton.render.regions import cycles_text, kernel_lines, place_of, region_ta
 from proton.render.style import ASCII, Style
 from tests.support.in_kernel import KERNEL
 
-PLAIN = replace(KERNEL, ctas=None, heat=(), values=(), losses={}, changed={}, context=())
+PLAIN = replace(
+    KERNEL, ctas=None, accesses=(), heat=(), values=(), losses={}, changed={}, context=()
+)
 PROFILE = Profile("run.hatchet", in_kernel=(replace(PLAIN, kernel="softmax"), KERNEL))
 
 
@@ -56,9 +58,11 @@ def test_what_was_lost_and_changed_stands_above_the_table() -> None:
     ]
 
 
-def test_values_waves_and_heat_maps_follow_the_regions() -> None:
+def test_values_waves_accesses_and_heat_maps_follow_the_regions() -> None:
     lines = table(KERNEL)
-    assert lines.index("k         64     2   -1    4") < lines.index("time  ███▃")
+    value, wave = lines.index("k         64     2   -1    4"), lines.index("time  ███▃")
+    (access,) = (at for at, line in enumerate(lines) if line.startswith("load a   mm.py:22"))
+    assert value < wave < access
     assert lines[-1] == "3 of 4 bins of 4.0 KiB touched (75 %)"
 
 

@@ -1,0 +1,77 @@
+"""The places of a kernel that read and write memory: how many bytes each asked for."""
+
+from __future__ import annotations
+
+from proton.model.in_kernel import AccessSite, RecordedKernel
+from proton.render.bars import bar
+from proton.render.heat import format_bytes
+from proton.render.in_kernel import wrapped
+from proton.render.names import cell_width, cut_middle, pad, printable
+from proton.render.style import BOLD, DIM, Style, looks_of_shares
+from proton.render.units import MISSING, format_count
+
+_BAR_ROOM = 10
+_MOST_SITES = 40
+_LEAST_NAME_ROOM = 12
+_GAP = "  "
+_TITLES = ("access", "line", "kind", "tensor", "accesses", "bytes", "share %")
+_TEXTS = 4  # columns that are no numbers
+_SPARE = (2, 4, 3)  # columns that go where room is short, the first of them first
+
+
+def access_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
+    """The accesses with the most bytes on top, and what could not be counted."""
+    ranked = sorted(kernel.accesses, key=lambda site: -site.bytes)
+    shown = ranked if full else ranked[:_MOST_SITES]
+    whole = sum(site.bytes for site in ranked)
+    rows = [_TITLES, *(_row(site, whole) for site in shown)]
+    rooms = [max(cell_width(row[at]) for row in rows) for at in range(len(_TITLES))]
+    columns = list(range(len(_TITLES)))
+    bar_room = _BAR_ROOM
+    if style.width is not None:
+        left = style.width - sum(rooms[1:]) - len(_GAP) * (len(rooms) - 1)
+        least = min(rooms[0], _LEAST_NAME_ROOM)
+        if left - len(_GAP) - _BAR_ROOM < least:
+            bar_room = 0
+        else:
+            left -= len(_GAP) + _BAR_ROOM
+        for spare in _SPARE:
+            if left < least:
+                columns.remove(spare)
+                left += rooms[spare] + len(_GAP)
+        rooms[0] = min(rooms[0], max(left, least))
+    looks = ["", *looks_of_shares([site.bytes for site in shown], whole or 1)]
+    lines = []
+    for number, row in enumerate(rows):
+        cells = [cut_middle(row[0], rooms[0]), *row[1:]]
+        texts = [
+            pad(cells[at], rooms[at]) if at < _TEXTS else cells[at].rjust(rooms[at])
+            for at in columns
+        ]
+        if bar_room and number and whole:
+            texts.append(bar(shown[number - 1].bytes / whole, bar_room, style.glyphs))
+        line = _GAP.join(texts).rstrip()
+        lines.append(style.paint(line, looks[number] if number else BOLD))
+    notes = [
+        f"{format_bytes(whole)} asked for in all; a byte counts each time, from whichever cache it "
+        "comes"
+    ]
+    if (more := len(ranked) - len(shown)) > 0:
+        notes.insert(0, f"{format_count(more)} smaller accesses; --full shows all")
+    if kernel.uncovered:
+        listed = ", ".join(f"{format_count(n)} {printable(w)}" for w, n in kernel.uncovered.items())
+        notes.append(f"not counted, in instructions: {listed}")
+    return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
+
+
+def _row(site: AccessSite, whole: int) -> tuple[str, ...]:
+    file = printable(site.file.rsplit("/", 1)[-1])
+    return (
+        printable(site.name) or '""',
+        f"{file}:{site.line}" if site.line else file or MISSING,
+        printable(site.kind) or MISSING,
+        printable(site.tensor) or MISSING,
+        format_count(site.accesses),
+        format_bytes(site.bytes),
+        f"{100 * site.bytes / whole:.1f}" if whole else MISSING,
+    )
