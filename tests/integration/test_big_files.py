@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -31,11 +32,12 @@ def deep_profile() -> Profile:
     return Profile("deep", Tree(frames, list(range(-1, LEVELS + 1)), own))
 
 
-def large_profile() -> Profile:
-    """50 000 scopes with a kernel each."""
+@cache
+def large_profile(scopes: int = SCOPES) -> Profile:
+    """Scopes with a kernel each."""
     frames, parents = [ROOT_FRAME], [-1]
     own: list[Metrics] = [{}]
-    for number in range(SCOPES):
+    for number in range(scopes):
         frames += [Frame(f"scope_{number}"), Frame(f"kernel_{number % 200}", FrameKind.KERNEL)]
         parents += [0, 2 * number + 1]
         own.append({"flops": 1e9 + number, "bytes": 1024 * number})
@@ -91,7 +93,7 @@ def test_100_000_nodes_survive_msgpack(tmp_path: Path) -> None:
 
 
 def test_one_deep_path_costs_a_large_file_little(tmp_path: Path) -> None:
-    large, deep = large_profile().tree, deep_profile().tree
+    large, deep = large_profile(SCOPES // 5).tree, deep_profile().tree
     assert large is not None
     assert deep is not None
     size = len(large)
