@@ -11,6 +11,8 @@ from proton.model.in_kernel import NO_PARENT, RecordedKernel, Region
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 
+CAPTURED_AT = "<captured_at>"  # below a replay of a graph: what follows is where it was captured
+
 
 class RegionRow(NamedTuple):
     """A context that is a region."""
@@ -38,13 +40,17 @@ def find_recorded(profile: Profile, tree: Tree) -> RecordedRows:
         children[tree.parents[row], tree.frames[row].name] = row
         if tree.frames[row].kind is FrameKind.KERNEL:
             children[tree.parents[row], symbol_of(tree, row)] = row
+    captures = [tree.parents[row] for row, f in enumerate(tree.frames) if f.name == CAPTURED_AT]
     for kernel in profile.in_kernel:
-        at: int | None = 0
-        for name in (*kernel.context, kernel.kernel):
-            at = None if at is None else children.get((at, name))
-        if at is not None:
-            found.kernels.setdefault(at, []).append(kernel)
-            _add_regions(kernel, at, children, found.regions)
+        # A captured kernel does not know which replays it ran in.
+        is_captured = tuple(kernel.context[:1]) == (CAPTURED_AT,)
+        for start in captures if is_captured else [0]:
+            at: int | None = start
+            for name in (*kernel.context, kernel.kernel):
+                at = None if at is None else children.get((at, name))
+            if at is not None:
+                found.kernels.setdefault(at, []).append(kernel)
+                _add_regions(kernel, at, children, found.regions)
     return found
 
 

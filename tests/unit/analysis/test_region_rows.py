@@ -5,7 +5,7 @@ from dataclasses import replace
 from proton.analysis.region_rows import find_recorded
 from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
-from proton.model.in_kernel import Region
+from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from tests.support.in_kernel import KERNEL
@@ -55,6 +55,19 @@ def test_a_kernel_with_another_name_is_found_by_its_symbol() -> None:
     assert find_recorded(Profile("f", tree=tree, in_kernel=(kernel,)), tree).kernels == {
         8: [kernel]
     }
+
+
+def test_a_captured_kernel_is_found_below_every_replay() -> None:
+    names = ["ROOT", "a", "<captured_at>", "g", "k", "r", "b", "<captured_at>", "g", "k"]
+    tree = Tree(
+        [Frame(name, FrameKind(kind)) for name, kind in zip(names, "rssskssssk", strict=True)],
+        [-1, 0, 1, 2, 3, 4, 0, 6, 7, 8],
+        [{}] * len(names),
+    )
+    kernel = RecordedKernel("k", ("<captured_at>", "g"), regions=(Region("r", cycles=1.0),))
+    found = find_recorded(Profile("f", tree=tree, in_kernel=(kernel,)), tree)
+    assert found.kernels == {4: [kernel], 9: [kernel]}
+    assert list(found.regions) == [5]
 
 
 def test_kernels_that_the_tree_does_not_have_are_left_out() -> None:
