@@ -119,3 +119,17 @@ def test_a_path_of_ten_thousand_names_becomes_a_tree() -> None:
     tree = tree_of_trace(Profile("t", trace=Trace(LANES, spans))).tree
     assert tree is not None
     assert len(tree) == 10_001
+
+
+def test_all_ctas_of_a_kernel_are_one_context() -> None:
+    lanes = [Lane("a", "GPU SM 0", LaneKind.SM), Lane("b", "k warp 0", LaneKind.WARP)]
+    spans = [
+        Span("CTA 0", SpanKind.CTA, 0, 0.0, 5.0, ("k", "CTA 0")),
+        Span("CTA 1", SpanKind.CTA, 0, 5.0, 7.0, ("k", "CTA 1")),
+        Span("load", SpanKind.SCOPE, 1, 0.0, 2.0, ("k", "load")),
+    ]
+    tree = tree_of_trace(Profile("f", trace=Trace(lanes, spans))).tree
+    assert tree is not None
+    assert [frame.name for frame in tree.frames] == ["ROOT", "k", "load"]
+    assert tree.own[1] == {"cta_time (ns)": 12}
+    assert tree.own[2] == {"warp_time (ns)": 2}

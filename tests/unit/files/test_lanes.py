@@ -14,6 +14,8 @@ from proton.model.trace import Lane, LaneKind
         (Row(0, 3), "CPU Thread 3", LaneKind.HOST),
         (Row(0, 100_007), "Graph: Stream 7", LaneKind.GRAPH),
         (Row(0, 200_007), "GPU Stream 7", LaneKind.DEVICE),
+        (Row(0, 300_012), "GPU SM 12", LaneKind.SM),
+        (Row(0, 400_000), "GPU Stream 200000", LaneKind.DEVICE),
         (Row("k Core1 CTA0", "warp 2 (line 0)"), "k Core1 CTA0 warp 2 (line 0)", LaneKind.WARP),
         (Row(311, 312), "311 312", LaneKind.HOST),
     ],
@@ -26,6 +28,12 @@ def test_unnamed_rows_say_what_they_are(row: Row, name: str, kind: LaneKind) -> 
 def test_an_unnamed_row_with_kernels_is_a_stream() -> None:
     lane = LaneNames().lane(Row(0, 7), has_kernels=True)
     assert (lane.name, lane.kind) == ("GPU Stream 7", LaneKind.DEVICE)
+
+
+def test_a_multiprocessor_of_another_device_is_known_by_its_name() -> None:
+    names = LaneNames()
+    names.threads[Row(0, 1_300_003)] = "GPU 1 SM 3"
+    assert names.lane(Row(0, 1_300_003), has_kernels=False).kind is LaneKind.SM
 
 
 def test_names_and_order_of_the_trace_are_taken() -> None:
@@ -50,6 +58,8 @@ def test_lanes_without_a_row_get_free_ones_of_their_kind() -> None:
         Lane("x", "a", LaneKind.DEVICE),
         Lane("[1]", "b", LaneKind.DEVICE),
         Lane("w", "w", LaneKind.WARP),
+        Lane("m", "m", LaneKind.SM),
     ]
     rows = [Row(0, 0), Row(0, 1), Row(0, 200_000), Row(0, 200_001), Row(0, "warp 0")]
+    rows.append(Row(0, 300_000))
     assert rows_of(lanes) == rows
