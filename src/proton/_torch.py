@@ -98,3 +98,20 @@ def elements(tensor: Any) -> Elements | None:
 def current_stream(device: int) -> int:
     """The handle of the CUDA stream that the calling thread works on."""
     return int(sys.modules["torch"].cuda.current_stream(device).cuda_stream)
+
+
+def zeroed_buffer(size: int, alignment: int) -> Any:
+    """`size` bytes of the current GPU's memory, all zero, at a multiple of `alignment`."""
+    torch = sys.modules["torch"]
+    raw = torch.zeros(size + alignment, dtype=torch.uint8, device="cuda")
+    return raw[-raw.data_ptr() % alignment :][:size]
+
+
+def synchronize() -> None:
+    """Wait for the current GPU."""
+    sys.modules["torch"].cuda.synchronize()
+
+
+def bytes_of(tensor: Any) -> bytes:
+    """A copy of a tensor's memory."""
+    return bytes(tensor.cpu().numpy().tobytes())

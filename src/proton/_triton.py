@@ -12,7 +12,8 @@ import importlib.metadata
 import importlib.util
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -149,6 +150,23 @@ def cache_folder() -> str | None:
     if not is_imported():
         return None
     return str(knobs().cache.dir)
+
+
+def compile_kernel(source: Any, target: Any) -> Any:
+    """`triton.compile`."""
+    return importlib.import_module("triton").compile(source, target=target)
+
+
+@contextmanager
+def profile_allocator(allocate: Callable[[int, int, Any], Any]) -> Iterator[None]:
+    """Have `allocate(size, alignment, stream)` give the profile buffers of launches meanwhile."""
+    allocation = importlib.import_module("triton.runtime._allocation")
+    before = allocation._profile_allocator.get()
+    allocation.set_profile_allocator(allocate)
+    try:
+        yield
+    finally:
+        allocation._profile_allocator.set(before)
 
 
 def llvm_parse_error(text: str) -> str | None:

@@ -86,3 +86,31 @@ def test_matmul_shows_autotuning_scopes_and_renamed_kernels(tmp_path: Path) -> N
     paths = launches(run("matmul", tmp_path))
     assert any("<autotune>" in path for path in paths)
     assert all(path[0].startswith("matmul_") for path in paths)
+
+
+def output_of(name: str, folder: Path) -> str:
+    command = [sys.executable, str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs_triton
+@pytest.mark.matrix
+def test_the_heat_map_tool_compiles_and_shows_a_stored_buffer(tmp_path: Path) -> None:
+    text = output_of("memory_heat_map", tmp_path)
+    assert "no GPU: compiled only; 2 places are counted" in text
+    assert "load arg0@32        532480 accesses    8519680 bytes" in text
+    assert "x_ptr    |████████▇▇▇▇" in text
+    assert "not covered or lost: {}" in text
+
+
+@needs_triton
+@pytest.mark.matrix
+def test_the_async_wait_tool_compiles_and_shows_a_stored_buffer(tmp_path: Path) -> None:
+    text = output_of("async_wait_view", tmp_path)
+    assert "no GPU: compiled only; " in text
+    assert "compiled only; 0 records" not in text
+    assert "iteration@32         64 times" in text
+    waits = next(line for line in text.splitlines() if line.startswith("wait") and "█" in line)
+    assert waits.count("█") > 16

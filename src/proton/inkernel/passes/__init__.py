@@ -37,6 +37,9 @@ PASSES: dict[str, str] = {
 }
 
 
+LEVELS = ("ttgir", "llvm")
+
+
 class Pass(Protocol):
     """One step from IR to IR. Its docstring's first line is what `proton-opt --list` shows."""
 
@@ -47,16 +50,41 @@ class Pass(Protocol):
         """Edit the module; raises InstrumentationError where it cannot."""
 
 
+_REGISTERED: dict[str, type[Pass]] = {}  # passes of tools
+
+
 def load_pass_class(name: str) -> type[Pass]:
     """The class of a pass.
 
     Raises:
         UsageError: no pass has this name; the message lists those there are.
     """
+    if (registered := _REGISTERED.get(name)) is not None:
+        return registered
     if (target := PASSES.get(name)) is None:
-        raise UsageError.unknown("pass", name, choices=PASSES)
+        raise UsageError.unknown("pass", name, choices={*PASSES, *_REGISTERED})
     module, _, attribute = target.partition(":")
     return cast(type[Pass], getattr(import_module(module), attribute))
+
+
+def register_pass(kind: type[Any]) -> str:
+    """Make a pass known by its name, which is returned; the same class may come again.
+
+    Raises:
+        UsageError: it is no pass, or its name is another one's.
+    """
+    name, level = getattr(kind, "name", ""), getattr(kind, "level", "")
+    if not (isinstance(kind, type) and isinstance(name, str) and name and hasattr(kind, "apply")):
+        raise UsageError(
+            f"{kind!r} is no pass: a pass is a class with name, level and apply(module)"
+        )
+    if level not in LEVELS:
+        raise UsageError.unknown(f"level of pass {name!r}", level, choices=LEVELS)
+    before = _REGISTERED.get(name)
+    if name in PASSES or (before is not None and before.__qualname__ != kind.__qualname__):
+        raise UsageError(f"pass {name!r} is there already; name {kind.__qualname__} otherwise")
+    _REGISTERED[name] = cast(type[Pass], kind)
+    return name
 
 
 def load_pass(name: str, options: Mapping[str, str] | None = None) -> Pass:

@@ -1,0 +1,190 @@
+"""A tool of one's own: its passes, how its buffers are read, and what happens when one arrives.
+
+A tool is a mode, so `proton.instrument(kernel, mode=MyTool())` takes it, and after `register` its
+name is one, too. `launch` runs a kernel once with a tool in it, by itself, without a session, and
+`compile_kernel` compiles one where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from proton import _torch, _triton
+from proton.errors import UsageError
+from proton.inkernel.compile import KernelRecords, read_records, read_warnings
+from proton.inkernel.instrument import begin
+from proton.inkernel.mode import InstrumentationMode
+from proton.inkernel.modes import MODES
+from proton.inkernel.passes import load_pass_class, register_pass
+from proton.inkernel.tensor_ranges import tensor_ranges
+from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
+
+_log = logging.getLogger("proton")
+
+
+@dataclass(frozen=True)
+class Tool(InstrumentationMode):
+    """Base of tools: derive, give `name`, `passes` and `layout`, and write `on_buffer`.
+
+    `passes` are classes of passes (see docs/internals/passes.md) or names of those there are;
+    fields that are called as a pass's options become them. Buffers arrive one after the other, on
+    a thread of Proton's.
+
+    Raises:
+        UsageError: something of that is missing; the message says what to write.
+
+    Example:
+        >>> @dataclass(frozen=True)
+        ... class Waits(Tool):
+        ...     name: str = field(default="waits", init=False)
+        ...     passes: ClassVar[Any] = ("record-async-waits",)
+        ...     layout: ClassVar[RecordLayout] = RecordsLayout()
+        ...
+        ...     def on_buffer(self, buffer: ToolBuffer) -> None:
+        ...         print(buffer.kernel, buffer.contents.regions)
+    """
+
+    passes: ClassVar[Any] = ()  # names, once the class is made
+    layout: ClassVar[RecordLayout | None] = None
+    name: str = field(default="", init=False)
+    code: str = ""  # digest of the tool's source: caches never mix two versions of a tool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.passes = tuple(
+            each if isinstance(each, str) else register_pass(each) for each in cls.passes
+        )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        kind = type(self).__name__
+        if not self.name:
+            raise UsageError(
+                f"tool {kind} has no name; add: "
+                'name: str = field(default="my-tool", init=False), below @dataclass(frozen=True)'
+            )
+        if not hasattr(self.layout, "read"):
+            raise UsageError(
+                f"tool {self.name!r} has no layout, so nobody can read its buffers; add: "
+                "layout: ClassVar[RecordLayout] = RecordsLayout(), or MemoryLayout(), BytesLayout "
+                "or an object with read(buffer)"
+            )
+        if not self.passes:
+            raise UsageError(
+                f"tool {self.name!r} has no passes, so it would record nothing; add: "
+                "passes: ClassVar = (MyPass,), or names that proton-opt --list shows"
+            )
+        if type(self).on_buffer is Tool.on_buffer:
+            raise UsageError(f"tool {self.name!r} has no on_buffer(self, buffer); write it")
+        self._set("code", self.code or _digest_of(type(self)))
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        """A launch has left a buffer: `buffer.contents` is what `layout` read in it."""
+        raise NotImplementedError
+
+
+def deliver(tool: Tool, buffer: ToolBuffer) -> bool:
+    """Hand a buffer to its tool; whether it took it. Errors of a tool are warnings, not ours."""
+    try:
+        tool.on_buffer(buffer)
+    except Exception as error:  # a stranger's code, on a thread of ours
+        _log.warning(
+            "tool %r failed on a buffer of kernel %r: %s: %s",
+            *(tool.name, buffer.kernel, type(error).__name__, error),
+        )
+        return False
+    return True
+
+
+T = TypeVar("T", bound=type[Tool])
+
+
+def register(tool: T) -> T:
+    """Make a tool's name a mode's; a decorator for tools at the top of their module.
+
+    Raises:
+        UsageError: the name is taken, or the class stands inside a function.
+    """
+    name = tool().name
+    target = f"{tool.__module__}:{tool.__qualname__}"
+    if MODES.setdefault(name, target) != target:
+        raise UsageError(f"mode {name!r} is there already ({MODES[name]}); name the tool otherwise")
+    if "." in tool.__qualname__:
+        del MODES[name]
+        raise UsageError(f"tool {name!r} stands inside {tool.__qualname__!r}; put it into a module")
+    return tool
+
+
+def launch(
+    tool: Tool, kernel: Any, grid: Sequence[int], *arguments: Any, **options: Any
+) -> ToolBuffer:
+    """Launch a kernel once with a tool in it, wait, and hand its buffer to the tool.
+
+    For trying tools out, and for programs without a session. Needs torch and a GPU.
+
+    Raises:
+        UsageError: the kernel could not be recorded; the message says why.
+    """
+    if not _torch.is_imported():
+        raise UsageError("tool.launch gives its buffer as a tensor of torch; import torch first")
+    buffers: list[Any] = []
+
+    def allocate(size: int, alignment: int, stream: Any) -> Any:
+        buffers.append(_torch.zeroed_buffer(size, alignment))
+        return buffers[-1]
+
+    handle = begin(tool, warn=lambda text: _log.warning("%s", text))
+    try:
+        with _triton.profile_allocator(allocate):
+            compiled = kernel[tuple(grid)](*arguments, **options)
+            _torch.synchronize()
+    finally:
+        handle.end()
+    records = read_records(compiled.metadata)
+    if records is None or not buffers:
+        why = "; ".join(read_warnings(compiled.metadata)) or "it has nothing that the tool records"
+        raise UsageError(f"tool {tool.name!r} got nothing of kernel {compiled.name!r}: {why}")
+    assert tool.layout is not None
+    ctas = math.prod(grid)
+    ranges = tensor_ranges(getattr(kernel, "arg_names", ()), arguments)
+    buffer = ToolBuffer(
+        compiled.name, _torch.bytes_of(buffers[-1]), records.record_map, ctas, tool.layout, ranges
+    )
+    tool.on_buffer(buffer)
+    return buffer
+
+
+def compile_kernel(tool: Tool, source: Any, target: Any) -> tuple[Any, KernelRecords | None]:
+    """Compile a kernel with a tool in it, with no GPU.
+
+    Args:
+        tool: Whose passes to run.
+        source: Triton's `ASTSource` of the kernel.
+        target: Triton's `GPUTarget`.
+
+    Returns:
+        Triton's compiled kernel, and what it records; None: nothing, and a warning said why.
+    """
+    handle = begin(tool, warn=lambda text: _log.warning("%s", text))
+    try:
+        compiled = _triton.compile_kernel(source, target)
+    finally:
+        handle.end()
+    return compiled, read_records(compiled.metadata)
+
+
+def _digest_of(tool: type[Tool]) -> str:
+    """Of the modules that the tool and its passes are written in."""
+    digest = hashlib.sha256()
+    for kind in (tool, *map(load_pass_class, tool.passes)):
+        try:
+            digest.update(inspect.getsource(inspect.getmodule(kind) or kind).encode())
+        except (OSError, TypeError):  # typed into a prompt: only names are known
+            digest.update(repr(sorted(vars(kind))).encode())
+    return digest.hexdigest()[:12]

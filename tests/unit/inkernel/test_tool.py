@@ -1,0 +1,140 @@
+"""Tools of one's own: what they must have, how they are found, and what reaches them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+
+from proton.errors import UsageError
+from proton.inkernel import modes, passes
+from proton.inkernel.ir import Module
+from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.op_groups import record_around
+from proton.inkernel.recipe import recording_passes
+from proton.inkernel.tool import Tool, deliver, launch, register
+from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, RecordsLayout, ToolBuffer
+
+
+@dataclass(frozen=True)
+class RecordExp:
+    """Time every exponential."""
+
+    name: ClassVar[str] = "record-exp-of-tests"
+    level: ClassVar[str] = "ttgir"
+    kind: str = "exp"
+
+    def apply(self, module: Module) -> None:
+        for op in module.walk():
+            if op.name == "math.exp":
+                record_around(module, op, self.kind)
+
+
+@dataclass(frozen=True)
+class Exponentials(Tool):
+    """What a user writes."""
+
+    name: str = field(default="exponentials", init=False)
+    passes: ClassVar[Any] = (RecordExp,)
+    layout: ClassVar[RecordLayout] = RecordsLayout()
+    kind: str = "exp"
+    seen: ClassVar[list[Any]] = []
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        self.seen.append(buffer.contents)
+
+
+@pytest.fixture(autouse=True)
+def no_tool_stays() -> Iterator[None]:
+    known = dict(modes.MODES)
+    Exponentials.seen.clear()
+    yield
+    modes.MODES.clear()
+    modes.MODES.update(known)
+
+
+def test_a_tool_is_a_mode_with_its_own_passes_and_options() -> None:
+    tool = Exponentials(kind="e", granularity="cta")  # type: ignore[arg-type]
+    assert parse_instrumentation(tool) is tool
+    assert recording_passes(tool)[0] == RecordExp(kind="e")
+    assert passes.load_pass("record-exp-of-tests") == RecordExp()
+
+
+def test_its_text_tells_versions_of_its_source_apart() -> None:
+    assert ":code=" in str(Exponentials())
+    assert Exponentials().code == Exponentials().code != ""
+
+
+def test_a_registered_tool_is_found_by_name() -> None:
+    register(Exponentials)
+    assert parse_instrumentation("exponentials:kind=e").passes == ("record-exp-of-tests",)
+    text = str(Exponentials(kind="e"))
+    assert parse_instrumentation(text) == Exponentials(kind="e")
+    assert parse_instrumentation("exponentials+loops").names == ("loops", "exponentials")
+
+
+def test_a_tool_without_a_layout_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Half(Exponentials):
+        layout: ClassVar[Any] = None
+
+    with pytest.raises(UsageError, match="tool 'exponentials' has no layout, so nobody can read"):
+        Half()
+
+
+@pytest.mark.parametrize(
+    ("members", "problem"),
+    [
+        ({"passes": ()}, "has no passes, so it would record nothing"),
+        ({"on_buffer": Tool.on_buffer}, "has no on_buffer"),
+    ],
+)
+def test_what_else_is_missing_is_said(members: dict[str, Any], problem: str) -> None:
+    kind: Any = dataclass(frozen=True)(type("Half", (Exponentials,), members))
+    with pytest.raises(UsageError, match=problem):
+        kind()
+
+
+def test_a_tool_without_a_name_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Nameless(Tool):
+        layout: ClassVar[RecordLayout] = RecordsLayout()
+
+    with pytest.raises(UsageError, match="tool Nameless has no name"):
+        Nameless()
+
+
+def test_names_of_others_and_what_is_no_pass_are_refused() -> None:
+    with pytest.raises(UsageError, match="is no pass: a pass is a class with name"):
+        type("Wrong", (Tool,), {"passes": (int,)})
+    taken = type("Taken", (), {"name": "prepare", "level": "ttgir", "apply": print})
+    with pytest.raises(UsageError, match="pass 'prepare' is there already"):
+        type("Wrong", (Tool,), {"passes": (taken,)})
+    lost = type("Lost", (), {"name": "lost", "level": "sass", "apply": print})
+    with pytest.raises(UsageError, match="unknown level of pass 'lost' 'sass'"):
+        type("Wrong", (Tool,), {"passes": (lost,)})
+    modes.MODES["exponentials"] = "elsewhere:Tool"
+    with pytest.raises(UsageError, match="mode 'exponentials' is there already"):
+        register(Exponentials)
+
+
+def test_buffers_reach_the_tool_and_its_errors_do_not_reach_us(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool = Exponentials()
+    good = ToolBuffer("k", b"12345678", {}, 2, BytesLayout(2))
+    assert deliver(tool, good)
+    assert Exponentials.seen == [b"1234"]
+    bad = ToolBuffer("k", b"", {}, 1, RecordsLayout())
+    with caplog.at_level(logging.WARNING, logger="proton"):
+        assert not deliver(tool, bad)
+    assert "tool 'exponentials' failed on a buffer of kernel 'k': KeyError" in caplog.text
+
+
+def test_launching_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proton._torch.is_imported", lambda: False)
+    with pytest.raises(UsageError, match="import torch first"):
+        launch(Exponentials(), None, (1,))
