@@ -49,6 +49,7 @@ def run_passes(
     passes: Sequence[Pass],
     *,
     path: str = "<ir>",
+    is_nested: bool = True,
     after: Callable[[Pass, str], None] | None = None,
 ) -> str:
     """Run the passes over a module's text; the new text.
@@ -57,6 +58,7 @@ def run_passes(
         text: TTIR, TTGIR or LLVM IR, as each pass needs it.
         passes: what to run, in order.
         path: the name of the text in error messages.
+        is_nested: whether records must nest as the text stands; those of TTGIR only.
         after: called with each pass and the text it left.
 
     Raises:
@@ -77,7 +79,7 @@ def run_passes(
         if (new := module.text()) != text:
             text = new
             module = read(text, f"{path} after {each.name}")
-        verify(module)
+        verify(module) if each.level == "llvm" else verify(module, is_nested=is_nested)
         if after is not None:
             after(each, text)
     return text

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
 from proton.inkernel.mode import BufferType, InstrumentationMode
 from proton.inkernel.passes import Pass, load_pass, load_pass_class, options_of
+from proton.inkernel.passes.record_user_scopes import RecordUserScopes
 from proton.inkernel.passes.thin_records import ThinRecords
 
 # how much of what stands in loops is recorded, step by step: one iteration of so many; 0: nothing
 THINNING = (1, 4, 16, 64, 0)
 
 
-def recording_passes(mode: InstrumentationMode, *, thinning: int = 0) -> tuple[Pass, ...]:
+def recording_passes(
+    mode: InstrumentationMode, *, thinning: int = 0, is_nested: bool = True
+) -> tuple[Pass, ...]:
     """The passes on TTGIR, in order: `prepare` comes last, so that it sees all.
 
     Args:
         mode: Fields that are called as a pass's options become them.
         thinning: How often the kernel was too slow: an index of `THINNING`.
+        is_nested: Whether the user's records must nest as the text stands.
     """
     # the user's own records are checked before ours stand between them
     chosen = sorted(
         _passes_of(mode, "ttgir"),
         key=lambda each: (each.name != "record-user-scopes", each.name == "record-ctas"),
     )
+    if not is_nested:
+        chosen = [
+            replace(each, nested=False) if isinstance(each, RecordUserScopes) else each
+            for each in chosen
+        ]
     if thinning:
         chosen.append(ThinRecords(every=THINNING[thinning]))
     return (*chosen, load_pass("prepare"))

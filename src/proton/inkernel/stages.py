@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.errors import InstrumentationError, ProtonError
+from proton.errors import InstrumentationError, ProtonError, ScopeMismatch
 from proton.inkernel.choice import Choice
 from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
@@ -133,6 +133,8 @@ class RecordingStages:
         self._say_lost(self._asked - record_names(text))
         try:
             recorded = self._run_passes(text)
+        except ScopeMismatch as error:
+            recorded = self._run_unnested(text, error)
         except ProtonError as error:
             if not has_carriers(text):
                 raise
@@ -140,9 +142,18 @@ class RecordingStages:
             recorded = self._run_passes(without_records(text))
         return recorded if has_carriers(recorded) else None
 
-    def _run_passes(self, text: str) -> str:
-        passes = recording_passes(self._choice.mode, thinning=self._choice.thinning)
-        return run_passes(text, passes, path=self._name)
+    def _run_unnested(self, text: str, error: ScopeMismatch) -> str:
+        """What nested in TTIR and nests no more was moved by Triton; readers pair it up."""
+        if self._asked:
+            return self._run_passes(text, is_nested=False)
+        self._give_up(error, "the regions of its source are left out")
+        return self._run_passes(without_records(text))
+
+    def _run_passes(self, text: str, *, is_nested: bool = True) -> str:
+        passes = recording_passes(
+            self._choice.mode, thinning=self._choice.thinning, is_nested=is_nested
+        )
+        return run_passes(text, passes, path=self._name, is_nested=is_nested)
 
     def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
         """The text with records as code; in global memory where shared memory has no room."""

@@ -16,8 +16,8 @@ from proton.inkernel.nesting import carrier_of, check_nesting
 MOST_NAMES = 1 << 14
 
 
-def verify(module: Module) -> None:
-    """Check the carriers of a module.
+def verify(module: Module, *, is_nested: bool = True) -> None:
+    """Check the carriers of a module; their nesting only with `is_nested`.
 
     Raises:
         ScopeMismatch: starts and ends do not nest; the message begins with the user's line.
@@ -28,7 +28,7 @@ def verify(module: Module) -> None:
         carriers = [(op, found) for op in function.walk() if (found := carrier_of(op))]
         names.update(carrier.name for _, carrier in carriers if carrier.is_record)
         _check_frame(module, function, carriers)
-        if any(carrier.is_nested for _, carrier in carriers):
+        if is_nested and any(carrier.is_nested for _, carrier in carriers):
             check_nesting(function)
     if len(names) > MOST_NAMES:
         raise InstrumentationError(

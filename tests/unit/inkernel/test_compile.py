@@ -73,6 +73,15 @@ def test_every_mode_compiles(mode: str) -> None:
         assert _records(kernel).mode == mode
 
 
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+@pytest.mark.parametrize("mode", ["loops+memory", "ops+cta+bytes", "default+mma+async-wait"])
+def test_modes_compile_together(mode: str, target: str) -> None:
+    with recording(mode) as warnings:
+        kernel = _matmul(target)
+    assert warnings == []
+    assert set(_records(kernel).mode.split("+")) == set(mode.split("+"))
+
+
 def test_a_cta_writes_one_header_in_mode_cta() -> None:
     with recording("cta"):
         records = _records(_matmul())

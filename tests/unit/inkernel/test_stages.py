@@ -237,3 +237,30 @@ def test_regions_that_specialisation_drops_are_named(target: str) -> None:
     else:
         assert warnings == []
         assert names == {"all", "load", "dot"}
+
+
+@triton.jit
+def flattened(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    columns = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * columns, 132, flatten=True):
+        with pl.scope("tile"):
+            m = tile // columns * BM + tl.arange(0, BM)
+            n = tile % columns * BN + tl.arange(0, BN)
+            k = tl.arange(0, BK)
+            acc = tl.zeros((BM, BN), tl.float32)
+            for at in range(0, K, BK):
+                with pl.scope("dot"):
+                    x = tl.load(a + m[:, None] * K + (at + k)[None, :])
+                    y = tl.load(b + (at + k)[:, None] * N + n[None, :])
+                    acc = tl.dot(x, y, acc)
+            tl.store(c + m[:, None] * N + n[None, :], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("target", ["80", "90", "gfx942"])
+def test_regions_of_loops_that_triton_makes_one_of_are_kept(target: str) -> None:
+    with recording("default+ops") as warnings:
+        kernel = compiled(flattened, MATRICES, {"BM": 128, "BN": 128, "BK": 64}, target)
+    assert warnings == []
+    records = read_records(kernel.metadata)
+    assert records is not None
+    assert {"tile", "dot"} <= {region["name"] for region in records.record_map["regions"]}

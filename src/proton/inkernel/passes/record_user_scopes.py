@@ -17,15 +17,18 @@ class RecordUserScopes:
     """Check that the user's records nest, give them their lines, and take away their guards.
 
     Lines `proton.record start "name"` that somebody wrote into the file become carriers too.
-    Runs first. Records that nest wrongly are refused with the user's line (ScopeMismatch).
+    Runs first. Records that nest wrongly are refused with the user's line (ScopeMismatch), unless
+    `nested=false` says that Triton moved them: where it makes one loop of two, a region may begin
+    in one iteration and end in a later one.
     """
 
     name: ClassVar[str] = "record-user-scopes"
     level: ClassVar[str] = "ttgir"
+    nested: bool = True
 
     def apply(self, module: Module) -> None:
         """Edit the module."""
-        verify(module)
+        verify(module, is_nested=self.nested)
         _refuse_called_functions(module)
         for op in module.walk():
             carrier = carrier_of(op)
