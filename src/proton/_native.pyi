@@ -140,6 +140,7 @@ class Session:
     def id(self) -> int: ...
     uses_launch_metadata: bool
     def __init__(self, id: int, *, context: str, data: str) -> None: ...
+    has_kernel_times: bool  # whether a backend times kernels; else those that record do
     @property
     def is_active(self) -> bool: ...
     @property
@@ -671,3 +672,47 @@ class DeviceMemory:
         most_bins: int = 1024,
     ) -> HeatMap:
         """The table of a launch, without the GIL; ranges are address, bytes, argument or None."""
+
+class InKernel:
+    """The recorder: gives kernels that record their buffers, and tells sessions what they recorded.
+
+    One for the process; launches are never waited for. `add_kernel`, `allocate` and `launched` are
+    called in Triton's launch path, the others by the instrumentation backend.
+    """
+
+    @staticmethod
+    def load(cuda_path: str) -> None: ...  # opens the driver, once; BackendUnavailable
+    @staticmethod
+    def is_loaded() -> bool: ...
+    @staticmethod
+    def set_limit(bytes: int) -> None: ...  # of buffers, in contexts that are not yet known
+    @staticmethod
+    def add_kernel(
+        name: str, *, scratch_bytes: int, record_map: Mapping[str, Any], record_cycles: float = 0.0
+    ) -> int: ...
+    @staticmethod
+    def start(session: Session) -> None: ...
+    @staticmethod
+    def stop(session: Session) -> None: ...
+    @staticmethod
+    def allocate(
+        bytes: int, alignment: int, stream: int, *, in_host_memory: bool = False
+    ) -> int: ...  # an address, for the launch that the thread makes next
+    @staticmethod
+    def has_buffer() -> bool: ...  # whether it was given one and has not told of its launch
+    @staticmethod
+    def launched(kernel: int) -> None: ...
+    @staticmethod
+    def set_only(session: Session | None) -> None: ...  # to be told of this thread's launches
+    @staticmethod
+    def describe_device() -> tuple[str, int]: ...  # name, the driver's version
+    @staticmethod
+    def flush(limit_s: float) -> bool: ...
+    @staticmethod
+    def sums(session: Session, phase: int) -> list[dict[str, Any]]: ...
+    @staticmethod
+    def forget_phase(session: Session, phase: int) -> None: ...
+    @staticmethod
+    def stats() -> dict[str, int]: ...
+    @staticmethod
+    def take_problems() -> list[str]: ...

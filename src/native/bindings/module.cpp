@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/cupti/hub.h"
+#include "backends/device_buffer/recorder.h"
 #include "base/termination.h"
 #include "bindings/cubin_bindings.h"
 #include "bindings/cupti_bindings.h"
@@ -18,6 +19,7 @@
 #include "bindings/nvtx_handler.h"
 #include "bindings/python_context.h"
 #include "bindings/python_launch.h"
+#include "bindings/recorder_bindings.h"
 #include "bindings/scope.h"
 #include "bindings/session_bindings.h"
 #include "session/process.h"
@@ -99,6 +101,7 @@ NB_MODULE(_native, module) {
   add_cubin(module);
   add_device_buffer(module);
   add_device_memory(module);
+  add_recorder(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session
@@ -106,6 +109,7 @@ NB_MODULE(_native, module) {
     forget_nvtx();
     process.reset_after_fork();
     cupti::Hub::get().abandon();
+    device_buffer::Recorder::get().abandon();
     termination::reset_after_fork();
   });
 }

@@ -143,6 +143,8 @@ ContextId with_suffix(LaunchCache& cache, PathId path) {
 }
 
 ContextId capture_launch() {
+  if (is_disowned) [[unlikely]]
+    return kNoContext;
   PyThreadState* state = PyGILState_GetThisThreadState();
   if (state == nullptr || is_finalizing()) return current_context_unlocked();
   try {

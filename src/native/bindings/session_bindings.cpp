@@ -287,6 +287,9 @@ void add_session(nb::module_& module) {
       .def_prop_rw(
           "uses_launch_metadata", [](PySession& self) { return self.core.uses_launch_metadata(); },
           [](PySession& self, bool is_used) { self.core.use_launch_metadata(is_used); })
+      .def_prop_rw(
+          "has_kernel_times", [](PySession& self) { return self.core.has_kernel_times(); },
+          [](PySession& self, bool are_there) { self.core.set_kernel_times(are_there); })
       .def_prop_ro("is_active", [](PySession& self) { return opened(self).is_active(); })
       .def_prop_ro("context",
                    [](PySession& self) {
@@ -305,6 +308,7 @@ void add_session(nb::module_& module) {
       .def("close",
            [](PySession& self) {
              opened(self);
+             self.detach_recorder();
              self.detach();
              self.core.close();
            })

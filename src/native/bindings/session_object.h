@@ -11,7 +11,10 @@ namespace proton::bindings {
 /// A core session and what only Python asks about it.
 struct PySession {
   PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
-  ~PySession() { detach(); }
+  ~PySession() {
+    detach_recorder();
+    detach();
+  }
 
   /// Has the backend that reports to the session let go of it.
   void detach() {
@@ -20,8 +23,16 @@ struct PySession {
     if (leave) leave();
   }
 
+  /// The same for the recorder of kernels, which may report beside another backend.
+  void detach_recorder() {
+    auto leave = std::move(on_detach_recorder);
+    on_detach_recorder = nullptr;
+    if (leave) leave();
+  }
+
   Session core;
   std::function<void()> on_detach;  // set by a native backend
+  std::function<void()> on_detach_recorder;
 };
 
 /// The core session, or Error: it was finalized.

@@ -7,6 +7,7 @@
 #include "model/device_value.h"
 #include "model/event.h"
 #include "model/ids.h"
+#include "model/recorded_launch.h"
 #include "model/sample.h"
 
 namespace proton {
@@ -20,7 +21,8 @@ class EventSink {
   virtual void on_launches(std::span<const LaunchEvent> launches) noexcept = 0;
   virtual void on_values(std::span<const ValueEvent> values) noexcept = 0;
   virtual void on_samples(const SampleBatch& batch) noexcept = 0;
-  virtual void on_dropped(uint64_t count) noexcept = 0;  // never lose events silently
+  virtual void on_recorded(const RecordedLaunch&) noexcept {}  // of kernels that record
+  virtual void on_dropped(uint64_t count) noexcept = 0;        // never lose events silently
   virtual void on_loss(const char* kind, uint64_t count) noexcept = 0;
 };
 

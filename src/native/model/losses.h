@@ -22,6 +22,7 @@ inline constexpr const char* kInternal = "internal_error";         // an excepti
 
 // Of instrumented kernels: a launch whose times could not be put on the host's clock.
 inline constexpr const char* kUnplacedLaunch = "unplaced_in_kernel_launch";
+inline constexpr const char* kRegionSpans = "in_kernel_spans";  // more than a timeline keeps
 
 // Of instruction sampling. The hardware dropped samples; its buffer was full when it was read; they
 // were in code that is not the program's; a context was not sampled to its end.

@@ -42,9 +42,11 @@ struct RecordedSpan {
 struct RecordedLaunch {
   std::string kernel;
   ContextId context = kUnknownContext;
+  bool is_captured = false;       // into a graph, in that context; else launched there
   std::optional<int> phase = {};  // in which it was launched; none: the current one
   std::string device_type;
   uint32_t device_id = 0;
+  uint64_t lane = 0;     // the stream
   double clock_ghz = 0;  // of the multiprocessors; 0: not known
   std::vector<RecordedRegion> regions;
   std::vector<RecordedWarp> warps;

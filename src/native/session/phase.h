@@ -161,6 +161,7 @@ struct Phase {
   std::unordered_map<LaunchShape, uint32_t, ShapeHash> shape_index;
   RegionTable regions;                   // trees
   std::vector<RecordedKernel> recorded;  // traces
+  uint64_t recorded_spans = 0;           // in them
   SampleTable samples;
   TimedSymbols timed_symbols;  // of sessions that sample
   uint64_t event_count = 0;

@@ -21,8 +21,8 @@ void RecordedSpans::add_ctas(const Launch& launch) {
     TraceSpan span{SpanKind::kCta, 0, 0, INT64_MAX, INT64_MIN};
     for (; next < warps.size() && warps[next].cta == warps[first].cta; ++next) {
       if (!warps[next].has_times) continue;
-      span.start_ns = std::min(span.start_ns, warps[next].start_ns);
-      span.end_ns = std::max(span.end_ns, warps[next].end_ns);
+      span.start_ns = std::min(span.start_ns, warps[next].start_ns + launch.shift_ns);
+      span.end_ns = std::max(span.end_ns, warps[next].end_ns + launch.shift_ns);
     }
     if (span.end_ns < span.start_ns) continue;  // no warp of it could be placed
     span.lane = around_.sm_lane(launch.device, warps[first].sm);
@@ -67,7 +67,8 @@ void RecordedSpans::add_regions(const Launch& launch) {
       line = static_cast<uint32_t>(found - line_ends.begin()) + 1;
     }
     TraceSpan span{SpanKind::kRegion, warp_lane(launch, recorded.warps[from.warp], line),
-                   paths[from.region], from.start_ns, std::max(from.start_ns, from.end_ns)};
+                   paths[from.region], from.start_ns + launch.shift_ns,
+                   std::max(from.start_ns, from.end_ns) + launch.shift_ns};
     span.attributes = attributes_of_span(recorded, from, attributes[from.region]);
     log_.spans.push_back(span);
   }

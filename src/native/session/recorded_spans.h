@@ -33,6 +33,7 @@ class RecordedSpans {
     uint32_t kernel;
     uint32_t path;
     const std::string& name;
+    int64_t shift_ns = 0;  // that its times are moved by
   };
 
   RecordedSpans(TraceLog& log, WarpLanes& lanes, Around around)

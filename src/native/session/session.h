@@ -57,6 +57,10 @@ class Session : public EventSink {
   /// Whether metrics of scopes that were captured into a graph count for every replay of it.
   bool counts_replays() const { return newest_launch_ != nullptr; }
 
+  /// Whether a backend times kernels. Else those that record are booked with their own times.
+  bool has_kernel_times() const { return has_kernel_times_.load(std::memory_order_relaxed); }
+  void set_kernel_times(bool are_there) { has_kernel_times_.store(are_there); }
+
   /// A backend with correlation ids tells the newest one: phases begin after it.
   void set_launch_counter(CorrelationId (*newest)() noexcept) { newest_launch_ = newest; }
 
@@ -143,6 +147,7 @@ class Session : public EventSink {
   void on_launches(std::span<const LaunchEvent> launches) noexcept override;
   void on_values(std::span<const ValueEvent> values) noexcept override;
   void on_samples(const SampleBatch& batch) noexcept override;
+  void on_recorded(const RecordedLaunch& launch) noexcept override;
   void on_dropped(uint64_t count) noexcept override;
   void on_loss(const char* kind, uint64_t count) noexcept override { count_loss(kind, count); }
   void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
@@ -196,8 +201,13 @@ class Session : public EventSink {
   PlaceId unseen_place(PathId replay, uint32_t graph);
   /// Where a kernel of which no more is known is booked.
   Booked locate(const KernelEvent& event, const Op* op, uint32_t op_id);
-  /// Where a kernel that is not of a graph is booked in a phase.
-  Booked locate_in(Phase& phase, const KernelEvent& event);
+  /// Where a kernel is booked in a phase; a captured one at its capture, below its replay if
+  /// another backend saw one.
+  Booked locate_in(Phase& phase, const KernelEvent& event, bool is_captured);
+  PlaceId place_of_captured(const Phase& phase, PathId capture, uint32_t kernel);
+  void add_recorded(RecordedLaunch launch, bool with_time);
+  void book_recorded(const RecordedLaunch& launch, KernelEvent& event, Booked booked, Phase& phase);
+  void keep_recorded(RecordedLaunch launch, const Booked& booked, Phase& phase);
   Phase& phase_at(CorrelationId correlation) {
     return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
   }
@@ -252,6 +262,7 @@ class Session : public EventSink {
   Value::List autotune_;
   mutable std::unordered_map<std::string, bool> verdicts_;  // of the filter of samples, by name
   std::atomic<bool> uses_metadata_{false};
+  std::atomic<bool> has_kernel_times_{false};
   std::function<void(bool)> activity_listener_;
   CorrelationId (*newest_launch_)() noexcept = nullptr;
   LaunchesUnderWay launches_under_way_ = nullptr;

@@ -205,12 +205,24 @@ Session::Booked Session::locate(const KernelEvent& event, const Op* op, uint32_t
   return {place, kernel, row_of(phase_of(event.correlation), place, kernel), op};
 }
 
-Session::Booked Session::locate_in(Phase& phase, const KernelEvent& event) {
+Session::Booked Session::locate_in(Phase& phase, const KernelEvent& event, bool is_captured) {
   uint32_t op_id = 0;
   const Op* op = uses_launch_metadata() ? process.contexts.op(event.context, op_id) : nullptr;
-  const PlaceId place = place_of(event);
   const uint32_t kernel = kernel_of(event, op, op_id);
+  const PlaceId place = is_captured
+                            ? place_of_captured(phase, path_of_context(event.context), kernel)
+                            : place_of(event);
   return {place, kernel, row_of(phase, place, kernel), op};
+}
+
+void Session::book_recorded(const RecordedLaunch& launch, KernelEvent& event, Booked booked,
+                            Phase& phase) {
+  for (const RecordedWarp& warp : launch.warps) {
+    if (!warp.has_times) continue;
+    event.start_ns = event.end_ns == 0 ? warp.start_ns : std::min(event.start_ns, warp.start_ns);
+    event.end_ns = std::max(event.end_ns, warp.end_ns);
+  }
+  if (event.end_ns > event.start_ns) book(event, booked, phase);
 }
 
 /// The same when there were several.

@@ -10,6 +10,7 @@
 #include "session/recording.h"
 #include "session/sample_report.h"
 #include "session/snapshot.h"
+#include "session/timed_runs.h"
 #include "session/trace_cursor.h"
 
 namespace proton {
@@ -357,7 +358,7 @@ class TraceBuilder {
     const auto [name, device, kind] = session_.kernels_[from.kernel];
     const uint32_t text = kernel_text(from.kernel);
     recorded_.add({from.launch, device, from.kernel, child(path_of_place(from.place), text),
-                   *strings_.at(text)});
+                   *strings_.at(text), timed_.shift_of(from)});
   }
 
   /// A kernel that seems to have begun before the call that launched it tells how far the clocks of
@@ -401,6 +402,7 @@ class TraceBuilder {
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
   std::map<std::string_view, uint32_t> categories_;  // -> attributes
+  TimedRuns timed_{phase_};
   WarpLanes warp_lanes_;
   RecordedSpans recorded_{
       log_,

@@ -12,6 +12,7 @@
 
 namespace proton {
 
+constinit thread_local bool is_disowned = false;
 constinit thread_local ThreadState* this_thread = nullptr;
 
 namespace {
@@ -161,6 +162,8 @@ ContextId range_of(const RangeThread* ranges) {
 }  // namespace
 
 ContextId current_context_unlocked() noexcept {
+  if (is_disowned) [[unlikely]]
+    return kNoContext;
   if (const ContextId range = range_of(this_ranges); range != kRootPath) return range;
   const ThreadState* thread = this_thread;
   if (thread != nullptr && thread->has_own.load(std::memory_order_relaxed)) {

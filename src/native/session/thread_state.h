@@ -83,6 +83,9 @@ class ThreadTable {
 /// launch metadata, or else the path and state of the lead.
 ContextId current_context_unlocked() noexcept;
 
+/// Whether what the calling thread launches is nobody's: its context is kNoContext then.
+extern constinit thread_local bool is_disowned __attribute__((tls_model("initial-exec")));
+
 /// Whether the calling thread is the lead, or its launches belong to what the lead has open.
 bool is_with_lead_unlocked() noexcept;
 

@@ -98,7 +98,7 @@ class RecordsInKernel(Protocol):
 BACKENDS: dict[str, str | None] = {
     "cupti": "proton.backends.cupti.backend:CuptiBackend",
     "rocprofiler": None,
-    "instrumentation": None,
+    "instrumentation": "proton.backends.instrumentation.backend:InstrumentationBackend",
     "interpreter": "proton.backends.interpreter:InterpreterBackend",
 }
 

@@ -131,7 +131,8 @@ void Options::reset() {
                          &zero_reasons,
                          &hardware_samples,
                          &drop_samples,
-                         &non_user_samples}) {
+                         &non_user_samples,
+                         &memory_bytes}) {
     option->store(0);
   }
   device_count.store(1);
@@ -168,6 +169,7 @@ Option* Options::find(const std::string& name) {
       {"hardware_samples", &hardware_samples},
       {"drop_samples", &drop_samples},
       {"non_user_samples", &non_user_samples},
+      {"memory_bytes", &memory_bytes},
   };
   const auto found = named.find(name);
   return found == named.end() ? nullptr : found->second;

@@ -55,7 +55,7 @@ struct Options {
       gpu_skew_ns, hold, per_thread_buffers, reverse_records, reverse_buffers, manual_worker,
       scribble, queue_limit, drop_next, silent_nodes, flush_delay_ns, completion_delay_ns,
       launch_delay_ns, switch_delay_ns, late_samples, zero_reasons, hardware_samples, drop_samples,
-      non_user_samples;
+      non_user_samples, memory_bytes;
   Options() { reset(); }
   void reset();
   Option* find(const std::string& name);
@@ -79,6 +79,7 @@ struct Function {
   int local_bytes = 0;
   Module* module = nullptr;  // of a kernel that really runs
   uint64_t cubin_crc = 1;    // of the module that it is sampled as a part of
+  std::string records;       // what a launch leaves in its buffer
 };
 /// A loaded module: our only one has one kernel and a counter in device memory.
 struct Module {
@@ -116,6 +117,7 @@ struct Work {
   int peer_source = -1;
   int peer_target = -1;
   std::array<uint8_t, kParamBytes> params = {};  // of a kernel that really runs
+  void* memory = nullptr;                        // that is set, or that a kernel records into
 };
 struct Node {
   uint64_t id;
@@ -270,6 +272,10 @@ Function* intern_function(const char* name, uint64_t duration_ns, uint64_t cubin
 /// Copies the parameters of a kernel that really runs; runs it, and samples any.
 void keep_params(Work& work, void** kernel_params);
 void execute(const Work& work, Context& context);
+
+// Memory
+/// Zeroes or records, where `work` does.
+void touch_memory(const Work& work);
 
 // Graphs
 Graph* make_graph(bool is_exec);

@@ -85,6 +85,7 @@ _COMMON = (
     "cupti_api",
     "events",
     "graphs",
+    "memory",
     "modules",
     "null_profiler",
     "sampling",
@@ -115,6 +116,8 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_memset": (ctypes.c_uint32, [_INT, _U64, _U64, Handle]),
     "fake_memcpy_peer": (ctypes.c_uint32, [_INT, _INT, _U64, _U64, Handle]),
     "fake_unified_memory": (None, [_INT, _U64, _U64, _INT, _INT]),
+    "fake_function_records": (None, [Handle, _NAME, _U64]),
+    "fake_launch_recording": (ctypes.c_uint32, [Handle, Handle, Handle]),
     "fake_stream_create": (Handle, []),
     "fake_context_create": (Handle, [_INT]),
     "fake_context_destroy": (_INT, [Handle]),
@@ -207,6 +210,13 @@ class FakeDriver:
     def launch_function(self, function: int, count: int = 1, stream: int | None = None) -> None:
         """Launch a kernel so many times."""
         assert self.calls.fake_launch_many(function, count, stream) != 0
+
+    def launch_recording(
+        self, function: int, records: bytes, buffer: int, stream: int | None = None
+    ) -> None:
+        """Launch a kernel that writes `records` to its buffer, whenever it runs."""
+        self.calls.fake_function_records(function, records, len(records))
+        assert self.calls.fake_launch_recording(function, buffer, stream) != 0
 
     def unload_module(self, module: int) -> None:
         """Unload a module."""

@@ -32,6 +32,11 @@ uint32_t fake_memcpy_peer(int from_device, int to_device, uint64_t bytes, uint64
 /// unified memory counters.
 void fake_unified_memory(int kind, uint64_t bytes, uint64_t duration_ns, int from, int to);
 
+/// From now on launches of the kernel write these bytes to the buffer they are given.
+void fake_function_records(void* function, const void* bytes, uint64_t size);
+/// Launches a kernel that records into `buffer`, as it does in every replay where it is captured.
+uint32_t fake_launch_recording(void* function, void* buffer, void* stream);
+
 /* ---- streams, contexts, devices ---- */
 
 void* fake_stream_create(void);
@@ -107,6 +112,7 @@ uint32_t fake_sampling_period(void* context);
 ///   zero_reasons          no stall reasons, as with a stranger's libnvperf
 ///   hardware_samples      so many fit into the hardware's buffer, then none until a start
 ///   drop_samples          so many (instruction, reason) counts are dropped
+///   memory_bytes          the most that one allocation may have
 ///   non_user_samples      that each launch adds for kernels that are not the program's
 /// 0, or -1 for an option there is not.
 int fake_set_option(const char* name, int64_t value);

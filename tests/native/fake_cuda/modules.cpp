@@ -102,6 +102,7 @@ void keep_params(Work& work, void** kernel_params) {
 }
 
 void execute(const Work& work, Context& context) {
+  touch_memory(work);
   if (work.type != kKernelNode || work.function == nullptr) return;
   sample_launch(*work.function, context);
   if (work.function->module == nullptr) return;

@@ -16,7 +16,7 @@ def test_an_unknown_backend_lists_the_choices() -> None:
         load_backend("cuda")
 
 
-@pytest.mark.parametrize("name", ["rocprofiler", "instrumentation"])
+@pytest.mark.parametrize("name", ["rocprofiler"])
 def test_a_backend_that_is_not_built_yet_says_so_and_names_the_remedy(name: str) -> None:
     assert name in BACKENDS
     with pytest.raises(

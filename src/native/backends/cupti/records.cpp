@@ -101,6 +101,7 @@ void Hub::find_launches() {
       last = 0;
       const Launch shadow = find_context(shadow_map_.get(), event.correlation, contexts.shadow);
       const Launch python = find_context(python_map_.get(), event.correlation, contexts.python);
+      if (contexts.shadow == kNoContext || contexts.python == kNoContext) continue;  // our own
       if (shadow != Launch::kSeen && python != Launch::kSeen) {
         // Launched before anyone here asked.
         if (shadow == Launch::kEarlier || python == Launch::kEarlier) continue;
@@ -144,6 +145,7 @@ void Hub::send_to(const SinkEntry& entry) {
     // Work without an id goes to whoever is active now.
     is_wanted[i] = event.correlation == 0 ? entry.is_active : entry.wants(event.correlation);
     if (event.kind == EventKind::kCopy && !entry.options.with_copies) is_wanted[i] = false;
+    if (event.graph_node != 0 && event.capture == kNoContext) is_wanted[i] = false;  // our own
     wanted_count += is_wanted[i];
   }
   if (wanted_count == pending_count_) {
@@ -170,6 +172,7 @@ void Hub::dispatch_launches() {
       if (!entry.wants(launch.correlation)) continue;
       LaunchEvent& sent = launch_batch_.emplace_back(launch);
       find_context(map.get(), launch.correlation, sent.context);
+      if (sent.context == kNoContext) launch_batch_.pop_back();  // our own
     }
     if (!launch_batch_.empty()) entry.sink->on_launches(launch_batch_);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 namespace proton::device_buffer {
 
@@ -22,27 +23,42 @@ struct Losses {
   uint64_t over_corrected = 0;      // regions shorter than the records in them should have cost
   uint64_t unplaced_spans = 0;      // spans of warps without usable clocks
   uint64_t host_misfits = 0;        // buffers that ran longer than the host says their kernel did
+
+  void add(const Losses& other);
 };
+
+struct LossField {
+  const char* name;
+  uint64_t Losses::* count;
+};
+inline constexpr LossField kLossFields[] = {
+    {"missing_warps", &Losses::missing_warps},
+    {"damaged_headers", &Losses::damaged_headers},
+    {"overwritten_records", &Losses::overwritten_records},
+    {"damaged_records", &Losses::damaged_records},
+    {"unmatched_starts", &Losses::unmatched_starts},
+    {"unmatched_ends", &Losses::unmatched_ends},
+    {"overwritten_starts", &Losses::overwritten_starts},
+    {"crossed_regions", &Losses::crossed_regions},
+    {"too_deep", &Losses::too_deep},
+    {"clock_anomalies", &Losses::clock_anomalies},
+    {"long_gaps", &Losses::long_gaps},
+    {"bad_clock_pairs", &Losses::bad_clock_pairs},
+    {"clock_outliers", &Losses::clock_outliers},
+    {"over_corrected", &Losses::over_corrected},
+    {"unplaced_spans", &Losses::unplaced_spans},
+    {"host_misfits", &Losses::host_misfits},
+};
+static_assert(std::size(kLossFields) * sizeof(uint64_t) == sizeof(Losses));
+
+inline void Losses::add(const Losses& other) {
+  for (const auto& [name, count] : kLossFields) this->*count += other.*count;
+}
 
 /// Calls `visit(name, count)` for each, in the order above.
 template <typename Visit>
 void visit_losses(const Losses& losses, Visit&& visit) {
-  visit("missing_warps", losses.missing_warps);
-  visit("damaged_headers", losses.damaged_headers);
-  visit("overwritten_records", losses.overwritten_records);
-  visit("damaged_records", losses.damaged_records);
-  visit("unmatched_starts", losses.unmatched_starts);
-  visit("unmatched_ends", losses.unmatched_ends);
-  visit("overwritten_starts", losses.overwritten_starts);
-  visit("crossed_regions", losses.crossed_regions);
-  visit("too_deep", losses.too_deep);
-  visit("clock_anomalies", losses.clock_anomalies);
-  visit("long_gaps", losses.long_gaps);
-  visit("bad_clock_pairs", losses.bad_clock_pairs);
-  visit("clock_outliers", losses.clock_outliers);
-  visit("over_corrected", losses.over_corrected);
-  visit("unplaced_spans", losses.unplaced_spans);
-  visit("host_misfits", losses.host_misfits);
+  for (const auto& [name, count] : kLossFields) visit(name, losses.*count);
 }
 
 }  // namespace proton::device_buffer

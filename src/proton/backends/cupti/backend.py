@@ -64,6 +64,7 @@ class CuptiBackend:
         """
         self._start_hub(sink)
         self._sink = sink
+        self._sink.has_kernel_times = True
         self._stop_waiting = _triton.when_imported(self._watch_autotuning)
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:

@@ -33,8 +33,8 @@ def open_hub(knobs: Knobs) -> None:
         raise
 
 
-def find_driver(knobs: Knobs) -> str:
-    """The CUDA driver's library to open.
+def find_driver(knobs: Knobs, backend: str = "cupti") -> str:
+    """The CUDA driver's library to open, for the backend that errors are to name.
 
     Raises:
         BackendUnavailable: there is none, or the driver is too old.
@@ -43,13 +43,13 @@ def find_driver(knobs: Knobs) -> str:
     library = driver.find_library(knobs.library_folders)
     if not driver.devices() and library is None:
         raise BackendUnavailable(
-            "cupti",
+            backend,
             reason="this machine has no NVIDIA driver",
             remedy=f"install it, in a container start with --gpus all; {_INTERPRET}",
         )
     if (newest := driver.newest_cuda(version)) is not None and newest < 12:
         raise BackendUnavailable(
-            "cupti",
+            backend,
             reason=f"the NVIDIA driver {version} is too old",
             remedy=f"install driver {driver.OLDEST_DRIVER} or later; {_INTERPRET}",
         )

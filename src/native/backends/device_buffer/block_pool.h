@@ -1,0 +1,51 @@
+/// Memory that kernels record into: blocks of one CUDA context, used again and again. Whoever gives
+/// one back has zeroed it. Callers hold a lock and have the context current.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/device_buffer/driver.h"
+
+namespace proton::device_buffer {
+
+/// Device memory, or (`host` is set) memory of the host that the device writes to.
+struct Block {
+  DeviceAddress address = 0;
+  std::byte* host = nullptr;
+  size_t size_bytes = 0;
+  bool is_zero = false;  // a new one of the device is not
+};
+
+class BlockPool {
+ public:
+  static constexpr size_t kAlignment = 256;              // what the driver promises
+  static constexpr size_t kMostBytes = size_t{1} << 30;  // in all
+
+  BlockPool(const Driver& driver, size_t most_bytes) : driver_(driver), most_bytes_(most_bytes) {}
+
+  /// A free block of at least `bytes`; null: the pool has reached its limit, or memory has ended
+  /// (`result` says so).
+  Block* take(size_t bytes, bool is_host, CudaResult& result);
+  void give_back(Block* block) { free_.push_back(block); }
+  /// A block that others may write to at the same time, and that nobody reads; null: no memory.
+  Block* scrap(size_t bytes, CudaResult& result);
+  /// Frees what is not in use. False: some is.
+  bool clear();
+  size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::unique_ptr<Block> allocate(size_t bytes, bool is_host, CudaResult& result);
+  void release(Block& block);
+
+  const Driver& driver_;
+  const size_t most_bytes_;
+  size_t size_bytes_ = 0;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<Block*> free_;
+  std::vector<std::unique_ptr<Block>> scraps_;  // the largest last; launches may use older ones
+};
+
+}  // namespace proton::device_buffer

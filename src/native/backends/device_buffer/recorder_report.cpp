@@ -1,0 +1,139 @@
+// From the bytes of a launch to what its sessions are told.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/device_buffer/recorder.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "model/losses.h"
+
+namespace proton::device_buffer {
+namespace {
+
+constexpr const char* kDeviceType = "CUDA";
+constexpr const char* kDroppedBuffers = "dropped_buffers";
+
+/// Bytes of its ring that some warp has used, or the whole ring.
+uint32_t most_written(std::span<const std::byte> buffer, const Geometry& geometry) {
+  uint32_t most = 0;
+  for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
+    Header header;
+    std::memcpy(&header, buffer.data() + geometry.header_offset(slot), sizeof(header));
+    if (header.magic == kMagic) most = std::max(most, header.written_bytes);
+  }
+  return std::min(most, geometry.ring_bytes);
+}
+
+/// What of a decoded buffer a session is told, but where it belongs.
+RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& kernel) {
+  RecordedLaunch launch;
+  launch.kernel = kernel.name;
+  launch.device_type = kDeviceType;
+  launch.clock_ghz = decoded.cycles_per_ns;
+  for (const RegionSummary& from : decoded.regions) {
+    RecordedRegion region;
+    region.name = kernel.region_names[from.region];
+    region.source = kernel.region_sources[from.region];
+    region.is_event = kernel.regions[from.region].matching == Matching::kQueued;
+    region.parent = from.parent;
+    region.cycles = from.cycles;
+    region.time_ns = from.time_ns;
+    launch.regions.push_back(std::move(region));
+  }
+  launch.warps.reserve(decoded.warps.size());
+  for (const WarpSummary& warp : decoded.warps) {
+    launch.warps.push_back({warp.cta, warp.warp, warp.sm, warp.has_times && decoded.is_host_time,
+                            warp.start_ns, warp.end_ns});
+  }
+  launch.spans.reserve(decoded.spans.size());
+  for (const PlacedSpan& span : decoded.spans) {
+    launch.spans.push_back({span.context, span.warp, span.end_warp, span.kind == RecordKind::kValue,
+                            span.start_ns, span.end_ns, span.value});
+  }
+  return launch;
+}
+
+}  // namespace
+
+void Recorder::decode_and_report(Launch& launch) {
+  const RecordingKernel& kernel = *launch.kernel;
+  const Geometry geometry = kernel.geometry(launch.grid_ctas);
+  const std::span<const std::byte> bytes(launch.bytes_read, launch.bytes);
+  if (geometry.size_bytes() > launch.bytes) return drop(launch, 1);
+  if (launch.block->host == nullptr) {
+    const uint32_t used = most_written(bytes, geometry);
+    uint32_t& expected = most_written_[launch.kernel_number];
+    if (used > launch.copied_ring_bytes) {
+      CudaResult result = copy(launch, true);
+      if (result == kCudaSuccess) result = wait_for_copies(*launch.state);
+      if (result != kCudaSuccess) return drop(launch, result);
+    }
+    expected = expected == UINT32_MAX ? used : std::max(expected, used);
+  }
+  const int64_t started_ns = now_ns();
+  DecodeOptions options;
+  options.clock_bits = kernel.clock_bits;
+  options.record_cycles = kernel.record_cycles;
+  options.nominal_cycles_per_ns = launch.state->cycles_per_ns;
+  options.expected_warps = kernel.expected_warps(launch.grid_ctas);
+  options.host_offset = &launch.state->host_offset;
+  if (!launch.is_captured) options.kernel = {launch.start_ns, launch.end_ns};
+  options.keeps_spans = std::ranges::any_of(
+      launch.destinations, [](const Destination& each) { return each.target->options.with_spans; });
+  std::vector<std::span<const std::byte>> drained(launch.drained.begin(), launch.drained.end());
+  try {
+    const DecodedBuffer decoded = decode_buffer(bytes.first(geometry.size_bytes()), geometry,
+                                                kernel.regions, options, drained);
+    if (decoded.cycles_per_ns > 0) launch.state->cycles_per_ns = decoded.cycles_per_ns;
+    report(launch, decoded);
+  } catch (const std::exception& error) {
+    std::lock_guard lock(mutex_);
+    note_problem(concat("records of kernel ", quote(kernel.name), ": ", error.what()));
+    for (const Destination& each : launch.destinations) {
+      each.target->book.drop({each.phase, launch.kernel_number, each.context, launch.is_captured,
+                              static_cast<uint32_t>(launch.state->device)});
+    }
+  }
+  std::lock_guard lock(mutex_);
+  ++stats_.decoded;
+  stats_.decode_ns += static_cast<uint64_t>(now_ns() - started_ns);
+}
+
+void Recorder::report(const Launch& launch, const DecodedBuffer& decoded) {
+  const RecordingKernel& kernel = *launch.kernel;
+  RecordedLaunch told = to_launch(decoded, kernel);
+  told.device_id = static_cast<uint32_t>(launch.state->device);
+  told.lane = launch.lane;
+  told.is_captured = launch.is_captured;
+  for (const Destination& each : launch.destinations) {
+    const std::lock_guard telling(each.target->mutex);
+    if (each.target->sink == nullptr) continue;
+    told.context = each.context;
+    told.phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
+    each.target->book.add(
+        {*told.phase, launch.kernel_number, each.context, launch.is_captured, told.device_id},
+        kernel.record_cycles, decoded);
+    if (each.target->options.with_spans && !decoded.is_host_time) {
+      each.target->sink->on_loss(losses::kUnplacedLaunch, 1);  // on no axis that a trace has
+      continue;
+    }
+    each.target->sink->on_recorded(told);
+  }
+}
+
+void Recorder::drop(const Launch& launch, CudaResult result) {
+  for (const Destination& each : launch.destinations) {
+    const std::lock_guard telling(each.target->mutex);
+    if (each.target->sink == nullptr) continue;
+    each.target->book.drop({each.phase, launch.kernel_number, each.context, launch.is_captured,
+                            static_cast<uint32_t>(launch.state->device)});
+    each.target->sink->on_loss(kDroppedBuffers, 1);
+  }
+  std::lock_guard lock(mutex_);
+  ++stats_.dropped;
+  note_problem(concat("records of a launch could not be read: ", result == kTimeout
+                                                                     ? "copying them took too long"
+                                                                     : driver_.describe(result)));
+}
+
+}  // namespace proton::device_buffer

@@ -1,0 +1,43 @@
+#include "bindings/record_map.h"
+
+#include <nanobind/stl/string_view.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace nb = nanobind;
+using namespace proton::device_buffer;
+
+namespace proton::bindings {
+
+uint32_t number_in(nb::handle mapping, const char* name, uint32_t missing) {
+  const nb::object value = mapping.attr("get")(name);
+  uint32_t number;
+  if (value.is_none()) return missing;
+  if (nb::try_cast<uint32_t>(value, number)) return number;
+  throw Error(ErrorKind::kUsage, concat("record map: ", name, " must be a number of 32 bits, not ",
+                                        nb::repr(value).c_str()));
+}
+
+/// Starts and ends of kind `event` do not nest.
+std::vector<Region> regions_of(nb::handle record_map) {
+  std::vector<Region> regions;
+  if (!nb::hasattr(record_map, "get")) {
+    throw Error(ErrorKind::kUsage, concat("a record map is a mapping with 'regions', not ",
+                                          nb::repr(record_map).c_str()));
+  }
+  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
+    if (!nb::hasattr(region, "get")) {
+      throw Error(ErrorKind::kUsage, concat("record map: region ", regions.size(),
+                                            " is no mapping but ", nb::repr(region).c_str()));
+    }
+    const nb::object kind = region.attr("get")("kind");
+    const bool is_event =
+        nb::isinstance<nb::str>(kind) && nb::cast<std::string_view>(kind) == "event";
+    regions.push_back(
+        {is_event ? Matching::kQueued : Matching::kNested, number_in(region, "bits", 0)});
+  }
+  return regions;
+}
+
+}  // namespace proton::bindings

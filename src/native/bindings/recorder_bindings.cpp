@@ -1,0 +1,241 @@
+#include "bindings/recorder_bindings.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "backends/device_buffer/recorder.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "bindings/record_map.h"
+#include "bindings/session_object.h"
+#include "session/process.h"
+#include "session/recording.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace proton::device_buffer;
+
+namespace proton::bindings {
+namespace {
+
+struct InKernel {};
+
+Recorder& recorder() { return Recorder::get(); }
+
+void load(const std::string& cuda_path) {
+  nb::gil_scoped_release unlocked;
+  recorder().load(cuda_path);
+  recorder().set_source(context_source());
+  recorder().set_disown([](bool is_ours) { is_disowned = is_ours; });
+}
+
+std::vector<uint32_t> numbers_in(nb::handle mapping, const char* name) {
+  std::vector<uint32_t> numbers;
+  const nb::object value = mapping.attr("get")(name, nb::tuple());
+  for (const nb::handle each : value) numbers.push_back(nb::cast<uint32_t>(each));
+  return numbers;
+}
+
+uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle record_map,
+                    double record_cycles) {
+  RecordingKernel kernel;
+  kernel.name = name;
+  kernel.regions = regions_of(record_map);
+  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
+    kernel.region_names.push_back(nb::cast<std::string>(nb::str(region.attr("get")("name", ""))));
+  }
+  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
+    const std::string file = nb::cast<std::string>(nb::str(region.attr("get")("file", "")));
+    const uint32_t line = number_in(region, "line", 0);
+    kernel.region_sources.push_back(line == 0 ? file : concat(file, ":", line));
+  }
+  kernel.clock_bits = number_in(record_map, "clock_bits", kShortClockBits);
+  kernel.ring_bytes = number_in(record_map, "ring_bytes", 0);
+  kernel.stream_count =
+      std::max<uint32_t>(1, static_cast<uint32_t>(numbers_in(record_map, "warps").size()));
+  kernel.scratch_bytes = scratch_bytes;
+  kernel.cta_every = number_in(record_map, "cta_every", 1);
+  kernel.ctas = numbers_in(record_map, "ctas");
+  const auto text = [&](const char* key) {
+    return nb::cast<std::string>(nb::str(record_map.attr("get")(key, "")));
+  };
+  kernel.has_mailbox = text("strategy") == "flush" && text("memory") == "global";
+  kernel.record_cycles = record_cycles;
+  if (const std::string problem = kernel.geometry(1).problem(); !problem.empty()) {
+    throw Error(ErrorKind::kUsage, concat("kernel ", quote(name), ": ", problem));
+  }
+  return recorder().add_kernel(std::move(kernel));
+}
+
+void start(PySession& self) {
+  Session& session = opened(self);
+  if (recorder().has(session)) {
+    throw Error(ErrorKind::kUsage, concat("session ", session.id(),
+                                          " already gets records of kernels; stop it first"));
+  }
+  Recorder::SinkOptions options;
+  options.with_frames = session.context() == ContextKind::kPython;
+  options.with_spans = session.data() == DataKind::kTrace;
+  options.is_active = [&session] { return session.is_active(); };
+  options.phase = [&session] { return session.phase(); };
+  recorder().start(session, std::move(options));
+  self.on_detach_recorder = [&session] {
+    nb::gil_scoped_release unlocked;
+    recorder().stop(session);
+  };
+}
+
+bool flush(double limit_s) {
+  if (!(limit_s > 0) || limit_s > 1e9) {
+    throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
+  }
+  recorder().note_phases();
+  nb::gil_scoped_release unlocked;
+  return recorder().flush(static_cast<int64_t>(limit_s * 1e9));
+}
+
+/// The frames of a context, outermost first.
+nb::list frames_of(ContextId context) {
+  process.resolve_frames();
+  PathId path = context >= kUnknownContext ? kRootPath : process.contexts.path(context);
+  path = process.ranges.path(path);
+  std::vector<FrameId> frames;
+  if (path >= process.paths.size()) path = kRootPath;
+  for (; path != kRootPath; path = process.paths.parent(path)) {
+    frames.push_back(process.paths.frame(path));
+  }
+  nb::list names;
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    const NameId name =
+        frame->is_position() ? process.frame_texts[frame->number()] : frame->number();
+    const std::string& text = process.names.text(name);
+    names.append(nb::steal(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
+  }
+  return names;
+}
+
+/// What launch metadata calls the kernel there; empty: nothing.
+std::string renamed(const Session& session, ContextId context) {
+  uint32_t id;
+  if (!session.uses_launch_metadata()) return {};
+  const Op* op = process.contexts.op(context, id);
+  return op == nullptr ? std::string() : op->name;
+}
+
+nb::dict region_dict(const RegionSum& sum) {
+  nb::dict dict;
+  const double weight = sum.warp_count == 0 ? 0 : 1.0 / static_cast<double>(sum.warp_count);
+  dict["region"] = sum.region;
+  dict["parent"] = sum.parent == device_buffer::kNoContext ? nb::object(nb::none())
+                                                           : nb::object(nb::int_(sum.parent));
+  dict["count"] = sum.count;
+  dict["cycles"] = sum.cycles;
+  dict["ns"] = sum.time_ns;
+  dict["p10"] = sum.p10_cycles * weight;
+  dict["p50"] = sum.p50_cycles * weight;
+  dict["p90"] = sum.p90_cycles * weight;
+  dict["min"] = sum.min_cycles;
+  dict["max"] = sum.max_cycles;
+  dict["value_count"] = sum.value_count;
+  dict["value_sum"] = sum.value_sum;
+  dict["value_min"] = sum.value_min;
+  dict["value_max"] = sum.value_max;
+  return dict;
+}
+
+nb::dict sum_dict(const Session& session, const KernelSum& sum) {
+  nb::dict dict;
+  const std::string other_name = renamed(session, sum.key.context);
+  dict["kernel"] = sum.key.kernel;
+  dict["name"] = other_name.empty() ? recorder().kernel_name(sum.key.kernel) : other_name;
+  dict["context"] = frames_of(sum.key.context);
+  dict["is_captured"] = sum.key.is_captured;
+  dict["device_id"] = sum.key.device_id;
+  dict["launches"] = sum.launches;
+  dict["dropped"] = sum.dropped;
+  dict["recorded_warps"] = sum.recorded_warps;
+  dict["clock_ghz"] = sum.cycles_per_ns;
+  dict["record_cycles"] = sum.record_cycles;
+  nb::list regions;
+  for (const RegionSum& region : sum.regions) regions.append(region_dict(region));
+  dict["regions"] = regions;
+  nb::list ctas;
+  for (const CtaTime& cta : sum.ctas) {
+    ctas.append(nb::make_tuple(cta.cta, cta.sm, cta.start_ns, cta.end_ns));
+  }
+  dict["ctas"] = ctas;
+  nb::dict losses;
+  visit_losses(sum.losses, [&](const char* name, uint64_t count) {
+    if (count != 0) losses[name] = count;
+  });
+  dict["losses"] = losses;
+  return dict;
+}
+
+nb::list sums(PySession& self, int phase) {
+  const Session& session = opened(self);
+  nb::list list;
+  for (const KernelSum& sum : recorder().sums(session, phase)) {
+    list.append(sum_dict(session, sum));
+  }
+  return list;
+}
+
+nb::dict stats() {
+  const RecorderStats stats = recorder().stats();
+  nb::dict dict;
+  dict["launches"] = stats.launches;
+  dict["captured"] = stats.captured;
+  dict["decoded"] = stats.decoded;
+  dict["dropped"] = stats.dropped;
+  dict["pool_bytes"] = stats.pool_bytes;
+  dict["in_flight"] = stats.in_flight;
+  dict["decode_ns"] = stats.decode_ns;
+  return dict;
+}
+
+}  // namespace
+
+void add_recorder(nb::module_& module) {
+  nb::class_<InKernel>(module, "InKernel")
+      .def_static("load", load, "cuda_path"_a)
+      .def_static("is_loaded", [] { return recorder().is_loaded(); })
+      .def_static(
+          "set_limit", [](size_t bytes) { recorder().set_limit(bytes); }, "bytes"_a)
+      .def_static("add_kernel", add_kernel, "name"_a, nb::kw_only(), "scratch_bytes"_a,
+                  "record_map"_a, "record_cycles"_a = 0.0)
+      .def_static("start", start, "session"_a)
+      .def_static(
+          "stop", [](PySession& self) { self.detach_recorder(); }, "session"_a)
+      .def_static(
+          "allocate",
+          [](size_t bytes, size_t alignment, uint64_t stream, bool in_host_memory) {
+            return recorder().allocate(bytes, alignment, reinterpret_cast<CudaStream>(stream),
+                                       in_host_memory);
+          },
+          "bytes"_a, "alignment"_a, "stream"_a, nb::kw_only(), "in_host_memory"_a = false)
+      .def_static("has_buffer", [] { return Recorder::has_buffer(); })
+      .def_static(
+          "set_only",
+          [](PySession* session) {
+            Recorder::set_only(session == nullptr ? nullptr : &opened(*session));
+          },
+          "session"_a.none())
+      .def_static("describe_device", [] { return recorder().describe_device(); })
+      .def_static(
+          "launched", [](uint32_t kernel) { recorder().launched(kernel); }, "kernel"_a)
+      .def_static("flush", flush, "limit_s"_a)
+      .def_static("sums", sums, "session"_a, "phase"_a)
+      .def_static(
+          "forget_phase",
+          [](PySession& self, int phase) { recorder().forget_phase(self.core, phase); },
+          "session"_a, "phase"_a)
+      .def_static("stats", stats)
+      .def_static("take_problems", [] { return recorder().take_problems(); });
+}
+
+}  // namespace proton::bindings

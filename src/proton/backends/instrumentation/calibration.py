@@ -1,0 +1,161 @@
+"""What a record costs on this machine: measured once for each device, and kept in a file.
+
+A kernel passes through empty regions, records back to back, so that the median passage is the cost
+of one record. What it is depends on the device, the driver, Triton, and on how records are stored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from proton import _native, _triton
+from proton.backends.instrumentation.kernels import ProbeCost
+from proton.errors import ProtonError
+from proton.inkernel.compile import KernelRecords
+from proton.inkernel.modes import Default, parse_instrumentation
+
+LAUNCHES = 5
+LIMIT_S = 10.0
+KERNEL = "empty_regions"
+_FOLDER = "PROTON_CACHE_DIR"
+_VERSION = 1  # of the file's entries; raised when records are made another way
+
+_log = logging.getLogger("proton")
+_lock = threading.RLock()
+_known: dict[str, ProbeCost] = {}
+_is_measuring = False
+
+
+def cost_of(records: KernelRecords) -> ProbeCost:
+    """What a record of such a kernel costs on the calling thread's device; never fails.
+
+    Known from an earlier process, or measured now, which takes a second; nothing where that does
+    not work out, with the reason in the log.
+    """
+    global _is_measuring
+    with _lock:
+        if _is_measuring or not records.record_map.get("static_records"):
+            return ProbeCost()
+        try:
+            key = make_key(records, *_native.InKernel.describe_device())
+            if key in _known:
+                return _known[key]
+            cost = read_costs(cache_file()).get(key)
+            if cost is None:
+                _is_measuring = True
+                try:
+                    cost = measure(records)
+                finally:
+                    _is_measuring = False
+                write_cost(cache_file(), key, cost)
+        except (ProtonError, OSError, RuntimeError) as error:
+            _log.warning("the cost of records is not known, and not taken off: %s", error)
+            return ProbeCost()
+        _known[key] = cost
+        return cost
+
+
+def make_key(records: KernelRecords, device: str, driver: int) -> str:
+    """What the cost depends on, as text."""
+    storage, record_map = storage_of(records), records.record_map
+    facts = (
+        f"v{_VERSION}",
+        device,
+        f"driver {driver}",
+        f"Triton {_triton.version()}",
+        str(storage),
+        f"clock of {record_map.get('clock_bits')} bits",
+    )
+    return ", ".join(facts)
+
+
+def storage_of(records: KernelRecords) -> Default:
+    """A mode that stores its records as the kernel does, whatever that records."""
+    return Default(
+        buffer_strategy=records.record_map["strategy"],
+        buffer_type=records.record_map["memory"],
+        optimizations=parse_instrumentation(records.mode).optimizations,
+    )
+
+
+def measure(records: KernelRecords) -> ProbeCost:
+    """Run the kernel of empty regions, recorded as `records` are.
+
+    Raises:
+        ProtonError, RuntimeError: it could not be compiled or run, or recorded nothing.
+    """
+    from proton.backends.instrumentation.calibration_kernel import chosen_kernel
+
+    with chosen_kernel(storage_of(records)) as kernel, _own_session() as session:
+        for _ in range(LAUNCHES):
+            kernel[(1,)](num_warps=4)
+        if not _native.InKernel.flush(LIMIT_S):
+            raise RuntimeError(f"the kernel {KERNEL!r} did not end within {LIMIT_S:.0f} s")
+        return cost_in(_native.InKernel.sums(session, 0))
+
+
+def cost_in(sums: list[dict[str, Any]]) -> ProbeCost:
+    """The cost that launches of the kernel of empty regions show.
+
+    Raises:
+        RuntimeError: there was none, or it recorded nothing.
+    """
+    passages = [region for each in sums for region in each["regions"] if region["count"]]
+    if not passages:
+        raise RuntimeError(f"the kernel {KERNEL!r} recorded nothing")
+    empty = max(passages, key=lambda region: int(region["count"]))
+    error = max(empty["p90"] - empty["p50"], empty["p50"] - empty["p10"])
+    return ProbeCost(round(empty["p50"], 2), round(error, 2))
+
+
+@contextmanager
+def _own_session() -> Iterator[Any]:
+    """A session that alone is told of what this thread launches."""
+    session = _native.Session(-1, context="shadow", data="tree")
+    _native.InKernel.start(session)
+    session.activate()
+    _native.InKernel.set_only(session)
+    try:
+        yield session
+    finally:
+        _native.InKernel.set_only(None)
+        _native.InKernel.stop(session)
+        session.deactivate()
+        session.close()
+
+
+def cache_file() -> Path:
+    """Where costs are kept: PROTON_CACHE_DIR, or the user's folder for caches."""
+    folder = os.environ.get(_FOLDER)
+    if not folder:
+        home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = str(Path(home, "proton"))
+    return Path(folder, "record_costs.json")
+
+
+def read_costs(path: Path) -> dict[str, ProbeCost]:
+    """What the file knows; nothing where there is none, or where it is damaged."""
+    try:
+        found = json.loads(path.read_bytes())
+        return {key: ProbeCost(float(cost), float(error)) for key, (cost, error) in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def write_cost(path: Path, key: str, cost: ProbeCost) -> None:
+    """Add to the file; a folder that cannot be written to is no harm."""
+    costs = read_costs(path) | {key: cost}
+    text = json.dumps({name: (each.cycles, each.error_cycles) for name, each in costs.items()})
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f"{path.name}.{os.getpid()}")
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)

@@ -1,0 +1,108 @@
+"""Which loaded kernels record, and what the native recorder calls them. Any thread."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from proton import _native, _triton_launch
+from proton.inkernel.compile import KernelRecords, read_records
+from proton.model.in_kernel import REGISTERS, SHARED, SPILLS
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCost:
+    """What a record costs, in cycles, and how far that may be off."""
+
+    cycles: float = 0.0
+    error_cycles: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedKernel:
+    """A kernel that records, as the driver has it."""
+
+    number: int  # the recorder's
+    function: int
+    records: KernelRecords
+    cost: ProbeCost
+
+
+class Kernels:
+    """The kernels that record, by their function in the driver.
+
+    Args:
+        cost_of: What a record of a kernel costs; asked when the kernel is loaded, with its context
+            current.
+    """
+
+    def __init__(self, cost_of: Callable[[KernelRecords], ProbeCost]) -> None:
+        self._cost_of = cost_of
+        self._by_function: dict[int, LoadedKernel | None] = {}  # None: it records nothing
+        self._by_number: dict[int, LoadedKernel] = {}
+        self.has_mailbox = False  # whether one of them tells the host of full rings
+
+    def on_load(
+        self, module: Any, function: Any, name: str, metadata_group: Mapping[str, str], key: str
+    ) -> None:
+        """Triton has loaded a kernel."""
+        self._add(function, name, _read_metadata(name, metadata_group))
+
+    def find(self, function: int) -> LoadedKernel | None:
+        """The kernel of a function; None where it does not record."""
+        if function not in self._by_function:
+            self._by_function[function] = None
+            for kernel in _triton_launch.loaded_kernels():  # before anybody listened
+                if kernel.function == function:
+                    self._add(function, kernel.name, kernel.metadata)
+        return self._by_function[function]
+
+    def of_number(self, number: int) -> LoadedKernel:
+        """The kernel that the recorder knows by this number."""
+        return self._by_number[number]
+
+    def _add(self, function: int, name: str, metadata: Any) -> None:
+        records = read_records(metadata)
+        if records is None:
+            self._by_function[function] = None  # the address may have been another kernel's
+            return
+        cost = self._cost_of(records)
+        number = _native.InKernel.add_kernel(
+            name,
+            scratch_bytes=records.scratch_bytes,
+            record_map=records.record_map,
+            record_cycles=cost.cycles,
+        )
+        loaded = LoadedKernel(number, function, records, cost)
+        self._by_number[number] = self._by_function[function] = loaded
+        self.has_mailbox |= _has_mailbox(records.record_map)
+
+
+def _has_mailbox(record_map: Mapping[str, Any]) -> bool:
+    return record_map.get("strategy") == "flush" and record_map.get("memory") == "global"
+
+
+def _read_metadata(name: str, group: Mapping[str, str]) -> Mapping[str, Any]:
+    """The metadata that Triton keeps beside a compiled kernel; empty where it is gone."""
+    path = group.get(f"{name}.json") or next((p for p in group.values() if p.endswith(".json")), "")
+    try:
+        found = json.loads(Path(path).read_bytes()) if path else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def resources_of(kernel: LoadedKernel) -> dict[str, float]:
+    """Registers, spilled bytes and shared memory of a kernel as it runs with records."""
+    for each in _triton_launch.loaded_kernels():
+        if each.function == kernel.function:
+            found = {
+                REGISTERS: getattr(each, "n_regs", None),
+                SPILLS: getattr(each, "n_spills", None),
+                SHARED: getattr(each.metadata, "shared", None),
+            }
+            return {key: float(value) for key, value in found.items() if value is not None}
+    return {}

@@ -1,0 +1,157 @@
+"""From the recorder's sums to `RecordedKernel`s: names, quantiles, CTAs, losses, changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.model.in_kernel import NO_PARENT, Change, Ctas, RecordedKernel, Region, Value
+
+# the decoder's words -> those of files
+_LOSSES = {"overwritten_records": "overflowed_records"}
+_UNMATCHED = ("unmatched_starts", "unmatched_ends", "overwritten_starts")
+_CAPTURED = "<captured_at>"
+
+
+def to_recorded_kernel(
+    sum_: Mapping[str, Any], kernel: LoadedKernel, resources: Mapping[str, float]
+) -> RecordedKernel:
+    """One kernel of one context, as `_native.InKernel.sums` has it."""
+    described = kernel.records.record_map.get("regions", ())
+    regions = _regions(sum_["regions"], described)
+    context = [_CAPTURED, *sum_["context"]] if sum_["is_captured"] else sum_["context"]
+    return RecordedKernel(
+        kernel=sum_["name"],
+        context=tuple(context),
+        mode=kernel.records.mode,
+        device_id=sum_["device_id"],
+        launches=sum_["launches"],
+        recorded_warps=sum_["recorded_warps"],
+        clock_ghz=sum_["clock_ghz"] or None,
+        record_cycles=sum_["record_cycles"],
+        error_cycles=kernel.cost.error_cycles,
+        regions=regions,
+        ctas=summarize_ctas(sum_["ctas"]),
+        values=_values(sum_["regions"], described),
+        losses=_losses(sum_["losses"], sum_["dropped"]),
+        changed=_changed(kernel.records.plain, resources),
+    )
+
+
+def _regions(
+    sums: Sequence[Mapping[str, Any]], described: Sequence[Mapping[str, Any]]
+) -> list[Region]:
+    """Passages through regions; numbers alone are left to `_values`."""
+    numbers: dict[int, int] = {}  # where each of `sums` stands
+    regions: list[Region] = []
+    for at, each in enumerate(sums):
+        region = described[each["region"]]
+        if region.get("kind") == "value":
+            continue
+        numbers[at] = len(regions)
+        has_passed = each["count"] > 0
+        regions.append(
+            Region(
+                name=region["name"],
+                file=region.get("file") or "",
+                line=region.get("line") or 0,
+                kind=region.get("kind") or "",
+                parent=numbers.get(each["parent"], NO_PARENT),
+                count=each["count"],
+                cycles=each["cycles"],
+                ns=each["ns"] or None,
+                **{key: each[key] for key in ("p10", "p50", "p90", "min", "max") if has_passed},
+            )
+        )
+    return regions
+
+
+def _values(
+    sums: Sequence[Mapping[str, Any]], described: Sequence[Mapping[str, Any]]
+) -> list[Value]:
+    """Numbers that the kernel recorded, those of one name together."""
+    found: dict[str, Value] = {}
+    for each in sums:
+        if each["value_count"] == 0:
+            continue
+        name = described[each["region"]]["name"]
+        low, high = float(each["value_min"]), float(each["value_max"])
+        before = found.get(name) or Value(name, 0, 0.0, low, high)
+        found[name] = Value(
+            name,
+            before.count + each["value_count"],
+            before.sum + each["value_sum"],
+            min(low, low if before.min is None else before.min),
+            max(high, high if before.max is None else before.max),
+        )
+    return list(found.values())
+
+
+def _losses(counts: Mapping[str, int], dropped: int) -> dict[str, int]:
+    losses = {_LOSSES.get(name, name): count for name, count in counts.items()}
+    unmatched = sum(losses.pop(name, 0) for name in _UNMATCHED)
+    return losses | {
+        name: count
+        for name, count in (("unmatched", unmatched), ("dropped_buffers", dropped))
+        if count
+    }
+
+
+def _changed(plain: Mapping[str, float] | None, recorded: Mapping[str, float]) -> dict[str, Change]:
+    known = plain or {}
+    return {
+        name: Change(known.get(name), recorded.get(name))
+        for name in dict.fromkeys([*known, *recorded])
+        if known.get(name) is not None and recorded.get(name) is not None
+    }
+
+
+def summarize_ctas(times: Sequence[tuple[int, int, int, int]]) -> Ctas | None:
+    """How the CTAs of a launch, each (number, SM, start, end), were spread over the device."""
+    if not times:
+        return None
+    first = min(start for _, _, start, _ in times)
+    last = max(end for _, _, _, end in times)
+    by_sm: dict[int, list[tuple[int, int]]] = {}
+    for _, sm, start, end in times:
+        by_sm.setdefault(sm, []).append((start, end))
+    durations = sorted(end - start for _, _, start, end in times)
+    whole = max(last - first, 1)
+    shares: list[float | None] = [None] * (max(by_sm) + 1)
+    for sm, spans in by_sm.items():
+        shares[sm] = round(_covered(spans) / whole, 4)
+    return Ctas(
+        count=len(times),
+        sms=len(by_sm),
+        first_start_ns=first,
+        last_end_ns=last,
+        p50_ns=_quantile(durations, 0.5),
+        p99_ns=_quantile(durations, 0.99),
+        waves=round(len(times) / max(_most_at_once(times), 1), 3),
+        tail_ns=last - min(max(end for _, end in spans) for spans in by_sm.values()),
+        per_sm=shares,
+    )
+
+
+def _quantile(ordered: Sequence[int], share: float) -> int:
+    """Nearest rank, as everywhere."""
+    return ordered[max(-(-int(share * 1000) * len(ordered) // 1000), 1) - 1]
+
+
+def _covered(spans: list[tuple[int, int]]) -> int:
+    """Nanoseconds in which at least one of the spans ran."""
+    covered, until = 0, min(start for start, _ in spans)
+    for start, end in sorted(spans):
+        covered += max(end - max(start, until), 0)
+        until = max(until, end)
+    return covered
+
+
+def _most_at_once(times: Sequence[tuple[int, int, int, int]]) -> int:
+    edges = sorted([(start, 1) for _, _, start, _ in times] + [(end, -1) for _, _, _, end in times])
+    now = most = 0
+    for _, step in edges:
+        now += step
+        most = max(most, now)
+    return most

@@ -1,0 +1,316 @@
+"""Kernels that record, on the fake driver: compiled and launched by Triton, read by the recorder,
+booked into sessions of both kinds, alone and beside CUPTI.
+"""
+
+# Kernels are in Triton's language: Python's types do not apply to them.
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+import triton.language as tl
+
+import proton
+import proton.language as pl
+from proton import _native
+from proton.backends.instrumentation import backend
+from proton.backends.instrumentation.kernels import ProbeCost
+from proton.backends.instrumentation.launches import Launches
+from proton.errors import UsageError
+from proton.files.detect import open_profile
+from proton.model.trace import LaneKind
+from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.fake_launches import fake_launches
+
+torch = pytest.importorskip("torch")
+
+ROWS, WARPS = 6, 4
+
+
+@triton.jit
+def softmax(x_ptr, y_ptr, n, B: tl.constexpr):
+    row = tl.program_id(0)
+    at = tl.arange(0, B)
+    with pl.scope("load"):
+        x = tl.load(x_ptr + row * n + at, mask=at < n, other=-float("inf"))
+    with pl.scope("reduce"):
+        x = tl.exp(x - tl.max(x, 0))
+        total = tl.sum(x, 0)
+    tl.store(y_ptr + row * n + at, x / total, mask=at < n)
+
+
+@triton.jit
+def copy(x_ptr, y_ptr, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y_ptr + at, tl.load(x_ptr + at))
+
+
+@pytest.fixture
+def launches(fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: Any) -> Iterator[Any]:
+    """Triton on the fake driver; the cost of records is known, so that nobody measures it."""
+    fresh = Launches()
+    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
+    monkeypatch.setattr(backend, "launches", fresh)
+    with fake_launches(fake_driver) as active:
+        yield active
+
+
+def launch_softmax() -> None:
+    x = torch.zeros(ROWS, 64)
+    softmax[(ROWS,)](x, torch.empty_like(x), 64, B=64, num_warps=WARPS)
+
+
+def read(path: str = "run.hatchet") -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The root of a profile and what its kernels recorded."""
+    root = json.loads(Path(path).read_bytes())[0]
+    return root, root["proton"].get("in_kernel", [])
+
+
+def node(root: dict[str, Any], path: str) -> dict[str, Any]:
+    for name in path.split("/"):
+        root = next(each for each in root["children"] if each["frame"]["name"] == name)
+    return root
+
+
+def test_regions_stand_below_their_kernel_in_the_scope_of_the_launch(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation")
+    with proton.scope("layer"):
+        for _ in range(3):
+            launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert root["proton"]["losses"] == {}
+    assert root["proton"]["warnings"] == []
+    kernel = node(root, "layer/softmax")
+    assert kernel["metrics"]["count"] == 3
+    assert kernel["metrics"]["time (ns)"] == 3 * 20_000
+    load = node(root, "layer/softmax/load")["metrics"]
+    warps = 3 * ROWS * WARPS
+    assert load["cycles"] == (200 - 20) * warps
+    assert load["normalized_cycles"] == pytest.approx(3 * (200 - 20))
+    assert load["nanoseconds (ns)"] == pytest.approx((200 - 20) * warps / 1.5)
+    assert entry["context"] == ["layer"]
+    assert (entry["launches"], entry["recorded_warps"]) == (3, warps)
+    assert entry["clock_ghz"] == pytest.approx(1.5)
+    assert (entry["record_cycles"], entry["error_cycles"]) == (20.0, 1.0)
+    assert [each["name"] for each in entry["regions"]] == ["load", "reduce"]
+    region = entry["regions"][0]
+    assert region["count"] == warps
+    assert region["p10"] == region["p50"] == region["p90"] == region["min"] == 180
+    assert region["file"].endswith("test_in_kernel_fake.py")
+    assert region["line"] > 0
+    assert entry["ctas"]["count"] == entry["ctas"]["sms"] == ROWS
+    assert entry["ctas"]["waves"] == 1.0
+    assert entry["losses"] == {}
+
+
+def test_kernels_without_records_are_left_alone(launches: Any, fake_driver: FakeDriver) -> None:
+    session = proton.start("run", backend="instrumentation")
+    x = torch.zeros(64)
+    with proton.scope("layer"):
+        copy[(1,)](x, x, B=64)
+    proton.finalize(session)
+    assert read()[1] == []
+    assert fake_driver.counter("cuMemAlloc_v2") == 0
+
+
+def test_afterwards_the_plain_kernel_runs_again(launches: Any, fake_driver: FakeDriver) -> None:
+    from triton.runtime import _allocation
+
+    launch_softmax()
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    launched = _native.InKernel.stats()["launches"]
+    proton.finalize(session)
+    launch_softmax()
+    assert _native.InKernel.stats()["launches"] == launched
+    assert _native.InKernel.stats()["pool_bytes"] == 0
+    assert fake_driver.counter("cuMemAlloc_v2") == fake_driver.counter("cuMemFree_v2")
+    assert fake_driver.counter("cuEventCreate") == fake_driver.counter("cuEventDestroy_v2")
+    assert isinstance(_allocation._profile_allocator.get(), _allocation.NullAllocator)
+
+
+def test_beside_cupti_the_kernel_has_cuptis_time_and_no_copies_of_ours(launches: Any) -> None:
+    session = proton.start("run", backend="cupti")
+    proton.start("run", backend="instrumentation")
+    with proton.scope("layer"):
+        launch_softmax()
+        launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert root["proton"]["losses"] == {}
+    (layer,) = root["children"]
+    (kernel,) = layer["children"]
+    assert kernel["metrics"]["count"] == 2
+    assert [each["frame"]["name"] for each in kernel["children"]] == ["load", "reduce"]
+    assert entry["launches"] == 2
+
+
+def test_a_trace_has_a_lane_for_every_warp_within_the_kernels_span(launches: Any) -> None:
+    session = proton.start("run", backend="cupti", data="trace")
+    proton.start("run", backend="instrumentation", data="trace")
+    launch_softmax()
+    proton.finalize(session)
+    events = json.loads(Path("run.chrome_trace").read_bytes())["traceEvents"]
+    warps = [each for each in events if str(each.get("tid")).startswith("warp ")]
+    assert len(warps) == 2 * ROWS * WARPS
+    assert {each["pid"] for each in warps} == {f"softmax Core{n} CTA{n}" for n in range(ROWS)}
+    assert {each["name"] for each in warps} == {"load", "reduce"}
+    assert warps[0]["args"]["call_stack"] == ["ROOT", "softmax", "load"]
+    assert warps[0]["args"]["Frequency (MHz)"] == 1500
+    kernel = next(each for each in events if each.get("cat") == "kernel")
+    assert kernel["name"] == "softmax"
+    for each in warps:
+        assert kernel["ts"] - 0.1 <= each["ts"]
+        assert each["ts"] + each["dur"] <= kernel["ts"] + kernel["dur"] + 0.1
+    trace = open_profile("run.chrome_trace").trace
+    assert trace is not None
+    assert sum(lane.kind is LaneKind.WARP for lane in trace.lanes) == ROWS * WARPS
+
+
+def test_launch_metadata_names_the_kernel_that_recorded(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation", hook="triton")
+    softmax.launch_metadata = lambda grid, metadata, args: {"name": f"softmax_{args['n']}"}
+    try:
+        launch_softmax()
+    finally:
+        softmax.launch_metadata = None
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert entry["kernel"] == "softmax_64"
+    assert node(root, "softmax_64/load")["metrics"]["cycles"] > 0
+
+
+def test_a_graph_is_read_at_each_flush_and_counts_its_last_replay(
+    launches: Any, fake_driver: FakeDriver
+) -> None:
+    stream = fake_driver.stream()
+    session = proton.start("run", backend="instrumentation")
+    fake_driver.calls.fake_capture_begin(stream)
+    launches.stream = stream
+    with proton.scope("captured"):
+        launch_softmax()
+    graph = fake_driver.instantiate(fake_driver.calls.fake_capture_end(stream))
+    proton.deactivate(session, flushing=True)  # nothing was replayed
+    proton.activate(session)
+    fake_driver.replay(graph)
+    fake_driver.replay(graph)
+    proton.deactivate(session, flushing=True)
+    proton.activate(session)
+    fake_driver.replay(graph)
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert entry["context"] == ["<captured_at>", "captured"]
+    assert (entry["launches"], entry["recorded_warps"]) == (2, 2 * ROWS * WARPS)
+    assert node(root, "<captured_at>/captured/softmax/load")["metrics"]["cycles"] > 0
+    fake_driver.replay(graph)  # its buffer is still there
+
+
+def test_threads_launch_at_the_same_time_in_scopes_of_their_own(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+
+    def work(name: str) -> None:
+        with proton.scope(name):
+            for _ in range(20):
+                launch_softmax()
+
+    threads = [threading.Thread(target=work, args=(f"thread{n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    proton.finalize(session)
+    _, entries = read()
+    found = {tuple(each["context"]): each["launches"] for each in entries}
+    expected: dict[tuple[str, ...], int] = {(f"thread{n}",): 20 for n in range(4)}
+    assert found == expected | {(): 1}
+
+
+def test_phases_have_their_own_launches(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation")
+    assert session is not None
+    launch_softmax()
+    proton.data.advance_phase(session)
+    launch_softmax()
+    launch_softmax()
+    proton.finalize(session)
+    (first,) = read("run.part_0.hatchet")[1]
+    (second,) = read("run.part_1.hatchet")[1]
+    assert (first["launches"], second["launches"]) == (1, 2)
+
+
+def test_two_sessions_get_the_same_launch_each_in_its_own_context(launches: Any) -> None:
+    shadow = proton.start("shadow", backend="instrumentation")
+    python = proton.start("python", backend="instrumentation", context="python")
+    with proton.scope("layer"):
+        launch_softmax()
+    proton.finalize(shadow)
+    proton.finalize(python)
+    assert read("shadow.hatchet")[1][0]["context"] == ["layer"]
+    frames = read("python.hatchet")[1][0]["context"]
+    assert any("launch_softmax" in frame for frame in frames), frames
+
+
+def test_a_buffer_that_there_is_no_memory_for_is_counted_and_the_launch_goes_on(
+    launches: Any, fake_driver: FakeDriver
+) -> None:
+    session = proton.start("run", backend="instrumentation")
+    fake_driver.fail("cuMemAlloc_v2", 2, times=1)
+    launch_softmax()
+    launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert entry["launches"] == 1
+    assert entry["losses"] == {"dropped_buffers": 1}
+    assert "no memory for the records of a launch" in root["proton"]["warnings"][0]
+
+
+def test_a_context_that_is_gone_loses_its_records_and_nothing_else(
+    launches: Any, fake_driver: FakeDriver
+) -> None:
+    session = proton.start("run", backend="instrumentation")
+    fake_driver.fail("cuMemcpyDtoHAsync_v2", 709, times=1)
+    launch_softmax()
+    proton.deactivate(session, flushing=True)
+    proton.activate(session)
+    launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert (entry["launches"], entry["losses"]) == (1, {"dropped_buffers": 1})
+    assert root["proton"]["losses"] == {"dropped_buffers": 1}
+    assert "context is destroyed" in root["proton"]["warnings"][0]
+
+
+def test_a_kernel_that_does_not_end_is_waited_for_no_longer_than_the_limit(
+    launches: Any, fake_driver: FakeDriver, monkeypatch: Any
+) -> None:
+    from proton.runtime.session import find
+
+    session = proton.start("run", backend="instrumentation")
+    assert session is not None
+    find(session).flush_limit_s = 0.2
+    fake_driver.option("hold", 1)
+    with proton.scope("layer"):
+        launch_softmax()
+    proton.finalize(session)
+    fake_driver.option("hold", 0)
+    root, entries = read()
+    assert entries == []
+    assert root["proton"]["losses"] == {"flush_timeout": 1}
+
+
+def test_modes_that_differ_cannot_record_at_the_same_time(launches: Any) -> None:
+    session = proton.start("one", backend="instrumentation", mode="default")
+    with pytest.raises(UsageError, match="'ops'"):
+        proton.start("two", backend="instrumentation", mode="ops")
+    launch_softmax()
+    proton.finalize(session)
+    assert read("one.hatchet")[1][0]["launches"] == 1

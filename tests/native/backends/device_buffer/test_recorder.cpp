@@ -1,0 +1,352 @@
+/// The recorder on the fake driver: buffers that come back zeroed, launches read in time,
+/// mailboxes, graphs, threads, failures.
+#include "backends/device_buffer/recorder.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/clock.h"
+#include "check.h"
+#include "fake_cuda/fake.h"
+#include "kernel_buffer.h"
+
+using namespace proton;
+using namespace kernel_buffer;
+
+namespace {
+
+constexpr uint32_t kRing = 64;
+constexpr uint32_t kScratch = 2 * (kRing + kHeaderBytes);  // two warps a CTA
+constexpr int64_t kLimitNs = 20'000'000'000;
+
+/// Keeps what it is told. Told on the recorder's thread, asked after a flush.
+struct Sink : EventSink {
+  void on_events(std::span<const KernelEvent>) noexcept override {}
+  void on_launches(std::span<const LaunchEvent>) noexcept override {}
+  void on_values(std::span<const ValueEvent>) noexcept override {}
+  void on_samples(const SampleBatch&) noexcept override {}
+  void on_dropped(uint64_t) noexcept override {}
+  void on_loss(const char*, uint64_t count) noexcept override { losses += count; }
+  void on_recorded(const RecordedLaunch& launch) noexcept override {
+    std::lock_guard lock(mutex);
+    told.push_back(launch);
+  }
+
+  std::mutex mutex;
+  std::vector<RecordedLaunch> told;
+  std::atomic<uint64_t> losses{0};
+};
+
+thread_local ContextId here = 7;
+
+/// A recorder with one sink, for the life of a test.
+struct Session {
+  explicit Session(bool with_spans = false) {
+    FAKE(fake_clear)();
+    recorder.load(fake::library_path());
+    recorder.set_source({[]() noexcept { return here; }, []() noexcept { return here; },
+                         []() noexcept { return 0u; }, []() noexcept { return 1u; },
+                         []() noexcept { return false; }, [](uint64_t) noexcept {}});
+    FAKE(fake_launch)("warm", 1, nullptr);
+    Recorder::SinkOptions options;
+    options.with_spans = with_spans;
+    options.is_active = [this] { return is_active.load(); };
+    options.phase = [] { return 3; };
+    recorder.start(sink, options);
+  }
+  ~Session() {
+    FAKE(fake_set_option)("hold", 0);
+    recorder.stop(sink);
+  }
+
+  bool flush(int64_t limit_ns = kLimitNs) {
+    recorder.note_phases();
+    return recorder.flush(limit_ns);
+  }
+
+  Recorder& recorder = Recorder::get();
+  Sink sink;
+  std::atomic<bool> is_active{true};
+};
+
+uint32_t add_kernel(Recorder& recorder, bool has_mailbox = false) {
+  RecordingKernel kernel;
+  kernel.name = "k";
+  kernel.regions = nested(2);
+  kernel.region_names = {"outer", "inner"};
+  kernel.region_sources = {"k.py:3", ""};
+  kernel.ring_bytes = kRing;
+  kernel.stream_count = 2;
+  kernel.scratch_bytes = kScratch;
+  kernel.has_mailbox = has_mailbox;
+  return recorder.add_kernel(kernel);
+}
+
+/// What a launch of so many CTAs leaves, around now on a device whose clock is an hour ahead.
+Buffer records(uint32_t ctas) {
+  Buffer buffer({ctas, 2, kRing});
+  const auto ahead = static_cast<uint64_t>(now_ns() + 3'600'000'000'000) - kStartTime;
+  for (uint64_t slot = 0; slot < 2 * ctas; ++slot) {
+    Warp warp;
+    warp.on(static_cast<uint32_t>(slot / 2), slot % 2, slot % 4)
+        .lived(ahead, 0, ahead + 1000, 1500);
+    warp.start(0, 100).start(1, 200).end(1, 300).end(0, 600);
+    buffer.put(slot, warp);
+  }
+  return buffer;
+}
+
+/// A launch from the buffer to its end, as Triton makes it.
+void launch(Recorder& recorder, uint32_t kernel, uint32_t ctas, void* stream = nullptr) {
+  static std::mutex one_function;  // that the threads of a test share
+  const DeviceAddress address = recorder.allocate(size_t{ctas} * kScratch, 128, stream, false);
+  {
+    std::lock_guard lock(one_function);
+    Buffer left = records(ctas);
+    void* function = FAKE(fake_function)("k", 1000);
+    FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
+    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), stream);
+  }
+  recorder.launched(kernel);
+}
+
+}  // namespace
+
+TEST(a_launch_is_told_with_its_regions_its_warps_and_its_context) {
+  Session session(true);
+  const uint32_t kernel = add_kernel(session.recorder);
+  launch(session.recorder, kernel, 3);
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 1u);
+  const RecordedLaunch& told = session.sink.told[0];
+  CHECK_EQ(told.kernel, "k");
+  CHECK_EQ(told.context, 7u);
+  CHECK_EQ(*told.phase, 3);
+  CHECK_EQ(told.regions.size(), 2u);
+  CHECK_EQ(told.regions[0].name, "outer");
+  CHECK_EQ(told.regions[0].source, "k.py:3");
+  CHECK_EQ(told.regions[0].cycles, 6 * 500.0);
+  CHECK_EQ(told.regions[1].parent, 0u);
+  CHECK_EQ(told.warps.size(), 6u);
+  CHECK_EQ(told.spans.size(), 12u);
+  // On the host's clock, within what the host saw of it.
+  CHECK(told.warps[0].has_times);
+  CHECK(told.warps[0].start_ns <= now_ns() && told.warps[0].start_ns > now_ns() - kLimitNs);
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums.size(), 1u);
+  CHECK_EQ(sums[0].launches, 1u);
+  CHECK_EQ(sums[0].recorded_warps, 6u);
+  CHECK_EQ(sums[0].ctas.size(), 3u);
+  CHECK_EQ(all_losses(sums[0].losses), 0u);
+}
+
+TEST(memory_is_used_again_and_zeroed_in_between) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  for (int turn = 0; turn < 20; ++turn) {
+    launch(session.recorder, kernel, 2);
+    CHECK(session.flush());
+  }
+  CHECK_EQ(session.sink.told.size(), 20u);
+  CHECK(FAKE(fake_counter)("cuMemAlloc_v2") <= 2);
+  const DeviceAddress address = session.recorder.allocate(kScratch, 128, nullptr, false);
+  const auto* bytes = reinterpret_cast<const char*>(address);
+  for (size_t i = 0; i < kScratch; ++i) CHECK_EQ(static_cast<int>(bytes[i]), 0);
+  session.recorder.launched(kernel);
+  CHECK(session.flush());
+}
+
+TEST(launches_under_way_are_not_waited_for_but_by_a_flush) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  FAKE(fake_set_option)("hold", 1);
+  for (int i = 0; i < 10; ++i) launch(session.recorder, kernel, 1);
+  CHECK(!session.flush(50'000'000));
+  CHECK_EQ(session.recorder.stats().in_flight, 10u);
+  CHECK_EQ(FAKE(fake_counter)("cuCtxSynchronize"), 0);
+  CHECK_EQ(FAKE(fake_counter)("cuStreamSynchronize"), 0);
+  FAKE(fake_set_option)("hold", 0);
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 10u);
+}
+
+TEST(only_what_kernels_have_used_of_their_rings_is_copied) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  launch(session.recorder, kernel, 4);
+  CHECK(session.flush());
+  CHECK_EQ(FAKE(fake_counter)("cuMemcpy2DAsync_v2"), 0);
+  launch(session.recorder, kernel, 4);  // 32 of 64 bytes
+  CHECK(session.flush());
+  CHECK_EQ(FAKE(fake_counter)("cuMemcpy2DAsync_v2"), 1);
+  CHECK_EQ(session.sink.told[1].regions[1].cycles, 8 * 100.0);
+}
+
+TEST(a_graph_is_read_when_asked_and_each_reading_counts_once) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  void* stream = FAKE(fake_stream_create)();
+  FAKE(fake_capture_begin)(stream);
+  launch(session.recorder, kernel, 2, stream);
+  void* graph = FAKE(fake_graph_instantiate)(FAKE(fake_capture_end)(stream));
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 0u);
+  FAKE(fake_graph_launch)(graph, nullptr);
+  FAKE(fake_graph_launch)(graph, nullptr);
+  CHECK(session.flush());
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 1u);
+  CHECK(session.sink.told[0].is_captured);
+  CHECK_EQ(session.sink.told[0].warps.size(), 4u);
+}
+
+TEST(a_full_ring_is_emptied_while_the_kernel_runs) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder, true);
+  const DeviceAddress address = session.recorder.allocate(kScratch, 128, nullptr, true);
+  FAKE(fake_set_option)("hold", 1);
+  session.recorder.launched(kernel);
+  // The kernel: warp 0 fills its ring of eight records three times, and goes on when told to.
+  auto* bytes = reinterpret_cast<std::byte*>(address);
+  const Geometry geometry{1, 2, kRing};
+  auto* header = reinterpret_cast<Header*>(bytes + geometry.header_offset(0));
+  std::atomic_ref written(header->mailbox_written_bytes), drained(header->mailbox_drained_bytes);
+  Warp warp;
+  for (uint32_t i = 0; i < 26; ++i) {
+    const Record record{pack_tag(i % 2 == 0 ? RecordKind::kStart : RecordKind::kEnd, 0),
+                        static_cast<uint32_t>(kStartClock + 100 * (i + 1))};
+    std::memcpy(bytes + i % 8 * kRecordBytes, &record, sizeof record);
+    if (i % 8 != 7) continue;
+    written.store((i + 1) * kRecordBytes, std::memory_order_release);
+    const int64_t until = now_ns() + kLimitNs;
+    while (drained.load(std::memory_order_acquire) != (i + 1) * kRecordBytes) {
+      if (now_ns() > until) throw std::runtime_error("nobody empties the ring");
+    }
+  }
+  warp.header.ring_bytes = kRing;
+  warp.header.written_bytes = 26 * kRecordBytes;
+  warp.header.mailbox_written_bytes = warp.header.mailbox_drained_bytes = 24 * kRecordBytes;
+  std::memcpy(bytes + geometry.header_offset(0), &warp.header, sizeof warp.header);
+  FAKE(fake_set_option)("hold", 0);
+  CHECK(session.flush());
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums[0].regions[0].count, 13u);
+  CHECK_EQ(sums[0].losses.overwritten_records, 0u);
+}
+
+TEST(threads_launch_side_by_side) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  std::vector<std::thread> threads;
+  std::mutex gil;  // as under Python: one launching thread at a time
+  for (ContextId context = 1; context <= 4; ++context) {
+    threads.emplace_back([&, context] {
+      here = context;
+      FAKE(fake_launch)("warm", 1, nullptr);
+      void* stream = FAKE(fake_stream_create)();
+      for (int i = 0; i < 50; ++i) {
+        std::lock_guard lock(gil);
+        launch(session.recorder, kernel, 1 + context % 3, stream);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(session.flush());
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums.size(), 4u);
+  for (const KernelSum& sum : sums) {
+    CHECK_EQ(sum.launches, 50u);
+    CHECK_EQ(sum.recorded_warps, 100u * (1 + sum.key.context % 3));
+    CHECK_EQ(all_losses(sum.losses), 0u);
+  }
+}
+
+TEST(a_pool_at_its_limit_lets_launches_go_on_unread) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  session.recorder.set_limit(0);
+  std::thread([&] {
+    FAKE(fake_context_create)(0);  // one that the limit is for
+    FAKE(fake_set_option)("hold", 1);
+    launch(session.recorder, kernel, 1);  // there is always one
+    launch(session.recorder, kernel, 1);
+    launch(session.recorder, kernel, 1);
+    FAKE(fake_set_option)("hold", 0);
+  }).join();
+  CHECK(session.flush());
+  session.recorder.set_limit(BlockPool::kMostBytes);
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums[0].launches, 1u);
+  CHECK_EQ(sums[0].dropped, 2u);
+}
+
+TEST(a_launch_that_failed_gives_its_buffer_back) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  session.recorder.allocate(kScratch, 128, nullptr, false);  // and no launch
+  launch(session.recorder, kernel, 1);
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 1u);
+  CHECK_EQ(session.recorder.stats().in_flight, 0u);
+}
+
+TEST(copies_that_fail_are_counted_and_told) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  FAKE(fake_set_failure)("cuMemcpyDtoHAsync_v2", 709, 0, 1);
+  launch(session.recorder, kernel, 1);
+  CHECK(session.flush());
+  launch(session.recorder, kernel, 1);
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.losses.load(), 1u);
+  CHECK_EQ(session.sink.told.size(), 1u);
+  const auto problems = session.recorder.take_problems();
+  CHECK_EQ(problems.size(), 1u);
+  CHECK(problems[0].find("context is destroyed (error 709)") != std::string::npos);
+}
+
+TEST(launches_that_no_session_wants_are_not_decoded) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  const uint64_t decoded = session.recorder.stats().decoded;
+  session.is_active = false;
+  launch(session.recorder, kernel, 1);
+  CHECK(session.flush());
+  CHECK_EQ(session.recorder.stats().decoded, decoded);
+  CHECK_EQ(session.recorder.stats().in_flight, 0u);
+}
+
+TEST(a_session_of_ones_own_alone_is_told) {
+  Session session;
+  Sink own;
+  Recorder::SinkOptions options;
+  options.is_active = [] { return true; };
+  options.phase = [] { return 0; };
+  session.recorder.start(own, options);
+  const uint32_t kernel = add_kernel(session.recorder);
+  Recorder::set_only(&own);
+  launch(session.recorder, kernel, 1);
+  Recorder::set_only(nullptr);
+  CHECK(session.flush());
+  CHECK_EQ(own.told.size(), 1u);
+  CHECK_EQ(session.sink.told.size(), 0u);
+  session.recorder.stop(own);
+}
+
+TEST(nothing_is_left_in_the_driver_afterwards) {
+  {
+    Session session;
+  }
+  const auto count = [](const char* name) { return FAKE(fake_counter)(name); };
+  {
+    Session session;  // counters start anew
+    const uint32_t kernel = add_kernel(session.recorder);
+    for (int i = 0; i < 5; ++i) launch(session.recorder, kernel, 2);
+    CHECK(session.flush());
+  }
+  CHECK_EQ(count("cuMemAlloc_v2"), count("cuMemFree_v2"));
+  CHECK_EQ(count("cuMemHostAlloc"), count("cuMemFreeHost"));
+  CHECK_EQ(count("cuEventCreate"), count("cuEventDestroy_v2"));
+  CHECK_EQ(count("cuStreamCreate"), count("cuStreamDestroy_v2"));
+}

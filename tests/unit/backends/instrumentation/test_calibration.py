@@ -1,0 +1,125 @@
+"""What a record costs: the key it is kept under, the file, and the measuring itself."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton import _native
+from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.calibration import (
+    cache_file,
+    cost_in,
+    cost_of,
+    make_key,
+    read_costs,
+    write_cost,
+)
+from proton.backends.instrumentation.kernels import ProbeCost
+from proton.inkernel.compile import KernelRecords
+
+
+def records(memory: str = "shared", count: int = 4, mode: str = "ops") -> KernelRecords:
+    record_map = {
+        "strategy": "circular",
+        "memory": memory,
+        "clock_bits": 32,
+        "static_records": count,
+        "regions": [],
+    }
+    return KernelRecords(mode, 0, 512, 128, record_map, 4, None, None, {})
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(calibration, "_known", {})
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Device(_native.InKernel):
+        @staticmethod
+        def describe_device() -> tuple[str, int]:
+            return "Fake GPU", 13000
+
+    monkeypatch.setattr(_native, "InKernel", Device)
+
+
+def test_the_key_tells_machines_and_ways_of_storing_apart() -> None:
+    key = make_key(records(), "NVIDIA H200", 13000)
+    assert "NVIDIA H200" in key
+    assert key == make_key(records(mode="loops"), "NVIDIA H200", 13000)
+    others = [
+        make_key(records("global"), "NVIDIA H200", 13000),
+        make_key(records(mode="ops:optimizations=sched_stores"), "NVIDIA H200", 13000),
+        make_key(records(), "NVIDIA H100", 13000),
+        make_key(records(), "NVIDIA H200", 12080),
+    ]
+    assert len({key, *others}) == 5
+
+
+def test_costs_are_kept_in_a_file_that_others_may_write_too() -> None:
+    write_cost(cache_file(), "a", ProbeCost(20.0, 1.0))
+    write_cost(cache_file(), "b", ProbeCost(28.5, 2.0))
+    assert read_costs(cache_file()) == {"a": ProbeCost(20.0, 1.0), "b": ProbeCost(28.5, 2.0)}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 3}', '{"a": ["x", 1]}', "\0"])
+def test_a_damaged_file_knows_nothing_and_is_written_anew(text: str) -> None:
+    cache_file().parent.mkdir(parents=True)
+    cache_file().write_text(text)
+    assert read_costs(cache_file()) == {}
+    write_cost(cache_file(), "a", ProbeCost(20.0, 1.0))
+    assert read_costs(cache_file()) == {"a": ProbeCost(20.0, 1.0)}
+
+
+def test_the_folder_is_the_users_for_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PROTON_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_file() == Path("/somewhere/proton/record_costs.json")
+
+
+def test_the_cost_is_the_median_passage_of_the_emptiest_region() -> None:
+    region: dict[str, Any] = {"count": 640, "p10": 19.0, "p50": 20.0, "p90": 24.0}
+    assert cost_in([{"regions": [{**region, "count": 0}, region]}]) == ProbeCost(20.0, 4.0)
+    with pytest.raises(RuntimeError, match="recorded nothing"):
+        cost_in([{"regions": []}])
+
+
+def test_it_is_measured_once_and_known_afterwards(
+    device: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[KernelRecords] = []
+
+    def measure(of: KernelRecords) -> ProbeCost:
+        measured.append(of)
+        return ProbeCost(21.0, 0.5)
+
+    monkeypatch.setattr(calibration, "measure", measure)
+    assert cost_of(records()) == ProbeCost(21.0, 0.5)
+    assert cost_of(records()) == ProbeCost(21.0, 0.5)
+    monkeypatch.setattr(calibration, "_known", {})  # as in the next process
+    assert cost_of(records()) == ProbeCost(21.0, 0.5)
+    assert len(measured) == 1
+    cost_of(records("global"))
+    assert len(measured) == 2
+
+
+def test_a_kernel_without_records_costs_nothing(device: None) -> None:
+    assert cost_of(records(count=0)) == ProbeCost()
+
+
+def test_what_cannot_be_measured_is_said_and_is_nothing(
+    device: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def measure(of: KernelRecords) -> ProbeCost:
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(calibration, "measure", measure)
+    with caplog.at_level(logging.WARNING, "proton"):
+        assert cost_of(records()) == ProbeCost()
+    assert "the cost of records is not known, and not taken off: no such luck" in caplog.text

@@ -1,0 +1,41 @@
+"""The kernel of empty regions, compiled by Triton and run on the fake driver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import proton
+from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.launches import launches
+from proton.files.detect import open_profile
+from tests.native.fake_cuda.driver import FakeDriver
+
+triton = pytest.importorskip("triton")
+
+
+def test_a_passage_of_it_is_what_a_record_costs(
+    fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from proton.backends.instrumentation.calibration_kernel import COUNT, chosen_kernel
+    from proton.inkernel.modes import parse_instrumentation
+    from tests.support.fake_launches import STEP_CYCLES, fake_launches
+
+    monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_cwd / "cache"))
+    monkeypatch.setattr(calibration, "_known", {})
+    monkeypatch.setattr(launches, "kernels", type(launches.kernels)(calibration.cost_of))
+    assert COUNT.value == 32
+    session = proton.start("run", backend="instrumentation", mode="cta")
+    with (
+        fake_launches(fake_driver),
+        chosen_kernel(parse_instrumentation("default:buffer_type=global")) as kernel,
+        proton.scope("layer"),
+    ):
+        kernel[(2,)](num_warps=4)  # its own cost is measured by itself, in a session apart
+    proton.finalize(session)
+    (cost,) = calibration.read_costs(calibration.cache_file()).values()
+    assert cost.cycles == STEP_CYCLES
+    profile = open_profile("run.hatchet")
+    (entry,) = profile.in_kernel
+    assert (entry.launches, entry.record_cycles) == (1, STEP_CYCLES)

@@ -1,0 +1,93 @@
+"""Which kernels record, by their function in the driver."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from proton import _triton_launch
+from proton.backends.instrumentation.kernels import Kernels, ProbeCost, resources_of
+
+RECORD_MAP: dict[str, Any] = {
+    "strategy": "circular",
+    "memory": "global",
+    "ring_bytes": 64,
+    "warps": [0, 1],
+    "ctas": [],
+    "cta_every": 1,
+    "regions": [{"name": "load", "kind": "scope"}],
+}
+
+
+def metadata(**changed: Any) -> dict[str, Any]:
+    described = {
+        "version": 1,
+        "mode": "default",
+        "thinning": 0,
+        "scratch_bytes": 256,
+        "scratch_align": 128,
+        "record_map": RECORD_MAP | changed,
+        "num_warps": 2,
+        "registers": None,
+        "plain": None,
+        "options": {},
+    }
+    return {"proton": json.dumps(described)}
+
+
+@pytest.fixture
+def kernels() -> Kernels:
+    return Kernels(lambda records: ProbeCost(20.0))
+
+
+def load(kernels: Kernels, folder: Path, function: int, content: dict[str, Any]) -> None:
+    path = folder / "k.json"
+    path.write_text(json.dumps(content))
+    kernels.on_load(None, function, "k", {"k.json": str(path), "k.cubin": "elsewhere"}, "hash")
+
+
+def test_a_loaded_kernel_is_known_by_its_function(kernels: Kernels, tmp_path: Path) -> None:
+    load(kernels, tmp_path, 0x100, metadata())
+    found = kernels.find(0x100)
+    assert found is not None
+    assert (found.records.mode, found.cost.cycles) == ("default", 20.0)
+    assert kernels.of_number(found.number) is found
+    assert not kernels.has_mailbox
+
+
+def test_an_address_that_is_used_again_is_another_kernels(kernels: Kernels, tmp_path: Path) -> None:
+    load(kernels, tmp_path, 0x100, metadata())
+    load(kernels, tmp_path, 0x100, {"name": "k"})
+    assert kernels.find(0x100) is None
+
+
+def test_kernels_loaded_before_anybody_listened_are_looked_for(
+    kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = SimpleNamespace(
+        function=0x200, name="early", metadata=SimpleNamespace(**metadata()), n_regs=40, n_spills=0
+    )
+    monkeypatch.setattr(_triton_launch, "loaded_kernels", lambda: [loaded])
+    found = kernels.find(0x200)
+    assert found is not None
+    assert resources_of(found) == {"registers": 40.0, "spills": 0.0}
+    assert kernels.find(0x300) is None
+
+
+def test_a_kernel_that_tells_the_host_of_full_rings_needs_host_memory(
+    kernels: Kernels, tmp_path: Path
+) -> None:
+    load(kernels, tmp_path, 0x100, metadata(strategy="flush", memory="shared"))
+    assert not kernels.has_mailbox
+    load(kernels, tmp_path, 0x101, metadata(strategy="flush"))
+    assert kernels.has_mailbox
+
+
+@pytest.mark.parametrize("group", [{}, {"k.json": "/nowhere/k.json"}])
+def test_metadata_that_is_gone_is_none(kernels: Kernels, group: dict[str, str]) -> None:
+    kernels.on_load(None, 0x100, "k", group, "hash")
+    assert kernels.find(0x100) is None

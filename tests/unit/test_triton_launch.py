@@ -1,0 +1,35 @@
+"""The door to Triton's launches: what is put there comes out again."""
+
+from __future__ import annotations
+
+import pytest
+
+from proton import _triton_launch
+
+triton = pytest.importorskip("triton")
+
+
+def test_the_allocator_of_before_comes_back() -> None:
+    from triton.runtime import _allocation
+
+    before = _allocation._profile_allocator.get()
+    undo = _triton_launch.set_profile_allocator(lambda size, alignment, stream: 0)
+    assert _allocation._profile_allocator.get() is not before
+    undo()
+    assert _allocation._profile_allocator.get() is before
+
+
+def test_an_allocator_that_somebody_set_meanwhile_stays() -> None:
+    from triton.runtime import _allocation
+
+    undo = _triton_launch.set_profile_allocator(lambda size, alignment, stream: 0)
+    _allocation.set_profile_allocator(None)
+    theirs = _allocation._profile_allocator.get()
+    undo()
+    assert _allocation._profile_allocator.get() is theirs
+
+
+def test_exit_hooks_and_language_are_tritons() -> None:
+    assert _triton_launch.exit_hooks() is triton.knobs.runtime.launch_exit_hook
+    assert _triton_launch.language() is triton.language
+    assert all(kernel.function is not None for kernel in _triton_launch.loaded_kernels())
