@@ -1,0 +1,161 @@
+"""Kernels whose parts take a known time; in a file of their own, as Triton reads their source.
+
+`timed` measures a part itself, with two reads of the clock and nothing else: the truth. `recorded`
+has the same part in a region. A part is a loop in PTX whose length the compiler does not know, and
+which ends when its last result has come: nothing of it moves across what measures it, and nothing
+of it is still under way.
+"""
+
+# Kernels are in Triton's language: Python's types do not apply to them.
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
+import triton
+import triton.language as tl
+
+import proton.language as pl
+
+# Every part takes a count ($1) and 64 bits ($2) and gives 64 bits ($0): what is computed is used.
+_LOOP = """{
+.reg .b64 at; .reg .b32 left, bits, here, base; .reg .f32 x, y; .reg .pred more;
+mov.u32 left, $1; mov.u64 at, $2;
+BEFORE
+again: BODY
+sub.u32 left, left, 1; setp.ne.u32 more, left, 0; UNTIL
+@more bra again;
+AFTER
+}"""
+_SPIN = """{
+.reg .b32 start, now; .reg .pred more;
+mov.u32 start, %clock;
+again: mov.u32 now, %clock;
+sub.u32 now, now, start; setp.lt.u32 more, now, $1;
+@more bra again;
+add.u64 $0, $2, 1;
+}"""
+
+
+def _loop(
+    body: str,
+    before: str = "",
+    after: str = "mov.u64 $0, at;",
+    until: str = "setp.ne.and.u64 more, at, 0, more;",  # never 0: the next turn needs the result
+    top: str = "",
+) -> str:
+    text = _LOOP.replace("BEFORE", before).replace("BODY", body).replace("AFTER", after)
+    return text.replace("UNTIL", until).replace("{", "{" + top, 1)
+
+
+def _chain(body: str) -> str:
+    """A loop on one number, each step of which needs the one before."""
+    before = "cvt.u32.u64 bits, at; mov.b32 x, bits; mov.f32 y, 0f3F8CCCCD;"
+    until = "setp.neu.and.f32 more, x, 0f00000000, more;"
+    return _loop(body, before, "mov.b32 bits, x; cvt.u64.u32 $0, bits;", until)
+
+
+NOTHING = tl.constexpr("{ .reg .b32 unused; mov.u32 unused, $1; mov.u64 $0, $2; }")
+SPIN = tl.constexpr(_SPIN)
+MULTIPLY_ADD = tl.constexpr(_chain(4 * "fma.rn.f32 x, x, y, y; "))
+INVERSE_ROOT = tl.constexpr(_chain("rsqrt.approx.f32 x, x; fma.rn.f32 x, x, y, y;"))
+CHASE_NEAR = tl.constexpr(_loop("ld.global.ca.b64 at, [at];"))  # through the L1 cache
+CHASE_FAR = tl.constexpr(_loop("ld.global.cg.b64 at, [at];"))  # past it
+# every lane copies 16 bytes, waits for them, and goes on where they point
+COPY = tl.constexpr(
+    _loop(
+        "cp.async.cg.shared.global [here], [at], 16; cp.async.commit_group; "
+        "cp.async.wait_group 0; ld.shared.b64 at, [here];",
+        "mov.u32 here, %laneid; shl.b32 here, here, 4; mov.u32 base, staged; "
+        "add.u32 here, here, base;",
+        top=" .shared .align 16 .b8 staged[512];",
+    )
+)
+
+
+@triton.jit
+def clock():
+    return tl.inline_asm_elementwise(
+        "mov.u32 $0, %clock;", "=r,~{memory}", [], dtype=tl.uint32, is_pure=False, pack=1
+    )
+
+
+@triton.jit
+def work(PART: tl.constexpr, count, value):
+    return tl.inline_asm_elementwise(
+        PART, "=l,r,l,~{memory}", [count, value], dtype=tl.int64, is_pure=False, pack=1
+    )
+
+
+@triton.jit
+def timed(
+    start, sink_ptr, cycles_ptr, count, turns, steps, PART: tl.constexpr, THREADS: tl.constexpr
+):
+    """Cycles of all turns, by each thread; a turn is the part, `steps` times."""
+    value = start
+    at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
+    cycles = tl.zeros((THREADS,), tl.uint32)
+    for _ in range(turns):
+        before = clock()
+        for _ in range(steps):
+            value = work(PART, count, value)
+        cycles += clock() - before
+    tl.store(cycles_ptr + at, cycles)
+    tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
+
+
+@triton.jit
+def timed_once(
+    start, sink_ptr, cycles_ptr, count, turns, PART: tl.constexpr, THREADS: tl.constexpr
+):
+    """The same where a turn is the part, once."""
+    value = start
+    at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
+    cycles = tl.zeros((THREADS,), tl.uint32)
+    for _ in range(turns):
+        before = clock()
+        value = work(PART, count, value)
+        cycles += clock() - before
+    tl.store(cycles_ptr + at, cycles)
+    tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
+
+
+@triton.jit
+def recorded(
+    start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
+):
+    """As `timed_once`, each turn in a region."""
+    value = start
+    for _ in range(turns):
+        with pl.scope(NAME):
+            value = work(PART, count, value)
+    at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
+    tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
+
+
+@triton.jit
+def recorded_event(
+    start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
+):
+    """As `timed_once`, each turn an asynchronous event."""
+    value = start
+    event = pl.allocate_event(NAME)
+    for _ in range(turns):
+        pl.start_event(event)
+        value = work(PART, count, value)
+        pl.end_event(event)
+    at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
+    tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
+
+
+@triton.jit
+def recorded_steps(
+    start, sink_ptr, count, turns, steps, NAME: tl.constexpr, PART: tl.constexpr,
+    THREADS: tl.constexpr,
+):  # fmt: skip
+    """As `timed`: each turn a region, and every step in it one more."""
+    value = start
+    for _ in range(turns):
+        with pl.scope(NAME):
+            for _ in range(steps):
+                with pl.scope("step"):
+                    value = work(PART, count, value)
+    at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
+    tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)

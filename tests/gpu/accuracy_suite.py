@@ -1,0 +1,220 @@
+"""The suite of known durations: what is measured inside kernels against what it really takes.
+
+The truth is not a data sheet: a plain kernel (`accuracy_kernels.timed`) with the same part in it
+reads the clock before and after, launch by launch in turn with the recorded one. From both the cost
+of measuring nothing is taken off: here that of two reads of the clock, there what Proton's own
+calibration says. Used by the GPU tests and by `benchmarks/in_kernel_accuracy.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import proton
+
+ALLOWED_SHARE, ALLOWED_CYCLES = 0.02, 15.0
+TURNS = 8  # passages of a launch
+LAUNCHES = 24
+MODE = "default:buffer_size=32768"  # of a CTA: room for every record of the regions in regions
+NODE_BYTES = 128
+# nodes of the rings that pointers are chased around: in the L1 cache, in the L2 cache, in memory
+RINGS = {"l1": 32, "l2": 4096, "memory": 1 << 22}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One region of known duration: what it does, and how often.
+
+    Attributes:
+        code: name in `accuracy_kernels`.
+        count: of its loop, or the cycles to spin.
+        ring: where the pointers it chases stand; empty: it chases none.
+        steps: that a region consists of, each in a region of its own; 0: it has none inside.
+    """
+
+    code: str
+    count: int
+    ring: str = ""
+    steps: int = 0
+    warps: int = 4
+    ctas: int = 16
+    is_event: bool = False
+
+
+def _memory(code: str, count: int, ring: str, *, is_event: bool = False) -> Part:
+    return Part(code, count, ring, warps=1, ctas=1, is_event=is_event)
+
+
+PARTS = {
+    "nothing": Part("NOTHING", 1),
+    "spin of 100 cycles": Part("SPIN", 100),
+    "spin of 1000 cycles": Part("SPIN", 1000),
+    "spin of 10 000 cycles": Part("SPIN", 10_000),
+    "spin of 100 000 cycles": Part("SPIN", 100_000),
+    "32 dependent multiply-adds": Part("MULTIPLY_ADD", 8),
+    "256 dependent multiply-adds": Part("MULTIPLY_ADD", 64),
+    "2048 dependent multiply-adds": Part("MULTIPLY_ADD", 512),
+    "100 dependent inverse roots": Part("INVERSE_ROOT", 100),
+    "32 regions of 32 multiply-adds in one": Part("MULTIPLY_ADD", 8, steps=32),
+    "100 dependent loads, L1 cache": _memory("CHASE_NEAR", 100, "l1"),
+    "100 dependent loads, L2 cache": _memory("CHASE_FAR", 100, "l2"),
+    "32 dependent loads, memory": _memory("CHASE_FAR", 32, "memory"),
+    "8 asynchronous copies, L2 cache": _memory("COPY", 8, "l2"),
+    "1 asynchronous copy, memory": _memory("COPY", 1, "memory"),
+    "8 asynchronous copies, as an event": _memory("COPY", 8, "l2", is_event=True),
+}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What one region takes, in cycles of a passage, and what was measured of it."""
+
+    name: str
+    truth: float
+    measured: float
+
+    @property
+    def error(self) -> float:
+        """How far it is off, in cycles."""
+        return abs(self.measured - self.truth)
+
+    @property
+    def allowed(self) -> float:
+        """How far it may be off, in cycles."""
+        return max(ALLOWED_SHARE * abs(self.truth), ALLOWED_CYCLES)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: truth {self.truth:.1f}, measured {self.measured:.1f}, "
+            f"{self.error:.1f} cycles off, {self.allowed:.1f} allowed"
+        )
+
+
+class Suite:
+    """The parts, ready to run on a GPU."""
+
+    def __init__(self, names: Iterable[str] = PARTS) -> None:
+        import torch
+
+        if str(Path(__file__).parent) not in sys.path:
+            sys.path.insert(0, str(Path(__file__).parent))
+        import accuracy_kernels  # type: ignore[import-not-found, unused-ignore]
+
+        self.names = tuple(names)
+        self._torch: Any = torch
+        self._torch.manual_seed(0)
+        self._kernels: Any = accuracy_kernels
+        needed = {PARTS[name].ring for name in self.names} - {""}
+        self._rings = {name: self._ring(RINGS[name]) for name in needed}
+        threads = max(32 * part.warps * part.ctas for part in PARTS.values())
+        self._sink = torch.zeros(threads, dtype=torch.int64, device="cuda")
+        self._cycles = torch.zeros(threads, dtype=torch.int32, device="cuda")
+        self._launches = 0
+
+    def measure(self, launches: int = LAUNCHES) -> list[Accuracy]:
+        """Run truth and record in turn, in one session, and compare.
+
+        Raises:
+            RuntimeError: a region was not recorded; the text says what the profile has.
+        """
+        truths: dict[str, list[float]] = {}
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder, "accuracy"))
+            session = proton.start(path, backend="instrumentation", mode=MODE)
+            try:
+                for _ in range(launches):
+                    for name in self.names:
+                        truths.setdefault(name, []).append(self._time(PARTS[name]))
+                        self._record(name, PARTS[name])
+                    nothing = {part: self._time(part) for part in self._nothings()}
+                    for part, cycles in nothing.items():
+                        truths.setdefault(repr(part), []).append(cycles)
+            finally:
+                proton.finalize(session)
+            header = json.loads(Path(f"{path}.hatchet").read_text())[0]["proton"]
+        found = []
+        for name in self.names:
+            around = statistics.median(truths[repr(_nothing_of(PARTS[name]))])
+            truth = statistics.median(truths[name]) - around
+            found.append(Accuracy(name, truth, measured_in(header, name)))
+        return found
+
+    def _nothings(self) -> set[Part]:
+        return {_nothing_of(PARTS[name]) for name in self.names}
+
+    def _time(self, part: Part) -> float:
+        """Cycles of a turn by the clock: the median of all threads."""
+        start, threads = self._start(part), 32 * part.warps
+        sizes: list[int] = [part.count, TURNS, *([part.steps] if part.steps else [])]
+        kernel = self._kernels.timed if part.steps else self._kernels.timed_once
+        code = getattr(self._kernels, part.code)
+        kernel[(part.ctas,)](
+            start, self._sink, self._cycles, *sizes,
+            PART=code, THREADS=threads, num_warps=part.warps,
+        )  # fmt: skip
+        cycles = self._cycles[: threads * part.ctas].double()
+        return float(cycles.median().item()) / TURNS
+
+    def _record(self, name: str, part: Part) -> None:
+        kernels = self._kernels
+        sizes: list[int] = [part.count, TURNS, *([part.steps] if part.steps else [])]
+        if part.steps:
+            kernel = kernels.recorded_steps
+        else:
+            kernel = kernels.recorded_event if part.is_event else kernels.recorded
+        kernel[(part.ctas,)](
+            self._start(part), self._sink, *sizes, NAME=name,
+            PART=getattr(kernels, part.code), THREADS=32 * part.warps, num_warps=part.warps,
+        )  # fmt: skip
+
+    def _start(self, part: Part) -> int:
+        """What a launch begins with: a node that no launch before began with, or a number."""
+        if not part.ring:
+            return (1 << 40) + 0x3F800000
+        ring = self._rings[part.ring]
+        self._launches += 1
+        nodes = RINGS[part.ring]
+        return int(ring.data_ptr()) + self._launches * 7919 % nodes * NODE_BYTES
+
+    def _ring(self, nodes: int) -> Any:
+        """Nodes in an order that no prefetcher guesses; each begins with the next one's address."""
+        torch, words = self._torch, NODE_BYTES // 8
+        ring = torch.zeros(nodes * words, dtype=torch.int64, device="cuda")
+        order = torch.randperm(nodes, device="cuda")
+        ring[order * words] = ring.data_ptr() + order.roll(-1) * NODE_BYTES
+        return ring
+
+
+def _nothing_of(part: Part) -> Part:
+    """What measures nothing as `part` is measured."""
+    return Part("NOTHING", 1, warps=part.warps, ctas=part.ctas)
+
+
+def measured_in(header: dict[str, Any], name: str) -> float:
+    """Cycles of a passage through a region, the median over warps, as a profile says.
+
+    Raises:
+        RuntimeError: it has no such region, or lost records of it.
+    """
+    entries = header.get("in_kernel", [])
+    for entry in entries:
+        for region in entry["regions"]:
+            if region["name"] != name:
+                continue
+            if not region["count"] or "p50" not in region:
+                raise RuntimeError(f"region {name!r} has no passages: {region}")
+            lost = {kind: n for kind, n in entry.get("losses", {}).items() if n}
+            if lost.keys() & {"overflowed_records", "dropped_buffers", "unmatched"}:
+                raise RuntimeError(f"records of region {name!r} were lost: {lost}")
+            if not entry.get("record_cycles"):
+                raise RuntimeError(f"the cost of records is not known: {header.get('warnings')}")
+            return float(region["p50"])
+    seen = [region["name"] for entry in entries for region in entry["regions"]]
+    raise RuntimeError(f"no region {name!r} among {seen}; warnings: {header.get('warnings')}")
