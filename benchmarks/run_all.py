@@ -1,9 +1,10 @@
-"""Runs the benchmarks and writes the tables of docs/performance.md between their markers.
+"""Runs the benchmarks and writes the tables of docs/performance.md and docs/accuracy.md between
+their markers.
 
 Usage: python benchmarks/run_all.py [--gpu] [--only NAME ...] [--keep FOLDER] [--dry-run]
        python benchmarks/run_all.py --results FOLDER
-`--gpu` runs those that need a GPU, torch and Triton, in fourteen minutes. `--keep` leaves the
-results as JSON in a folder; `--results` makes the tables from such a folder, wherever the page is.
+`--gpu` runs those that need a GPU, torch and Triton, in twenty-two minutes. `--keep` leaves the
+results as JSON in a folder; `--results` makes the tables from such a folder, wherever pages are.
 A benchmark that fails or takes too long leaves its rows as they were, and the exit status is 1.
 """
 
@@ -22,16 +23,17 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "docs" / "performance.md"
+PAGES = HERE.parent / "docs"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A script, what it is called with, and how long it may take."""
+    """A script, what it is called with, how long it may take, and the page its table stands in."""
 
     script: str
     arguments: tuple[str, ...] = ()
     limit_s: float = 900
+    page: str = "performance.md"
 
 
 # by the name of their markers in the page
@@ -55,6 +57,8 @@ PLAIN = {
 GPU = {
     "overhead": Benchmark("overhead", ("--budget", "330"), 400),
     "sampling": Benchmark("sampling", ("--budget", "240"), 330),
+    "in_kernel": Benchmark("in_kernel", ("--budget", "300"), 420),
+    "in_kernel_accuracy": Benchmark("in_kernel_accuracy", (), 300, "accuracy.md"),
     "scope_cost_gpu": Benchmark("scope_cost", (), 50),
     "soak_gpu": Benchmark("soak", ("--gpu", "20"), 120),
     "viewer_load_known": Benchmark("viewer_load", ("--known-alone",), 90),
@@ -107,7 +111,7 @@ def put(page: str, name: str, text: str) -> str:
     before, _, rest = page.partition(begin)
     _, found, after = rest.partition(end)
     if not found:
-        raise ValueError(f"{PAGE.name}: {begin!r} has no {end!r}")
+        raise ValueError(f"{begin!r} has no {end!r}")
     return f"{before}{begin}\n{text}{end}{after}"
 
 
@@ -130,12 +134,12 @@ def run(name: str, folder: Path) -> bool:
             return False
 
 
-def write_page(page: str, folder: Path) -> str:
-    """The page with the tables of all results in `folder`."""
-    for name in BENCHMARKS:
-        results = folder / f"{name}.json"
-        if results.exists():
-            page = put(page, name, section(json.loads(results.read_text())))
+def write_page(page: str, folder: Path, name: str = "performance.md") -> str:
+    """The text of the page of this name, with the tables of all its results in `folder`."""
+    for each, benchmark in BENCHMARKS.items():
+        results = folder / f"{each}.json"
+        if benchmark.page == name and results.exists():
+            page = put(page, each, section(json.loads(results.read_text())))
     return page
 
 
@@ -145,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", choices=BENCHMARKS)
     parser.add_argument("--keep", type=Path, help="leave the results there as JSON")
     parser.add_argument("--results", type=Path, help="run nothing, take the results from there")
-    parser.add_argument("--dry-run", action="store_true", help="print the page, write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the pages, write nothing")
     arguments = parser.parse_args(argv)
     names = arguments.only or (GPU if arguments.gpu else PLAIN)
     failed: list[str] = []
@@ -154,11 +158,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.results is None:
             folder.mkdir(parents=True, exist_ok=True)
             failed = [name for name in names if not run(name, folder)]
-        page = write_page(PAGE.read_text(), folder)
-    if arguments.dry_run:
-        print(page)
-    else:
-        PAGE.write_text(page)
+        for name in sorted({benchmark.page for benchmark in BENCHMARKS.values()}):
+            page = write_page((PAGES / name).read_text(), folder, name)
+            if arguments.dry_run:
+                print(page)
+            else:
+                (PAGES / name).write_text(page)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -104,7 +104,7 @@ class Suite:
         import torch
 
         if str(Path(__file__).parent) not in sys.path:
-            sys.path.insert(0, str(Path(__file__).parent))
+            sys.path.append(str(Path(__file__).parent))
         import accuracy_kernels  # type: ignore[import-not-found, unused-ignore]
 
         self.names = tuple(names)

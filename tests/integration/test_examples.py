@@ -114,3 +114,10 @@ def test_the_async_wait_tool_compiles_and_shows_a_stored_buffer(tmp_path: Path) 
     assert "iteration@32         64 times" in text
     waits = next(line for line in text.splitlines() if line.startswith("wait") and "█" in line)
     assert waits.count("█") > 16
+
+
+@needs_triton
+def test_a_kernel_with_regions_runs_without_a_gpu(tmp_path: Path) -> None:
+    assert launches(run("in_kernel_softmax", tmp_path)) == {
+        (f"step_{step}", "softmax_kernel"): 1 for step in range(3)
+    }

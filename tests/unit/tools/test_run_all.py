@@ -1,4 +1,4 @@
-"""The writer of docs/performance.md: its rows, its markers, what it leaves alone."""
+"""The writer of the pages of figures: their rows, their markers, what it leaves alone."""
 
 import json
 from pathlib import Path
@@ -67,6 +67,13 @@ def test_tables_are_made_from_a_folder_of_results(tmp_path: Path) -> None:
     page = "<!-- figures: begin overhead -->\nold\n<!-- figures: end overhead -->\n"
     assert "| scope | 41.3 (40.0 to 43.5) ns |" in write_page(page, tmp_path)
     assert "old" not in write_page(page, tmp_path)
+
+
+def test_a_table_stands_in_its_own_page_only(tmp_path: Path) -> None:
+    document = {"machine": "m", "date": "d", "command": ["x.py"], "results": [result()]}
+    (tmp_path / "in_kernel_accuracy.json").write_text(json.dumps(document))
+    assert "41.3" in write_page("", tmp_path, "accuracy.md")
+    assert write_page("", tmp_path) == ""
 
 
 def test_a_benchmark_that_takes_too_long_is_ended(
