@@ -60,6 +60,13 @@ class BackendUnavailable(ProtonError, RuntimeError):
         super().__init__(f"backend {backend!r} is unavailable: {reason}; {remedy}")
 
 
+class PackageMissing(ProtonError, ImportError):
+    """What was asked for needs a package that is not installed; the message says how to get it."""
+
+    def __init__(self, what: str, package: str, *, remedy: str) -> None:
+        super().__init__(f"{what} needs {package}, which is not installed; {remedy}")
+
+
 class FormatError(ProtonError, ValueError):
     """A file is not what it should be; the message starts with its path."""
 

@@ -1,4 +1,4 @@
-"""Which metrics a profile holds, how each adds up, and how a name typed by a person finds one."""
+"""Which metrics a profile holds, and how a name typed by a person finds one."""
 
 from __future__ import annotations
 
@@ -6,32 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from proton.errors import MetricNotFound
-from proton.model.metric import CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind, split_unit
-from proton.model.profile import Profile
+from proton.model.kinds import LABELS
+from proton.model.metric import split_unit
 from proton.model.tree import Tree
-
-LABELS = (DEVICE_ID, DEVICE_TYPE)
 
 
 def raw_metrics(tree: Tree) -> list[str]:
     """Every metric name that some context has, in first-seen order, labels last."""
     return sorted(dict.fromkeys(chain.from_iterable(tree.own)), key=lambda name: name in LABELS)
-
-
-def kind_of(profile: Profile, metric: str) -> MetricKind:
-    """How values of `metric` add up.
-
-    Our files say so. In files of other tools the root carries a zero for each inclusive metric.
-    """
-    if (kind := profile.metric_kinds.get(metric)) is not None:
-        return kind
-    if metric in LABELS:
-        return MetricKind.PROPERTY
-    if metric == CPU_TIME_NS:
-        return MetricKind.EXCLUSIVE
-    if profile.header.proton_version or profile.tree is None or not profile.tree.own[0]:
-        return MetricKind.INCLUSIVE
-    return MetricKind.INCLUSIVE if metric in profile.tree.own[0] else MetricKind.EXCLUSIVE
 
 
 def plain_name(metric: str) -> str:

@@ -17,6 +17,7 @@ from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_
 from proton.analysis.spread import LAUNCH, SPREAD, known_words, launch_values, spread_ns
 from proton.analysis.totals import shown_values, total_of
 from proton.errors import MetricNotFound, UsageError
+from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import COUNT, MetricKind, MetricValue
 from proton.model.profile import Profile
 
@@ -68,7 +69,7 @@ def default_word(profile: Profile) -> str | None:
     ]
     if (time := catalog.find_metric("time", measured)) is not None:
         return time
-    return measured[0] if measured and measured[0] not in catalog.LABELS else None
+    return measured[0] if measured and measured[0] not in LABELS else None
 
 
 def derivable_words(profile: Profile) -> list[str]:
@@ -120,7 +121,7 @@ class _Source:
         self.roof: Callable[[], Roof] = cache(lambda: roof_of(profile))
 
     def _values(self, metric: str) -> list[Cell]:
-        return shown_values(self.tree, metric, catalog.kind_of(self.profile, metric))
+        return shown_values(self.tree, metric, kind_of(self.profile, metric))
 
     def numbers(self, metric: str) -> list[float | None]:
         """The values of `metric`; None too where it is no single number."""
@@ -143,11 +144,11 @@ class _Source:
 
     def is_additive(self, metric: str) -> bool:
         """Whether values of `metric` are parts of a whole."""
-        return catalog.kind_of(self.profile, metric) is not MetricKind.PROPERTY
+        return kind_of(self.profile, metric) is not MetricKind.PROPERTY
 
     def total(self, metric: str) -> float | None:
         """All of `metric`: its sum over the whole profile; None for a property."""
-        return total_of(self.values(metric), catalog.kind_of(self.profile, metric))
+        return total_of(self.values(metric), kind_of(self.profile, metric))
 
 
 def _column(source: _Source, word: str) -> Column:

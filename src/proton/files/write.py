@@ -74,9 +74,17 @@ def write_profile(profile: Profile, path: str | os.PathLike[str], output_format:
     if not output_format:
         suffix = target.suffix.removeprefix(".")
         output_format = schema.FORMAT_OF_SUFFIX.get(suffix) or _default_format(profile)
-    content = to_bytes(profile, output_format)
+    write_file(path, to_bytes(profile, output_format))
+
+
+def write_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write `content` to `path`, which holds either the old content or all of the new.
+
+    Raises:
+        WriteError: The file cannot be written; the message starts with the path.
+    """
     try:
-        _replace(target, content)
+        _replace(Path(path), content)
     except OSError as error:
         raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
 

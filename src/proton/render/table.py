@@ -9,6 +9,7 @@ from typing import Any
 from proton.analysis import catalog
 from proton.analysis.derive import Column, derivable_families
 from proton.analysis.select import Mask
+from proton.model.kinds import kind_of
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.head import head_lines
@@ -64,7 +65,7 @@ def metric_lines(profile: Profile, style: Style) -> list[str]:
         cells = (
             catalog.plain_name(metric),
             catalog.unit_of(metric),
-            catalog.kind_of(profile, metric).value,
+            kind_of(profile, metric).value,
             format_count(sum(metric in own for own in tree.own[1:])),
         )
         measured.add_row(*(Text(printable(cell)) for cell in cells))

@@ -15,6 +15,7 @@ from proton.analysis.spread import SPREAD
 from proton.analysis.totals import whole_of
 from proton.analysis.trace_samples import book_samples
 from proton.errors import FormatError, UsageError
+from proton.model.kinds import kind_of
 from proton.model.metric import CYCLES, TIME_NS
 from proton.model.profile import Profile
 from proton.model.sampling import NUM_SAMPLES
@@ -235,7 +236,7 @@ def _flatten(
         tree = absorb_lines(tree)
         profile = replace(profile, tree=tree)
     mask = _named(tree, options, name)
-    return merge_by_name(profile, base, mask, partial(catalog.kind_of, profile))
+    return merge_by_name(profile, base, mask, partial(kind_of, profile))
 
 
 def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:

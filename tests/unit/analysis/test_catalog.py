@@ -6,18 +6,12 @@ import pytest
 
 from proton.analysis.catalog import (
     find_metric,
-    kind_of,
     plain_name,
     raw_metrics,
     unit_of,
     unknown_metric,
 )
-from proton.model.metric import MetricKind
-from proton.model.profile import Profile
 from proton.model.tree import Tree
-
-MakeProfile = Callable[..., Profile]
-ROWS = [(0, "ROOT", {"x": 0}), (1, "a", {"x": 1, "y": 2, "cpu_time (ns)": 3, "device_id": "0"})]
 
 
 def test_metrics_are_listed_in_first_seen_order_and_labels_last(
@@ -25,36 +19,6 @@ def test_metrics_are_listed_in_first_seen_order_and_labels_last(
 ) -> None:
     rows = [(0, "ROOT", {"b": 0}), (1, "k", {"device_id": "0", "a": 1, "b": 2})]
     assert raw_metrics(make_tree(rows)) == ["b", "a", "device_id"]
-
-
-def test_our_files_say_how_a_metric_adds_up(make_profile: MakeProfile) -> None:
-    profile = make_profile(ROWS, kinds={"y": MetricKind.PROPERTY})
-    assert kind_of(profile, "y") is MetricKind.PROPERTY
-
-
-def test_a_metric_our_files_do_not_list_is_inclusive(make_profile: MakeProfile) -> None:
-    assert kind_of(make_profile(ROWS), "y") is MetricKind.INCLUSIVE
-
-
-def test_in_foreign_files_a_metric_without_a_zero_on_the_root_is_exclusive(
-    make_profile: MakeProfile,
-) -> None:
-    profile = make_profile(ROWS, is_ours=False)
-    assert kind_of(profile, "x") is MetricKind.INCLUSIVE
-    assert kind_of(profile, "y") is MetricKind.EXCLUSIVE
-
-
-def test_in_foreign_files_with_a_bare_root_metrics_are_inclusive(
-    make_profile: MakeProfile,
-) -> None:
-    profile = make_profile([(0, "ROOT", {}), (1, "a", {"x": 1})], is_ours=False)
-    assert kind_of(profile, "x") is MetricKind.INCLUSIVE
-
-
-def test_cpu_time_is_exclusive_and_labels_are_properties(make_profile: MakeProfile) -> None:
-    profile = make_profile(ROWS)
-    assert kind_of(profile, "cpu_time (ns)") is MetricKind.EXCLUSIVE
-    assert kind_of(profile, "device_id") is MetricKind.PROPERTY
 
 
 @pytest.mark.parametrize("name", ["time", "TIME", "Time (ns)", " time "])

@@ -53,8 +53,12 @@ def test_traces_go_to_perfettos_format_and_back() -> None:
         ([], UsageError, "convert needs two files and got 0"),
         (["a", "b", "c"], UsageError, "convert needs two files and got 3"),
         (["--all", "a"], UsageError, "convert: unknown option '--all'"),
+        (["a", "b", "--metric"], UsageError, "--metric needs a value"),
+        (["a", "b", "--output-format=svg"], UsageError, "unknown output format 'svg'"),
+        (["a", "b.hatchet", "--metric", "x"], UsageError, "--metric has no meaning"),
+        (["tree.hatchet", "out.pftrace"], DataKindError, "cannot hold this profile"),
         (["tree.hatchet", "./tree.hatchet"], UsageError, "is the input itself"),
-        (["tree.hatchet", "out.json"], UsageError, "end it in .hatchet or .hatchet_msgpack"),
+        (["tree.hatchet", "out.json"], UsageError, "end it in .hatchet, .hatchet_msgpack"),
         (["tree.hatchet", "out"], UsageError, "the suffix names no format"),
         (["none.hatchet", "out.hatchet"], FormatError, "none.hatchet"),
         (["trace.chrome_trace", "out.hatchet"], DataKindError, "cannot hold this profile"),
@@ -68,3 +72,16 @@ def test_what_cannot_be_done_is_refused_and_leaves_nothing(
     with pytest.raises(kind, match=said):
         run(words)
     assert sorted(folder.iterdir()) == before
+
+
+def test_stacks_of_a_trace_are_summed_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["trace.chrome_trace", "out.txt", "--output-format", "collapsed"]) == 0
+    assert Path("out.txt").read_text() == "add 2000\n"
+    said = capsys.readouterr().err.splitlines()
+    assert "proton: trace.chrome_trace is a trace: its spans were summed by path" in said
+    assert said[-1] == "proton: wrote out.txt"
+
+
+def test_a_metric_can_be_picked() -> None:
+    assert run(["--metric=count", "tree.hatchet", "out.folded"]) == 0
+    assert Path("out.folded").read_text() == "add 1\n"

@@ -1,0 +1,38 @@
+"""Collapsed stacks: a line a context, its frames joined by `;`, then what it took by itself.
+
+flamegraph.pl, inferno, speedscope and many others read it. It holds one metric, in whole numbers.
+"""
+
+from __future__ import annotations
+
+from proton.files.stacks import Exported, loss_notes, stacks_of
+from proton.model.profile import Profile
+
+_CHARACTERS = str.maketrans({";": ":", "\n": " ", "\r": " ", "\t": " "})  # they divide stacks
+
+
+def export(profile: Profile, metric: str | None = None) -> Exported:
+    """`profile`, which has a tree, as lines; `metric` in place of the time.
+
+    Raises:
+        MetricNotFound: There is no such metric, or none that adds up.
+    """
+    tree = profile.tree
+    assert tree is not None
+    (weights, *others), notes = stacks_of(profile, tree, metric)
+    if others:
+        notes = (*notes, f"holds {weights.metric}; --metric picks another")
+    names = {frame: frame.name.translate(_CHARACTERS).strip() or "?" for frame in set(tree.frames)}
+    lines: list[str] = []
+    path: list[str] = []
+    rounded = 0
+    for row, (depth, value) in enumerate(zip(tree.depths(), weights.own, strict=True)):
+        if row:
+            path[depth - 1 :] = [names[tree.frames[row]]]
+        whole = round(value)
+        rounded += whole != value
+        if whole:
+            lines.append(f"{';'.join(path) or names[tree.frames[0]]} {whole}\n")
+    if rounded:
+        notes = (*notes, f"{rounded} values were rounded to whole numbers")
+    return Exported("".join(lines).encode(), notes + loss_notes(profile))

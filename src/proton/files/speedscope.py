@@ -1,0 +1,130 @@
+"""Speedscope's JSON: a tree as one profile a metric, a trace as one profile a lane.
+
+Both are written as frames that open and close, whose size does not grow with the depth of stacks.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from proton._version import __version__
+from proton.errors import DataKindError
+from proton.files.perfetto_nesting import nest_spans
+from proton.files.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
+from proton.model.profile import Profile
+from proton.model.trace import Trace
+from proton.model.tree import Tree
+
+SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+_UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
+_UNIT_OF_NAME = {"bytes": "bytes"}
+
+
+class _Frames:
+    """The frames of a file, each once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Place, int] = {}
+
+    def number(self, place: Place) -> int:
+        return self._numbers.setdefault(place, len(self._numbers))
+
+    def listed(self) -> list[dict[str, Any]]:
+        return [
+            {"name": place.name}
+            | ({"file": place.file} if place.file else {})
+            | ({"line": place.line} if place.line else {})
+            for place in self._numbers
+        ]
+
+
+def export(profile: Profile, metric: str | None = None) -> Exported:
+    """`profile` as a file that speedscope opens; `metric` picks one of a tree.
+
+    Raises:
+        MetricNotFound: There is no such metric, or none that adds up.
+        DataKindError: A metric was asked for of a trace.
+    """
+    frames = _Frames()
+    notes: tuple[str, ...] = ()
+    if profile.tree is not None:
+        weights, notes = stacks_of(profile, profile.tree, metric)
+        numbers = [frames.number(place_of(frame)) for frame in profile.tree.frames]
+        profiles = [_of_tree(profile.tree, each, numbers) for each in weights]
+    else:
+        if metric is not None:
+            raise DataKindError(
+                f"{profile.source}: a trace, whose lanes show time; metric {metric!r} can be "
+                "picked of a tree only"
+            )
+        assert profile.trace is not None
+        profiles = _of_trace(profile.trace, frames)
+    document = {
+        "$schema": SCHEMA,
+        "shared": {"frames": frames.listed()},
+        "profiles": profiles,
+        "name": profile.header.session or profile.source,
+        "activeProfileIndex": 0,
+        "exporter": f"proton@{__version__}",
+    }
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Exported(text.encode(), notes + loss_notes(profile))
+
+
+def _of_tree(tree: Tree, weights: Weights, numbers: list[int]) -> dict[str, Any]:
+    """Contexts side by side, each as wide as what it and all below it measured."""
+    totals = list(weights.own)
+    for row in range(len(totals) - 1, 0, -1):
+        totals[tree.parents[row]] += totals[row]
+    events: list[dict[str, Any]] = []
+    open_rows: list[int] = []
+    at: float = 0
+    for row, parent in enumerate(tree.parents):
+        if not totals[row]:
+            continue
+        while open_rows and open_rows[-1] != parent:
+            events.append({"type": "C", "frame": numbers[open_rows.pop()], "at": at})
+        if row:  # the root stands for the whole, which a viewer draws by itself
+            events.append({"type": "O", "frame": numbers[row], "at": at})
+            open_rows.append(row)
+        at += weights.own[row]
+    while open_rows:
+        events.append({"type": "C", "frame": numbers[open_rows.pop()], "at": at})
+    unit = _UNITS.get(weights.unit) or _UNIT_OF_NAME.get(weights.name, "none")
+    return _evented(weights.name, unit, 0, at, events)
+
+
+def _of_trace(trace: Trace, frames: _Frames) -> list[dict[str, Any]]:
+    """A profile a lane; spans that overlap without nesting get more of them."""
+    found: list[dict[str, Any]] = []
+    number_of: dict[str, int] = {}
+    for track in nest_spans(trace):
+        events: list[dict[str, Any]] = []
+        open_frames: list[int] = []
+        for mark in track.marks:
+            if mark.span is not None:
+                name = trace.spans[mark.span].name
+                open_frames.append(frames.number(Place(name, "", 0)))
+                events.append({"type": "O", "frame": open_frames[-1], "at": mark.time_ns})
+            else:
+                events.append({"type": "C", "frame": open_frames.pop(), "at": mark.time_ns})
+        name = trace.lanes[track.lane].name
+        number_of[name] = number_of.get(name, 0) + 1
+        title = name if number_of[name] == 1 else f"{name} ({number_of[name]})"
+        first, last = events[0]["at"], events[-1]["at"]
+        found.append(_evented(title, "nanoseconds", first, last, events))
+    return found
+
+
+def _evented(
+    name: str, unit: str, start: float, end: float, events: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "type": "evented",
+        "name": name,
+        "unit": unit,
+        "startValue": start,
+        "endValue": end,
+        "events": events,
+    }

@@ -1,0 +1,123 @@
+"""What flame graphs are drawn from: per metric, what each context of a tree adds by itself.
+
+Formats of stacks sum what lies below a frame, so only metrics whose parts add up have a place in
+them. What was left out, and why, is said in notes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from proton.errors import MetricNotFound
+from proton.model.frame import Frame, FrameKind
+from proton.model.kinds import LABELS, kind_of
+from proton.model.metric import TIME_NS, MetricKind, split_unit
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+
+
+class Exported(NamedTuple):
+    """The content of a file in another tool's format, and what to say about it."""
+
+    content: bytes
+    notes: tuple[str, ...] = ()
+
+
+class Place(NamedTuple):
+    """A frame as other tools name it; no file is "", no line is 0."""
+
+    name: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One metric: `own` has for every row what it adds by itself, never below zero."""
+
+    metric: str
+    name: str  # without its unit
+    unit: str
+    own: list[float]
+
+
+class Stacks(NamedTuple):
+    """The metrics of a tree that stacks can hold, time first."""
+
+    weights: list[Weights]
+    notes: tuple[str, ...]
+
+
+def stacks_of(profile: Profile, tree: Tree, wanted: str | None = None) -> Stacks:
+    """What `tree` measured, or only the metric that `wanted` names, with or without its unit.
+
+    Raises:
+        MetricNotFound: There is no such metric, or none at all that adds up.
+    """
+    weights: list[Weights] = []
+    left_out: list[str] = []
+    below_zero: list[str] = []
+    for metric in dict.fromkeys(name for own in tree.own for name in own):
+        if metric in LABELS:
+            continue
+        own = _own(profile, tree, metric)
+        if own is None:
+            left_out.append(metric)
+            continue
+        if any(value < 0 for value in own):
+            below_zero.append(metric)
+            own = [max(value, 0) for value in own]
+        if any(own):
+            weights.append(Weights(metric, *split_unit(metric), own))
+    weights.sort(key=lambda each: each.metric != TIME_NS)
+    all_names = [each.metric for each in weights] + left_out
+    if wanted is not None:
+        weights = [each for each in weights if wanted.lower() in (each.metric, each.name.lower())]
+    if not weights:
+        asked = "no metric" if wanted is None else f"no metric {wanted!r}"
+        has = ", ".join(map(repr, all_names)) or "nothing else"
+        raise MetricNotFound(f"{profile.source}: {asked} that adds up was recorded; there is {has}")
+    notes = []
+    if left_out and wanted is None:
+        notes.append(f"left out, as stacks hold only what adds up: {', '.join(left_out)}")
+    if below_zero:
+        notes.append(f"values below zero count as zero: {', '.join(below_zero)}")
+    return Stacks(weights, tuple(notes))
+
+
+def _own(profile: Profile, tree: Tree, metric: str) -> list[float] | None:
+    """What every row adds to `metric`; None where values do not add up."""
+    kind = kind_of(profile, metric)
+    numbers = tree.own_numbers(metric)
+    if kind is MetricKind.PROPERTY or all(number is None for number in numbers):
+        return None
+    own = [number or 0 for number in numbers]
+    if kind is MetricKind.INCLUSIVE:
+        return own
+    # An exclusive time is that of a whole scope, inner ones included: the rest is its own.
+    return _self_times(tree, numbers) if split_unit(metric)[1] == "ns" else None
+
+
+def _self_times(tree: Tree, numbers: list[float | None]) -> list[float]:
+    own = [number or 0 for number in numbers]
+    nearest = [-1] * len(numbers)  # the row above that measured a time
+    for row, parent in enumerate(tree.parents):
+        if parent >= 0:
+            nearest[row] = parent if numbers[parent] is not None else nearest[parent]
+        if numbers[row] is not None and nearest[row] >= 0:
+            own[nearest[row]] -= numbers[row] or 0
+    return [max(value, 0) for value in own]  # scopes of several threads may overlap
+
+
+def place_of(frame: Frame) -> Place:
+    """A frame as name, file and line; the name of a Python frame is its function's."""
+    if frame.kind in (FrameKind.PYTHON, FrameKind.SAMPLE) and frame.function:
+        return Place(frame.function, frame.file or "", frame.line or 0)
+    return Place(frame.name, frame.file or "", frame.line or 0)
+
+
+def loss_notes(profile: Profile) -> tuple[str, ...]:
+    """What was lost in the recording, for formats that have no place for it."""
+    lost = [f"{count} {kind}" for kind, count in profile.losses.items() if count]
+    return (f"this format does not say what was lost: {', '.join(lost)}",) if lost else ()

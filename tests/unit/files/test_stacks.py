@@ -1,0 +1,67 @@
+"""Tests of what flame graphs are drawn from."""
+
+from __future__ import annotations
+
+import pytest
+
+from proton.errors import MetricNotFound
+from proton.files.stacks import Place, loss_notes, place_of, stacks_of
+from proton.model.frame import Frame, FrameKind
+from proton.model.metric import MetricKind
+from proton.model.profile import Profile
+from tests.support.profiles import Row, profile_of
+
+ROWS: list[Row] = [
+    (0, "ROOT", {}),
+    (1, "step", {"cpu_time (ns)": 100, "loss": 0.5}),
+    (2, "inner", {"cpu_time (ns)": 30}),
+    (3, "k", {"count": 2, "time (ns)": 7, "device_id": "0"}),
+]
+
+
+def test_time_comes_first_and_what_does_not_add_up_is_named() -> None:
+    profile = profile_of(ROWS, kinds={"loss": MetricKind.PROPERTY})
+    assert profile.tree is not None
+    weights, notes = stacks_of(profile, profile.tree)
+    assert [(each.name, each.unit) for each in weights] == [
+        ("time", "ns"),
+        ("cpu_time", "ns"),
+        ("count", ""),
+    ]
+    assert notes == ("left out, as stacks hold only what adds up: loss",)
+
+
+def test_the_time_of_a_scope_is_without_that_of_scopes_in_it() -> None:
+    profile = profile_of(ROWS)
+    assert profile.tree is not None
+    (weights,), _ = stacks_of(profile, profile.tree, "cpu_time")
+    assert weights.own == [0, 70, 30, 0]
+
+
+def test_values_below_zero_are_said_to_count_as_zero() -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "a", {"x": -3}), (1, "b", {"x": 2})])
+    assert profile.tree is not None
+    (weights,), notes = stacks_of(profile, profile.tree)
+    assert weights.own == [0, 0, 2]
+    assert notes == ("values below zero count as zero: x",)
+
+
+@pytest.mark.parametrize("wanted", [None, "flops"])
+def test_a_metric_that_is_not_there_is_an_error(wanted: str | None) -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "a", {"x": (1, 2)})])
+    assert profile.tree is not None
+    with pytest.raises(MetricNotFound, match=r"that adds up was recorded; there is 'x'"):
+        stacks_of(profile, profile.tree, wanted)
+
+
+def test_a_python_frame_is_its_function_and_a_kernel_its_name() -> None:
+    frame = Frame("a.py:3@f", FrameKind.PYTHON, "a.py", 3, "f")
+    assert place_of(frame) == Place("f", "a.py", 3)
+    assert place_of(Frame("k", FrameKind.KERNEL)) == Place("k", "", 0)
+
+
+def test_losses_are_said_where_a_format_cannot() -> None:
+    assert loss_notes(Profile("x", losses={"dropped": 3, "none": 0})) == (
+        "this format does not say what was lost: 3 dropped",
+    )
+    assert loss_notes(Profile("x")) == ()
