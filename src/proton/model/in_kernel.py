@@ -8,8 +8,9 @@ all checking, is `proton.files.in_kernel`'s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -174,6 +175,31 @@ class RecordedKernel:
             "changed": {name: list(change) for name, change in self.changed.items()},
         }
         return {key: value for key, value in said.items() if value is not None}
+
+
+def active_over_time(
+    times: Iterable[tuple[int, int]], first_ns: int, last_ns: int, parts: int = 64
+) -> tuple[float, ...]:
+    """How many CTAs ran on average in each of equal parts of the time: `Ctas.active`.
+
+    Args:
+        times: Start and end of each CTA.
+        first_ns: Where the first part begins.
+        last_ns: Where the last part ends.
+        parts: How many there are.
+    """
+    length = (last_ns - first_ns) / parts
+    if length <= 0:
+        return ()
+    # What each part has more of than the one before it; a CTA begins and ends somewhere inside two.
+    steps = [0.0] * (parts + 2)
+    for start_ns, end_ns in times:
+        for time_ns, sign in ((start_ns, 1.0), (end_ns, -1.0)):
+            at = min(max((time_ns - first_ns) / length, 0.0), float(parts))
+            part = int(at)
+            steps[part] += sign * (part + 1 - at)
+            steps[part + 1] += sign * (at - part)
+    return tuple(round(max(count, 0.0), 3) for count in accumulate(steps[:parts]))
 
 
 def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:

@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from proton.model.in_kernel import Change, RecordedKernel
+import pytest
+
+from proton.model.in_kernel import Change, RecordedKernel, active_over_time
 from tests.support.in_kernel import KERNEL
 
 
@@ -32,3 +34,21 @@ def test_spills_and_fewer_warps_are_harm_and_other_changes_are_not() -> None:
 
 def test_a_region_knows_those_around_it() -> None:
     assert [region.name for region in KERNEL.region_path(2)] == ["dot", "tile"]
+
+
+def test_ctas_that_run_are_counted_in_parts_of_the_time() -> None:
+    times = [(0, 40), (0, 20), (10, 30), (25, 40)]
+    assert active_over_time(times, 0, 40, parts=4) == (2.0, 3.0, 2.5, 2.0)
+    assert active_over_time([(5, 15)], 0, 40, parts=4) == (0.5, 0.5, 0.0, 0.0)
+
+
+def test_the_mean_over_time_is_the_time_of_all_ctas() -> None:
+    times = [(at * 7 % 900, at * 7 % 900 + at % 97 + 3) for at in range(500)]
+    shares = active_over_time(times, 0, 1000)
+    assert len(shares) == 64
+    assert sum(shares) * 1000 / 64 == pytest.approx(sum(b - a for a, b in times), rel=1e-3)
+
+
+def test_no_time_has_no_parts() -> None:
+    assert active_over_time([(5, 5)], 5, 5) == ()
+    assert active_over_time([], 0, 64) == (0.0,) * 64
