@@ -69,6 +69,8 @@ COPY = tl.constexpr(
     )
 )
 
+NUMBERS = ("count", "turns", "steps")  # not even a count of 1 is known to the compiler
+
 
 @triton.jit
 def clock():
@@ -84,7 +86,7 @@ def work(PART: tl.constexpr, count, value):
     )
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def timed(
     start, sink_ptr, cycles_ptr, count, turns, steps, PART: tl.constexpr, THREADS: tl.constexpr
 ):
@@ -101,7 +103,7 @@ def timed(
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def timed_once(
     start, sink_ptr, cycles_ptr, count, turns, PART: tl.constexpr, THREADS: tl.constexpr
 ):
@@ -117,7 +119,7 @@ def timed_once(
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def recorded(
     start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
 ):
@@ -130,7 +132,7 @@ def recorded(
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def recorded_event(
     start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
 ):
@@ -145,7 +147,7 @@ def recorded_event(
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def recorded_steps(
     start, sink_ptr, count, turns, steps, NAME: tl.constexpr, PART: tl.constexpr,
     THREADS: tl.constexpr,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,6 +92,56 @@ def test_every_known_duration_compiles_in_a_region(
         signature = arguments | dict.fromkeys(constants, "constexpr")
         source = ASTSource(kernels.recorded, signature, constants)
         assert compiled_regions(source, num_warps=1) == [code]
+
+
+@pytest.fixture
+def fake_gpu(
+    fake_driver: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pytest.MonkeyPatch]:
+    """Triton on the fake driver, and a torch whose GPU is the host; a record costs 20 cycles."""
+    torch: Any = import_module("torch")
+    from proton.backends.instrumentation import backend
+    from proton.backends.instrumentation.kernels import ProbeCost
+    from proton.backends.instrumentation.launches import Launches
+    from tests.support.fake_launches import fake_launches
+
+    fresh = Launches()
+    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
+    monkeypatch.setattr(backend, "launches", fresh)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    for name in ("zeros", "randn", "empty", "randperm"):
+        made = getattr(torch, name)
+        on_host = lambda *a, made=made, device=None, **k: made(*a, **k)  # noqa: E731
+        monkeypatch.setattr(torch, name, on_host)
+    with fake_launches(fake_driver):
+        yield monkeypatch
+
+
+@needs_triton
+@needs_torch
+@pytest.mark.torch
+def test_truth_and_records_of_a_region_are_brought_together(
+    benchmark_module: Any, fake_gpu: pytest.MonkeyPatch
+) -> None:
+    suite = benchmark_module("accuracy_suite")
+    fake_gpu.setattr(suite, "RINGS", dict.fromkeys(suite.RINGS, 32))
+    (found,) = suite.Suite(["8 asynchronous copies, as an event"]).measure(launches=2)
+    assert (found.truth, found.measured) == (0.0, 180.0)  # the fake computes nothing
+    assert (found.error, found.allowed) == (180.0, 15.0)
+
+
+@needs_triton
+@needs_torch
+@pytest.mark.torch
+def test_a_row_is_measured_with_and_without_records(
+    benchmark_module: Any, fake_gpu: pytest.MonkeyPatch
+) -> None:
+    process = benchmark_module("in_kernel_process")
+    fake_gpu.setattr(process, "WALL_CALLS", 3)
+    found = process.measure(["none", "scope"], ["wall"], 1)
+    assert found["failed"] == {}
+    (cycle,) = found["samples"]["wall"]
+    assert 0 < cycle["none"] < cycle["scope"]
 
 
 def test_samples_become_figures(benchmark_module: Any) -> None:
