@@ -688,7 +688,12 @@ class InKernel:
     def set_limit(bytes: int) -> None: ...  # of buffers, in contexts that are not yet known
     @staticmethod
     def add_kernel(
-        name: str, *, scratch_bytes: int, record_map: Mapping[str, Any], record_cycles: float = 0.0
+        name: str,
+        *,
+        scratch_bytes: int,
+        record_map: Mapping[str, Any],
+        record_cycles: float = 0.0,
+        keeps_bytes: bool = False,
     ) -> int: ...
     @staticmethod
     def start(session: Session) -> None: ...
@@ -701,7 +706,11 @@ class InKernel:
     @staticmethod
     def has_buffer() -> bool: ...  # whether it was given one and has not told of its launch
     @staticmethod
-    def launched(kernel: int) -> None: ...
+    def launched(kernel: int, note: int = 0) -> None: ...  # `note` comes with a kept buffer
+    @staticmethod
+    def allocate_scrap(bytes: int, alignment: int) -> int: ...  # that nobody reads
+    @staticmethod
+    def take_kept(session: Session) -> list[dict[str, Any]]: ...  # each once
     @staticmethod
     def set_only(session: Session | None) -> None: ...  # to be told of this thread's launches
     @staticmethod

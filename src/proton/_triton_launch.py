@@ -11,26 +11,31 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from proton import _triton
+from proton import _triton, _triton_compiler
 
 Undo = Callable[[], None]
 # bytes, alignment, stream -> address
 Allocator = Callable[[int, int, int | None], int]
 
 
-def set_profile_allocator(allocator: Allocator) -> Undo:
+def set_profile_allocator(allocator: Allocator, afterwards: Allocator) -> Undo:
     """Have `allocator` called, on the launching thread, for the buffer of a kernel that records.
+
+    Args:
+        allocator: While sessions record.
+        afterwards: From then on, where the program had none: Triton's own refuses every launch.
 
     Returns:
         What puts the allocator of before back, unless somebody has set another one meanwhile.
     """
-    place: Any = importlib.import_module("triton.runtime._allocation")._profile_allocator
+    allocation: Any = importlib.import_module("triton.runtime._allocation")
+    place = allocation._profile_allocator
     before = place.get()
     place.set(allocator)
 
     def undo() -> None:
         if place.get() is allocator:
-            place.set(before)
+            place.set(afterwards if isinstance(before, allocation.NullAllocator) else before)
 
     return undo
 
@@ -51,6 +56,27 @@ def loaded_kernels() -> list[Any]:
         for each in gc.get_referrers(kind)
         if type(each) is kind and getattr(each, "function", None) is not None
     ]
+
+
+def watch_launches(see: Callable[[Any, tuple[Any, ...]], None]) -> Undo:
+    """Have `see(kernel, arguments)` called before each launch, when the kernel is loaded."""
+    compiled = importlib.import_module("triton.compiler.compiler").CompiledKernel
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def launch_metadata(self: Any, grid: Any, stream: Any, *arguments: Any) -> Any:
+            described = original(self, grid, stream, *arguments)
+            see(self, arguments)
+            return described
+
+        return launch_metadata
+
+    return _triton_compiler.wrap_function(compiled, "launch_metadata", make)
+
+
+def parameters_of(kernel: Any) -> tuple[str, ...]:
+    """The names of a compiled kernel's parameters: of its arguments that are no constants."""
+    signature = getattr(kernel.src, "signature", {})
+    return tuple(str(name) for name, kind in signature.items() if kind != "constexpr")
 
 
 def jit(function: Callable[..., Any]) -> Any:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import triton
@@ -19,12 +20,15 @@ import triton.language as tl
 
 import proton
 import proton.language as pl
-from proton import _native
+from proton import _native, _triton_launch
 from proton.backends.instrumentation import backend
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.backends.instrumentation.launches import Launches
 from proton.errors import UsageError
 from proton.files.detect import open_profile
+from proton.inkernel.compile import read_records
+from proton.inkernel.tool import Tool
+from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
 from proton.model.trace import LaneKind
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.fake_launches import fake_launches
@@ -44,6 +48,21 @@ def softmax(x_ptr, y_ptr, n, B: tl.constexpr):
         x = tl.exp(x - tl.max(x, 0))
         total = tl.sum(x, 0)
     tl.store(y_ptr + row * n + at, x / total, mask=at < n)
+
+
+TAKEN: list[ToolBuffer] = []
+
+
+@dataclass(frozen=True)
+class Taker(Tool):
+    """Keeps what it is given."""
+
+    name: str = field(default="taker", init=False)
+    passes: ClassVar[Any] = ("record-around-ops",)
+    layout: ClassVar[RecordLayout] = RecordsLayout()
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        TAKEN.append(buffer)
 
 
 @triton.jit
@@ -134,7 +153,9 @@ def test_afterwards_the_plain_kernel_runs_again(launches: Any, fake_driver: Fake
     assert _native.InKernel.stats()["pool_bytes"] == 0
     assert fake_driver.counter("cuMemAlloc_v2") == fake_driver.counter("cuMemFree_v2")
     assert fake_driver.counter("cuEventCreate") == fake_driver.counter("cuEventDestroy_v2")
-    assert isinstance(_allocation._profile_allocator.get(), _allocation.NullAllocator)
+    kept = next(each for each in _triton_launch.loaded_kernels() if read_records(each.metadata))
+    kept[(ROWS, 1, 1)](0, 0, 64)  # which the program may launch by itself
+    assert not isinstance(_allocation._profile_allocator.get(), _allocation.NullAllocator)
 
 
 def test_beside_cupti_the_kernel_has_cuptis_time_and_no_copies_of_ours(launches: Any) -> None:
@@ -314,3 +335,29 @@ def test_modes_that_differ_cannot_record_at_the_same_time(launches: Any) -> None
     launch_softmax()
     proton.finalize(session)
     assert read("one.hatchet")[1][0]["launches"] == 1
+
+
+def test_accesses_to_memory_are_listed_by_line_and_argument(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation", mode="bytes")
+    launch_softmax()
+    proton.finalize(session)
+    _, (entry,) = read()
+    assert [(each["kind"], each["tensor"]) for each in entry["accesses"]] == [
+        ("load", "x_ptr"),
+        ("store", "y_ptr"),
+    ]
+    assert entry["launches"] == 1
+
+
+def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
+    TAKEN.clear()
+    proton.instrument(softmax, mode=Taker())
+    session = proton.start("run", backend="instrumentation", mode="cta")
+    launch_softmax()
+    launch_softmax()
+    proton.finalize(session)
+    proton.restore(softmax)
+    assert [each.kernel for each in TAKEN] == ["softmax", "softmax"]
+    assert TAKEN[0].grid_ctas == ROWS
+    assert {region.count for region in TAKEN[0].contents.regions} == {ROWS * WARPS}
+    assert [each.name for each in TAKEN[0].tensors] == ["x_ptr", "y_ptr"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from proton import _triton_launch
@@ -9,20 +12,40 @@ from proton import _triton_launch
 triton = pytest.importorskip("triton")
 
 
+def ours(size: int, alignment: int, stream: int | None) -> int:
+    return 0
+
+
+def afterwards(size: int, alignment: int, stream: int | None) -> int:
+    return 0
+
+
 def test_the_allocator_of_before_comes_back() -> None:
     from triton.runtime import _allocation
 
-    before = _allocation._profile_allocator.get()
-    undo = _triton_launch.set_profile_allocator(lambda size, alignment, stream: 0)
-    assert _allocation._profile_allocator.get() is not before
+    theirs: Any = SimpleNamespace()
+    _allocation._profile_allocator.set(theirs)
+    undo = _triton_launch.set_profile_allocator(ours, afterwards)
+    assert _allocation._profile_allocator.get() is ours
     undo()
-    assert _allocation._profile_allocator.get() is before
+    assert _allocation._profile_allocator.get() is theirs
+    _allocation.set_profile_allocator(None)
+
+
+def test_where_there_was_none_another_one_stays() -> None:
+    from triton.runtime import _allocation
+
+    _allocation.set_profile_allocator(None)
+    undo = _triton_launch.set_profile_allocator(ours, afterwards)
+    undo()
+    assert _allocation._profile_allocator.get() is afterwards
+    _allocation.set_profile_allocator(None)
 
 
 def test_an_allocator_that_somebody_set_meanwhile_stays() -> None:
     from triton.runtime import _allocation
 
-    undo = _triton_launch.set_profile_allocator(lambda size, alignment, stream: 0)
+    undo = _triton_launch.set_profile_allocator(ours, afterwards)
     _allocation.set_profile_allocator(None)
     theirs = _allocation._profile_allocator.get()
     undo()

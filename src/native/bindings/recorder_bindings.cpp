@@ -40,7 +40,7 @@ std::vector<uint32_t> numbers_in(nb::handle mapping, const char* name) {
 }
 
 uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle record_map,
-                    double record_cycles) {
+                    double record_cycles, bool keeps_bytes) {
   RecordingKernel kernel;
   kernel.name = name;
   kernel.regions = regions_of(record_map);
@@ -64,6 +64,7 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
   };
   kernel.has_mailbox = text("strategy") == "flush" && text("memory") == "global";
   kernel.record_cycles = record_cycles;
+  kernel.keeps_bytes = keeps_bytes;
   if (const std::string problem = kernel.geometry(1).problem(); !problem.empty()) {
     throw Error(ErrorKind::kUsage, concat("kernel ", quote(name), ": ", problem));
   }
@@ -151,6 +152,8 @@ nb::dict sum_dict(const Session& session, const KernelSum& sum) {
   nb::dict dict;
   const std::string other_name = renamed(session, sum.key.context);
   dict["kernel"] = sum.key.kernel;
+  dict["key"] = nb::make_tuple(sum.key.phase, sum.key.kernel, sum.key.context, sum.key.is_captured,
+                               sum.key.device_id);
   dict["name"] = other_name.empty() ? recorder().kernel_name(sum.key.kernel) : other_name;
   dict["context"] = frames_of(sum.key.context);
   dict["is_captured"] = sum.key.is_captured;
@@ -185,6 +188,22 @@ nb::list sums(PySession& self, int phase) {
   return list;
 }
 
+nb::list take_kept(PySession& self) {
+  nb::list list;
+  for (const KeptBuffer& kept : recorder().take_kept(opened(self))) {
+    nb::dict dict;
+    dict["kernel"] = kept.kernel;
+    dict["note"] = kept.note;
+    dict["grid_ctas"] = kept.grid_ctas;
+    dict["phase"] = kept.key.phase;
+    dict["key"] = nb::make_tuple(kept.key.phase, kept.key.kernel, kept.key.context,
+                                 kept.key.is_captured, kept.key.device_id);
+    dict["data"] = nb::bytes(kept.bytes->data(), kept.bytes->size());
+    list.append(dict);
+  }
+  return list;
+}
+
 nb::dict stats() {
   const RecorderStats stats = recorder().stats();
   nb::dict dict;
@@ -207,7 +226,7 @@ void add_recorder(nb::module_& module) {
       .def_static(
           "set_limit", [](size_t bytes) { recorder().set_limit(bytes); }, "bytes"_a)
       .def_static("add_kernel", add_kernel, "name"_a, nb::kw_only(), "scratch_bytes"_a,
-                  "record_map"_a, "record_cycles"_a = 0.0)
+                  "record_map"_a, "record_cycles"_a = 0.0, "keeps_bytes"_a = false)
       .def_static("start", start, "session"_a)
       .def_static(
           "stop", [](PySession& self) { self.detach_recorder(); }, "session"_a)
@@ -227,7 +246,15 @@ void add_recorder(nb::module_& module) {
           "session"_a.none())
       .def_static("describe_device", [] { return recorder().describe_device(); })
       .def_static(
-          "launched", [](uint32_t kernel) { recorder().launched(kernel); }, "kernel"_a)
+          "launched", [](uint32_t kernel, uint64_t note) { recorder().launched(kernel, note); },
+          "kernel"_a, "note"_a = 0)
+      .def_static(
+          "allocate_scrap",
+          [](size_t bytes, size_t alignment) {
+            return recorder().allocate_scrap(bytes, alignment);
+          },
+          "bytes"_a, "alignment"_a)
+      .def_static("take_kept", take_kept, "session"_a)
       .def_static("flush", flush, "limit_s"_a)
       .def_static("sums", sums, "session"_a, "phase"_a)
       .def_static(

@@ -185,7 +185,7 @@ Recorder::LaunchPointer Recorder::make_launch(const Pending& pending) {
   return launch;
 }
 
-void Recorder::launched(uint32_t kernel) {
+void Recorder::launched(uint32_t kernel, uint64_t note) {
   if (pending_.block == nullptr) return;
   std::lock_guard lock(mutex_);
   const Pending pending = pending_;
@@ -195,6 +195,7 @@ void Recorder::launched(uint32_t kernel) {
   auto launch = make_launch(pending);
   launch->kernel_number = kernel;
   launch->kernel = known;
+  launch->note = note;
   launch->grid_ctas = pending.bytes / std::max<uint32_t>(known->scratch_bytes, 1);
   launch->destinations = destinations();
   if (pending.is_scrap) {
@@ -279,6 +280,29 @@ void Recorder::forget_phase(const EventSink& sink, int phase) {
   for (const TargetPointer& target : targets_) {
     if (target->sink == &sink) target->book.forget_phase(phase);
   }
+}
+
+std::vector<KeptBuffer> Recorder::take_kept(const EventSink& sink) {
+  TargetPointer found;
+  {
+    std::lock_guard lock(mutex_);
+    for (const TargetPointer& target : targets_) {
+      if (target->sink == &sink) found = target;
+    }
+  }
+  if (found == nullptr) return {};
+  std::lock_guard telling(found->mutex);
+  found->kept_bytes = 0;
+  return std::exchange(found->kept, {});
+}
+
+DeviceAddress Recorder::allocate_scrap(size_t bytes, size_t alignment) {
+  std::lock_guard lock(mutex_);
+  CudaResult result;
+  const size_t align = std::max<size_t>(alignment, 1);
+  const Block* block = current_state().pool.scrap(bytes + align, result);
+  driver_.check(result, "cuMemAlloc");
+  return (block->address + align - 1) / align * align;
 }
 
 RecorderStats Recorder::stats() {

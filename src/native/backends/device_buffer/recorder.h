@@ -34,6 +34,15 @@ struct RecorderStats {
   uint64_t decode_ns = 0;  // spent decoding and booking
 };
 
+/// The whole buffer of a launch, for readers of what only they know.
+struct KeptBuffer {
+  uint32_t kernel = 0;
+  uint64_t note = 0;  // that came with the launch
+  uint64_t grid_ctas = 0;
+  SumKey key;
+  std::shared_ptr<const std::vector<std::byte>> bytes;
+};
+
 class Recorder {
  public:
   /// What is asked about a session; `is_active` and `phase` under the GIL.
@@ -71,8 +80,10 @@ class Recorder {
   DeviceAddress allocate(size_t bytes, size_t alignment, CudaStream stream, bool in_host_memory);
   /// Whether the calling thread was given a buffer for a launch that it has not told of yet.
   static bool has_buffer() { return pending_.block != nullptr; }
-  /// The launch was made; nothing: it had no buffer.
-  void launched(uint32_t kernel);
+  /// The launch was made; nothing: it had no buffer. `note` comes back with a kept buffer.
+  void launched(uint32_t kernel, uint64_t note = 0);
+  /// A buffer for a launch that nobody is to be told of. Throws BackendError.
+  DeviceAddress allocate_scrap(size_t bytes, size_t alignment);
 
   /// From now on launches of the calling thread are for this session alone; null: for all.
   static void set_only(const EventSink* sink) { only_ = sink; }
@@ -87,6 +98,8 @@ class Recorder {
 
   std::vector<KernelSum> sums(const EventSink& sink, int phase);
   void forget_phase(const EventSink& sink, int phase);
+  /// Buffers of kernels that keep theirs, in the order they were read; each once.
+  std::vector<KeptBuffer> take_kept(const EventSink& sink);
   RecorderStats stats();
   /// What went wrong, as lines for the user; each once.
   std::vector<std::string> take_problems();
@@ -101,6 +114,8 @@ class Recorder {
     EventSink* sink = nullptr;  // with mutex; null: it has ended
     SinkOptions options;
     KernelBook book;
+    std::vector<KeptBuffer> kept;  // with mutex
+    size_t kept_bytes = 0;
     std::atomic<int> flush_phase{0};  // where replays of graphs are booked
   };
   using TargetPointer = std::shared_ptr<Target>;
@@ -142,6 +157,7 @@ class Recorder {
     uint32_t kernel_number = 0;
     const RecordingKernel* kernel = nullptr;  // null: nobody said which, and it is not read
     uint64_t grid_ctas = 0;
+    uint64_t note = 0;
     CudaStream stream = nullptr;
     uint64_t lane = 0;
     CudaEvent event = nullptr;
@@ -196,6 +212,7 @@ class Recorder {
   CudaResult reserve_staging(ContextState& state, size_t bytes);
   void decode_and_report(Launch& launch);
   void report(const Launch& launch, const DecodedBuffer& decoded);
+  void keep(const Launch& launch);
   void drop(const Launch& launch, CudaResult result);
   void zero(std::span<const LaunchPointer> launches);
   void reuse_zeroed(ContextState& state);

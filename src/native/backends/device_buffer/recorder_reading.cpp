@@ -98,11 +98,12 @@ CudaResult Recorder::copy(Launch& launch, bool is_whole) {
     most_written_.resize(launch.kernel_number + 1, UINT32_MAX);
   }
   const uint32_t expected = most_written_[launch.kernel_number];
+  const uint64_t size = launch.kernel->keeps_bytes ? launch.bytes : geometry.size_bytes();
   const uint64_t rings = geometry.header_offset(0);
   launch.copied_ring_bytes =
       is_whole || expected > geometry.ring_bytes / 2 ? geometry.ring_bytes : expected;
   if (launch.copied_ring_bytes == geometry.ring_bytes) {
-    return driver_.copy_to_host(launch.bytes_read, launch.address, geometry.size_bytes(), stream);
+    return driver_.copy_to_host(launch.bytes_read, launch.address, size, stream);
   }
   if (launch.copied_ring_bytes > 0) {
     Copy2d rows;
@@ -115,8 +116,8 @@ CudaResult Recorder::copy(Launch& launch, bool is_whole) {
       return result;
     }
   }
-  return driver_.copy_to_host(launch.bytes_read + rings, launch.address + rings,
-                              geometry.size_bytes() - rings, stream);
+  return driver_.copy_to_host(launch.bytes_read + rings, launch.address + rings, size - rings,
+                              stream);
 }
 
 CudaResult Recorder::wait_for_copies(ContextState& state) {

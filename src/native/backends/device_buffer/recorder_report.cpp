@@ -86,6 +86,7 @@ void Recorder::decode_and_report(Launch& launch) {
                                                 kernel.regions, options, drained);
     if (decoded.cycles_per_ns > 0) launch.state->cycles_per_ns = decoded.cycles_per_ns;
     report(launch, decoded);
+    if (kernel.keeps_bytes) keep(launch);
   } catch (const std::exception& error) {
     std::lock_guard lock(mutex_);
     note_problem(concat("records of kernel ", quote(kernel.name), ": ", error.what()));
@@ -118,6 +119,26 @@ void Recorder::report(const Launch& launch, const DecodedBuffer& decoded) {
       continue;
     }
     each.target->sink->on_recorded(told);
+  }
+}
+
+/// For each session; beyond a limit that nobody waits at, it is lost.
+void Recorder::keep(const Launch& launch) {
+  constexpr size_t kMostBytes = size_t{256} << 20;
+  const auto bytes = std::make_shared<const std::vector<std::byte>>(
+      launch.bytes_read, launch.bytes_read + launch.bytes);
+  for (const Destination& each : launch.destinations) {
+    const std::lock_guard telling(each.target->mutex);
+    if (each.target->sink == nullptr) continue;
+    if (each.target->kept_bytes + bytes->size() > kMostBytes && !each.target->kept.empty()) {
+      each.target->sink->on_loss(kDroppedBuffers, 1);
+      continue;
+    }
+    const int phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
+    const SumKey key{phase, launch.kernel_number, each.context, launch.is_captured,
+                     static_cast<uint32_t>(launch.state->device)};
+    each.target->kept.push_back({launch.kernel_number, launch.note, launch.grid_ctas, key, bytes});
+    each.target->kept_bytes += bytes->size();
   }
 }
 

@@ -24,6 +24,7 @@ struct RecordingKernel {
   uint32_t cta_every = 1;      // one CTA of so many records
   std::vector<uint32_t> ctas;  // those that record; empty: see `cta_every`
   bool has_mailbox = false;    // it tells the host when a ring is full, and waits a little
+  bool keeps_bytes = false;    // its buffers are handed over whole, besides
   double record_cycles = 0;    // what a record costs
 
   /// How the buffer of a grid of so many CTAs is divided.

@@ -9,16 +9,18 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from proton import _native
+from proton import _native, _triton_launch
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.backends.cupti.hub import find_driver
-from proton.backends.instrumentation.kernels import resources_of
+from proton.backends.instrumentation.kept_buffers import KeptBuffers
+from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.launches import launches
-from proton.backends.instrumentation.report import to_recorded_kernel
+from proton.backends.instrumentation.report import changes, to_recorded_kernel
 from proton.backends.knobs import Knobs
 from proton.inkernel.instrument import Handle, begin
 from proton.inkernel.modes import parse_instrumentation
-from proton.model.in_kernel import RecordedKernel
+from proton.inkernel.resources import plain_resources, resources_of
+from proton.model.in_kernel import Change, RecordedKernel
 
 NAME = "instrumentation"
 
@@ -36,7 +38,9 @@ class InstrumentationBackend:
         self._knobs = knobs or Knobs()
         self._sink: Any = None  # the native session, which the recorder needs
         self._handle: Handle | None = None
-        self._kept: dict[int, list[RecordedKernel]] = {}  # by phase, once it has stopped
+        self._last: dict[int, list[RecordedKernel]] = {}  # by phase, once it has stopped
+        self._buffers = KeptBuffers(launches.kernels.of_number, launches.note_of, self._warn)
+        self._changed: dict[int, dict[str, Change]] = {}  # by the kernel's number
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -63,16 +67,20 @@ class InstrumentationBackend:
             )
         for problem in _native.InKernel.take_problems():
             self._warn(problem)
+        self._buffers.take(self._sink)
 
     def flush_soon(self) -> None:
-        """Nothing to do: launches are read as soon as they have ended."""
+        """Hand kept buffers on; launches are read as soon as they have ended in any case."""
+        if (sink := self._sink) is not None:
+            self._buffers.take(sink)
 
     def stop(self) -> None:
         """Record no more; what was booked stays, and what kernels recorded is not asked again."""
         sink, self._sink = self._sink, None
         if sink is None:
             return
-        self._kept = {phase: self._recorded(sink, phase) for phase in self._phases(sink)}
+        self._buffers.take(sink)
+        self._last = {phase: self._recorded(sink, phase) for phase in self._phases(sink)}
         launches.leave()
         _native.InKernel.stop(sink)
         if self._handle is not None:
@@ -81,12 +89,13 @@ class InstrumentationBackend:
     def recorded_kernels(self, phase: int) -> Sequence[RecordedKernel]:
         """What kernels launched in a phase have recorded so far, each context and mode once."""
         if self._sink is None:
-            return self._kept.get(phase, ())
+            return self._last.get(phase, ())
         return self._recorded(self._sink, phase)
 
     def drop_phase(self, phase: int) -> None:
         """Nobody will ask for this phase again."""
-        self._kept.pop(phase, None)
+        self._last.pop(phase, None)
+        self._buffers.forget_phase(phase)
         if self._sink is not None:
             _native.InKernel.forget_phase(self._sink, phase)
 
@@ -94,13 +103,31 @@ class InstrumentationBackend:
     def _phases(sink: Any) -> list[int]:
         return [phase for phase in range(sink.phase + 1) if sink.has_phase(phase)]
 
-    @staticmethod
-    def _recorded(sink: Any, phase: int) -> list[RecordedKernel]:
-        found = []
-        for each in _native.InKernel.sums(sink, phase):
-            kernel = launches.kernels.of_number(each["kernel"])
-            found.append(to_recorded_kernel(each, kernel, resources_of(kernel)))
-        return found
+    def _recorded(self, sink: Any, phase: int) -> list[RecordedKernel]:
+        sums = _native.InKernel.sums(sink, phase)
+        kernels = [launches.kernels.of_number(each["kernel"]) for each in sums]
+        self._find_changes(kernels)
+        return [
+            to_recorded_kernel(
+                each,
+                kernel,
+                changed=self._changed[kernel.number],
+                memory=self._buffers.memory_of(each["key"]),
+            )
+            for each, kernel in zip(sums, kernels, strict=True)
+        ]
+
+    def _find_changes(self, kernels: Sequence[LoadedKernel]) -> None:
+        """What recording made of kernels: looked up once, while recording is on."""
+        new = [each for each in kernels if each.number not in self._changed]
+        loaded = {each.function: each for each in _triton_launch.loaded_kernels()} if new else {}
+        for kernel in new:
+            compiled = loaded.get(kernel.function)
+            self._changed[kernel.number] = (
+                {}
+                if compiled is None
+                else changes(plain_resources(compiled), resources_of(compiled))
+            )
 
     def _warn(self, text: str) -> None:
         _log.warning("%s", text)

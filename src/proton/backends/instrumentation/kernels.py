@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from proton import _native, _triton_launch
+from proton.inkernel import choice
 from proton.inkernel.compile import KernelRecords, read_records
-from proton.model.in_kernel import REGISTERS, SHARED, SPILLS
+from proton.inkernel.memory import has_memory
+from proton.inkernel.tool import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,21 @@ class LoadedKernel:
     """A kernel that records, as the driver has it."""
 
     number: int  # the recorder's
+    name: str
     function: int
     records: KernelRecords
     cost: ProbeCost
+    tools: tuple[Tool, ...] = ()  # that get its buffers
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether it counts accesses to memory."""
+        return has_memory(self.records.record_map)
+
+    @property
+    def keeps_bytes(self) -> bool:
+        """Whether its buffers are read by others than the recorder, too."""
+        return bool(self.tools) or self.has_memory
 
 
 class Kernels:
@@ -37,13 +51,18 @@ class Kernels:
     Args:
         cost_of: What a record of a kernel costs; asked when the kernel is loaded, with its context
             current.
+
+    Attributes:
+        has_mailbox: Whether one of them tells the host of full rings.
+        keeps_bytes: Whether buffers of one are read by others than the recorder, too.
     """
 
     def __init__(self, cost_of: Callable[[KernelRecords], ProbeCost]) -> None:
         self._cost_of = cost_of
         self._by_function: dict[int, LoadedKernel | None] = {}  # None: it records nothing
         self._by_number: dict[int, LoadedKernel] = {}
-        self.has_mailbox = False  # whether one of them tells the host of full rings
+        self.has_mailbox = False
+        self.keeps_bytes = False
 
     def on_load(
         self, module: Any, function: Any, name: str, metadata_group: Mapping[str, str], key: str
@@ -69,16 +88,25 @@ class Kernels:
         if records is None:
             self._by_function[function] = None  # the address may have been another kernel's
             return
-        cost = self._cost_of(records)
+        cost, tools = self._cost_of(records), _current_tools()
         number = _native.InKernel.add_kernel(
             name,
             scratch_bytes=records.scratch_bytes,
             record_map=records.record_map,
             record_cycles=cost.cycles,
+            keeps_bytes=bool(tools) or has_memory(records.record_map),
         )
-        loaded = LoadedKernel(number, function, records, cost)
+        loaded = LoadedKernel(number, name, function, records, cost, tools)
         self._by_number[number] = self._by_function[function] = loaded
         self.has_mailbox |= _has_mailbox(records.record_map)
+        self.keeps_bytes |= loaded.keeps_bytes
+
+
+def _current_tools() -> tuple[Tool, ...]:
+    """The tools of the mode that this thread's kernel is recorded in."""
+    current = choice.current()
+    parts = current.mode.parts if current is not None else ()
+    return tuple(part for part in parts if isinstance(part, Tool))
 
 
 def _has_mailbox(record_map: Mapping[str, Any]) -> bool:
@@ -93,16 +121,3 @@ def _read_metadata(name: str, group: Mapping[str, str]) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def resources_of(kernel: LoadedKernel) -> dict[str, float]:
-    """Registers, spilled bytes and shared memory of a kernel as it runs with records."""
-    for each in _triton_launch.loaded_kernels():
-        if each.function == kernel.function:
-            found = {
-                REGISTERS: getattr(each, "n_regs", None),
-                SPILLS: getattr(each, "n_spills", None),
-                SHARED: getattr(each.metadata, "shared", None),
-            }
-            return {key: float(value) for key, value in found.items() if value is not None}
-    return {}

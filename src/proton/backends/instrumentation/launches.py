@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from proton import _native, _triton, _triton_launch
 from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.kept_buffers import LaunchNote
 from proton.backends.instrumentation.kernels import Kernels
+from proton.inkernel.tensor_ranges import tensor_ranges
+
+MOST_NOTES = 4096  # of launches whose buffers have not been read
+_NO_NOTE = LaunchNote()
+
+
+class _OfThread(threading.local):
+    kernel: Any = None  # that it launches, and its arguments, where somebody wants to know
+    arguments: tuple[Any, ...] = ()
 
 
 class Launches:
@@ -26,6 +37,9 @@ class Launches:
         self._undo: list[Callable[[], None]] = []
         self._exits: Any = None
         self._on_exit = self._exit  # one object: chains compare
+        self._thread = _OfThread()
+        self._notes: dict[int, LaunchNote] = {}  # of launches, the oldest first
+        self._numbers = count(1)
 
     def enter(self) -> None:
         """Stand in the launch path, as soon as Triton is imported."""
@@ -42,6 +56,11 @@ class Launches:
                 self._stop_waiting()
                 while self._undo:
                     self._undo.pop()()
+                self._notes.clear()
+
+    def note_of(self, number: int) -> LaunchNote:
+        """What was known of a launch; nothing where that is long ago."""
+        return self._notes.get(number, _NO_NOTE)
 
     def _install(self) -> None:
         with self._lock:
@@ -50,7 +69,8 @@ class Launches:
             on_load = self.kernels.on_load
             _triton.add_load_hook(on_load)
             self._undo = [
-                _triton_launch.set_profile_allocator(self._allocate),
+                _triton_launch.set_profile_allocator(self._allocate, self._throw_away),
+                _triton_launch.watch_launches(self._see),
                 lambda: _triton.remove_load_hook(on_load),
                 lambda: self._exits.remove(self._on_exit),
             ]
@@ -67,13 +87,38 @@ class Launches:
             size, alignment, stream or 0, in_host_memory=self.kernels.has_mailbox
         )
 
+    @staticmethod
+    def _throw_away(size: int, alignment: int, stream: int | None) -> int:
+        """The same when nobody records: a program may have kept a kernel with records."""
+        return _native.InKernel.allocate_scrap(size, alignment)
+
+    def _see(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+        """Triton is about to launch a kernel, which the driver has by now."""
+        if self.kernels.keeps_bytes:
+            self._thread.kernel, self._thread.arguments = kernel, arguments
+
     def _exit(self, metadata: Any) -> None:
         """Triton's call behind a launch."""
         if not _native.InKernel.has_buffer():
             return
         kernel = self.kernels.find(metadata.data["function"])
         if kernel is not None:
-            _native.InKernel.launched(kernel.number)
+            note = self._take_note(kernel.function) if kernel.keeps_bytes else 0
+            _native.InKernel.launched(kernel.number, note)
+
+    def _take_note(self, function: int) -> int:
+        """Keep what the launch's arguments were; a number for it."""
+        kernel, arguments = self._thread.kernel, self._thread.arguments
+        self._thread.kernel, self._thread.arguments = None, ()
+        if kernel is None or kernel.function != function:
+            return 0
+        names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
+        note = LaunchNote(_triton_launch.parameters_of(kernel), tensor_ranges(names, arguments))
+        number = next(self._numbers)
+        self._notes[number] = note
+        while len(self._notes) > MOST_NOTES:
+            self._notes.pop(next(iter(self._notes)), None)
+        return number
 
 
 launches = Launches()

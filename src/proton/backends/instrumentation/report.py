@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel
-from proton.model.in_kernel import NO_PARENT, Change, Ctas, RecordedKernel, Region, Value
+from proton.model.in_kernel import (
+    NO_PARENT,
+    AccessSite,
+    Change,
+    Ctas,
+    HeatMap,
+    RecordedKernel,
+    Region,
+    Value,
+)
 
 # the decoder's words -> those of files
 _LOSSES = {"overwritten_records": "overflowed_records"}
@@ -15,9 +25,14 @@ _CAPTURED = "<captured_at>"
 
 
 def to_recorded_kernel(
-    sum_: Mapping[str, Any], kernel: LoadedKernel, resources: Mapping[str, float]
+    sum_: Mapping[str, Any],
+    kernel: LoadedKernel,
+    *,
+    changed: Mapping[str, Change],
+    memory: MemorySum | None = None,
 ) -> RecordedKernel:
     """One kernel of one context, as `_native.InKernel.sums` has it."""
+    counted = memory or MemorySum()
     described = kernel.records.record_map.get("regions", ())
     regions = _regions(sum_["regions"], described)
     context = [_CAPTURED, *sum_["context"]] if sum_["is_captured"] else sum_["context"]
@@ -34,8 +49,11 @@ def to_recorded_kernel(
         regions=regions,
         ctas=summarize_ctas(sum_["ctas"]),
         values=_values(sum_["regions"], described),
-        losses=_losses(sum_["losses"], sum_["dropped"]),
-        changed=_changed(kernel.records.plain, resources),
+        accesses=_accesses(counted),
+        heat=[HeatMap(**each.to_json()) for each in counted.heat.values()],
+        uncovered=dict(counted.uncovered),
+        losses=_losses({**sum_["losses"], **counted.losses}, sum_["dropped"]),
+        changed=changed,
     )
 
 
@@ -98,13 +116,26 @@ def _losses(counts: Mapping[str, int], dropped: int) -> dict[str, int]:
     }
 
 
-def _changed(plain: Mapping[str, float] | None, recorded: Mapping[str, float]) -> dict[str, Change]:
+def _accesses(memory: MemorySum) -> list[AccessSite]:
+    names = dict(enumerate(memory.parameters))
+    return [
+        AccessSite(
+            name=each.name,
+            kind=each.kind,
+            file=each.file,
+            line=each.line,
+            tensor="" if each.argument is None else names.get(each.argument, ""),
+            accesses=each.accesses,
+            bytes=each.bytes,
+        )
+        for each in memory.sites
+    ]
+
+
+def changes(plain: Mapping[str, float] | None, recorded: Mapping[str, float]) -> dict[str, Change]:
+    """What recording made of a kernel, where both numbers are known."""
     known = plain or {}
-    return {
-        name: Change(known.get(name), recorded.get(name))
-        for name in dict.fromkeys([*known, *recorded])
-        if known.get(name) is not None and recorded.get(name) is not None
-    }
+    return {name: Change(known[name], recorded[name]) for name in known if name in recorded}
 
 
 def summarize_ctas(times: Sequence[tuple[int, int, int, int]]) -> Ctas | None:

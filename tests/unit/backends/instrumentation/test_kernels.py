@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proton import _triton_launch
-from proton.backends.instrumentation.kernels import Kernels, ProbeCost, resources_of
+from proton.backends.instrumentation.kernels import Kernels, ProbeCost
 
 RECORD_MAP: dict[str, Any] = {
     "strategy": "circular",
@@ -68,13 +68,11 @@ def test_an_address_that_is_used_again_is_another_kernels(kernels: Kernels, tmp_
 def test_kernels_loaded_before_anybody_listened_are_looked_for(
     kernels: Kernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = SimpleNamespace(
-        function=0x200, name="early", metadata=SimpleNamespace(**metadata()), n_regs=40, n_spills=0
-    )
+    loaded = SimpleNamespace(function=0x200, name="early", metadata=SimpleNamespace(**metadata()))
     monkeypatch.setattr(_triton_launch, "loaded_kernels", lambda: [loaded])
     found = kernels.find(0x200)
     assert found is not None
-    assert resources_of(found) == {"registers": 40.0, "spills": 0.0}
+    assert found.name == "early"
     assert kernels.find(0x300) is None
 
 
@@ -85,6 +83,18 @@ def test_a_kernel_that_tells_the_host_of_full_rings_needs_host_memory(
     assert not kernels.has_mailbox
     load(kernels, tmp_path, 0x101, metadata(strategy="flush"))
     assert kernels.has_mailbox
+
+
+def test_a_kernel_that_counts_memory_accesses_keeps_its_buffers(
+    kernels: Kernels, tmp_path: Path
+) -> None:
+    load(kernels, tmp_path, 0x100, metadata())
+    assert not kernels.keeps_bytes
+    load(kernels, tmp_path, 0x101, metadata(counters=[{"name": "load"}]))
+    found = kernels.find(0x101)
+    assert found is not None
+    assert found.keeps_bytes
+    assert kernels.keeps_bytes
 
 
 @pytest.mark.parametrize("group", [{}, {"k.json": "/nowhere/k.json"}])

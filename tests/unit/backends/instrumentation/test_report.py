@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
-from proton.backends.instrumentation.report import summarize_ctas, to_recorded_kernel
+from proton.backends.instrumentation.report import changes, summarize_ctas, to_recorded_kernel
 from proton.inkernel.compile import KernelRecords
-from proton.model.in_kernel import Change, RecordedKernel, Value
+from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat
+from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Value
 
 REGIONS = [
     {"name": "loop", "kind": "loop", "file": "mm.py", "line": 3},
@@ -24,10 +26,11 @@ def region(number: int, parent: int | None = None, **more: Any) -> dict[str, Any
     return {"region": number, "parent": parent, "count": 0, **zeros, **counts, **more}
 
 
-def report(regions: list[dict[str, Any]], **more: Any) -> RecordedKernel:
-    plain = {"registers": 32, "spills": 0}
-    records = KernelRecords("ops", 0, 512, 128, {"regions": REGIONS}, 4, None, plain, {})
-    kernel = LoadedKernel(0, 1, records, ProbeCost(20.0, 1.5))
+def report(
+    regions: list[dict[str, Any]], memory: MemorySum | None = None, **more: Any
+) -> RecordedKernel:
+    records = KernelRecords("ops", 0, 512, 128, {"regions": REGIONS}, 4, None, None, {})
+    kernel = LoadedKernel(0, "mm", 1, records, ProbeCost(20.0, 1.5))
     found = {
         "name": "mm",
         "context": ["layer"],
@@ -43,7 +46,8 @@ def report(regions: list[dict[str, Any]], **more: Any) -> RecordedKernel:
         "losses": {},
         **more,
     }
-    return to_recorded_kernel(found, kernel, {"registers": 40.0, "spills": 8.0, "shared": 4096.0})
+    changed = changes({"registers": 32, "spills": 0}, {"registers": 40, "shared": 4096})
+    return to_recorded_kernel(found, kernel, changed=changed, memory=memory)
 
 
 def test_regions_keep_their_parents_though_values_stand_between_them() -> None:
@@ -88,7 +92,30 @@ def test_losses_have_the_words_of_files() -> None:
 
 
 def test_what_recording_changed_stands_where_both_numbers_are_known() -> None:
-    assert report([]).changed == {"registers": Change(32, 40.0), "spills": Change(0, 8.0)}
+    assert report([]).changed == {"registers": Change(32, 40)}
+    assert changes(None, {"registers": 40}) == {}
+
+
+def test_memory_accesses_are_named_by_the_arguments_they_go_through() -> None:
+    counted = AccessCount("load a", "load", "mm.py", 7, 1, 64, 256, 4)
+    elsewhere = AccessCount("store", "store", "mm.py", 9, None, 32, 128, 4)
+    heat = TensorHeat("b", 256, 256, 0, 64, 4096, 128, (32, 32), (128, 128))
+    total = MemorySum(("a", "b"))
+    total.add(MemoryReport((counted, elsewhere), (heat,), (), {"dropped_bytes": 3}, {"tma": 1}))
+    total.add(MemoryReport((counted, elsewhere), (heat,), (), {"dropped_bytes": 0}, {"tma": 1}))
+    made = report([], total)
+    load, store = made.accesses
+    assert (load.tensor, load.accesses, load.bytes) == ("b", 128, 512)
+    assert (store.tensor, store.accesses) == ("", 64)
+    assert list(made.heat) == [HeatMap("b", 512, 128, 128, [64, 64])]
+    assert (made.losses, made.uncovered) == ({"dropped_bytes": 3}, {"tma": 1})
+
+
+def test_a_heat_map_of_a_tensor_of_another_size_stands_for_the_last_launch() -> None:
+    total = MemorySum()
+    for bins in ((1, 2), (4, 5, 6)):
+        total.add(MemoryReport((), (TensorHeat("x", 8, 8, 0, 2, 0, 4, bins, bins),)))
+    assert list(report([], total).heat) == [HeatMap("x", 8, 2, 4, [4, 5, 6])]
 
 
 def test_a_captured_kernel_stands_below_its_capture() -> None:

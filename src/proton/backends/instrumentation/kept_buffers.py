@@ -1,0 +1,124 @@
+"""Buffers that others than the recorder read, too: counts of memory accesses, and tools.
+
+One for each session; buffers are taken whenever it flushes, and in between by `flush_soon`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from proton import _native
+from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.errors import UsageError
+from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat, read_memory
+from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.tool import deliver
+from proton.inkernel.tool_layouts import ToolBuffer
+
+Key = tuple[int, int, int, bool, int]  # phase, kernel, context, whether captured, device
+
+
+@dataclass(frozen=True)
+class LaunchNote:
+    """What was known of a launch when it was made."""
+
+    parameters: tuple[str, ...] = ()  # names, of the compiled kernel
+    tensors: tuple[TensorRange, ...] = ()
+
+
+@dataclass
+class MemorySum:
+    """What all launches of a kernel in one context did to memory."""
+
+    parameters: tuple[str, ...] = ()
+    sites: list[AccessCount] = field(default_factory=list)
+    heat: dict[str, TensorHeat] = field(default_factory=dict)
+    losses: Counter[str] = field(default_factory=Counter)
+    uncovered: Mapping[str, int] = field(default_factory=dict)
+
+    def add(self, report: MemoryReport) -> None:
+        """Count one launch more. A heat map is summed while its tensor keeps its size."""
+        before: list[AccessCount | None] = [*self.sites] or [None] * len(report.counters)
+        self.sites = [_sum(old, new) for old, new in zip(before, report.counters, strict=True)]
+        for each in report.heat:
+            self.heat[each.tensor] = _sum_heat(self.heat.get(each.tensor), each)
+        self.losses.update({name: count for name, count in report.losses.items() if count})
+        self.uncovered = report.uncovered
+
+
+def _sum(old: AccessCount | None, new: AccessCount) -> AccessCount:
+    if old is None:
+        return new
+    return AccessCount(
+        *(new.name, new.kind, new.file, new.line, new.argument),
+        accesses=old.accesses + new.accesses,
+        bytes=old.bytes + new.bytes,
+        warps=old.warps + new.warps,
+    )
+
+
+def _sum_heat(old: TensorHeat | None, new: TensorHeat) -> TensorHeat:
+    if old is None or (old.bin_bytes, len(old.bins)) != (new.bin_bytes, len(new.bins)):
+        return new
+    return TensorHeat(
+        tensor=new.tensor,
+        bytes=old.bytes + new.bytes,
+        load_bytes=old.load_bytes + new.load_bytes,
+        store_bytes=old.store_bytes + new.store_bytes,
+        accesses=old.accesses + new.accesses,
+        start=new.start,
+        bin_bytes=new.bin_bytes,
+        bins=tuple(a + b for a, b in zip(old.bins, new.bins, strict=True)),
+        byte_bins=tuple(a + b for a, b in zip(old.byte_bins, new.byte_bins, strict=True)),
+    )
+
+
+class KeptBuffers:
+    """Takes the kept buffers of one session and adds them up, or hands them to their tools."""
+
+    def __init__(
+        self,
+        kernel_of: Callable[[int], LoadedKernel],
+        note_of: Callable[[int], LaunchNote],
+        warn: Callable[[str], None],
+    ) -> None:
+        self._kernel_of = kernel_of
+        self._note_of = note_of
+        self._warn = warn
+        self._lock = threading.Lock()  # buffers arrive one after the other
+        self._sums: dict[Key, MemorySum] = {}
+
+    def take(self, sink: Any) -> None:
+        """Read what has come since the last time."""
+        with self._lock:
+            for kept in _native.InKernel.take_kept(sink):
+                self._read(kept)
+
+    def memory_of(self, key: Key) -> MemorySum | None:
+        """What launches of a kernel in a context counted; None where it counts nothing."""
+        return self._sums.get(key)
+
+    def forget_phase(self, phase: int) -> None:
+        """Nobody will ask for this phase again."""
+        with self._lock:
+            for key in [each for each in self._sums if each[0] == phase]:
+                del self._sums[key]
+
+    def _read(self, kept: Mapping[str, Any]) -> None:
+        kernel, note = self._kernel_of(kept["kernel"]), self._note_of(kept["note"])
+        record_map, ctas, data = kernel.records.record_map, kept["grid_ctas"], kept["data"]
+        if kernel.has_memory:
+            total = self._sums.setdefault(kept["key"], MemorySum(note.parameters))
+            try:
+                total.add(read_memory(data, record_map, ctas, note.tensors))
+            except UsageError as error:
+                self._warn(f"what kernel {kernel.name!r} counted cannot be read: {error}")
+        for tool in kernel.tools:
+            assert tool.layout is not None
+            deliver(
+                tool, ToolBuffer(kernel.name, data, record_map, ctas, tool.layout, note.tensors)
+            )

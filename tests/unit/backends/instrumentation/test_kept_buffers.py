@@ -1,0 +1,71 @@
+"""Buffers that tools read, and counts of memory accesses, taken as they come."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from proton.backends.instrumentation import kept_buffers
+from proton.backends.instrumentation.kept_buffers import KeptBuffers, LaunchNote
+from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
+from proton.inkernel.compile import KernelRecords
+from proton.inkernel.tool import Tool
+from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, ToolBuffer
+
+GOT: list[ToolBuffer] = []
+
+
+@dataclass(frozen=True)
+class Taker(Tool):
+    name: str = field(default="taker", init=False)
+    passes: ClassVar[Any] = ("record-ctas",)
+    layout: ClassVar[RecordLayout] = BytesLayout(2)
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        if buffer.data == b"bad!":
+            raise ValueError("spoilt")
+        GOT.append(buffer)
+
+
+def kernel(record_map: dict[str, Any], *tools: Tool) -> LoadedKernel:
+    records = KernelRecords("taker", 0, 2, 128, record_map, 4, None, None, {})
+    return LoadedKernel(5, "k", 1, records, ProbeCost(), tools)
+
+
+def take(monkeypatch: pytest.MonkeyPatch, loaded: LoadedKernel, *data: bytes) -> list[str]:
+    """Have these buffers taken; the warnings."""
+    key = (0, 5, 0, False, 0)
+    kept = [{"kernel": 5, "note": 0, "grid_ctas": 2, "key": key, "data": each} for each in data]
+    recorder = SimpleNamespace(take_kept=lambda sink: kept)
+    monkeypatch.setattr(kept_buffers, "_native", SimpleNamespace(InKernel=recorder))
+    warnings: list[str] = []
+    buffers = KeptBuffers(lambda number: loaded, lambda number: LaunchNote(), warnings.append)
+    buffers.take(None)
+    assert (buffers.memory_of(key) is not None) == loaded.has_memory
+    buffers.forget_phase(0)
+    assert buffers.memory_of(key) is None
+    return warnings
+
+
+def test_a_tool_gets_every_buffer_though_it_fails_on_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    GOT.clear()
+    with caplog.at_level(logging.WARNING, "proton"):
+        assert take(monkeypatch, kernel({}, Taker()), b"one!", b"bad!", b"two!") == []
+    assert [each.contents for each in GOT] == [b"one!", b"two!"]
+    assert [(each.kernel, each.grid_ctas) for each in GOT] == [("k", 2), ("k", 2)]
+    assert "spoilt" in caplog.text
+
+
+def test_a_buffer_that_is_too_short_for_its_counters_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site = {"name": "load", "kind": "load", "file": "k.py", "line": 1, "argument": 0, "bytes": 4}
+    record_map = {"counters": [site], "counter_bytes": 16, "warps": [0], "ring_bytes": 0}
+    (warning,) = take(monkeypatch, kernel(record_map), b"short")
+    assert "what kernel 'k' counted cannot be read" in warning
