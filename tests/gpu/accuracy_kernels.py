@@ -14,9 +14,10 @@ import triton.language as tl
 
 import proton.language as pl
 
-# Every part takes a count ($1) and 64 bits ($2) and gives 64 bits ($0): what is computed is used.
+# Every part takes a count ($1), 64 bits ($2) and an address in shared memory ($3), and gives 64
+# bits ($0): what is computed is used.
 _LOOP = """{
-.reg .b64 at; .reg .b32 left, bits, here, base; .reg .f32 x, y; .reg .pred more;
+.reg .b64 at; .reg .b32 left, bits; .reg .f32 x, y; .reg .pred more;
 mov.u32 left, $1; mov.u64 at, $2;
 BEFORE
 again: BODY
@@ -39,10 +40,9 @@ def _loop(
     before: str = "",
     after: str = "mov.u64 $0, at;",
     until: str = "setp.ne.and.u64 more, at, 0, more;",  # never 0: the next turn needs the result
-    top: str = "",
 ) -> str:
     text = _LOOP.replace("BEFORE", before).replace("BODY", body).replace("AFTER", after)
-    return text.replace("UNTIL", until).replace("{", "{" + top, 1)
+    return text.replace("UNTIL", until)
 
 
 def _chain(body: str) -> str:
@@ -61,14 +61,15 @@ CHASE_FAR = tl.constexpr(_loop("ld.global.cg.b64 at, [at];"))  # past it
 # every lane copies 16 bytes, waits for them, and goes on where they point
 COPY = tl.constexpr(
     _loop(
-        "cp.async.cg.shared.global [here], [at], 16; cp.async.commit_group; "
-        "cp.async.wait_group 0; ld.shared.b64 at, [here];",
-        "mov.u32 here, %laneid; shl.b32 here, here, 4; mov.u32 base, staged; "
-        "add.u32 here, here, base;",
-        top=" .shared .align 16 .b8 staged[512];",
+        "cp.async.cg.shared.global [$3], [at], 16; cp.async.commit_group; "
+        "cp.async.wait_group 0; ld.shared.b64 at, [$3];"
     )
 )
-
+_PLACE = """{
+.shared .align 16 .b8 staged[512]; .reg .b32 base, lane;
+mov.u32 base, staged; mov.u32 lane, %laneid; mad.lo.u32 $0, lane, 16, base;
+}"""
+PLACE = tl.constexpr(_PLACE)
 NUMBERS = ("count", "turns", "steps")  # not even a count of 1 is known to the compiler
 
 
@@ -80,9 +81,20 @@ def clock():
 
 
 @triton.jit
-def work(PART: tl.constexpr, count, value):
+def place_of(PART: tl.constexpr):
+    """16 bytes of shared memory for each lane, found before anything is measured."""
+    place = tl.full((), 0, tl.int32)
+    if PART == COPY:
+        place = tl.inline_asm_elementwise(
+            PLACE, "=r,~{memory}", [], dtype=tl.int32, is_pure=False, pack=1
+        )
+    return place
+
+
+@triton.jit
+def work(PART: tl.constexpr, count, value, place):
     return tl.inline_asm_elementwise(
-        PART, "=l,r,l,~{memory}", [count, value], dtype=tl.int64, is_pure=False, pack=1
+        PART, "=l,r,l,r,~{memory}", [count, value, place], dtype=tl.int64, is_pure=False, pack=1
     )
 
 
@@ -91,13 +103,13 @@ def timed(
     start, sink_ptr, cycles_ptr, count, turns, steps, PART: tl.constexpr, THREADS: tl.constexpr
 ):
     """Cycles of all turns, by each thread; a turn is the part, `steps` times."""
-    value = start
+    value, place = start, place_of(PART)
     at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
     cycles = tl.zeros((THREADS,), tl.uint32)
     for _ in range(turns):
         before = clock()
         for _ in range(steps):
-            value = work(PART, count, value)
+            value = work(PART, count, value, place)
         cycles += clock() - before
     tl.store(cycles_ptr + at, cycles)
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
@@ -108,12 +120,12 @@ def timed_once(
     start, sink_ptr, cycles_ptr, count, turns, PART: tl.constexpr, THREADS: tl.constexpr
 ):
     """The same where a turn is the part, once."""
-    value = start
+    value, place = start, place_of(PART)
     at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
     cycles = tl.zeros((THREADS,), tl.uint32)
     for _ in range(turns):
         before = clock()
-        value = work(PART, count, value)
+        value = work(PART, count, value, place)
         cycles += clock() - before
     tl.store(cycles_ptr + at, cycles)
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
@@ -124,10 +136,10 @@ def recorded(
     start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
 ):
     """As `timed_once`, each turn in a region."""
-    value = start
+    value, place = start, place_of(PART)
     for _ in range(turns):
         with pl.scope(NAME):
-            value = work(PART, count, value)
+            value = work(PART, count, value, place)
     at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
 
@@ -137,11 +149,11 @@ def recorded_event(
     start, sink_ptr, count, turns, NAME: tl.constexpr, PART: tl.constexpr, THREADS: tl.constexpr
 ):
     """As `timed_once`, each turn an asynchronous event."""
-    value = start
+    value, place = start, place_of(PART)
     event = pl.allocate_event(NAME)
     for _ in range(turns):
         pl.start_event(event)
-        value = work(PART, count, value)
+        value = work(PART, count, value, place)
         pl.end_event(event)
     at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
@@ -153,11 +165,11 @@ def recorded_steps(
     THREADS: tl.constexpr,
 ):  # fmt: skip
     """As `timed`: each turn a region, and every step in it one more."""
-    value = start
+    value, place = start, place_of(PART)
     for _ in range(turns):
         with pl.scope(NAME):
             for _ in range(steps):
                 with pl.scope("step"):
-                    value = work(PART, count, value)
+                    value = work(PART, count, value, place)
     at = tl.program_id(0) * THREADS + tl.arange(0, THREADS)
     tl.store(sink_ptr + at, tl.zeros((THREADS,), tl.int64) + value)
