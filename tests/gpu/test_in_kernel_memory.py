@@ -6,9 +6,11 @@ Nothing of the runtime takes part: the tests give the profile buffer and read it
 from __future__ import annotations
 
 import statistics
+import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,6 +18,8 @@ from proton.inkernel.memory import MemoryReport, read_memory
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.tensor_ranges import TensorRange, tensor_ranges
+from proton.inkernel.tool import Tool, launch
+from proton.inkernel.tool_layouts import BytesLayout, MemoryLayout, ToolBuffer
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -207,6 +211,68 @@ def test_only_recorded_ctas_count(torch: Any, prepare: Callable[..., Launched]) 
     report = launched.report()
     assert bytes_by_kind(report) == {"load": 8 * count // 4, "store": 4 * count // 4}
     assert sum(heat.bytes for heat in report.heat) == 12 * count // 4
+
+
+CALLBACKS = Path(__file__).parents[1] / "data" / "callbacks"
+
+
+@dataclass(frozen=True)
+class CountedByCallback(Tool):
+    """Adds up bytes with a function written as LLVM IR."""
+
+    name: str = field(default="counted-by-callback", init=False)
+    passes: ClassVar[Any] = ("record-ctas", "call-at")
+    layout: ClassVar[Any] = BytesLayout(16)
+    file: str = str(CALLBACKS / "count_bytes.ll")
+    function: str = "count_bytes"
+    buffer_bytes: int = 16
+    seen: ClassVar[list[tuple[int, ...]]] = []
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        self.seen.append(struct.unpack_from("<2Q", buffer.contents))
+
+
+@dataclass(frozen=True)
+class Heat(Tool):
+    """The heat map as a tool."""
+
+    name: str = field(default="heat", init=False)
+    passes: ClassVar[Any] = ("record-ctas", "record-memory")
+    layout: ClassVar[Any] = MemoryLayout()
+    seen: ClassVar[list[MemoryReport]] = []
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        self.seen.append(buffer.contents)
+
+
+@pytest.mark.parametrize("kind", [CountedByCallback, Heat])
+def test_a_tool_gets_what_its_kernels_wrote(
+    torch: Any, kind: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import triton
+
+    from tests.support import memory_kernels
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    count = 100_000
+    x, y = (torch.rand(count, device="cuda") for _ in range(2))
+    z = torch.zeros(count, device="cuda")
+    kernel = triton.jit(memory_kernels.add.fn)
+    kind.seen.clear()
+    launch(kind(), kernel, (-(-count // 256),), x, y, z, count, BLOCK=256)
+    assert torch.equal(z, x + y)
+    (found,) = kind.seen
+    if kind is Heat:
+        assert bytes_by_kind(found) == {"load": 8 * count, "store": 4 * count}
+        assert {heat.tensor: heat.bytes for heat in found.heat} == dict.fromkeys(
+            ("x_ptr", "y_ptr", "z_ptr"), 4 * count
+        )
+    else:
+        assert found == (8 * count, 4 * count)
+    z.zero_()
+    kernel[(-(-count // 256),)](x, y, z, count, BLOCK=256)
+    assert torch.equal(z, x + y), "the plain kernel is itself again"
+    assert len(kind.seen) == 1
 
 
 HEADS, LENGTH, DEPTH = 64, 1024, 64

@@ -8,6 +8,7 @@ import pytest
 import triton
 
 from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.recipe import lowering_recipe
@@ -69,6 +70,51 @@ def test_a_kernel_of_copies_by_descriptor_says_what_is_not_covered() -> None:
     assert [(site["kind"], site["bytes"]) for site in found["counters"]] == [("copy", 16 * 256 * 4)]
     assert found["counters"][0]["name"].startswith("copy by descriptor@")
     assert found["uncovered"] == {"tma_load_addresses": 2, "tma_stores": 2}
+
+
+CALLBACKS = Path(__file__).parents[1] / "data" / "callbacks"
+CALLS = (
+    CallAt(file=str(CALLBACKS / "count_bytes.ll"), function="count_bytes", buffer_bytes=16),
+    CallAt(file=str(CALLBACKS / "visits.ll"), function="on_block", at="block", buffer_bytes=512),
+    CallAt(*(str(CALLBACKS / "visits.ll"), "branch", "on_branch"), inline=False, buffer_bytes=512),
+)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.at)
+@pytest.mark.parametrize("target", TARGETS)
+def test_callbacks_compile_into_kernels_for_every_target(target: str, call: CallAt) -> None:
+    seen, edit = editor(lambda metadata: (call,))
+    with stages_edited(edit):
+        kernel = triton.compile(
+            source("attention"), target=TARGETS[target], options={"num_warps": 4}
+        )
+    assert kernel.asm.get("cubin") or kernel.asm.get("hsaco")
+    assert seen["lowering"].record_map["callbacks"]
+    assert seen["lowering"].scratch_bytes == call.buffer_bytes
+    assert kernel.metadata.profile_scratch_size == call.buffer_bytes
+    text = kernel.asm.get("ptx") or kernel.asm["amdgcn"]
+    assert ("on_branch" in text.replace("add", "")) == (not call.inline)
+
+
+def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
+    from proton.inkernel.compile import read_records, read_warnings
+    from proton.inkernel.instrument import begin
+
+    file = tmp_path / "broken.ll"
+    file.write_text((CALLBACKS / "broken.ll").read_text())
+    mode = parse_instrumentation(f"call-at:file={file}:at=block:function=broken")
+    said: list[str] = []
+    handle = begin(mode, warn=said.append)
+    try:
+        kernel = triton.compile(source("add"), target=TARGETS["sm_90"])
+    finally:
+        handle.end()
+    assert kernel.asm["cubin"]
+    assert read_records(kernel.metadata) is None
+    (text,) = said
+    assert "LLVM refuses it: Instruction does not dominate all uses!" in text
+    assert text in read_warnings(kernel.metadata)
 
 
 def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:

@@ -35,6 +35,7 @@ MODES: dict[str, str] = {
     "cta": "proton.inkernel.modes:Cta",
     "bytes": "proton.inkernel.memory_modes:Bytes",
     "memory": "proton.inkernel.memory_modes:Memory",
+    "call-at": "proton.inkernel.callback_mode:CallAtMode",
 }
 
 

@@ -46,7 +46,7 @@ def test_a_mode_is_read_back_from_its_text(mode: InstrumentationMode) -> None:
 
 
 def test_every_mode_of_the_table_stands_under_its_name_and_names_passes() -> None:
-    for name in MODES:
+    for name in MODES.keys() - {"call-at"}:  # which needs a file
         mode = load_mode_class(name)()  # type: ignore[call-arg]  # subclasses have a name
         assert mode.name == name
         assert mode.passes
@@ -80,7 +80,7 @@ def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
     [
         ("ops+ops", r"mode 'ops\+ops' names a mode twice"),
         ("ops:buffer_size=64+mma:buffer_size=128", "'buffer_size' is 64 and 128 in modes"),
-        ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'bytes', 'cta', 'default'"),
+        ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'bytes', 'call-at', 'cta'"),
         ("loops:ops=load", "unknown instrumentation option 'ops'; choose one of .*'cap'"),
         ("loops:cap=many", "cap must be a whole number of iterations, 0 or more, not 'many'"),
         ("loops:whole=maybe", "whole must be true or false, not 'maybe'"),

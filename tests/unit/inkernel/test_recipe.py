@@ -19,7 +19,7 @@ def _names(passes: tuple[Pass, ...]) -> list[str]:
 
 
 def test_every_mode_has_passes_and_prepare_last() -> None:
-    for name in MODES:
+    for name in MODES.keys() - {"call-at"}:  # which needs a file
         passes = recording_passes(parse_instrumentation(name))
         assert len(passes) > 1
         assert passes[-1].name == "prepare"

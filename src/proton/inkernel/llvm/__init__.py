@@ -5,6 +5,7 @@ of ours; `debug_info` where a line comes from; `counting` gives each record the 
 that its warp wrote before it; `selection` and `plan` say who records and where it goes; `regions`
 makes the record map; `helpers`, `nvidia` and `amd` are the functions that the kernel calls, as LLVM
 text; `emit` puts them in; `accesses`, `origins`, `access_marks`, `sites` and `access_counting` are
-how memory accesses are found, marked and counted, with `llvm_types`; `lower_text` is the whole way,
-for the compile hook. The passes that use this room are in `inkernel.passes`.
+how memory accesses are found, marked and counted, with `llvm_types`; `callbacks` and `linking`
+bring functions of the user's in; `lower_text` is the whole way, for the compile hook. The passes
+that use this room are in `inkernel.passes`.
 """

@@ -40,6 +40,7 @@ def lower(
     if found is None:
         return
     kernel = module.kernel
+    callbacks = _callbacks(module)
     if kernel.vendor != vendor:
         raise InstrumentationError(
             f"kernel {kernel.name!r} is for {kernel.vendor}; use lower-to-{kernel.vendor}"
@@ -78,6 +79,7 @@ def lower(
         record_map={
             **_record_map(module, plan, regions, emitter.records, facts),
             **_counted(plan, sites, uncovered),
+            **callbacks,
         },
     )
     module.epilogue.append(module.lowering.comment())
@@ -106,6 +108,13 @@ def _record_map(
         **facts,
         "regions": regions.to_json(),
     }
+
+
+def _callbacks(module: LlvmModule) -> dict[str, Any]:
+    """The sites of callbacks that are in the kernel already."""
+    if module.lowering is None or "callbacks" not in module.lowering.record_map:
+        return {}
+    return {"callbacks": module.lowering.record_map["callbacks"]}
 
 
 def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ PASSES: dict[str, str] = {
     "thin-records": "proton.inkernel.passes.thin_records:ThinRecords",
     "count-bytes": "proton.inkernel.passes.count_bytes:CountBytes",
     "record-memory": "proton.inkernel.passes.record_memory:RecordMemory",
+    "call-at": "proton.inkernel.passes.call_at:CallAt",
     "lower-records-circular": "proton.inkernel.passes.lower_records_circular:LowerRecordsCircular",
     "lower-records-flush": "proton.inkernel.passes.lower_records_flush:LowerRecordsFlush",
     "allocate-global": "proton.inkernel.passes.allocate_global:AllocateGlobal",

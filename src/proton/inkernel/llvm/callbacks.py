@@ -1,0 +1,112 @@
+"""Callbacks that users write as LLVM IR: what they must look like, and whether LLVM takes them.
+
+Nothing of a callback touches a kernel before it was checked: its signature here, the whole text by
+LLVM in a process of its own, because LLVM ends the process it finds a broken module in.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from proton import _triton
+from proton.errors import UsageError
+from proton.inkernel.llvm.llvm_types import split_list
+
+BUFFER = "ptr addrspace(1)"
+# where -> what a callback is called with; it may take the profile buffer besides, last
+SIGNATURES: Mapping[str, tuple[str, ...]] = {
+    "access": ("i64", "i32", "i32", "i32"),  # address, bytes, kind, site
+    "branch": ("i32", "i32"),  # the condition or the value that is switched on, site
+    "block": ("i32",),  # site
+}
+KINDS = ("load", "store", "atomic", "copy")  # the third argument of "access" is the number in here
+CHECK_LIMIT_S = 60
+
+_DEFINE = re.compile(r"^define (?P<before>[^@]*)@(?P<name>[-\w.$]+)\((?P<parameters>.*)\)", re.M)
+_ATTRIBUTE = re.compile(
+    r"\b(?:noundef|signext|zeroext|nocapture|captures\([^)]*\)|readonly|nonnull)\b"
+)
+_CHECK = (
+    "import sys; from proton import _triton; "
+    "print(_triton.llvm_parse_error(open(sys.argv[1], encoding='utf-8').read()) or '')"
+)
+# LLVM verifies what it reads if the module has debug metadata of this version
+_VERIFIED = '!llvm.module.flags = !{!999999}\n!999999 = !{i32 2, !"Debug Info Version", i32 3}\n'
+_FLAGS = re.compile(r"^!llvm\.module\.flags = .*$", re.M)
+
+
+def check_signature(text: str, name: str, where: str, path: str) -> bool:
+    """Whether the callback `name` takes the profile buffer.
+
+    Raises:
+        UsageError: the text does not define it, or not with the parameters that it is called with.
+    """
+    if where not in SIGNATURES:
+        raise UsageError.unknown("place to call at", where, choices=SIGNATURES)
+    defined = {found["name"]: found for found in _DEFINE.finditer(text)}
+    wanted = f"define void @{name}({', '.join(SIGNATURES[where])})"
+    if name not in defined:
+        there = ", ".join(sorted(defined)) or "nothing"
+        raise UsageError(f"{path}: does not define @{name}, only {there}; write: {wanted}")
+    found = defined[name]
+    types = tuple(_type_of(parameter) for parameter in split_list(found["parameters"]))
+    has_buffer = types[-1:] == (BUFFER,)
+    if (
+        found["before"].split()[-1:] != ["void"]
+        or types[: len(types) - has_buffer] != (SIGNATURES[where])
+    ):
+        given = found[0].replace("\n", " ")
+        raise UsageError(
+            f"{path}: {given!r} cannot be called at {where}; write: {wanted}, with {BUFFER} behind "
+            "the others where it needs the profile buffer"
+        )
+    return has_buffer
+
+
+def _type_of(parameter: str) -> str:
+    words = _ATTRIBUTE.sub("", parameter).split("%")[0].split()
+    return " ".join(words)
+
+
+def verify_callbacks(text: str, path: str) -> None:
+    """Have LLVM read and verify the text by itself, in another process; once for each text.
+
+    Raises:
+        UsageError: LLVM refuses it; the message has LLVM's words.
+    """
+    if _triton.is_installed() and (problem := _problem_of(text)):
+        raise UsageError(f"{path}: LLVM refuses it: {problem}; the kernel stays as it is")
+
+
+@lru_cache(maxsize=64)
+def _problem_of(text: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="proton-callback-") as folder:
+        file = Path(folder, "callbacks.ll")
+        file.write_text(f"{_FLAGS.sub('', text)}\n{_VERIFIED}", encoding="utf-8")
+        command = [sys.executable, "-c", _CHECK, str(file)]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=CHECK_LIMIT_S,
+                env=_environment(),
+            )
+        except subprocess.TimeoutExpired:
+            return f"it took longer than {CHECK_LIMIT_S} s to check"
+        if done.returncode == 0 and not done.stdout.strip():
+            return ""
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        said = [line for line in said if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
+        return " ".join(said[:3])[:300] or done.stdout.strip().replace(str(file), "the text")
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}

@@ -1,0 +1,59 @@
+"""Callbacks: their signatures, and whether LLVM takes them."""
+
+import pytest
+
+from proton.errors import UsageError
+from proton.inkernel.llvm import callbacks
+from proton.inkernel.llvm.callbacks import check_signature, verify_callbacks
+
+ACCESS = "define dso_local void @f(i64 noundef %a, i32 %b, i32 signext %c, i32 noundef %d{}) #0 {{"
+
+
+def test_a_callback_may_take_the_buffer() -> None:
+    assert not check_signature(ACCESS.format(""), "f", "access", "a.ll")
+    assert check_signature(ACCESS.format(", ptr addrspace(1) %p"), "f", "access", "a.ll")
+    assert not check_signature("define void @f(i32) {", "f", "block", "a.ll")
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("define i32 @f(i32) {", "block"),
+        ("define void @f(i64) {", "block"),
+        ("define void @f() {", "block"),
+        ("define void @f(i32, i32, ptr) {", "branch"),
+        (ACCESS.format(", i32 %e"), "access"),
+    ],
+)
+def test_other_parameters_are_refused_with_the_right_ones(text: str, where: str) -> None:
+    with pytest.raises(UsageError, match=rf"cannot be called at {where}; write: define void @f\("):
+        check_signature(text, "f", where, "a.ll")
+
+
+def test_a_text_that_llvm_takes_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    good = "define void @once(i32 %site) {\n  ret void\n}\n"
+    verify_callbacks(good, "a.ll")
+    monkeypatch.setattr("subprocess.run", None)
+    verify_callbacks(good, "a.ll")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("define void @f( {\n}\n", "LLVM refuses it: .*[Ff]ailed to parse"),
+        (
+            "define void @f(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n"
+            "  br label %b\nb:\n  %y = add i32 %x, 1\n  ret void\n}\n",
+            "LLVM refuses it: Instruction does not dominate all uses!",
+        ),
+    ],
+)
+def test_a_text_that_llvm_refuses_does_not_end_the_process(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        verify_callbacks(text, "a.ll")
+
+
+def test_a_check_that_takes_too_long_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callbacks, "CHECK_LIMIT_S", 0.001)
+    with pytest.raises(UsageError, match="it took longer than"):
+        verify_callbacks("define void @slow() {\n  ret void\n}\n", "a.ll")
