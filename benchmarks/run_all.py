@@ -51,6 +51,7 @@ PLAIN = {
         "instrument_compile",
         "trace_cost",
         "viewer_load",
+        "merge_cost",
         "interpreter_cost",
     )
 }

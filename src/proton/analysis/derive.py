@@ -13,6 +13,13 @@ from functools import cache
 from itertools import islice
 
 from proton.analysis import catalog
+from proton.analysis.rank_spread import (
+    RANK_TIMES,
+    SLOWEST,
+    rank_times_ns,
+    slowest_ranks,
+    times_metric,
+)
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
 from proton.analysis.spread import LAUNCH, SPREAD, known_words, launch_values, spread_ns
 from proton.analysis.totals import shown_values, total_of
@@ -95,6 +102,9 @@ def derivable_families(profile: Profile) -> dict[str, list[str]]:
     families["spread"] = [
         f"{name}/{unit}" for name in SPREAD if name in known for unit in TIME_UNITS
     ]
+    if times_metric(available) is not None:
+        families["ranks"] = [*(f"{name}/{unit}" for name in RANK_TIMES for unit in TIME_UNITS)]
+        families["ranks"].append(SLOWEST)
     families["launch"] = [name for name in LAUNCH if name in known]
     if "time" in timed:
         families["rates"] = [f"{scale}{what}/s" for what in amounts for scale in _SCALES]
@@ -161,6 +171,8 @@ def _column(source: _Source, word: str) -> Column:
     name, slash, unit = lower.rpartition("/")
     if exact is None and (lower in LAUNCH or (name in SPREAD and unit in TIME_UNITS)):
         return _detail(source, lower, name, unit)
+    if exact is None and (lower == SLOWEST or (name in RANK_TIMES and unit in TIME_UNITS)):
+        return _ranks(source, lower, name, unit)
     if exact is not None or not slash:
         metric = exact or source.find(word, word)
         return Column(
@@ -228,6 +240,21 @@ def _detail(source: _Source, word: str, name: str, unit: str) -> Column:
     length = TIME_UNITS[unit]
     values: list[Cell] = [time if time is None or length == 1 else time / length for time in times]
     return Column(word, name, unit, values, base=base)
+
+
+def _ranks(source: _Source, word: str, name: str, unit: str) -> Column:
+    """The spread of the times of ranks, of merged profiles."""
+    if (metric := times_metric(source.available)) is None:
+        raise source.missing(word, "the times of ranks, as `proton merge` keeps them")
+    values = source.values(metric)
+    if word == SLOWEST:
+        return Column(word, word, "", slowest_ranks(values, source.profile.ranks), decimals=0)
+    length = TIME_UNITS[unit]
+    times: list[Cell] = [
+        time if time is None or length == 1 else time / length
+        for time in rank_times_ns(values, name)
+    ]
+    return Column(word, name, unit, times, base=metric)
 
 
 def _length_ns(metric: str, word: str) -> float:

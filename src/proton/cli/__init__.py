@@ -1,7 +1,7 @@
 """Command line: one module a command; `main` here picks the command and the exit code.
 
 `arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
-`children` and `summary`), `doctor`, `convert` and `recover` are commands of their own.
+`children` and `summary`), `doctor`, `convert`, `merge` and `recover` are commands of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from proton.errors import ProtonError, UsageError
 _PRESENT = (
     "doctor",
     "convert",
+    "merge",
     "recover",
 )  # each a module of this room with run(words) -> exit code
 

@@ -11,7 +11,7 @@ _HEAD = """\
 usage: proton [options] script.py [arguments]
        proton [options] pytest [arguments]
        proton [options] --module package.module [arguments]
-       proton doctor | convert | recover ...
+       proton doctor | convert | merge | recover ...
 
 Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
 follows the target is the target's own. '--' says that a target follows, whatever its name.
@@ -21,6 +21,7 @@ _COMMANDS = """\
 commands:
   doctor                       check this machine and say what to do about each problem
   convert INPUT OUTPUT         rewrite a profile in the format that OUTPUT's suffix names
+  merge A B... -o OUT          profiles of several ranks as one, with their spread
   recover FILE [-o OUTPUT]     the profile of a process that was killed, from its journal
 """
 

@@ -29,6 +29,8 @@ metrics:
   avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
   min_time/UNIT         shortest run of a kernel; likewise max_time; p50_time
                         and p99_time: half and 99 % of the runs took no longer
+  rank_min/UNIT         least time of a rank, of merged profiles; likewise
+                        rank_median, rank_max; slowest_rank: which it was
   grid, block           blocks of a launch, threads of a block
   regs, shared          registers of a thread, shared memory of a block
   occupancy             share of a multiprocessor's warps that a launch may

@@ -17,6 +17,7 @@ STREAM_BASE = 200_000
 SM_BASE = 300_000
 PROCESS_NAME = "Trace"
 _SM = re.compile(r"GPU (\d+ )?SM \d+").fullmatch
+_RANK = re.compile(r"rank \d+ ").match
 _STREAM = re.compile(r"(?i)\b(gpu|stream|interpreter)\b").search
 
 
@@ -64,6 +65,8 @@ def default_name(row: Row, process: str = PROCESS_NAME) -> str:
 def _kind(row: Row, name: str) -> LaneKind:
     if type(row.tid) is str and row.tid.startswith("warp "):
         return LaneKind.WARP
+    if prefix := _RANK(name):  # merged traces say whose lane it is
+        name = name[prefix.end() :]
     if name.startswith("Graph: "):
         return LaneKind.GRAPH
     if _SM(name):

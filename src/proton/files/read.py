@@ -151,4 +151,5 @@ def _profile(
         phases=summary.phases,
         sampling=summary.sampling,
         in_kernel=summary.in_kernel,
+        ranks=summary.ranks,
     )

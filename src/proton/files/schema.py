@@ -139,6 +139,19 @@ class RecordedKernelObject(TypedDict, total=False):
     changed: dict[str, list[float | None]]  # [without records, with them]
 
 
+class RankObject(TypedDict, total=False):
+    """One process of a merged profile."""
+
+    rank: int
+    source: str
+    host: str
+    pid: int
+    device: str
+    time_ns: int | float
+    kernels: int | float
+    lost: int
+
+
 class ProtonObject(TypedDict, total=False):
     """What Proton says about the recording as a whole."""
 
@@ -154,6 +167,7 @@ class ProtonObject(TypedDict, total=False):
     command: list[str]
     host: str
     pid: int
+    rank: int
     python: str
     triton: str | None
     start_time_ns: int
@@ -166,6 +180,7 @@ class ProtonObject(TypedDict, total=False):
     kernels: list[list[Any]]  # [row, min, max, p50, p99 (ns), launch attributes]
     sampling: SamplingObject
     in_kernel: list[RecordedKernelObject]
+    ranks: list[RankObject]  # of merged profiles
     devices: DeviceMap  # traces only, which have no device map of their own
 
 

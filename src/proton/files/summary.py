@@ -9,11 +9,13 @@ from proton.files import schema
 from proton.files.checks import is_integer, is_text, short
 from proton.files.fields import Fields
 from proton.files.in_kernel import read_in_kernel
+from proton.files.ranks import ranks_object, read_ranks
 from proton.files.sampling import read_sampling, sampling_object
 from proton.model.device import Device
 from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
+from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 
 
@@ -31,6 +33,7 @@ class Summary(NamedTuple):
     devices: tuple[Device, ...]
     sampling: Sampling | None = None
     in_kernel: tuple[RecordedKernel, ...] = ()
+    ranks: tuple[Rank, ...] = ()
 
 
 def read_summary(found: object, source: str) -> Summary:
@@ -60,6 +63,7 @@ def read_summary(found: object, source: str) -> Summary:
         devices=read_devices(found.get("devices", {}), source),
         sampling=read_sampling(found.get("sampling"), source),
         in_kernel=read_in_kernel(found.get("in_kernel"), source),
+        ranks=read_ranks(found.get("ranks"), source),
     )
 
 
@@ -73,6 +77,7 @@ def _read_header(fields: Fields) -> Header:
         command=fields.texts("command"),
         host=fields.text("host"),
         pid=fields.integer("pid"),
+        rank=fields.integer("rank"),
         proton_version=fields.text("version"),
         python_version=fields.text("python"),
         triton_version=fields.text("triton"),
@@ -163,6 +168,7 @@ def summary_object(profile: Profile) -> dict[str, Any]:
         "command": list(header.command),
         "host": header.host,
         "pid": header.pid,
+        "rank": header.rank,
         "python": header.python_version,
         "triton": header.triton_version,
         "start_time_ns": header.start_time_ns,
@@ -173,6 +179,7 @@ def summary_object(profile: Profile) -> dict[str, Any]:
         "metric_kinds": {metric: kind.value for metric, kind in profile.metric_kinds.items()},
         "sampling": None if profile.sampling is None else sampling_object(profile.sampling),
         "in_kernel": [kernel.to_json() for kernel in profile.in_kernel],
+        "ranks": ranks_object(profile.ranks),
     }
     said = {key: value for key, value in fields.items() if value not in ("", None, [], {})}
     if profile.sampling is not None:

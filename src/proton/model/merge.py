@@ -56,35 +56,56 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
 
 def merge_trees(trees: Sequence[Tree], kinds: Mapping[str, MetricKind] = NO_KINDS) -> Tree:
     """One tree with every path of `trees`; metrics of equal paths are added as their kind says."""
-    frames: list[Frame] = []
-    parents: list[int] = []
-    own: list[dict[str, MetricValue]] = []
-    details: dict[int, KernelDetail] = {}
-    rows: dict[tuple[int, Frame], int] = {}
+    merger = TreeMerger(kinds)
     for tree in trees:
-        here: list[int] = []  # row of `tree` -> merged row
+        merger.add(tree)
+    return merger.tree()
+
+
+class TreeMerger:
+    """One tree of many, taken in one by one. `kinds` is asked when a metric is met."""
+
+    def __init__(self, kinds: Mapping[str, MetricKind] = NO_KINDS) -> None:
+        self.parents: list[int] = []
+        self.own: list[dict[str, MetricValue]] = []
+        self._kinds = kinds
+        self._frames: list[Frame] = []
+        self._details: dict[int, KernelDetail] = {}
+        self._rows: dict[tuple[int, Frame], int] = {}
+
+    def add(self, tree: Tree) -> list[int]:
+        """Take in `tree`; where each of its rows is now, until `tree()` is asked for."""
+        frames, details = self._frames, self._details
+        here: list[int] = []
         for frame, parent, metrics in zip(tree.frames, tree.parents, tree.own, strict=True):
             above = here[parent] if parent >= 0 else -1
-            row = rows.setdefault((above, frame), len(frames))
+            row = self._rows.setdefault((above, frame), len(frames))
             if row == len(frames):
                 frames.append(frame)
-                parents.append(above)
-                own.append(dict(metrics))
-            else:
-                _add(own[row], metrics, kinds)
+                self.parents.append(above)
+                self.own.append(dict(metrics))
+            elif metrics:
+                _add(self.own[row], metrics, self._kinds)
             here.append(row)
         for at, detail in tree.details.items():
             row = here[at]
             details[row] = merge_details(details[row], detail) if row in details else detail
-    return _depth_first(Tree(frames, parents, own, details))
+        return here
+
+    def tree(self) -> Tree:
+        """All that was added, depth first."""
+        return _depth_first(Tree(self._frames, self.parents, self.own, self._details))
 
 
 def _add(target: dict[str, MetricValue], metrics: Metrics, kinds: Mapping[str, MetricKind]) -> None:
     for name, value in metrics.items():
-        if kinds.get(name) is MetricKind.PROPERTY:
+        old = target.get(name)
+        if old is None or kinds.get(name) is MetricKind.PROPERTY:
             target[name] = value
+        elif isinstance(value, (int, float)) and isinstance(old, (int, float)):
+            target[name] = old + value  # nearly always; the call below would double the time
         else:
-            target[name] = add_values(target.get(name), value)
+            target[name] = add_values(old, value)
 
 
 def add_values(old: MetricValue | None, new: MetricValue) -> MetricValue:

@@ -10,6 +10,7 @@ from typing import Any
 from proton.model.device import Device
 from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
+from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 from proton.model.trace import Trace
 from proton.model.tree import Tree
@@ -31,6 +32,7 @@ class Header:
     command: tuple[str, ...] = ()
     host: str = ""
     pid: int | None = None
+    rank: int | None = None  # of the process, where a launcher gave it one
     proton_version: str = ""
     python_version: str = ""
     triton_version: str = ""
@@ -54,3 +56,4 @@ class Profile:
     phases: Sequence[int] = (0,)  # the phases this profile was put together from
     sampling: Sampling | None = None  # of sessions that sampled instructions
     in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded
+    ranks: Sequence[Rank] = ()  # of merged profiles, by number

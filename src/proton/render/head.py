@@ -10,6 +10,7 @@ from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
 from proton.render.in_kernel import in_kernel_lines
 from proton.render.names import cut_middle, printable
+from proton.render.ranks import rank_lines
 from proton.render.sampling import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.style import BOLD, RED, Style
 from proton.render.units import format_amount, format_count, readable_time_unit
@@ -34,6 +35,7 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
         parts.append(f"{len(profile.phases)} phases")
     return [
         _GAP.join(parts),
+        *rank_lines(profile),
         *sampling_lines(profile, style),
         *in_kernel_lines(profile, style),
         *_losses(profile, style),

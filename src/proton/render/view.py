@@ -23,6 +23,7 @@ from proton.model.tree import Tree
 from proton.render.head import head_lines, is_interpreted
 from proton.render.line_labels import LineLabels, Lineless, kernels_without_lines
 from proton.render.names import name_formatter, printable
+from proton.render.ranks import rank_words
 from proton.render.region_labels import RegionLabels
 from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
 from proton.render.table import autotune_lines, sorted_lines
@@ -155,6 +156,8 @@ def _content(
     profile: Profile, options: ViewOptions, against: Profile | None, name: Callable[[str], str]
 ) -> _Content:
     words = options.metrics or _default_words(profile)
+    if not options.metrics and against is None:
+        words = [*words, *rank_words(profile)]
     if against is not None and not options.metrics and not is_sampled(against):
         words = [word for word in words if word != NUM_SAMPLES]
     if not (options.metrics or options.is_sorted or against) and is_sampled(profile):

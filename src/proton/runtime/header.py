@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from proton._version import __version__
-from proton.runtime.options import SessionOptions
+from proton.runtime.options import SessionOptions, read_rank
 
 FORMAT = 1  # the version of the keys below
 
@@ -37,6 +37,7 @@ def make_header(
         "command": [_clean(word) for word in sys.orig_argv],
         "host": os.uname().nodename,
         "pid": os.getpid(),
+        "rank": read_rank(strict=False),
         "python": platform.python_version(),
         "triton": getattr(triton, "__version__", None),
         "start_time_ns": start_time_ns,

@@ -39,7 +39,7 @@ def test_a_failure_of_the_machine_is_exit_code_1(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.startswith("proton: no-such.hatchet: ")
 
 
-@pytest.mark.parametrize("command", ["doctor", "convert"])
+@pytest.mark.parametrize("command", ["doctor", "convert", "merge", "recover"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     assert capsys.readouterr().out.startswith(f"usage: proton {command}")

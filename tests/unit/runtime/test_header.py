@@ -38,6 +38,16 @@ def test_it_names_the_command_and_the_process(header: dict[str, Any]) -> None:
     assert (header["pid"], header["host"]) == (os.getpid(), os.uname().nodename)
 
 
+def test_it_has_the_rank_that_a_launcher_gave(
+    fake_gpu: Any, tmp_cwd: Path, profile_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANK", "3")
+    proton.start("run")
+    fake_gpu.launch("k")
+    proton.finalize()
+    assert profile_of("run.hatchet").header["rank"] == 3
+
+
 def test_it_has_the_versions(header: dict[str, Any]) -> None:
     assert header["format"] == 1
     assert header["version"] == proton.__version__

@@ -1,0 +1,40 @@
+"""The line above a view that tells of the ranks of a merged profile."""
+
+from __future__ import annotations
+
+from proton.analysis.rank_spread import RANK_TIMES, SLOWEST, times_metric
+from proton.model.profile import Profile
+from proton.model.ranks import spread_of
+from proton.render.names import printable
+from proton.render.units import format_amount, readable_time_unit
+
+
+def rank_lines(profile: Profile) -> list[str]:
+    """How many ranks there are and how long they took; none where a profile has no ranks."""
+    if not profile.ranks:
+        return []
+    times = [float(rank.time_ns) for rank in profile.ranks if rank.time_ns is not None]
+    text = f"{len(profile.ranks)} ranks, values are summed over them"
+    if times:
+        spread = spread_of(times)
+        timed = [rank for rank in profile.ranks if rank.time_ns is not None]
+        slowest = timed[spread.slowest]
+        unit, length = readable_time_unit(spread.largest)
+        least, median, largest = (format_amount(each / length, 1) for each in spread[:3])
+        where = f" on {printable(slowest.host)}" if slowest.host else ""
+        text += (
+            f"; time of a rank: {least} to {largest} {unit}, median {median} {unit}, "
+            f"slowest: rank {slowest.rank}{where}"
+        )
+    return [text]
+
+
+def rank_words(profile: Profile) -> list[str]:
+    """The columns that show the spread over ranks, in the unit in which they read best."""
+    assert profile.tree is not None
+    metric = times_metric(name for own in profile.tree.own for name in own)
+    if metric is None or not profile.ranks:
+        return []
+    times = [float(rank.time_ns) for rank in profile.ranks if rank.time_ns is not None]
+    unit = readable_time_unit(max(times, default=0.0))[0]
+    return [*(f"{word}/{unit}" for word in RANK_TIMES), SLOWEST]
