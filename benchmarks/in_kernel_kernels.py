@@ -3,7 +3,7 @@ their source.
 
 `pl` is `proton.language`. A copy of this module with `triton.profiler.language` there instead is
 what the known tool is given (`in_kernel_work.load_kernels`). Rows and blocks are walked in strides
-of the grid, so that a launch has a few CTAs for each multiprocessor and a scope many passages.
+of the grid: a launch has some CTAs for each multiprocessor, and a scope many passages.
 """
 
 # Kernels are in Triton's language: Python's types do not apply to them.

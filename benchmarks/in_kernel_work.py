@@ -16,6 +16,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SMS = 132  # of an H200
+PROGRAMS = 16 * SMS  # more than run at once, so that a wave more or less does not show
 TOP = 8
 DROPPED, EPSILON = 0.25, 1e-5
 
@@ -130,7 +131,7 @@ def _softmax(torch: Any, is_small: bool) -> Any:
     x = torch.randn(rows, n, device=_device(is_small))
     y = torch.empty_like(x)
     check = _close(torch, lambda: (y, torch.softmax(x, 1)))
-    return [x, y, rows, n], (2 if is_small else 8 * SMS,), check
+    return [x, y, rows, n], (2 if is_small else PROGRAMS,), check
 
 
 def _layer_norm(torch: Any, is_small: bool) -> Any:
@@ -141,7 +142,7 @@ def _layer_norm(torch: Any, is_small: bool) -> Any:
     def of() -> tuple[Any, Any]:
         return y, torch.nn.functional.layer_norm(x, (n,), w, b, EPSILON)
 
-    return [x, w, b, y, rows, n, EPSILON], (2 if is_small else 8 * SMS,), _close(torch, of)
+    return [x, w, b, y, rows, n, EPSILON], (2 if is_small else PROGRAMS,), _close(torch, of)
 
 
 def _dropout(torch: Any, is_small: bool) -> Any:
@@ -155,7 +156,7 @@ def _dropout(torch: Any, is_small: bool) -> Any:
         share = kept.float().mean().item()
         assert abs(share - (1 - DROPPED)) < 3 / n**0.5, f"{share:.2%} are kept"
 
-    return [x, y, n, DROPPED, 7], (2 if is_small else 8 * SMS,), check
+    return [x, y, n, DROPPED, 7], (2 if is_small else PROGRAMS,), check
 
 
 def _swiglu(torch: Any, is_small: bool) -> Any:
@@ -167,7 +168,7 @@ def _swiglu(torch: Any, is_small: bool) -> Any:
         gate, up = x.chunk(2, 1)
         return y, torch.nn.functional.silu(gate) * up
 
-    return [x, y, rows, n], (2 if is_small else 8 * SMS,), _close(torch, of)
+    return [x, y, rows, n], (2 if is_small else PROGRAMS,), _close(torch, of)
 
 
 def _topk(torch: Any, is_small: bool) -> Any:
@@ -182,7 +183,7 @@ def _topk(torch: Any, is_small: bool) -> Any:
         picked = torch.gather(x, 1, indices.long())
         assert torch.equal(picked, values), "the indices are not those of the values"
 
-    return [x, values, indices, rows, n], (2 if is_small else 8 * SMS,), check
+    return [x, values, indices, rows, n], (2 if is_small else PROGRAMS,), check
 
 
 def _fused_elementwise(torch: Any, is_small: bool) -> Any:
@@ -194,7 +195,7 @@ def _fused_elementwise(torch: Any, is_small: bool) -> Any:
         scaled = x * 1.5 + 0.25
         return y, scaled * torch.sigmoid(1.702 * scaled) + residual
 
-    return [x, residual, y, n, 1.5, 0.25], (2 if is_small else 8 * SMS,), _close(torch, of)
+    return [x, residual, y, n, 1.5, 0.25], (2 if is_small else PROGRAMS,), _close(torch, of)
 
 
 def _halves(torch: Any, is_small: bool, *sizes: tuple[int, int]) -> list[Any]:
