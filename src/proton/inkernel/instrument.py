@@ -91,6 +91,12 @@ class _Switch:
             handle.say(text)
 
     def _install(self) -> None:
+        if not _triton.is_supported():
+            self.say(
+                f"kernels are not recorded: this is Triton {_triton.version()} and records are "
+                "known to work in 3.6 to 3.9; install one of those"
+            )
+            return
         hook = CompileHook(self.say)
         hook.install()
         self._undo = [

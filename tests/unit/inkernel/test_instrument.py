@@ -18,6 +18,7 @@ import triton.language as tl
 from triton.runtime.jit import MockTensor
 
 import proton.language as pl
+from proton import _triton
 from proton.errors import UsageError
 from proton.inkernel import choice
 from proton.inkernel.compile import KernelRecords, read_records
@@ -235,6 +236,15 @@ handle = begin(Default(), warn=print)
 handle.end()
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60, cwd=tmp_path)
+
+
+def test_a_triton_that_is_not_known_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_triton, "version", lambda: "4.0.0")
+    with recording("ops") as warnings:
+        assert triton.knobs.runtime.add_stages_inspection_hook is None
+        assert _records(add) is None
+    (warning,) = warnings
+    assert warning.startswith("kernels are not recorded: this is Triton 4.0.0")
 
 
 def test_everything_of_tritons_is_back_in_its_place() -> None:
