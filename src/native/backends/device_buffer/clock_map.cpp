@@ -1,6 +1,7 @@
 #include "backends/device_buffer/clock_map.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -59,7 +60,9 @@ int64_t measure_step(std::span<const Header* const> warps, uint64_t origin_ns) {
   uint64_t step = 0;
   for (const Header* warp : warps) {
     for (const uint64_t time_ns : {warp->start_time_ns, warp->end_time_ns}) {
-      step = std::gcd(step, time_ns > origin_ns ? time_ns - origin_ns : origin_ns - time_ns);
+      const uint64_t apart = time_ns > origin_ns ? time_ns - origin_ns : origin_ns - time_ns;
+      if (std::has_single_bit(step) && (apart & (step - 1)) == 0) continue;  // without a division
+      step = std::gcd(step, apart);
     }
   }
   return static_cast<int64_t>(std::clamp<uint64_t>(step, 1, kMostStepNs));
@@ -150,6 +153,35 @@ ClockMap ClockMap::fit(std::span<const Header> headers, double nominal_cycles_pe
   return map;
 }
 
+ClockMap ClockMap::fit_roughly(std::span<const Header> headers, double nominal_cycles_per_ns,
+                               Losses& losses) {
+  constexpr size_t kWarps = 64;  // that tell the frequency
+  ClockMap map;
+  std::vector<const Header*> chosen;
+  const size_t stride = std::max<size_t>(headers.size() / kWarps, 1);
+  for (size_t at = 0; at < headers.size(); ++at) {
+    const Header& header = headers[at];
+    if (!has_good_clocks(header)) {
+      ++losses.bad_clock_pairs;
+      continue;
+    }
+    if (map.origin_ns_ == 0) map.origin_ns_ = header.start_time_ns;
+    const double start = distance(map.origin_ns_, header.start_time_ns);
+    const double end = distance(map.origin_ns_, header.end_time_ns);
+    map.first_ns_ = std::min(map.first_ns_, start);
+    map.last_ns_ = std::max(map.last_ns_, end);
+    if (at % stride == 0 || chosen.empty()) chosen.push_back(&header);
+  }
+  if (chosen.empty()) return map;
+  map.step_ns_ = measure_step(chosen, map.origin_ns_);
+  const double frequency = measure_frequency(chosen);
+  map.cycles_per_ns_ = frequency == 0 ? nominal_cycles_per_ns : frequency;
+  if (!is_plausible(map.cycles_per_ns_)) map.cycles_per_ns_ = 0;
+  map.shift_ns_ = static_cast<int64_t>(map.origin_ns_);
+  map.is_rough_ = map.cycles_per_ns_ > 0;
+  return map;
+}
+
 void ClockMap::find_bounds(std::span<const Header> headers, Losses& losses) {
   bool is_first = true;
   const auto widen = [&](const Header& header) {
@@ -176,7 +208,7 @@ void ClockMap::find_bounds(std::span<const Header> headers, Losses& losses) {
 
 void ClockMap::place(int64_t host_start_ns, int64_t host_end_ns, HostOffset* offset,
                      Losses& losses) {
-  if (sms_.empty()) return;
+  if (sms_.empty() && !is_rough_) return;
   const auto origin_ns = static_cast<int64_t>(origin_ns_);
   const HostOffset::Bounds bounds{
       host_start_ns - origin_ns - static_cast<int64_t>(std::llround(first_ns_)),
@@ -214,6 +246,11 @@ bool ClockMap::is_outlier(const SmClock& sm, const Header& header) const {
 }
 
 std::optional<WarpClock> ClockMap::warp_clock(const Header& header) const {
+  if (is_rough_) {
+    if (!has_good_clocks(header)) return std::nullopt;
+    return WarpClock{header.start_clock, distance(origin_ns_, header.start_time_ns),
+                     1 / cycles_per_ns_, shift_ns_};
+  }
   const SmClock* sm = has_good_clocks(header) ? find(header.sm) : nullptr;
   if (sm == nullptr) return std::nullopt;
   if (!is_outlier(*sm, header)) {

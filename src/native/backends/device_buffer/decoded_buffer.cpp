@@ -108,6 +108,8 @@ struct Slots {
 Slots read_slots(std::span<const std::byte> buffer, const Geometry& geometry,
                  const DecodeOptions& options, Losses& losses) {
   Slots slots;
+  slots.headers.reserve(geometry.slot_count());  // the buffer has room for as many
+  slots.numbers.reserve(geometry.slot_count());
   for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
     if (const std::optional<Header> header = read_header(buffer, geometry, slot, losses)) {
       slots.headers.push_back(*header);
@@ -180,11 +182,13 @@ DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& g
   DecodedBuffer decoded;
   Losses& losses = decoded.losses;
   const Slots slots = read_slots(buffer, geometry, options, losses);
-  ClockMap clocks = ClockMap::fit(slots.headers, options.nominal_cycles_per_ns, losses);
+  const auto fit = options.is_rough ? ClockMap::fit_roughly : ClockMap::fit;
+  ClockMap clocks = fit(slots.headers, options.nominal_cycles_per_ns, losses);
   place_clocks(clocks, options, losses);
 
   RegionMatcher matcher(regions, {options.record_cycles, options.keeps_spans}, losses);
   std::vector<Event> events;
+  decoded.warps.reserve(slots.headers.size());
   for (size_t at = 0; at < slots.headers.size(); ++at) {
     const uint64_t slot = slots.numbers[at];
     WarpBytes warp{slots.headers[at],

@@ -19,6 +19,7 @@ struct DecodeOptions {
   double record_cycles = 0;               // what a record costs; 0: nothing is corrected
   double nominal_cycles_per_ns = 0;       // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
+  bool is_rough = false;  // clocks are not fitted SM by SM: ClockMap::fit_roughly
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
   struct HostInterval {
     int64_t start_ns, end_ns;

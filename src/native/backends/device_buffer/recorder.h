@@ -136,7 +136,7 @@ class Recorder {
     CudaEvent side_event = nullptr;
     std::byte* staging = nullptr;
     size_t staging_bytes = 0;
-    double cycles_per_ns = 0;  // of the last kernel that was long enough to tell
+    std::atomic<double> cycles_per_ns{0};  // of the last kernel that was long enough to tell
     std::vector<std::pair<Block*, CudaEvent>> zeroing;  // on the side stream
   };
 
@@ -204,13 +204,16 @@ class Recorder {
   void run();
   void stop_thread();
   bool take_finished(std::vector<LaunchPointer>& waiting, std::vector<LaunchPointer>& finished);
+  void watch_mailboxes(const std::vector<LaunchPointer>& waiting);
   void drain(Launch& launch);
   void read(std::vector<LaunchPointer> launches);
   void read_batch(std::span<const LaunchPointer> launches);
   CudaResult copy(Launch& launch, bool is_whole);
   CudaResult wait_for_copies(ContextState& state);
   CudaResult reserve_staging(ContextState& state, size_t bytes);
-  void decode_and_report(Launch& launch);
+  bool complete(Launch& launch);
+  void decode_all(std::span<const LaunchPointer> launches);
+  void decode_and_report(Launch& launch, bool is_rough);
   void report(const Launch& launch, const DecodedBuffer& decoded);
   void keep(const Launch& launch);
   void drop(const Launch& launch, CudaResult result);

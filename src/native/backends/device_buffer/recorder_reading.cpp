@@ -54,12 +54,10 @@ void Recorder::read_batch(std::span<const LaunchPointer> launches) {
     if (result == kCudaSuccess) result = copy(*launch, false);
   }
   if (result == kCudaSuccess) result = wait_for_copies(state);
-  for (const LaunchPointer& launch : launches) {
-    if (result != kCudaSuccess) {
-      drop(*launch, result);
-    } else if (launch->kernel != nullptr) {
-      decode_and_report(*launch);
-    }
+  if (result == kCudaSuccess) {
+    decode_all(launches);
+  } else {
+    for (const LaunchPointer& launch : launches) drop(*launch, result);
   }
   if (result == kCudaSuccess) {
     reuse_zeroed(state);  // the copies came behind
@@ -212,7 +210,7 @@ void Recorder::read_graphs() {
       has_run = magic == kMagic;
     }
     if (!has_run) continue;
-    decode_and_report(*launch);
+    if (complete(*launch)) decode_and_report(*launch, false);
     if (is_host) {
       std::memset(launch->bytes_read, 0, launch->bytes);
     } else {

@@ -12,6 +12,9 @@ namespace {
 
 constexpr const char* kDeviceType = "CUDA";
 constexpr const char* kDroppedBuffers = "dropped_buffers";
+constexpr CudaResult kInvalidValue = 1;
+constexpr size_t kMany = 8;  // launches that wait to be decoded
+constexpr size_t kMostThreads = 4;
 
 /// Bytes of its ring that some warp has used, or the whole ring.
 uint32_t most_written(std::span<const std::byte> buffer, const Geometry& geometry) {
@@ -55,21 +58,51 @@ RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& ke
 
 }  // namespace
 
-void Recorder::decode_and_report(Launch& launch) {
+/// Makes sure that all records were copied. False: that cannot be, and it is dropped.
+bool Recorder::complete(Launch& launch) {
+  const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
+  if (geometry.size_bytes() > launch.bytes) {
+    drop(launch, kInvalidValue);
+    return false;
+  }
+  if (launch.block->host != nullptr) return true;
+  const uint32_t used = most_written({launch.bytes_read, launch.bytes}, geometry);
+  uint32_t& expected = most_written_[launch.kernel_number];
+  if (used > launch.copied_ring_bytes) {
+    CudaResult result = copy(launch, true);
+    if (result == kCudaSuccess) result = wait_for_copies(*launch.state);
+    if (result != kCudaSuccess) {
+      drop(launch, result);
+      return false;
+    }
+  }
+  expected = expected == UINT32_MAX ? used : std::max(expected, used);
+  return true;
+}
+
+/// With some help where there are many, so that launches are not read slower than they are made;
+/// then clocks are fitted roughly, too.
+void Recorder::decode_all(std::span<const LaunchPointer> launches) {
+  std::vector<Launch*> ready;
+  for (const LaunchPointer& launch : launches) {
+    if (launch->kernel != nullptr && complete(*launch)) ready.push_back(launch.get());
+  }
+  const bool is_late = ready.size() >= kMany;
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t at = next++; at < ready.size(); at = next++) decode_and_report(*ready[at], is_late);
+  };
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency() / 4);
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; is_late && i < std::min(cores, kMostThreads); ++i) helpers.emplace_back(work);
+  work();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+void Recorder::decode_and_report(Launch& launch, bool is_rough) {
   const RecordingKernel& kernel = *launch.kernel;
   const Geometry geometry = kernel.geometry(launch.grid_ctas);
   const std::span<const std::byte> bytes(launch.bytes_read, launch.bytes);
-  if (geometry.size_bytes() > launch.bytes) return drop(launch, 1);
-  if (launch.block->host == nullptr) {
-    const uint32_t used = most_written(bytes, geometry);
-    uint32_t& expected = most_written_[launch.kernel_number];
-    if (used > launch.copied_ring_bytes) {
-      CudaResult result = copy(launch, true);
-      if (result == kCudaSuccess) result = wait_for_copies(*launch.state);
-      if (result != kCudaSuccess) return drop(launch, result);
-    }
-    expected = expected == UINT32_MAX ? used : std::max(expected, used);
-  }
   const int64_t started_ns = now_ns();
   DecodeOptions options;
   options.clock_bits = kernel.clock_bits;
@@ -80,6 +113,7 @@ void Recorder::decode_and_report(Launch& launch) {
   if (!launch.is_captured) options.kernel = {launch.start_ns, launch.end_ns};
   options.keeps_spans = std::ranges::any_of(
       launch.destinations, [](const Destination& each) { return each.target->options.with_spans; });
+  options.is_rough = is_rough && !options.keeps_spans;
   std::vector<std::span<const std::byte>> drained(launch.drained.begin(), launch.drained.end());
   try {
     const DecodedBuffer decoded = decode_buffer(bytes.first(geometry.size_bytes()), geometry,

@@ -16,6 +16,7 @@ from proton.model.in_kernel import (
     RecordedKernel,
     Region,
     Value,
+    active_over_time,
 )
 
 # the decoder's words -> those of files
@@ -162,6 +163,7 @@ def summarize_ctas(times: Sequence[tuple[int, int, int, int]]) -> Ctas | None:
         waves=round(len(times) / max(_most_at_once(times), 1), 3),
         tail_ns=last - min(max(end for _, end in spans) for spans in by_sm.values()),
         per_sm=shares,
+        active=active_over_time([(start, end) for _, _, start, end in times], first, last),
     )
 
 

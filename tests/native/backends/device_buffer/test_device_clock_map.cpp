@@ -205,3 +205,23 @@ TEST(one_wrong_time_costs_the_others_no_precision) {
   const std::vector<Header> good(warps.begin() + 8, warps.end());
   CHECK(worst_ns(map, machine, good) < 64);
 }
+
+TEST(a_rough_fit_is_off_by_steps_of_global_time_and_no_more) {
+  const Machine machine;
+  const std::vector<Header> warps = kernel(machine, 16, 8, 50'000);
+  Losses losses;
+  const ClockMap map = ClockMap::fit_roughly(warps, 0, losses);
+  CHECK(std::abs(map.cycles_per_ns() / machine.cycles_per_ns - 1) < 0.01);
+  CHECK(map.sms().empty());
+  CHECK(worst_ns(map, machine, warps) < 10 * 32);
+  CHECK_EQ(all_losses(losses), 0u);
+}
+
+TEST(a_rough_fit_without_good_warps_has_no_times) {
+  Losses losses;
+  std::vector<Header> warps(3);
+  const ClockMap map = ClockMap::fit_roughly(warps, 1.5, losses);
+  CHECK_EQ(map.cycles_per_ns(), 0.0);
+  CHECK(!map.warp_clock(warps[0]).has_value());
+  CHECK_EQ(losses.bad_clock_pairs, 3u);
+}

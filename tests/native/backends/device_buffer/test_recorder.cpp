@@ -350,3 +350,43 @@ TEST(nothing_is_left_in_the_driver_afterwards) {
   CHECK_EQ(count("cuEventCreate"), count("cuEventDestroy_v2"));
   CHECK_EQ(count("cuStreamCreate"), count("cuStreamDestroy_v2"));
 }
+
+TEST(many_launches_are_decoded_side_by_side_and_none_is_lost) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  FAKE(fake_set_option)("hold", 1);
+  for (int i = 0; i < 100; ++i) launch(session.recorder, kernel, 2);
+  FAKE(fake_set_option)("hold", 0);
+  CHECK(session.flush());
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums[0].launches, 100u);
+  CHECK_EQ(sums[0].regions[1].count, 400u);
+  CHECK_EQ(sums[0].regions[1].cycles, 400 * 100.0);
+  CHECK(std::abs(sums[0].cycles_per_ns - 1.5) < 0.01);
+  CHECK_EQ(all_losses(sums[0].losses), 0u);
+}
+
+TEST(whole_buffers_are_kept_for_those_who_ask) {
+  Session session;
+  RecordingKernel kernel;
+  kernel.name = "counting";
+  kernel.stream_count = 2;
+  kernel.scratch_bytes = kScratch;
+  kernel.ring_bytes = kRing;
+  kernel.keeps_bytes = true;
+  const uint32_t number = session.recorder.add_kernel(kernel);
+  Buffer left = records(1);
+  void* function = FAKE(fake_function)("counting", 1000);
+  FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
+  const DeviceAddress address = session.recorder.allocate(2 * kScratch, 128, nullptr, false);
+  FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
+  session.recorder.launched(number, 77);
+  CHECK(session.flush());
+  const auto kept = session.recorder.take_kept(session.sink);
+  CHECK_EQ(kept.size(), 1u);
+  CHECK_EQ(kept[0].note, 77u);
+  CHECK_EQ(kept[0].grid_ctas, 2u);
+  CHECK_EQ(kept[0].bytes->size(), size_t{2 * kScratch});
+  CHECK(std::memcmp(kept[0].bytes->data(), left.bytes().data(), kRing) == 0);
+  CHECK(session.recorder.take_kept(session.sink).empty());
+}
