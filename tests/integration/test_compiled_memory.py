@@ -97,6 +97,26 @@ def test_callbacks_compile_into_kernels_for_every_target(target: str, call: Call
     assert ("on_branch" in text.replace("add", "")) == (not call.inline)
 
 
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
+    from proton.inkernel.compile import read_records
+    from proton.inkernel.instrument import begin
+
+    file = CALLBACKS / "count_bytes.ll"
+    mode = parse_instrumentation(f"call-at:file={file}:function=count_bytes:buffer_bytes=16")
+    said: list[str] = []
+    handle = begin(mode, warn=said.append)
+    try:
+        kernel = triton.compile(source("add"), target=TARGETS[target])
+    finally:
+        handle.end()
+    assert said == []
+    records = read_records(kernel.metadata)
+    assert records is not None
+    assert records.scratch_bytes == records.record_map["callback_offset"] + 16
+    assert len(records.record_map["callbacks"]) >= 3
+
+
 def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
     from proton.inkernel.compile import read_records, read_warnings
     from proton.inkernel.instrument import begin

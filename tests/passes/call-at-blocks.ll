@@ -2,15 +2,15 @@
 ; RUN: proton-opt %s --pass="call-at{file=tests/data/callbacks/visits.ll function=on_block at=block inline=false buffer_bytes=64}"
 ; CHECK: @names = private unnamed_addr addrspace(1) constant [3 x i8] c"#1\00"
 ; CHECK: @spin({{.*}}!dbg !4 {
-; CHECK-NEXT: call void @on_block(i32 0, ptr addrspace(1) %3), !dbg !7
+; CHECK: call void @on_block(i32 0, ptr addrspace(1) %proton.callback_buffer), !dbg !7
 ; CHECK: .lr.ph:
 ; CHECK-NEXT: phi
 ; CHECK-NEXT: phi
-; CHECK-NEXT: call void @on_block(i32 3, ptr addrspace(1) %3)
+; CHECK-NEXT: call void @on_block(i32 3, ptr addrspace(1) %proton.callback_buffer)
 ; CHECK: define internal void @on_block(i32 %site, ptr addrspace(1) %counts) noinline {
 ; RUN: proton-opt %s --pass="call-at{file=tests/data/callbacks/visits.ll function=on_branch at=branch buffer_bytes=64}" --check-prefix=BRANCH
 ; BRANCH: %proton.branch0 = zext i1 %6 to i32
-; BRANCH-NEXT: call void @on_branch(i32 %proton.branch0, i32 0, ptr addrspace(1) %3), !dbg !8
+; BRANCH-NEXT: call void @on_branch(i32 %proton.branch0, i32 0, ptr addrspace(1) %proton.callback_buffer), !dbg !8
 ; BRANCH-NEXT: br i1 %6, label %common.ret
 
 ; ModuleID = 'LLVMDialectModule'

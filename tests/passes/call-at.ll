@@ -1,19 +1,26 @@
 ; A function of the user's is linked and called at every access, by the lanes that take part.
 ; RUN: proton-opt %s --pass="call-at{file=tests/data/callbacks/count_bytes.ll function=count_bytes buffer_bytes=16}"
 ; CHECK: define ptx_kernel void @add({{.*}}captures(none) %4, ptr addrspace(1) %5) local_unnamed_addr
+; CHECK-NEXT: "// proton.init callback=16"
+; CHECK-NEXT: %proton.callback_buffer = getelementptr i8, ptr addrspace(1) %5, i64 0
 ; CHECK: ld.global.v4.b32
 ; CHECK-NEXT: %proton.on0 = zext i1 %13 to i32
 ; CHECK-NEXT: %proton.at0 = ptrtoint ptr addrspace(1) %16 to i64
-; CHECK-NEXT: call void @__proton_call_taken(i32 %proton.on0, i64 %proton.at0, i32 16, i32 0, i32 0, ptr addrspace(1) %5), !dbg !14
+; CHECK-NEXT: call void @__proton_call_taken(i32 %proton.on0, i64 %proton.at0, i32 16, i32 0, i32 0, ptr addrspace(1) %proton.callback_buffer), !dbg !14
 ; CHECK: st.global.v4.b32
-; CHECK: call void @__proton_call_taken(i32 %proton.on2, i64 %proton.at2, i32 16, i32 1, i32 2, ptr addrspace(1) %5), !dbg !18
+; CHECK: call void @__proton_call_taken(i32 %proton.on2, i64 %proton.at2, i32 16, i32 1, i32 2, ptr addrspace(1) %proton.callback_buffer), !dbg !18
 ; CHECK-NEXT: ret void
 ; CHECK: define internal void @count_bytes({{.*}}%sums) local_unnamed_addr #[[GROUP:\d+]] alwaysinline {
 ; CHECK: !note ![[NOTE:\d+]]
 ; CHECK: attributes #[[GROUP]] = { nounwind }
 ; CHECK: ![[NOTE]] = !{!"counted"}
 ; CHECK: call void @count_bytes(i64 %address, i32 %bytes, i32 %kind, i32 %site, ptr addrspace(1) %buffer)
-; CHECK-NOT: "// proton.
+; RUN: proton-opt %s --pass="call-at{file=tests/data/callbacks/count_bytes.ll function=count_bytes buffer_bytes=16},count-bytes,lower-records-circular,allocate-global,lower-to-nvidia" --check-prefix=LOWER
+; LOWER: %proton.callback_buffer = call ptr addrspace(1) @__proton_callback_buffer(ptr addrspace(1) %5)
+; LOWER: call void @__proton_call_taken(
+; LOWER: call void @__proton_count_out(
+; LOWER-NOT: "// proton.
+; LOWER: %before = mul i64 %ctas, 512
 ; RUN: not proton-opt %s --pass="call-at{file=tests/data/callbacks/count_bytes.ll function=count_bytes}" --check-prefix=SIZE
 ; SIZE: @count_bytes takes the buffer; say how large it is for each CTA with buffer_bytes
 ; RUN: not proton-opt %s --pass="call-at{file=tests/data/callbacks/visits.ll function=on_block}" --check-prefix=PLACE

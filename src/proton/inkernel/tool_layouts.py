@@ -137,10 +137,12 @@ class MemoryLayout:
 
 @dataclass(frozen=True)
 class BytesLayout:
-    """Bytes that passes or callbacks of the tool's own wrote, `cta_bytes` for each CTA."""
+    """Bytes that callbacks or passes of the tool's own wrote, `cta_bytes` for each CTA."""
 
     cta_bytes: int
 
     def read(self, buffer: ToolBuffer) -> bytes:
-        """They, as they are."""
-        return bytes(memoryview(buffer.data).cast("B")[: self.cta_bytes * buffer.grid_ctas])
+        """They, as they are; what is Proton's own stands before them."""
+        start = buffer.record_map.get("callback_offset", 0) * buffer.grid_ctas
+        end = start + self.cta_bytes * buffer.grid_ctas
+        return bytes(memoryview(buffer.data).cast("B")[start:end])

@@ -39,8 +39,10 @@ def test_records_are_regions_and_spans_with_their_names() -> None:
     assert found.losses == {}
 
 
-def test_bytes_are_those_of_the_grid() -> None:
+def test_bytes_are_those_of_the_grid_behind_what_is_ours() -> None:
     assert ToolBuffer("k", b"abcdef", {}, 2, BytesLayout(2)).contents == b"abcd"
+    behind = {"callback_offset": 1}
+    assert ToolBuffer("k", b"abcdef", behind, 2, BytesLayout(2)).contents == b"cdef"
 
 
 def test_memory_of_a_kernel_that_counted_none_is_empty() -> None:

@@ -53,7 +53,7 @@ def mark_accesses(
                 lines += maker.lines(access)
         block.lines = lines
     if attributes:
-        _note(kernel.blocks[0], attributes)
+        note_in_init(kernel.blocks[0], attributes)
     return len(accesses)
 
 
@@ -139,7 +139,7 @@ def _address(access: Access, name: str) -> list[str]:
     return [*lines, f"{name} = add i64 {name}.base, {offset}"]
 
 
-def _note(entry: Block, attributes: Mapping[str, str]) -> None:
+def note_in_init(entry: Block, attributes: Mapping[str, str]) -> None:
     """Have the entry block's `init` carry these attributes; one is made where there is none."""
     for at, line in enumerate(entry.lines):
         carrier = read_carrier(line)

@@ -50,14 +50,17 @@ def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
 
 
 def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
-    """What a plan needs besides rings: counters of memory accesses, and a table of address bins."""
+    """What a plan needs besides rings: counters, a table of bins, a callback's buffer."""
     sites = find_sites(module.kernel)
-    bins, bin_bytes = (int(init.attributes.get(key, "0")) for key in ("bins", "bin_bytes"))
+    bins, bin_bytes, callback = (
+        int(init.attributes.get(key, "0")) for key in ("bins", "bin_bytes", "callback")
+    )
     has_bins = sites.has_addresses and bins > 0
     return {
         "counters": len(sites),
         "bins": bins if has_bins else 0,
         "bin_bytes": bin_bytes if has_bins else 0,
+        "callback": callback,
     }
 
 

@@ -18,6 +18,7 @@ from proton.inkernel.llvm.regions import Regions, find_regions
 from proton.inkernel.llvm.sites import Sites, find_sites
 
 SHARED = "@global_smem"
+CALLBACK_BUFFER = "%proton.callback_buffer"
 
 
 def lower(
@@ -40,12 +41,12 @@ def lower(
     if found is None:
         return
     kernel = module.kernel
-    callbacks = _callbacks(module)
     if kernel.vendor != vendor:
         raise InstrumentationError(
             f"kernel {kernel.name!r} is for {kernel.vendor}; use lower-to-{kernel.vendor}"
         )
     plan = read_plan(kernel.name, found[1].attributes)
+    callbacks = _callbacks(module, plan)
     regions = find_regions(module)
     sites = find_sites(kernel)
     if len(sites) != plan.counters:
@@ -57,6 +58,8 @@ def lower(
     scratch = kernel.open_scratch()
     if sites:
         count_accesses(kernel, sites)
+    if plan.callback:
+        _place_callback_buffer(module, scratch)
     emitter = _Emitter(plan, regions, scratch)
     for block in kernel.blocks:
         lines: list[str] = []
@@ -110,11 +113,23 @@ def _record_map(
     }
 
 
-def _callbacks(module: LlvmModule) -> dict[str, Any]:
+def _callbacks(module: LlvmModule, plan: BufferPlan) -> dict[str, Any]:
     """The sites of callbacks that are in the kernel already."""
     if module.lowering is None or "callbacks" not in module.lowering.record_map:
         return {}
-    return {"callbacks": module.lowering.record_map["callbacks"]}
+    return {
+        "callbacks": module.lowering.record_map["callbacks"],
+        "callback_offset": plan.slots_bytes + plan.table_bytes,  # times the grid
+    }
+
+
+def _place_callback_buffer(module: LlvmModule, scratch: str) -> None:
+    """Have callbacks get the part of the buffer that is theirs."""
+    entry = module.kernel.blocks[0].lines
+    for at, line in enumerate(entry):
+        if line.lstrip().startswith(f"{CALLBACK_BUFFER} ="):
+            call = f"@__proton_callback_buffer(ptr addrspace(1) {scratch})"
+            entry[at] = f"  {CALLBACK_BUFFER} = call ptr addrspace(1) {call}"
 
 
 def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, Any]:

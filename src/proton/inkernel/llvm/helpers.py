@@ -47,6 +47,8 @@ def common_text(plan: BufferPlan) -> str:
         names.append("counters")
     if plan.bins:
         names.append("bins")
+    if plan.callback:
+        names.append("callback")
     names.append("close")
     return fill("".join(map(helper_text, names)), **_values(plan))
 
@@ -73,6 +75,7 @@ def _values(plan: BufferPlan) -> dict[str, object]:
         "SLOT": plan.ring + layout.HEADER_BYTES,
         "COUNTERS": plan.counter_bytes,
         "SLOTS": plan.slots_bytes,
+        "BEFORE_CALLBACK": plan.slots_bytes + plan.table_bytes,
         **_bin_values(plan),
         "MAGIC_NUMBER": layout.MAGIC,
         **{field.name: int(field) for field in layout.HeaderField},

@@ -13,7 +13,12 @@ from proton.inkernel.llvm.module import LlvmModule
 
 ALIGNED_RING_LIMIT = 1 << 16  # bytes; larger rings are not aligned to their size
 LEAST_ALIGN = 128
-_OPTIONAL = ("counters", "bins", "bin_bytes")  # attributes that are 0 where they are not written
+_OPTIONAL = (
+    "counters",
+    "bins",
+    "bin_bytes",
+    "callback",
+)  # attributes that are 0 where they are not written
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class BufferPlan:
     counters: int = 0  # of memory accesses, for each recorded warp
     bins: int = 0  # that each CTA of the grid adds to the table of address bins; 0: no table
     bin_bytes: int = 0  # of memory that a bin stands for
+    callback: int = 0  # bytes that callbacks of the user's have, for each CTA of the grid
 
     @property
     def handle(self) -> str:
@@ -54,7 +60,7 @@ class BufferPlan:
     @property
     def scratch_bytes(self) -> int:
         """Of the profile buffer for each CTA of the grid."""
-        return self.slots_bytes + self.table_bytes
+        return self.slots_bytes + self.table_bytes + self.callback
 
     @property
     def slots_bytes(self) -> int:

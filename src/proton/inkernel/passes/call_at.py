@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proton.errors import InstrumentationError, UsageError
-from proton.inkernel.llvm.access_marks import mark_accesses
+from proton.inkernel.llvm.access_marks import mark_accesses, note_in_init
 from proton.inkernel.llvm.callbacks import BUFFER, KINDS, check_signature, verify_callbacks
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.llvm.debug_info import DebugInfo
+from proton.inkernel.llvm.emit import CALLBACK_BUFFER
 from proton.inkernel.llvm.linking import link
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.llvm.module import Block, LlvmModule
@@ -46,7 +47,7 @@ class CallAt:
 
         Raises:
             UsageError: the file is not there, is no callback, or LLVM refuses it.
-            InstrumentationError: the kernel's buffer is in use.
+            InstrumentationError: the kernel is lowered, or its accesses are marked.
         """
         text = read_callbacks(self.file)
         has_buffer = check_signature(text, self.function, self.at, self.file)
@@ -58,25 +59,34 @@ class CallAt:
         verify_callbacks(text, self.file)
         if module.lowering is not None:
             raise InstrumentationError(
-                f"kernel {module.kernel.name!r} is lowered already; run call-at before, and with a "
-                "buffer by itself"
+                f"kernel {module.kernel.name!r} is lowered already; run call-at before"
             )
-        if has_buffer:
-            _free_buffer(module)
-        scratch = module.kernel.open_scratch() if has_buffer else ""
-        caller = _Caller(self, module, f", {BUFFER} {scratch}" if scratch else "")
+        caller = _Caller(self, module, f", {BUFFER} {CALLBACK_BUFFER}" if has_buffer else "")
         caller.place_calls()
         if not caller.sites:
             return
+        if has_buffer:
+            self._open_buffer(module)
         link(module, text, is_inlined=self.inline)
         module.epilogue += caller.wrapper()
         module.lowering = Lowering(
             shared_bytes=None,
             scratch_bytes=self.buffer_bytes if has_buffer else 0,
             scratch_align=ALIGN,
-            record_map={"kernel": module.kernel.name, "regions": [], "callbacks": caller.sites},
+            record_map={
+                "kernel": module.kernel.name,
+                "regions": [],
+                "callbacks": caller.sites,
+                "callback_offset": 0,
+            },
         )
         module.epilogue.append(module.lowering.comment())
+
+    def _open_buffer(self, module: LlvmModule) -> None:
+        """Give callbacks the whole buffer; lowering moves theirs behind what it needs itself."""
+        entry, scratch = module.kernel.blocks[0], module.kernel.open_scratch()
+        entry.lines.insert(0, f"  {CALLBACK_BUFFER} = getelementptr i8, {BUFFER} {scratch}, i64 0")
+        note_in_init(entry, {"callback": str(self.buffer_bytes)})
 
 
 def read_callbacks(path: str) -> str:
@@ -92,24 +102,6 @@ def read_callbacks(path: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is no text"
         raise UsageError(f"{path}: {reason.lower()}; give a file of LLVM IR as text") from None
-
-
-def _free_buffer(module: LlvmModule) -> None:
-    """Take out the opening and closing of a buffer that nothing is recorded in.
-
-    Raises:
-        InstrumentationError: something is.
-    """
-    for block in module.kernel.blocks:
-        for at, line in enumerate(block.lines):
-            carrier = read_carrier(line)
-            if carrier is not None and carrier.op not in ("init", "finalize", "guard"):
-                raise InstrumentationError(
-                    f"kernel {module.kernel.name!r}: callbacks with a buffer and records cannot "
-                    "share it; ask for one of them"
-                )
-            if carrier is not None:
-                block.lines[at] = carrier.nothing()
 
 
 class _Caller:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from proton.errors import InstrumentationError
+from proton.inkernel.layout import HEADER_BYTES
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.call_at import CallAt
@@ -56,13 +57,25 @@ def test_callbacks_without_a_buffer_go_with_records(tmp_path: Path) -> None:
     assert module.text().count("call void @callback(i32") == 3
 
 
-def test_callbacks_with_a_buffer_do_not_share_it() -> None:
+def test_callbacks_with_a_buffer_have_it_behind_what_is_ours() -> None:
     file = str(CALLBACKS / "count_bytes.ll")
     call = CallAt(file=file, function="count_bytes", buffer_bytes=16)
     module = LlvmModule(KERNEL)
+    for each in (call, LowerRecordsCircular(), AllocateGlobal(), LowerToNvidia()):
+        each.apply(module)
+    assert module.lowering is not None
+    assert module.lowering.record_map["callback_offset"] == 4 * HEADER_BYTES
+    assert module.lowering.scratch_bytes == 4 * HEADER_BYTES + 16
+    assert "%before = mul i64 %ctas, 256" in module.text()
+
+
+def test_accesses_that_are_marked_are_refused() -> None:
+    module = LlvmModule(KERNEL)
     CountBytes().apply(module)
-    with pytest.raises(InstrumentationError, match="callbacks with a buffer and records cannot"):
-        call.apply(module)
+    with pytest.raises(InstrumentationError, match="run call-at before count-bytes"):
+        CallAt(
+            file=str(CALLBACKS / "count_bytes.ll"), function="count_bytes", buffer_bytes=8
+        ).apply(module)
 
 
 def test_a_kernel_without_a_site_stays_as_it_is() -> None:
