@@ -58,6 +58,8 @@ examples:
   proton-viewer --source kernel.py run.hatchet
   proton-viewer --sass matmul_kernel run.hatchet
   proton-viewer --regions matmul_kernel run.hatchet
+  proton-viewer --json run.hatchet | jq .kernels[0]
+  proton-viewer --markdown run.hatchet
 """
 
 
@@ -102,6 +104,8 @@ def _lines(
     arguments: argparse.Namespace, profile: Profile, options: ViewOptions, style: Style
 ) -> list[str]:
     """What was asked for. Views that are rare are imported when they are wanted."""
+    if arguments.json or arguments.markdown:
+        return _digest(profile, as_json=arguments.json)
     if arguments.list:
         from proton.render.table import metric_lines
 
@@ -120,6 +124,18 @@ def _lines(
         return region_tables(profile, arguments.regions, style, full=options.full)
     against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
     return view_lines(profile, options, style, against)
+
+
+def _digest(profile: Profile, *, as_json: bool) -> list[str]:
+    from proton.render.digest import digest_of
+    from proton.render.digest_markdown import markdown_lines
+
+    digest = digest_of(profile)
+    if not as_json:
+        return markdown_lines(digest)
+    import json
+
+    return [json.dumps(digest, indent=2, allow_nan=False)]
 
 
 def _open(path: str) -> Profile:
@@ -166,6 +182,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--regions", metavar="KERNEL", help="what an instrumented kernel recorded: regions, CTAs, "
         "heat maps; a part of its name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
+    add("--json", action="store_true", help="print a digest for scripts: top kernels, scopes, "
+        "losses, reasons, regions")  # fmt: skip
+    add("--markdown", action="store_true", help="print the same for people and assistants")
     add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
         help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
     add("--version", action="version", version=f"{PROGRAM} {__version__} (proton-profiler)")
@@ -173,6 +192,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(arguments: argparse.Namespace) -> ViewOptions:
+    _refuse_beside_digest(arguments)
     views = [name for name in ("source", "sass", "regions") if getattr(arguments, name) is not None]
     if len(views) > 1:
         raise UsageError(f"--{views[0]} and --{views[1]} are two views; give one of them")
@@ -194,6 +214,21 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         is_sorted=arguments.print_sorted,
         autotune=arguments.autotune,
     )
+
+
+def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
+    """A digest is of the whole profile and has a shape of its own."""
+    wanted = [name for name in ("json", "markdown") if getattr(arguments, name)]
+    if not wanted:
+        return
+    switches = ["list", "print_sorted", "autotune", "full"]
+    filters = ["metrics", "include", "exclude", "threshold", "depth", "diff_profile"]
+    views = ["source", "sass", "regions"]
+    others = wanted[1:] + [name for name in switches if getattr(arguments, name)]
+    others += [name for name in filters + views if getattr(arguments, name) is not None]
+    if others:
+        other = others[0].replace("_", "-")
+        raise UsageError(f"--{wanted[0]} is a digest of the whole profile; leave out --{other}")
 
 
 def _number(text: str | None) -> float | None:

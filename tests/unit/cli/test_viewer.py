@@ -251,3 +251,17 @@ def test_regions_of_a_kernel_are_shown(capsys: Capture) -> None:
 def test_a_profile_without_records_says_how_to_get_some(run: str, capsys: Capture) -> None:
     found = refused(capsys, 1, "--regions", "k", run)
     assert 'record with backend="instrumentation"' in found
+
+
+def test_a_digest_is_printed_as_json_and_as_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(DATA / "gpt.hatchet")
+    assert main(["--json", path]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "proton-digest/1"
+    assert main(["--markdown", path]) == 0
+    assert capsys.readouterr().out.startswith("# Profile `")
+
+
+@pytest.mark.parametrize("other", ["--markdown", "--list", "--depth=3", "--sass=k"])
+def test_a_digest_stands_alone(other: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--json", other, "x"]) == 2
+    assert "is a digest of the whole profile; leave out --" in capsys.readouterr().err

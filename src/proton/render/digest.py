@@ -1,0 +1,225 @@
+"""A bounded digest of a profile as plain objects, for scripts and assistants.
+
+Keys are stable within a version of SCHEMA; docs/reference/digest.md lists them. Every list has a
+most, names are cut, and what was left out is counted. What is not known is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from proton.analysis.aggregate import merge_by_name
+from proton.analysis.derive import NOT_KNOWN, Cell, derivable_words, derive
+from proton.analysis.rank_spread import times_metric
+from proton.analysis.select import everything
+from proton.analysis.totals import shown_values, total_of, whole_of
+from proton.model.frame import FrameKind
+from proton.model.kinds import kind_of
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
+from proton.model.profile import Profile
+from proton.model.ranks import Rank, spread_of
+from proton.model.tree import Tree
+from proton.render.digest_inside import in_kernel_part, samples_part
+from proton.render.head import is_interpreted
+from proton.render.names import cut_middle
+
+SCHEMA = "proton-digest/1"
+MOST_ROWS = 20
+MOST_TEXTS = 20
+MOST_LETTERS = 300
+MOST_FRAMES = 32
+# key of a row -> the derived metric it is
+_RATES = {"flop_per_s": "flop/s", "byte_per_s": "byte/s", "share_of_peak": "util", "bound": "bound"}
+_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
+
+
+def digest_of(profile: Profile) -> dict[str, Any]:
+    """The digest of `profile`, as `prepare` returns it."""
+    tree = profile.tree
+    assert tree is not None
+    metric = next((name for name in (TIME_NS, CPU_TIME_NS) if _has(tree, name)), None)
+    header = profile.header
+    rows = [] if metric is None else _scope_rows(profile, tree, metric)
+    kernels = _kernel_rows(profile) if metric == TIME_NS else []
+    return {
+        "schema": SCHEMA,
+        "source": profile.source,
+        "session": cut(header.session),
+        "command": [cut(word) for word in header.command[:MOST_FRAMES]],
+        "host": cut(header.host),
+        "mode": cut(header.mode),
+        "recorded_as": "tree" if profile.trace is None else "trace",
+        "start_time_ns": header.start_time_ns,
+        "end_time_ns": header.end_time_ns,
+        "devices": _devices(profile),
+        "is_interpreted": is_interpreted(profile),
+        "time_metric": metric,
+        "total": _total(profile, tree, metric),
+        "kernels": kernels[:MOST_ROWS],
+        "more_kernels": max(len(kernels) - MOST_ROWS, 0),
+        "scopes": rows[:MOST_ROWS],
+        "more_scopes": max(len(rows) - MOST_ROWS, 0),
+        "ranks": _ranks(profile.ranks),
+        "samples": samples_part(profile, tree),
+        "in_kernel": in_kernel_part(profile),
+        "autotuned": len(profile.autotune),
+        "losses": dict(list(profile.losses.items())[:MOST_TEXTS]),
+        "warnings": [cut(text) for text in profile.warnings[:MOST_TEXTS]],
+        "more_warnings": max(len(profile.warnings) - MOST_TEXTS, 0),
+    }
+
+
+def cut(text: str) -> str:
+    """`text`, with its middle left out where it is very long."""
+    return cut_middle(text, MOST_LETTERS)
+
+
+def _has(tree: Tree, metric: str) -> bool:
+    return whole_of(tree, metric) is not None
+
+
+def _devices(profile: Profile) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": device.device_type,
+            "id": device.device_id,
+            "name": None if device.name is None else cut(device.name),
+            "arch": device.arch,
+            "multiprocessors": device.num_sms,
+        }
+        for device in profile.devices[:MOST_ROWS]
+    ]
+
+
+def _total(profile: Profile, tree: Tree, metric: str | None) -> dict[str, Any]:
+    time_ns = None
+    if metric is not None:
+        kind = kind_of(profile, metric)
+        time_ns = total_of(shown_values(tree, metric, kind), kind)
+    rates = _rates(profile)
+    return {
+        "time_ns": time_ns,
+        "kernels": whole_of(tree, COUNT),
+        "contexts": len(tree),
+        **{key: values[0] for key, values in rates.items()},
+    }
+
+
+def _rates(profile: Profile) -> dict[str, list[Cell]]:
+    """The derived values of every row that this profile has the sources for; else None."""
+    assert profile.tree is not None
+    possible = set(derivable_words(profile))
+    missing: list[Cell] = [None] * len(profile.tree)
+    found: dict[str, list[Cell]] = {}
+    for key, word in _RATES.items():
+        values = derive(profile, [word])[0].values if word in possible else missing
+        found[key] = [None if value == NOT_KNOWN else value for value in values]
+    return found
+
+
+def _kernel_rows(profile: Profile) -> list[dict[str, Any]]:
+    """Kernels and copies by name, the longest first."""
+    assert profile.tree is not None
+    whole = whole_of(profile.tree, TIME_NS) or 0
+    mask = everything(profile.tree)
+    flat = merge_by_name(profile, TIME_NS, mask, partial(kind_of, profile))
+    tree = flat.tree
+    assert tree is not None
+    rates = _rates(flat)
+    spreads = _rank_spreads(flat, tree)
+    found: list[dict[str, Any]] = []
+    for row in range(1, len(tree)):
+        own, detail = tree.own[row], tree.details.get(row)
+        time_ns, count = own.get(TIME_NS), own.get(COUNT)
+        if not isinstance(time_ns, (int, float)):
+            continue
+        average = time_ns / count if isinstance(count, (int, float)) and count else None
+        found.append(
+            {
+                "name": cut(tree.frames[row].name),
+                "kind": tree.frames[row].kind.name.lower(),
+                "time_ns": time_ns,
+                "share": time_ns / whole if whole else None,
+                "count": count,
+                "avg_ns": average,
+                "min_ns": None if detail is None else detail.min_ns,
+                "p50_ns": None if detail is None else detail.p50_ns,
+                "p99_ns": None if detail is None else detail.p99_ns,
+                "max_ns": None if detail is None else detail.max_ns,
+                **{key: values[row] for key, values in rates.items()},
+                "ranks": spreads.get(row),
+            }
+        )
+    return sorted(found, key=lambda each: -each["time_ns"])
+
+
+def _scope_rows(profile: Profile, tree: Tree, metric: str) -> list[dict[str, Any]]:
+    """Scopes, states and Python frames by path, those with the most time first."""
+    times = shown_values(tree, metric, kind_of(profile, metric))
+    counts = shown_values(tree, COUNT, kind_of(profile, COUNT))
+    whole = total_of(times, kind_of(profile, metric)) or 0
+    timed = [
+        (time_ns, row)
+        for row, time_ns in enumerate(times)
+        if row and isinstance(time_ns, (int, float)) and tree.frames[row].kind in _NAMED
+    ]
+    timed.sort(key=lambda pair: (-pair[0], pair[1]))
+    spreads = _rank_spreads(profile, tree)
+    rows: list[dict[str, Any]] = [
+        {
+            "path": _path(tree, row),
+            "time_ns": time_ns,
+            "share": time_ns / whole if whole else None,
+            "kernels": counts[row],
+            "ranks": spreads.get(row),
+        }
+        for time_ns, row in timed[:MOST_ROWS]
+    ]
+    return rows + [{}] * (len(timed) - len(rows))
+
+
+def _path(tree: Tree, row: int) -> list[str]:
+    names: list[str] = []
+    while row > 0:
+        names.append(cut(tree.frames[row].name))
+        row = tree.parents[row]
+    names.reverse()
+    return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
+
+
+def _rank_spreads(profile: Profile, tree: Tree) -> Mapping[int, dict[str, Any]]:
+    metric = times_metric(name for own in tree.own for name in own)
+    if metric is None:
+        return {}
+    found: dict[int, dict[str, Any]] = {}
+    for row, value in enumerate(shown_values(tree, metric, kind_of(profile, metric))):
+        if isinstance(value, tuple) and value:
+            spread = spread_of(value)
+            place = spread.slowest
+            ranks = profile.ranks
+            found[row] = {
+                "min_ns": spread.least,
+                "median_ns": spread.median,
+                "max_ns": spread.largest,
+                "slowest": ranks[place].rank if place < len(ranks) else place,
+            }
+    return found
+
+
+def _ranks(ranks: Sequence[Rank]) -> dict[str, Any] | None:
+    if not ranks:
+        return None
+    timed = [rank for rank in ranks if rank.time_ns is not None]
+    slowest = sorted(timed, key=lambda rank: -(rank.time_ns or 0))[:8]
+    spread = spread_of([float(rank.time_ns or 0) for rank in timed]) if timed else None
+    return {
+        "count": len(ranks),
+        "min_ns": None if spread is None else spread.least,
+        "median_ns": None if spread is None else spread.median,
+        "max_ns": None if spread is None else spread.largest,
+        "slowest": [
+            {"rank": rank.rank, "host": cut(rank.host), "time_ns": rank.time_ns} for rank in slowest
+        ],
+    }

@@ -1,0 +1,194 @@
+"""A digest as Markdown: short tables that fit into a ticket, a chat or a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from proton.render.units import MISSING, format_count, readable_time_unit
+
+_LETTERS = 80
+
+
+def markdown_lines(digest: Mapping[str, Any]) -> list[str]:
+    """The lines of a digest, as `digest_of` gives it."""
+    lines = [f"# Profile {_code(digest['source'])}", ""]
+    lines += [f"- {line}" for line in _facts(digest)]
+    for title, table, more in (
+        ("Kernels", _kernels(digest["kernels"]), digest["more_kernels"]),
+        ("Scopes", _scopes(digest["scopes"]), digest["more_scopes"]),
+    ):
+        if len(table) > 2:
+            lines += ["", f"## {title}", "", *table, *_more(more)]
+    if digest["samples"]:
+        lines += _samples(digest["samples"])
+    if digest["in_kernel"]:
+        lines += _in_kernel(digest["in_kernel"])
+    return lines
+
+
+def _facts(digest: Mapping[str, Any]) -> list[str]:
+    total, ranks = digest["total"], digest["ranks"]
+    names = [device["name"] or device["arch"] for device in digest["devices"]]
+    said = ", ".join(dict.fromkeys(names)) or "not known"
+    facts = [f"device: {said}" + (" (interpreted)" if digest["is_interpreted"] else "")]
+    if digest["command"]:
+        facts.append(f"command: {_code(' '.join(digest['command']))}")
+    what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
+    facts.append(f"{what}: {_time(total['time_ns'])}, {_count(total['kernels'])} kernels")
+    if total["share_of_peak"] is not None:
+        facts.append(f"share of peak: {_share(total['share_of_peak'])}, bound by {total['bound']}")
+    if ranks:
+        worst = ranks["slowest"][0]["rank"] if ranks["slowest"] else MISSING
+        facts.append(
+            f"ranks: {ranks['count']}, values are summed over them; time of a rank "
+            f"{_time(ranks['min_ns'])} to {_time(ranks['max_ns'])}, median "
+            f"{_time(ranks['median_ns'])}, slowest: rank {worst}"
+        )
+    lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items() if count]
+    facts.append(f"lost: {', '.join(lost) or 'nothing'}")
+    facts += [f"warning: {_plain(text)}" for text in digest["warnings"]]
+    if digest["more_warnings"]:
+        facts.append(f"and {digest['more_warnings']} more warnings")
+    return facts
+
+
+def _kernels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return _table(
+        ("kernel", "time", "share", "count", "avg", "p99", "TFLOP/s", "GB/s", "of peak", "bound"),
+        (
+            (
+                _code(row["name"]),
+                _time(row["time_ns"]),
+                _share(row["share"]),
+                _count(row["count"]),
+                _time(row["avg_ns"]),
+                _time(row["p99_ns"]),
+                _scaled(row["flop_per_s"], 1e12),
+                _scaled(row["byte_per_s"], 1e9),
+                _share(row["share_of_peak"]),
+                row["bound"] or MISSING,
+            )
+            for row in rows
+        ),
+    )
+
+
+def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    has_ranks = any(row["ranks"] for row in rows)
+    titles = ("scope", "time", "share", "kernels")
+    return _table(
+        (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
+        (
+            (
+                _code(" / ".join(row["path"])),
+                _time(row["time_ns"]),
+                _share(row["share"]),
+                _count(row["kernels"]),
+                *(_spread(row["ranks"]) if has_ranks else ()),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _spread(ranks: Mapping[str, Any] | None) -> tuple[str, ...]:
+    if ranks is None:
+        return (MISSING,) * 4
+    times = (_time(ranks[key]) for key in ("min_ns", "median_ns", "max_ns"))
+    return (*times, str(ranks["slowest"]))
+
+
+def _samples(part: Mapping[str, Any]) -> list[str]:
+    lines = ["", "## Samples", "", f"{_count(part['count'])} samples. Why warps waited:", ""]
+    lines += [
+        f"- {each['name']} {_share(each['share'])}: {each['meaning']} Helps: {each['remedy']}"
+        for each in part["reasons"]
+    ]
+    table = _table(
+        ("line", "kernel", "samples", "share", "reasons"),
+        (
+            (
+                _code(f"{each['file']}:{each['line'] or '?'}"),
+                _code(each["kernel"]),
+                _count(each["samples"]),
+                _share(each["share"]),
+                ", ".join(f"{why['name']} {_share(why['share'])}" for why in each["reasons"]),
+            )
+            for each in part["lines"]
+        ),
+    )
+    return lines + (["", *table, *_more(part["more_lines"])] if len(table) > 2 else [])
+
+
+def _in_kernel(part: Mapping[str, Any]) -> list[str]:
+    lines = ["", "## Inside kernels"]
+    for kernel in part["kernels"]:
+        lines += [
+            "",
+            f"{_code(kernel['kernel'])}, mode {_code(kernel['mode'] or 'default')}, "
+            f"{_count(kernel['launches'])} launches, {_count(kernel['recorded_warps'])} warps",
+        ]
+        lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
+        if lost:
+            lines.append(f"lost: {', '.join(lost)}")
+        if kernel["harm"]:
+            lines.append(f"recording changed it: {', '.join(kernel['harm'])}")
+        rows = (
+            (
+                _code(f"{'  ' * region['depth']}{region['name']}"),
+                _count(region["count"]),
+                f"{region['cycles']:.0f}",
+                _share(region["share"]),
+            )
+            for region in kernel["regions"]
+        )
+        if kernel["regions"]:
+            lines += ["", *_table(("region", "count", "cycles", "share"), rows)]
+        lines += _more(kernel["more_regions"])
+    return lines + _more(part["more_kernels"])
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [f"| {' | '.join(titles)} |", f"|---{'|---:' * (len(titles) - 1)}|"]
+    return lines + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _more(count: int) -> list[str]:
+    return ["", f"and {format_count(count)} more"] if count else []
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown leaves alone: one line, without marks of tables."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    if len(shown) > _LETTERS:
+        shown = f"{shown[: _LETTERS // 2]}...{shown[-_LETTERS // 2 + 3 :]}"
+    return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"
+
+
+def _time(time_ns: float | None) -> str:
+    if time_ns is None:
+        return MISSING
+    unit, length = readable_time_unit(time_ns)
+    return f"{_digits(time_ns / length)} {unit}"
+
+
+def _share(share: float | None) -> str:
+    return MISSING if share is None else f"{100 * share:.1f} %"
+
+
+def _count(count: float | None) -> str:
+    return MISSING if count is None else format_count(count)
+
+
+def _scaled(value: float | None, scale: float) -> str:
+    return MISSING if value is None else _digits(value / scale)
+
+
+def _digits(value: float) -> str:
+    """Four significant digits, never an exponent."""
+    return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}" if abs(value) >= 1e-3 else "0"

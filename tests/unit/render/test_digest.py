@@ -1,0 +1,82 @@
+"""Tests of the digest: its keys, its numbers, its bounds."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.model.ranks import TIME_BY_RANK_NS, Rank
+from proton.render.digest import MOST_LETTERS, MOST_ROWS, digest_of
+from proton.render.view import prepare
+from tests.support.profiles import Row, profile_of
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "reference" / "digest.md").read_text()
+
+
+def test_kernels_and_scopes_come_with_time_share_and_peak() -> None:
+    digest = digest_of(prepare(open_profile(ROOT / "tests/data/gpt.hatchet")))
+    kernel, scope = digest["kernels"][0], digest["scopes"][0]
+    assert kernel["name"] == "matmul_1024x3072x768"
+    assert (kernel["count"], kernel["bound"]) == (12, "compute")
+    assert kernel["share"] == pytest.approx(0.457, abs=1e-3)
+    assert kernel["share_of_peak"] == pytest.approx(0.186, abs=1e-3)
+    assert (scope["path"], scope["kernels"]) == (["forward"], 24)
+    assert digest["losses"] == {"dropped_records": 3}
+    assert (digest["samples"], digest["in_kernel"], digest["ranks"]) == (None, None, None)
+
+
+def test_every_key_is_documented_and_every_documented_one_is_there() -> None:
+    rows: list[Row] = [(0, "ROOT", {}), (1, "s", {}), (2, "k", {"time (ns)": 5, "count": 1})]
+    digest = digest_of(profile_of(rows))
+    listed = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (.+?) \|", PAGE, re.MULTILINE))))
+    assert set(digest) == listed
+    for key in {**digest["kernels"][0], **digest["scopes"][0], **digest["total"]}:
+        assert f"`{key}`" in PAGE
+
+
+def test_it_stays_small_whatever_the_profile() -> None:
+    rows: list[Row] = [(0, "ROOT", {})]
+    for number in range(100):
+        rows.append((1, f"scope {number}" + "x" * 1000, {}))
+        rows.append((2, f"kernel {number}" + "y" * 1000, {"time (ns)": number + 1}))
+    profile = replace(profile_of(rows), warnings=["w" * 1000] * 100)
+    digest = digest_of(profile)
+    assert len(digest["kernels"]) == len(digest["scopes"]) == MOST_ROWS
+    assert (digest["more_kernels"], digest["more_scopes"], digest["more_warnings"]) == (80, 80, 80)
+    assert len(digest["kernels"][0]["name"]) <= MOST_LETTERS
+    assert len(json.dumps(digest)) < 50_000
+
+
+def test_a_program_without_kernels_shows_the_time_of_its_scopes() -> None:
+    rows: list[Row] = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 7}), (1, "b", {})]
+    profile = profile_of(rows)
+    assert profile.tree is not None
+    frames = [frame._replace(kind=profile.tree.frames[2].kind) for frame in profile.tree.frames]
+    digest = digest_of(replace(profile, tree=replace(profile.tree, frames=frames)))
+    assert digest["time_metric"] == "cpu_time (ns)"
+    assert [(row["path"], row["time_ns"]) for row in digest["scopes"]] == [(["a"], 7)]
+    assert digest["kernels"] == []
+
+
+def test_merged_profiles_have_the_spread_of_ranks() -> None:
+    profile = replace(
+        profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5, TIME_BY_RANK_NS: (1, 4)})]),
+        ranks=(Rank(0, time_ns=1), Rank(7, host="n1", time_ns=4)),
+    )
+    digest = digest_of(profile)
+    spread = {"min_ns": 1, "median_ns": 2.5, "max_ns": 4}
+    assert digest["kernels"][0]["ranks"] == {**spread, "slowest": 7}
+    assert digest["ranks"] == {
+        "count": 2,
+        **spread,
+        "slowest": [
+            {"rank": 7, "host": "n1", "time_ns": 4},
+            {"rank": 0, "host": "", "time_ns": 1},
+        ],
+    }

@@ -1,0 +1,40 @@
+"""Tests of the digest as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.render.digest import digest_of
+from proton.render.digest_markdown import markdown_lines
+from proton.render.view import prepare
+from tests.support.profiles import profile_of
+
+DATA = Path(__file__).parents[2] / "data"
+
+
+@pytest.mark.parametrize("name", ["gpt", "sampled", "in_kernel", "interpreter", "proton_python"])
+def test_every_row_of_a_table_has_the_columns_of_its_head(name: str) -> None:
+    lines = markdown_lines(digest_of(prepare(open_profile(DATA / f"{name}.hatchet"))))
+    columns = 0
+    for line in lines:
+        if not line.startswith("|"):
+            columns = 0
+            continue
+        count = line.replace("\\|", "").count("|")
+        assert count == (columns or count), line
+        columns = count
+    assert any(line.startswith("| `") for line in lines)
+
+
+def test_names_cannot_break_a_table() -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "a|b`c\nd", {"time (ns)": 12_345_678_901_234})])
+    profile = replace(profile, losses={"dropped": 2}, warnings=("x | y\nz",))
+    lines = markdown_lines(digest_of(profile))
+    assert "- lost: 2 dropped" in lines
+    assert "- warning: x \\| y z" in lines
+    row = next(line for line in lines if line.startswith("| `"))
+    assert row.startswith("| `a\\|b'c?d` | 12346 s | 100.0 % |")
