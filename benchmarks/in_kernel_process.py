@@ -56,8 +56,8 @@ class Recording(Tool):
     def stop(self) -> None:
         self._proton.finalize()
 
-    def losses(self, kernel: str) -> dict[str, int]:
-        """What the last profile lost of a kernel's records.
+    def entries(self, kernel: str) -> list[dict[str, Any]]:
+        """What the last profile says of a kernel.
 
         Raises:
             RuntimeError: the kernel was not recorded at all, which would flatter the figures.
@@ -70,11 +70,7 @@ class Recording(Tool):
             raise RuntimeError(
                 f"{kernel} was not recorded in mode {self._mode!r}: {header.get('warnings')}"
             )
-        sums: dict[str, int] = {}
-        for each in entries:
-            for kind, count in each.get("losses", {}).items():
-                sums[kind] = sums.get(kind, 0) + count
-        return sums
+        return entries
 
 
 class KnownTool(TritonTool):
@@ -290,15 +286,22 @@ class _Session:
 
 
 def _add_losses(sums: dict[str, int], tool: Tool, row: str, name: str) -> None:
-    if isinstance(tool, Recording):
-        kernel = "softmax" if row == "wall" else row
-        lost = tool.losses(kernel)
-        if row == "back_to_back":
-            return  # its ring is overwritten on purpose
-        if row == "recorded_matmul" and lost.get("overflowed_records"):
-            raise RuntimeError(f"{RECORDS} records of a warp did not fit: {lost}")
-        for kind, count in lost.items():
-            sums[f"{name}: {kind}"] = sums.get(f"{name}: {kind}", 0) + count
+    if not isinstance(tool, Recording):
+        return
+    entries = tool.entries("softmax" if row == "wall" else row)
+    if row == "back_to_back":
+        return  # its ring is overwritten on purpose
+    lost: dict[str, int] = {}
+    for each in entries:
+        for kind, count in each.get("losses", {}).items():
+            lost[kind] = lost.get(kind, 0) + count
+    if row == "recorded_matmul":
+        passages = sum(region["count"] for each in entries for region in each["regions"])
+        records = 2 * passages / sum(each["recorded_warps"] for each in entries)
+        if records < 0.9 * RECORDS:
+            raise RuntimeError(f"a warp has {records:.0f} records, not {RECORDS}; lost: {lost}")
+    for kind, count in lost.items():
+        sums[f"{name}: {kind}"] = sums.get(f"{name}: {kind}", 0) + count
 
 
 def measure_accuracy(launches: int) -> dict[str, Any]:
