@@ -1,4 +1,4 @@
-"""One process of `in_kernel.py`: the tools, and what is measured of them.
+"""One process of `in_kernel.py`: what is measured of each kernel under each tool, taking turns.
 
 Kernels are timed on the GPU, between two events around launches that wait in their stream while the
 host queues them all: what the host does is not in that time, what a tool does on the stream is.
@@ -6,9 +6,7 @@ host queues them all: what the host does is not in that time, what a tool does o
 
 from __future__ import annotations
 
-import json
 import os
-import resource
 import statistics
 import sys
 import tempfile
@@ -18,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from in_kernel_tools import Recording, make_tool
 from in_kernel_work import CASES, COUNT, RECORDS, TEN, Prepared, load_kernels, prepare, source
-from overhead_tools import Tool, TritonTool
+from overhead_tools import Tool
 
 SUITE = Path(__file__).resolve().parent.parent / "tests" / "gpu"
 CALLS = 10  # launches of a sample
@@ -30,64 +29,8 @@ SHORT_HOLD_CYCLES = 400_000
 KNOWN_CALLS = 3  # at 300 ms of its own for each
 WALL_CALLS, KNOWN_WALL_CALLS = 1000, 4
 WALL_ROWS, WALL_COLUMNS = 264, 1024
-MODES = {
-    "scope": "default",
-    "records": "default:buffer_size=16384",  # of a CTA of 8 warps: room for 256 records each
-    "cta": "cta",
-    "memory": "memory",
-}
 
 Cycle = dict[str, float]  # tool -> what was measured
-
-
-class Recording(Tool):
-    """Proton's instrumentation; knows what the last profile says of a kernel."""
-
-    def __init__(self, mode: str) -> None:
-        import proton
-
-        super().__init__()
-        self._proton, self._mode = proton, mode
-        self._name = os.path.join(self.folder, "profile")
-
-    def start(self, *, is_graph_level: bool = False) -> None:
-        self._proton.start(self._name, backend="instrumentation", mode=self._mode)
-
-    def stop(self) -> None:
-        self._proton.finalize()
-
-    def entries(self, kernel: str) -> list[dict[str, Any]]:
-        """What the last profile says of a kernel.
-
-        Raises:
-            RuntimeError: the kernel was not recorded at all, which would flatter the figures.
-        """
-        header = json.loads(Path(f"{self._name}.hatchet").read_text())[0]["proton"]
-        entries = [each for each in header.get("in_kernel", []) if each["kernel"] == kernel]
-        if not any(
-            each["launches"] and (each["recorded_warps"] or each["heat"]) for each in entries
-        ):
-            raise RuntimeError(
-                f"{kernel} was not recorded in mode {self._mode!r}: {header.get('warnings')}"
-            )
-        return entries
-
-
-class KnownTool(TritonTool):
-    """triton.profiler's instrumentation, with scopes in Triton's own language switched on."""
-
-    def __init__(self) -> None:
-        import triton.profiler.language as language
-
-        super().__init__(backend="instrumentation")
-        language.enable_semantic("triton")
-
-
-def make_tool(name: str) -> Tool:
-    """A tool by name; `none` is no profiler."""
-    if name == "triton":
-        return KnownTool()
-    return Recording(MODES[name]) if name in MODES else Tool()
 
 
 def tools_for(row: str, names: list[str]) -> list[str]:
@@ -325,8 +268,8 @@ def measure_compiling(names: list[str], rounds: int) -> dict[str, Any]:
     Processor time of this process and of ptxas: neighbours on the machine do not show.
     """
     import triton
-    from triton.backends.compiler import GPUTarget
 
+    from instrument_compile import TARGET, fail, used_ms
     from proton.inkernel.compile import read_records
     from proton.inkernel.instrument import begin
     from proton.inkernel.modes import parse_instrumentation
@@ -334,17 +277,12 @@ def measure_compiling(names: list[str], rounds: int) -> dict[str, Any]:
 
     os.environ["TRITON_ALWAYS_COMPILE"] = "1"
 
-    def refuse(text: str) -> None:
-        raise RuntimeError(text)  # a kernel without records would flatter the figures
-
     def compile_ms(name: str, *, records: bool) -> float:
-        handle = begin(parse_instrumentation("default"), warn=refuse) if records else None
+        handle = begin(parse_instrumentation("default"), warn=fail) if records else None
         try:
-            before = _used_ms()
-            kernel = triton.compile(
-                source(name), target=GPUTarget("cuda", 90, 32), options=CASES[name].options
-            )
-            taken = _used_ms() - before
+            before = used_ms()
+            kernel = triton.compile(source(name), target=TARGET, options=CASES[name].options)
+            taken = used_ms() - before
         finally:
             if handle:
                 handle.end()
@@ -362,9 +300,3 @@ def measure_compiling(names: list[str], rounds: int) -> dict[str, Any]:
         pairs = zip(taken["recorded"], taken["plain"], strict=True)
         added[name] = [ours - plain for ours, plain in pairs]
     return {"added_ms": added}
-
-
-def _used_ms() -> float:
-    """Processor time of this process and of those it has waited for."""
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, kinds)) * 1e3
