@@ -1,7 +1,8 @@
 """Command line: one module a command; `main` here picks the command and the exit code.
 
 `arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
-`children` and `summary`), `doctor`, `convert`, `merge` and `recover` are commands of their own.
+`children` and `summary`), `doctor`, `convert`, `merge` and `recover` are commands of their own,
+`completion` is for shells and `progress` for who waits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from proton.cli.arguments import CommandArguments, Question, parse
+from proton.cli.arguments import CommandArguments, CompletionArguments, Question, parse
 from proton.errors import ProtonError, UsageError
 
 _PRESENT = (
@@ -30,6 +31,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parse(sys.argv[1:] if argv is None else argv)
         if isinstance(arguments, Question):
             return _answer(arguments)
+        if isinstance(arguments, CompletionArguments):
+            from proton.cli.completion import completion_script
+
+            print(completion_script(arguments.shell, _PRESENT))
+            return 0
         if isinstance(arguments, CommandArguments):
             return _command(arguments)
         from proton.cli.run import prepare  # not before it is needed: loads the recording half

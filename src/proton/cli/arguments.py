@@ -14,6 +14,7 @@ from typing import Any
 
 from proton.errors import UsageError
 
+SHELLS = ("bash", "zsh", "fish")
 COMMANDS = ("doctor", "report", "serve", "convert", "merge", "recover")
 
 
@@ -57,6 +58,13 @@ class CommandArguments:
     words: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CompletionArguments:
+    """One `proton --completion SHELL` call."""
+
+    shell: str
+
+
 class Question(Enum):
     """What was asked instead of running something."""
 
@@ -98,6 +106,7 @@ OPTIONS = (
     Option("module", "run a module, as python -m does", metavar="MODULE"),
     Option("follow-children", "profile child Python processes too, each as NAME.PID"),
     Option("quiet", "do not say what was written", "q"),
+    Option("completion", "print what makes a shell complete all this", "", "SHELL", SHELLS),
     Option("version", "print the version and whose it is", "V"),
     Option("help", "print this text", "h"),
 )
@@ -106,7 +115,9 @@ _BY_LONG = {option.long: option for option in OPTIONS}
 _BY_SHORT = {option.short: option for option in OPTIONS if option.short}
 
 
-def parse(argv: Sequence[str]) -> RunArguments | CommandArguments | Question:
+def parse(
+    argv: Sequence[str],
+) -> RunArguments | CommandArguments | CompletionArguments | Question:
     """The meaning of the words after `proton`.
 
     Raises:
@@ -131,6 +142,8 @@ def parse(argv: Sequence[str]) -> RunArguments | CommandArguments | Question:
             return Question.HELP
         if "version" in given:
             return Question.VERSION
+        if "completion" in given:
+            return CompletionArguments(given["completion"])
         if "module" in given:
             target = Target(TargetKind.MODULE, str(given.pop("module")), tuple(words))
     if target is None:

@@ -16,7 +16,11 @@ USAGE = """\
 usage: proton doctor
 
 Checks this machine: versions, native core, backend, GPU, sampling, commands, environment. Each
-problem comes with its remedy. Exit code 0: no problem; 1: at least one."""
+problem comes with its remedy. Exit code 0: no problem; 1: at least one.
+
+examples:
+  proton doctor
+  proton doctor && proton train.py"""
 
 
 def run(words: Sequence[str]) -> int:

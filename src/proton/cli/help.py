@@ -33,6 +33,8 @@ examples:
   proton -k triton pytest -q tests      names, flops and bytes from launch metadata
   proton --module package.tool x y      as: python -m package.tool x y
   proton --follow-children launch.py    a profile per process: proton.PID.hatchet
+  proton merge profiles/ -o run.hatchet one profile of many ranks
+  source <(proton --completion bash)    complete all this in bash; zsh and fish likewise
 
 Triton installs a command of this name too; 'python -m proton' is always this one.
 """

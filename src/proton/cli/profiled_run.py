@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from proton.cli import triton_alias
 from proton.cli.arguments import RunArguments
@@ -82,11 +82,19 @@ class ProfiledRun:
         if self._is_disabled:
             say(["nothing was captured: TRITON_PROTON_DISABLE is set; unset it to profile"])
             return
-        with _warnings_said():
+        with _warnings_said(), self._sign_of_life(may_fail):
             ending = command_line.finish()
         say(describe(ending, folder=self.folder, quiet=self.arguments.quiet))
         if ending.error and may_fail and self.target_succeeded and not self.is_child:
             _fail()
+
+    def _sign_of_life(self, may_wait: bool) -> AbstractContextManager[None]:
+        """Say on a terminal that the profile is being written, if that takes long."""
+        if not may_wait or self.is_child or self.arguments.quiet:
+            return nullcontext()
+        from proton.cli.progress import busy  # at the end, so that the target starts sooner
+
+        return busy("proton: writing the profile")
 
     def _take(self) -> bool:
         """Whether the session is ours to close; it is not a second time."""

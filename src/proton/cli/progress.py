@@ -21,9 +21,12 @@ _EVERY_S = 0.1
 _BAR = 24
 
 
-def is_shown(out: TextIO) -> bool:
+def is_shown(out: TextIO | None) -> bool:
     """Whether somebody looks at `out` who can see a line change."""
-    return out.isatty() and os.environ.get("TERM") != "dumb"
+    try:
+        return out is not None and out.isatty() and os.environ.get("TERM") != "dumb"
+    except ValueError:  # closed
+        return False
 
 
 class Line:
@@ -87,10 +90,14 @@ def busy(text: str, out: TextIO | None = None) -> Iterator[None]:
             wait_s = _EVERY_S
 
     teller = threading.Thread(target=tell, name="proton-progress", daemon=True)
-    teller.start()
+    try:
+        teller.start()
+    except RuntimeError:  # an interpreter that is about to end starts no thread
+        line.show(f"{text} ...")
     try:
         yield
     finally:
         is_over.set()
-        teller.join()
+        if teller.ident is not None:
+            teller.join()
         line.clear()

@@ -23,7 +23,10 @@ name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
 Parts that the process had written stand as they are; the open one is written beside them.
   -o OUTPUT   write one profile, earlier parts included, to this file instead
   --keep      leave the journal where it is
-example: proton recover run.hatchet"""
+
+examples:
+  proton recover run.hatchet
+  proton recover run.partial -o run.hatchet --keep"""
 
 
 @dataclass(frozen=True, slots=True)

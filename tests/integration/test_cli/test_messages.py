@@ -27,7 +27,7 @@ from proton._version import __version__
         ("-n sub/ script.py", "is a folder"),
         ("report x.hatchet", "'report' is a command that this version does not have yet"),
         ("serve", "'serve' is a command that this version does not have yet"),
-        ("merge", "'merge' is a command that this version does not have yet"),
+        ("merge", "merge needs the profiles to merge"),
         ("recover", "recover needs one file and got 0; as in: proton recover run.hatchet"),
         ("recover --x a", "recover: unknown option '--x'"),
         ("convert one.hatchet", "convert needs two files and got 1"),

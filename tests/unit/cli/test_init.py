@@ -42,7 +42,9 @@ def test_a_failure_of_the_machine_is_exit_code_1(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("command", ["doctor", "convert", "merge", "recover"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
-    assert capsys.readouterr().out.startswith(f"usage: proton {command}")
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: proton {command}")
+    assert f"examples:\n  proton {command}" in shown
 
 
 def test_a_line_stays_one_line_whatever_it_quotes(capsys: pytest.CaptureFixture[str]) -> None:

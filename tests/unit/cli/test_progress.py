@@ -50,3 +50,22 @@ def test_work_that_cannot_be_counted_says_how_long_it_has_taken() -> None:
         while "reading ... " not in out.getvalue():
             assert time.monotonic() < limit
     assert out.getvalue().endswith("\r")
+
+
+def test_where_no_thread_can_start_the_text_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    out = Terminal()
+    with progress.busy("writing", out):
+        assert out.getvalue() == "\rwriting ..."
+    assert out.getvalue().endswith("\r")
+
+
+def test_a_closed_or_missing_stream_shows_nothing() -> None:
+    closed = io.StringIO()
+    closed.close()
+    assert not progress.is_shown(None)
+    assert not progress.is_shown(closed)
+    assert progress.is_shown(Terminal())
