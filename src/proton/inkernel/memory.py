@@ -75,7 +75,7 @@ class MemoryReport:
 
 def has_memory(record_map: Mapping[str, Any]) -> bool:
     """Whether a kernel with this record map counts memory accesses."""
-    return bool(record_map.get("counters"))
+    return "counters" in record_map
 
 
 def recorded_ctas(record_map: Mapping[str, Any], grid_ctas: int) -> int:

@@ -97,6 +97,9 @@ def test_a_buffer_without_its_table_is_refused() -> None:
 
 def test_a_kernel_that_counts_nothing_has_an_empty_report() -> None:
     assert not has_memory({})
+    apart = record_map(counters=[], counter_bytes=0, bins=0, uncovered={"in_called_functions": 2})
+    assert has_memory(apart)
+    assert read_memory(buffer((0, 0)), apart, 1).uncovered == {"in_called_functions": 2}
     assert read_memory(b"", {}, 4).counters == ()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from proton.inkernel.llvm.accesses import MASKED_OFFSET, Access, find_accesses
+from proton.inkernel.llvm.accesses import MASKED_OFFSET, Access, find_accesses, find_uncovered
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.debug_info import DebugInfo
 from proton.inkernel.llvm.llvm_types import value_of
@@ -40,6 +40,8 @@ def mark_accesses(
         _unmark(kernel)
     accesses = find_accesses(kernel)
     if not accesses:
+        if find_uncovered(module):  # which must be said
+            note_in_init(kernel.blocks[0], {"counts": "1"})
         return 0
     maker = _Maker(module, has_addresses, names)
     by_place: dict[tuple[str, int], list[Access]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proton.inkernel.llvm.llvm_types import size_of, split_list, value_of
-from proton.inkernel.llvm.module import Kernel
+from proton.inkernel.llvm.module import Kernel, LlvmModule
 
 READS = ("load", "copy")
 MASKED_OFFSET = -(1 << 31)  # where Triton points a lane of a buffer access that is masked off
@@ -82,12 +82,16 @@ def find_accesses(kernel: Kernel) -> list[Access]:
     return found
 
 
-def find_uncovered(kernel: Kernel) -> dict[str, int]:
-    """What is not known of copies by descriptor: what -> instructions it is not known of."""
+def find_uncovered(module: LlvmModule) -> dict[str, int]:
+    """What is not counted: copies by descriptor, and accesses of functions that are not inlined."""
+    kernel = module.kernel
     counts = {
         kind: sum(bool(pattern.search(line)) for block in kernel.blocks for line in block.lines)
         for kind, pattern in _UNCOVERED.items()
     }
+    counts["in_called_functions"] = sum(
+        len(_of_line("", 0, line, {})) for line in module.lines_of_functions()
+    )
     return {kind: count for kind, count in counts.items() if count}
 
 

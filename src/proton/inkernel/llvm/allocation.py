@@ -57,6 +57,7 @@ def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
     )
     has_bins = sites.has_addresses and bins > 0
     return {
+        "counts": int(init.attributes.get("counts", "0")),
         "counters": len(sites),
         "bins": bins if has_bins else 0,
         "bin_bytes": bin_bytes if has_bins else 0,

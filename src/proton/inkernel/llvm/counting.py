@@ -16,7 +16,7 @@ from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.module import Block, Kernel, LlvmModule
 
 START = "0"
-CARRIED_ON = ("bins", "bin_bytes", "callback")  # of an `init` that stood there before
+CARRIED_ON = ("counts", "bins", "bin_bytes", "callback")  # of an `init` that stood there before
 NOWHERE = "poison"  # on edges out of blocks that nothing reaches
 
 

@@ -54,7 +54,7 @@ def lower(
             f"kernel {kernel.name!r}: {len(sites)} kinds of memory accesses are marked and "
             f"{plan.counters} have counters; run count-bytes or record-memory before allocating"
         )
-    uncovered = find_uncovered(kernel) if sites else {}
+    uncovered = find_uncovered(module) if sites or plan.counts else {}
     scratch = kernel.open_scratch()
     if sites:
         count_accesses(kernel, sites)
@@ -134,7 +134,7 @@ def _place_callback_buffer(module: LlvmModule, scratch: str) -> None:
 
 def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, Any]:
     """What the record map says of memory accesses; nothing where none are counted."""
-    if not sites:
+    if not (sites or uncovered):
         return {}
     return {
         "counters": [site.to_json() for site in sites],

@@ -7,6 +7,7 @@ changed prints byte for byte as it was read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proton.errors import InstrumentationError
@@ -144,6 +145,17 @@ class LlvmModule:
         """The attributes of the kernel, as printed after `attributes #N =`; "" with none."""
         start = f"attributes #{self.kernel.attribute_group} ="
         return next((line for line in self.epilogue if line.startswith(start)), "")
+
+    def lines_of_functions(self) -> Iterator[str]:
+        """The lines of the functions besides the kernel that are not inlined."""
+        is_inside = False
+        for line in (*self.prologue, "}", *self.epilogue):
+            if line == "}":
+                is_inside = False
+            elif _FUNCTION.match(line):
+                is_inside = " alwaysinline" not in line
+            elif is_inside:
+                yield line
 
     def functions_with(self, text: str) -> dict[str, int]:
         """Functions besides the kernel -> how many of their lines have `text`; without the rest."""

@@ -14,6 +14,7 @@ from proton.inkernel.llvm.module import LlvmModule
 ALIGNED_RING_LIMIT = 1 << 16  # bytes; larger rings are not aligned to their size
 LEAST_ALIGN = 128
 _OPTIONAL = (
+    "counts",
     "counters",
     "bins",
     "bin_bytes",
@@ -36,6 +37,7 @@ class BufferPlan:
     ctas: tuple[int, ...]  # CTAs that write; empty: all
     every: int  # one CTA of so many
     spin: int  # how often to look whether the host has drained; 0 with strategy="circular"
+    counts: int = 0  # 1: memory accesses are asked for, whether the kernel has some or not
     counters: int = 0  # of memory accesses, for each recorded warp
     bins: int = 0  # that each CTA of the grid adds to the table of address bins; 0: no table
     bin_bytes: int = 0  # of memory that a bin stands for

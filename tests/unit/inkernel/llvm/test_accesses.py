@@ -161,7 +161,21 @@ def test_copies_by_descriptor_are_known_by_the_bytes_their_barrier_expects() -> 
         r'tail call void asm sideeffect "@$0 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group '
         r'[$1, {$2, $3}], [$4];", "b,l,r,r,r"(i1 %74, ptr %25, i32 %33, i32 %2, ptr %32) #5'
     )
-    found = kernel(expect, load, load, store).kernel
-    (access,) = find_accesses(found)
+    found = kernel(expect, load, load, store)
+    (access,) = find_accesses(found.kernel)
     assert (access.kind, access.bytes, access.pointer, access.mask) == ("copy", 16384, "", "i1 %22")
     assert find_uncovered(found) == {"tma_load_addresses": 2, "tma_stores": 1}
+
+
+def test_accesses_of_functions_that_are_not_inlined_are_not_covered() -> None:
+    text = """define internal void @apart(ptr addrspace(1) %0) {
+  %2 = load i32, ptr addrspace(1) %0, align 4
+  store i32 %2, ptr addrspace(1) %0, align 4
+  ret void
+}
+define ptx_kernel void @k(ptr addrspace(1) %0) {
+  %2 = load i32, ptr addrspace(1) %0, align 4
+  ret void
+}
+"""
+    assert find_uncovered(LlvmModule(text)) == {"in_called_functions": 2}
