@@ -712,7 +712,7 @@ class InKernel:
     @staticmethod
     def take_kept(session: Session) -> list[dict[str, Any]]: ...  # each once
     @staticmethod
-    def set_only(session: Session | None) -> None: ...  # to be told of this thread's launches
+    def set_only(session: Session | None) -> None: ...  # nobody else hears of this thread's launches
     @staticmethod
     def describe_device() -> tuple[str, int]: ...  # name, the driver's version
     @staticmethod
@@ -723,5 +723,7 @@ class InKernel:
     def forget_phase(session: Session, phase: int) -> None: ...
     @staticmethod
     def stats() -> dict[str, int]: ...
+    @staticmethod
+    def devices() -> list[dict[str, str | int]]: ...  # as in a device map
     @staticmethod
     def take_problems() -> list[str]: ...

@@ -213,7 +213,8 @@ def test_beside_cupti_the_kernel_has_cuptis_time_and_our_regions(record: Any, so
     assert kernel["count"] == 5, profile.why()
     assert profile.file.metrics("layer/softmax/load")["cycles"] > 0
     assert profile.kernel("softmax")["context"] == ["layer"]
-    assert not [path for path in profile.file.paths() if "memcpy" in path or "memset" in path]
+    strange = ("memcpy", "memset", "empty_regions")
+    assert not [path for path in profile.file.paths() if any(each in path for each in strange)]
 
 
 def test_warps_stand_on_lanes_inside_their_kernel(
@@ -334,12 +335,9 @@ def test_a_ring_that_overflows_is_counted(torch: Any, kernels: Any, record: Any)
 
 
 def test_afterwards_kernels_are_plain_again(torch: Any, record: Any, softmax: Any) -> None:
-    from triton.runtime import _allocation
-
-    before = softmax()
+    before, pool_bytes = softmax(), _native.InKernel.stats()["pool_bytes"]
     record(softmax)
     stats = _native.InKernel.stats()
     assert softmax().equal(before)
     assert _native.InKernel.stats()["launches"] == stats["launches"]
-    assert stats["pool_bytes"] == 0
-    assert isinstance(_allocation._profile_allocator.get(), _allocation.NullAllocator)
+    assert stats["pool_bytes"] == pool_bytes, "buffers of graphs stay, all others go"

@@ -105,6 +105,8 @@ def test_regions_stand_below_their_kernel_in_the_scope_of_the_launch(launches: A
             launch_softmax()
     proton.finalize(session)
     root, (entry,) = read()
+    devices = json.loads(Path("run.hatchet").read_bytes())[1]
+    assert devices["CUDA"]["0"]["num_sms"] == 132
     assert root["proton"]["losses"] == {}
     assert root["proton"]["warnings"] == []
     kernel = node(root, "layer/softmax")
@@ -136,8 +138,11 @@ def test_kernels_without_records_are_left_alone(launches: Any, fake_driver: Fake
     with proton.scope("layer"):
         copy[(1,)](x, x, B=64)
     proton.finalize(session)
-    assert read()[1] == []
+    root, entries = read()
+    assert entries == []
     assert fake_driver.counter("cuMemAlloc_v2") == 0
+    (warning,) = root["proton"]["warnings"]
+    assert "no kernel with records was launched: mode 'default' found nothing" in warning
 
 
 def test_afterwards_the_plain_kernel_runs_again(launches: Any, fake_driver: FakeDriver) -> None:

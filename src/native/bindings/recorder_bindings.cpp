@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "backends/cupti/devices.h"
 #include "backends/device_buffer/recorder.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -29,7 +31,7 @@ void load(const std::string& cuda_path) {
   nb::gil_scoped_release unlocked;
   recorder().load(cuda_path);
   recorder().set_source(context_source());
-  recorder().set_disown([](bool is_ours) { is_disowned = is_ours; });
+  recorder().set_disown([](bool is_ours) { return std::exchange(is_disowned, is_ours); });
 }
 
 std::vector<uint32_t> numbers_in(nb::handle mapping, const char* name) {
@@ -204,6 +206,29 @@ nb::list take_kept(PySession& self) {
   return list;
 }
 
+/// What device maps say of each device; initialises the driver.
+nb::list devices() {
+  const Driver& driver = recorder().driver();
+  cupti::Library library;  // as much of it as tells about devices
+  library.error_string = driver.error_string;
+  library.init = driver.init;
+  library.device_count = driver.device_count;
+  library.device = driver.device;
+  library.device_attribute = driver.device_attribute;
+  library.device_uuid = driver.device_uuid;
+  library.device_name = driver.device_name;
+  nb::list list;
+  for (const Value::Map& device : cupti::list_devices(library)) {
+    nb::dict entry;
+    for (const auto& [key, value] : device) {
+      if (const auto* text = std::get_if<std::string>(&value.data)) entry[key.c_str()] = *text;
+      if (const auto* number = std::get_if<int64_t>(&value.data)) entry[key.c_str()] = *number;
+    }
+    list.append(entry);
+  }
+  return list;
+}
+
 nb::dict stats() {
   const RecorderStats stats = recorder().stats();
   nb::dict dict;
@@ -242,6 +267,7 @@ void add_recorder(nb::module_& module) {
           "set_only",
           [](PySession* session) {
             Recorder::set_only(session == nullptr ? nullptr : &opened(*session));
+            is_disowned = session != nullptr;  // and not for other backends, either
           },
           "session"_a.none())
       .def_static("describe_device", [] { return recorder().describe_device(); })
@@ -261,6 +287,7 @@ void add_recorder(nb::module_& module) {
           "forget_phase",
           [](PySession& self, int phase) { recorder().forget_phase(self.core, phase); },
           "session"_a, "phase"_a)
+      .def_static("devices", devices)
       .def_static("stats", stats)
       .def_static("take_problems", [] { return recorder().take_problems(); });
 }

@@ -48,6 +48,11 @@ Driver Driver::open(const std::string& path) {
   library.find(driver.retain_primary_context, "cuDevicePrimaryCtxRetain");
   library.find(driver.current_device, "cuCtxGetDevice");
   library.find(driver.synchronize_context, "cuCtxSynchronize");
+  library.find(driver.init, "cuInit");
+  library.find(driver.device_count, "cuDeviceGetCount");
+  library.find(driver.device, "cuDeviceGet");
+  library.find(driver.device_attribute, "cuDeviceGetAttribute");
+  library.find(driver.device_uuid, "cuDeviceGetUuid_v2");
   library.find(driver.device_name, "cuDeviceGetName");
   library.find(driver.version, "cuDriverGetVersion");
   library.find(driver.allocate, "cuMemAlloc_v2");

@@ -44,6 +44,11 @@ struct Driver {
   CudaResult (*retain_primary_context)(CudaContext*, int device) = nullptr;
   CudaResult (*current_device)(int*) = nullptr;
   CudaResult (*synchronize_context)() = nullptr;
+  CudaResult (*init)(unsigned) = nullptr;
+  CudaResult (*device_count)(int*) = nullptr;
+  CudaResult (*device)(int*, int) = nullptr;
+  CudaResult (*device_attribute)(int*, int, int) = nullptr;
+  CudaResult (*device_uuid)(unsigned char*, int) = nullptr;
   CudaResult (*device_name)(char*, int size, int device) = nullptr;
   CudaResult (*version)(int*) = nullptr;
   CudaResult (*allocate)(DeviceAddress*, size_t) = nullptr;

@@ -151,9 +151,9 @@ DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stre
   pending.era = era_;
   // A graph zeroes its buffer at every replay; other buffers are zeroed when they have been read.
   if (!pending.is_scrap && (pending.is_captured || !pending.block->is_zero)) {
-    disown_(true);
+    const bool was_ours = disown_(true);
     result = driver_.set_bytes(pending.address, 0, bytes, stream);
-    disown_(false);
+    disown_(was_ours);
     driver_.check(result, "cuMemsetD8Async");
   }
   pending.block->is_zero = false;

@@ -59,9 +59,11 @@ class Recorder {
   /// Opens the driver, once. Throws BackendError.
   void load(const std::string& cuda_path);
   bool is_loaded() const { return is_loaded_.load(std::memory_order_acquire); }
+  const Driver& driver() const { return driver_; }
   void set_source(const ContextSource& source) { source_ = source; }
-  /// Called to say that what the calling thread launches from now on is ours, or no longer.
-  void set_disown(void (*disown)(bool is_ours)) { disown_ = disown; }
+  /// Called to say that what the calling thread launches from now on is ours, or no longer; returns
+  /// what was so before.
+  void set_disown(bool (*disown)(bool is_ours)) { disown_ = disown; }
   /// How much memory buffers may have in each context, for contexts that are not yet known.
   void set_limit(size_t bytes) { most_bytes_ = bytes; }
 
@@ -227,7 +229,7 @@ class Recorder {
   Driver driver_;
   std::atomic<bool> is_loaded_{false};
   ContextSource source_{};
-  void (*disown_)(bool) = [](bool) {};
+  bool (*disown_)(bool) = [](bool) { return false; };
   size_t most_bytes_ = BlockPool::kMostBytes;
   std::mutex mutex_;                 // guards what follows
   std::condition_variable wake_;     // the thread

@@ -23,6 +23,7 @@ from proton.inkernel.resources import plain_resources, resources_of
 from proton.model.in_kernel import Change, RecordedKernel
 
 NAME = "instrumentation"
+DEVICE_TYPE = "CUDA"
 
 _log = logging.getLogger("proton")
 
@@ -68,6 +69,7 @@ class InstrumentationBackend:
         for problem in _native.InKernel.take_problems():
             self._warn(problem)
         self._buffers.take(self._sink)
+        self._describe_devices()
 
     def flush_soon(self) -> None:
         """Hand kept buffers on; launches are read as soon as they have ended in any case."""
@@ -81,6 +83,11 @@ class InstrumentationBackend:
             return
         self._buffers.take(sink)
         self._last = {phase: self._recorded(sink, phase) for phase in self._phases(sink)}
+        if not any(self._last.values()):
+            sink.warn(
+                f"no kernel with records was launched: mode {str(self._mode)!r} found nothing to "
+                "record, or kernels came from elsewhere than Triton; mode='ops' records operations"
+            )
         launches.leave()
         _native.InKernel.stop(sink)
         if self._handle is not None:
@@ -98,6 +105,13 @@ class InstrumentationBackend:
         self._buffers.forget_phase(phase)
         if self._sink is not None:
             _native.InKernel.forget_phase(self._sink, phase)
+
+    def _describe_devices(self) -> None:
+        """Only where kernels have run, and where nobody else says it: it initialises the driver."""
+        if self._sink.event_count == 0 or self._sink.has_kernel_times:
+            return
+        for index, attributes in enumerate(_native.InKernel.devices()):
+            self._sink.add_device(DEVICE_TYPE, index, attributes)
 
     @staticmethod
     def _phases(sink: Any) -> list[int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 import proton
 from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.calibration import KERNEL
 from proton.backends.instrumentation.launches import launches
 from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import FakeDriver
@@ -27,6 +29,7 @@ def test_a_passage_of_it_is_what_a_record_costs(
     monkeypatch.setattr(launches, "kernels", type(launches.kernels)(calibration.cost_of))
     assert COUNT.value == 32
     session = proton.start("run", backend="instrumentation", mode="cta")
+    proton.start("run", backend="cupti")
     with (
         fake_launches(fake_driver),
         chosen_kernel(parse_instrumentation("default:buffer_type=global")) as kernel,
@@ -39,3 +42,6 @@ def test_a_passage_of_it_is_what_a_record_costs(
     profile = open_profile("run.hatchet")
     (entry,) = profile.in_kernel
     assert (entry.launches, entry.record_cycles) == (1, STEP_CYCLES)
+    layer = json.loads(Path("run.hatchet").read_bytes())[0]["children"][0]
+    counts = [(each["frame"]["name"], each["metrics"]["count"]) for each in layer["children"]]
+    assert counts == [(KERNEL, 1)], "the launches that measure are in nobody's profile"
