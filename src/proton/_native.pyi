@@ -704,6 +704,8 @@ class InKernel:
         bytes: int, alignment: int, stream: int, *, in_host_memory: bool = False
     ) -> int: ...  # an address, for the launch that the thread makes next
     @staticmethod
+    def is_capturing(stream: int) -> bool: ...  # into a graph, or the driver does not say
+    @staticmethod
     def has_buffer() -> bool: ...  # whether it was given one and has not told of its launch
     @staticmethod
     def launched(kernel: int, note: int = 0) -> None: ...  # `note` comes with a kept buffer

@@ -79,6 +79,12 @@ def parameters_of(kernel: Any) -> tuple[str, ...]:
     return tuple(str(name) for name, kind in signature.items() if kind != "constexpr")
 
 
+def current_stream() -> int:
+    """The stream that Triton launches on, on this thread."""
+    active = importlib.import_module("triton.runtime.driver").driver.active
+    return int(active.get_current_stream(active.get_current_device()))
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """`triton.jit(function)`."""
     return importlib.import_module("triton").jit(function)

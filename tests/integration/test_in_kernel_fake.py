@@ -149,13 +149,14 @@ def test_afterwards_the_plain_kernel_runs_again(launches: Any, fake_driver: Fake
     from triton.runtime import _allocation
 
     launch_softmax()
+    of_graphs = _native.InKernel.stats()["pool_bytes"]  # which keep theirs
     session = proton.start("run", backend="instrumentation")
     launch_softmax()
     launched = _native.InKernel.stats()["launches"]
     proton.finalize(session)
     launch_softmax()
     assert _native.InKernel.stats()["launches"] == launched
-    assert _native.InKernel.stats()["pool_bytes"] == 0
+    assert _native.InKernel.stats()["pool_bytes"] == of_graphs
     assert fake_driver.counter("cuMemAlloc_v2") == fake_driver.counter("cuMemFree_v2")
     assert fake_driver.counter("cuEventCreate") == fake_driver.counter("cuEventDestroy_v2")
     kept = next(each for each in _triton_launch.loaded_kernels() if read_records(each.metadata))

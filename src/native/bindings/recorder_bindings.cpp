@@ -262,6 +262,16 @@ void add_recorder(nb::module_& module) {
                                        in_host_memory);
           },
           "bytes"_a, "alignment"_a, "stream"_a, nb::kw_only(), "in_host_memory"_a = false)
+      .def_static(
+          "is_capturing",
+          [](uint64_t stream) {
+            int status = 0;
+            const Driver& driver = recorder().driver();
+            const CudaResult result =
+                driver.is_capturing(reinterpret_cast<CudaStream>(stream), &status);
+            return result != kCudaSuccess || status != 0;
+          },
+          "stream"_a)
       .def_static("has_buffer", [] { return Recorder::has_buffer(); })
       .def_static(
           "set_only",

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from proton import _native, _triton
+from proton import _native, _triton, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.errors import ProtonError
 from proton.inkernel.compile import KernelRecords
@@ -94,6 +94,8 @@ def measure(records: KernelRecords) -> ProbeCost:
     """
     from proton.backends.instrumentation.calibration_kernel import chosen_kernel
 
+    if _native.InKernel.is_capturing(_triton_launch.current_stream()):
+        raise RuntimeError("a graph is being captured; launch a kernel before that")
     with chosen_kernel(storage_of(records)) as kernel, _own_session() as session:
         for _ in range(LAUNCHES):
             kernel[(1,)](num_warps=4)
