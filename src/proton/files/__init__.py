@@ -10,4 +10,8 @@ a chrome trace, `counters` the metrics of any trace; `parts` finds the `.part_N`
 Perfetto: `perfetto` reads with `perfetto_clocks`, `perfetto_events` and `perfetto_assemble`;
 `perfetto_write` writes with `perfetto_nesting`; `perfetto_tables` is what we add, `perfetto_fields`
 the numbers of its protos, `protobuf` the wire format, `ordering` the order of its spans.
+
+Formats of other tools, which are only written: `export` is their table; `speedscope`, `pprof` and
+`collapsed` are made of `stacks`, `comma_separated` and `parquet` of `columns`. Ranks: `rank_files`
+finds and merges the files of many processes, `ranks` is what a merged file says of them.
 """

@@ -5,7 +5,7 @@ flamegraph.pl, inferno, speedscope and many others read it. It holds one metric,
 
 from __future__ import annotations
 
-from proton.files.stacks import Exported, loss_notes, stacks_of
+from proton.files.stacks import Exported, loss_notes, refuse_endless, stacks_of
 from proton.model.profile import Profile
 
 _CHARACTERS = str.maketrans({";": ":", "\n": " ", "\r": " ", "\t": " "})  # they divide stacks
@@ -16,12 +16,14 @@ def export(profile: Profile, metric: str | None = None) -> Exported:
 
     Raises:
         MetricNotFound: There is no such metric, or none that adds up.
+        UsageError: Stacks are too deep to spell them all out.
     """
     tree = profile.tree
     assert tree is not None
     (weights, *others), notes = stacks_of(profile, tree, metric)
     if others:
         notes = (*notes, f"holds {weights.metric}; --metric picks another")
+    refuse_endless(profile, tree, [weights])
     names = {frame: frame.name.translate(_CHARACTERS).strip() or "?" for frame in set(tree.frames)}
     lines: list[str] = []
     path: list[str] = []

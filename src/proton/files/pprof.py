@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 
 from proton.files.protobuf import bytes_field, number_field, text_field, varint
-from proton.files.stacks import Exported, Place, Stacks, place_of, stacks_of
+from proton.files.stacks import Exported, Place, Stacks, place_of, refuse_endless, stacks_of
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE
 from proton.model.profile import Profile
 from proton.model.tree import Tree
@@ -51,11 +51,13 @@ def export(profile: Profile, metric: str | None = None) -> Exported:
 
     Raises:
         MetricNotFound: There is no such metric, or none that adds up.
+        UsageError: Stacks are too deep to spell them all out.
     """
     tree = profile.tree
     assert tree is not None
     stacks = stacks_of(profile, tree)
     first = stacks.weights[0] if metric is None else stacks_of(profile, tree, metric).weights[0]
+    refuse_endless(profile, tree, stacks.weights)
     texts = _Texts()
     message = bytearray()
     for each in stacks.weights:

@@ -6,15 +6,18 @@ them. What was left out, and why, is said in notes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from proton.errors import MetricNotFound
+from proton.errors import MetricNotFound, UsageError
 from proton.model.frame import Frame, FrameKind
 from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import TIME_NS, MetricKind, split_unit
 from proton.model.profile import Profile
 from proton.model.tree import Tree
+
+MOST_FRAMES = 50_000_000  # of all stacks together
 
 
 class Exported(NamedTuple):
@@ -108,6 +111,22 @@ def _self_times(tree: Tree, numbers: list[float | None]) -> list[float]:
         if numbers[row] is not None and nearest[row] >= 0:
             own[nearest[row]] -= numbers[row] or 0
     return [max(value, 0) for value in own]  # scopes of several threads may overlap
+
+
+def refuse_endless(profile: Profile, tree: Tree, weights: Sequence[Weights]) -> None:
+    """Refuse deep recursion for formats that spell out the whole stack of every context.
+
+    Raises:
+        UsageError: The stacks would have more than MOST_FRAMES frames in all.
+    """
+    frames = sum(
+        depth for row, depth in enumerate(tree.depths()) if any(each.own[row] for each in weights)
+    )
+    if frames > MOST_FRAMES:
+        raise UsageError(
+            f"{profile.source}: too deep for a format that spells out every stack ({frames} "
+            "frames in all); speedscope's does not: end the output in .speedscope.json"
+        )
 
 
 def place_of(frame: Frame) -> Place:

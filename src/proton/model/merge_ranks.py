@@ -118,8 +118,11 @@ class RankMerger:
             if known is None:
                 known = times[row] = array("d")
             if isinstance(value, (int, float)):
-                _pad(known, base + 1)
-                known[base] += value
+                if len(known) == base:  # nearly always: the ranks before were there too
+                    known.append(value)
+                else:
+                    _pad(known, base + 1)
+                    known[base] += value
             elif isinstance(value, tuple):
                 _pad(known, base + len(value))
                 for at, time in enumerate(value, base):

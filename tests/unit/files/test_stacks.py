@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from proton.errors import MetricNotFound
-from proton.files.stacks import Place, loss_notes, place_of, stacks_of
+from proton.errors import MetricNotFound, UsageError
+from proton.files import stacks
+from proton.files.stacks import Place, loss_notes, place_of, refuse_endless, stacks_of
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import Profile
@@ -65,3 +66,13 @@ def test_losses_are_said_where_a_format_cannot() -> None:
         "this format does not say what was lost: 3 dropped",
     )
     assert loss_notes(Profile("x")) == ()
+
+
+def test_recursion_too_deep_to_spell_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "f", {"x": 1}), (2, "f", {"x": 1})])
+    assert profile.tree is not None
+    weights, _ = stacks_of(profile, profile.tree)
+    refuse_endless(profile, profile.tree, weights)
+    monkeypatch.setattr(stacks, "MOST_FRAMES", 2)
+    with pytest.raises(UsageError, match=r"too deep .* \(3 frames in all\); speedscope's does not"):
+        refuse_endless(profile, profile.tree, weights)
