@@ -124,6 +124,7 @@ class RankMerger:
                     _pad(known, base + 1)
                     known[base] += value
             elif isinstance(value, tuple):
+                value = value[: len(profile.ranks)]  # a longer list would run into other ranks
                 _pad(known, base + len(value))
                 for at, time in enumerate(value, base):
                     known[at] += time

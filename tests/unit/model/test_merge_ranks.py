@@ -66,6 +66,16 @@ def test_merged_profiles_merge_again_with_all_their_ranks() -> None:
     assert [rank.rank for rank in profile.ranks] == [0, 1, 2]
 
 
+def test_a_list_that_is_too_long_does_not_run_into_other_ranks() -> None:
+    both = merged(rank_profile(5), rank_profile(7))
+    merger = RankMerger()
+    merger.add(replace(both, ranks=both.ranks[:1]), 0)
+    merger.add(rank_profile(1), 1)
+    tree = merger.result("all").tree
+    assert tree is not None
+    assert tree.own[2][TIME_BY_RANK_NS] == (5, 1)
+
+
 def test_beyond_a_limit_small_contexts_give_their_times_to_the_one_above(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
