@@ -16,7 +16,8 @@ constexpr unsigned kEventDisableTiming = 2;
 constexpr int64_t kCopyLimitNs = 20'000'000'000;
 constexpr int64_t kCopyPollNs = 20'000;
 constexpr size_t kStagingBytes = size_t{16} << 20;
-constexpr size_t kBatch = 64;  // launches that are copied together
+constexpr size_t kBatch = 64;         // launches that are copied together
+constexpr uint32_t kRowBytes = 4096;  // that could be copied in the time that one more row takes
 
 }  // namespace
 
@@ -99,7 +100,9 @@ CudaResult Recorder::copy(Launch& launch, bool is_whole) {
   const uint64_t size = launch.kernel->keeps_bytes ? launch.bytes : geometry.size_bytes();
   const uint64_t rings = geometry.header_offset(0);
   launch.copied_ring_bytes =
-      is_whole || expected > geometry.ring_bytes / 2 ? geometry.ring_bytes : expected;
+      is_whole || expected > geometry.ring_bytes - std::min(geometry.ring_bytes, kRowBytes)
+          ? geometry.ring_bytes
+          : expected;
   if (launch.copied_ring_bytes == geometry.ring_bytes) {
     return driver_.copy_to_host(launch.bytes_read, launch.address, size, stream);
   }
