@@ -117,7 +117,7 @@ def test_what_cannot_be_measured_is_said_and_is_nothing(
     device: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def measure(of: KernelRecords) -> ProbeCost:
-        raise RuntimeError("no such luck")
+        raise TypeError("no such luck")
 
     monkeypatch.setattr(calibration, "measure", measure)
     with caplog.at_level(logging.WARNING, "proton"):

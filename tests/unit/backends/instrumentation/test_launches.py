@@ -66,6 +66,7 @@ def test_it_is_called_first_behind_a_launch_whoever_comes_later(
         assert walked[-1] is later, "others may be walking the list of before"
         assert asked == [(512, 128, 0, {"in_host_memory": False})]
         places.exits(SimpleNamespace(data={"function": 1}))
+        places.exits(None)
     finally:
         places.exits.remove(later)
         launches.leave()
