@@ -58,7 +58,10 @@ void Recorder::read_batch(std::span<const LaunchPointer> launches) {
   if (result == kCudaSuccess) {
     decode_all(launches);
   } else {
-    for (const LaunchPointer& launch : launches) drop(*launch, result);
+    for (const LaunchPointer& launch : launches) {
+      drop(*launch, result);
+      driver_.destroy_event(launch->event);
+    }
   }
   if (result == kCudaSuccess) {
     reuse_zeroed(state);  // the copies came behind

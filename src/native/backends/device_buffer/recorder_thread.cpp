@@ -109,6 +109,7 @@ bool Recorder::take_finished(std::vector<LaunchPointer>& waiting,
           finished.push_back(std::move(launch));
         } else {
           drop(*launch, result);
+          driver_.destroy_event(launch->event);
           launch.reset();
         }
         continue;
