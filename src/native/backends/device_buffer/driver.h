@@ -16,6 +16,7 @@ using DeviceAddress = uint64_t;
 constexpr CudaResult kCudaSuccess = 0;
 constexpr CudaResult kCudaOutOfMemory = 2;
 constexpr CudaResult kCudaNotReady = 600;
+constexpr unsigned kEventDisableTiming = 2;
 
 /// CUDA_MEMCPY2D of the driver's API.
 struct Copy2d {

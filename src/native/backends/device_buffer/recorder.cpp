@@ -14,7 +14,6 @@
 namespace proton::device_buffer {
 namespace {
 
-constexpr unsigned kEventDisableTiming = 2;
 constexpr size_t kProblems = 32;  // that are told of a session
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace {
 
 constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 constexpr unsigned kPortable = 1;     // CU_MEMHOSTALLOC_PORTABLE
-constexpr unsigned kEventDisableTiming = 2;
 constexpr int64_t kCopyLimitNs = 20'000'000'000;
 constexpr int64_t kCopyPollNs = 20'000;
 constexpr size_t kStagingBytes = size_t{16} << 20;

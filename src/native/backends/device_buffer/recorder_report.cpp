@@ -116,8 +116,9 @@ void Recorder::decode_and_report(Launch& launch, bool is_rough) {
   options.is_rough = is_rough && !options.keeps_spans;
   std::vector<std::span<const std::byte>> drained(launch.drained.begin(), launch.drained.end());
   try {
-    const DecodedBuffer decoded = decode_buffer(bytes.first(geometry.size_bytes()), geometry,
-                                                kernel.regions, options, drained);
+    const DecodedBuffer decoded =
+        decode_buffer(bytes.first(std::min(bytes.size(), geometry.size_bytes())), geometry,
+                      kernel.regions, options, drained);
     if (decoded.cycles_per_ns > 0) launch.state->cycles_per_ns = decoded.cycles_per_ns;
     report(launch, decoded);
     if (kernel.keeps_bytes) keep(launch);

@@ -25,7 +25,7 @@ LAUNCHES = 5
 LIMIT_S = 10.0
 KERNEL = "empty_regions"
 _FOLDER = "PROTON_CACHE_DIR"
-_VERSION = 1  # of the file's entries; raised when records are made another way
+_VERSION = 2  # of the file's entries; raised when records are made another way
 
 _log = logging.getLogger("proton")
 _lock = threading.RLock()
@@ -91,13 +91,13 @@ def measure(records: KernelRecords) -> ProbeCost:
     Raises:
         ProtonError, RuntimeError: it could not be compiled or run, or recorded nothing.
     """
-    from proton.backends.instrumentation.calibration_kernel import chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
 
     if _native.InKernel.is_capturing(_triton_launch.current_stream()):
         raise RuntimeError("a graph is being captured; launch a kernel before that")
     with chosen_kernel(storage_of(records)) as kernel, _own_session() as session:
         for _ in range(LAUNCHES):
-            kernel[(1,)](num_warps=4)
+            kernel[(1,)](ROUNDS, num_warps=4)
         if not _native.InKernel.flush(LIMIT_S):
             raise RuntimeError(f"the kernel {KERNEL!r} did not end within {LIMIT_S:.0f} s")
         return cost_in(_native.InKernel.sums(session, 0))

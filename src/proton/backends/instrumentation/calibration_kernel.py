@@ -12,14 +12,19 @@ from proton.inkernel import choice
 from proton.inkernel.mode import InstrumentationMode
 
 tl = _triton_launch.language()
-COUNT = tl.constexpr(32)
+COUNT = tl.constexpr(8)
+ROUNDS = 16
 
 
-def empty_regions() -> None:
-    """Records back to back: each passage lasts as long as a record takes."""
-    for _ in tl.static_range(COUNT):
-        pl.enter_scope("empty")
-        pl.exit_scope("empty")
+def empty_regions(rounds) -> None:  # type: ignore[no-untyped-def]  # Triton's own would mean a type
+    """Records back to back: each passage lasts as long as a record takes.
+
+    In a loop: the first round waits for its instructions.
+    """
+    for _ in range(rounds):
+        for _ in tl.static_range(COUNT):
+            pl.enter_scope("empty")
+            pl.exit_scope("empty")
 
 
 _kernel = _triton_launch.jit(empty_regions)

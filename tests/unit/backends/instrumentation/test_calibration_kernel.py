@@ -20,14 +20,13 @@ triton = pytest.importorskip("triton")
 def test_a_passage_of_it_is_what_a_record_costs(
     fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proton.backends.instrumentation.calibration_kernel import COUNT, chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
     from proton.inkernel.modes import parse_instrumentation
     from tests.support.fake_launches import STEP_CYCLES, fake_launches
 
     monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_cwd / "cache"))
     monkeypatch.setattr(calibration, "_known", {})
     monkeypatch.setattr(launches, "kernels", type(launches.kernels)(calibration.cost_of))
-    assert COUNT.value == 32
     session = proton.start("run", backend="instrumentation", mode="cta")
     proton.start("run", backend="cupti")
     with (
@@ -35,7 +34,7 @@ def test_a_passage_of_it_is_what_a_record_costs(
         chosen_kernel(parse_instrumentation("default:buffer_type=global")) as kernel,
         proton.scope("layer"),
     ):
-        kernel[(2,)](num_warps=4)  # its own cost is measured by itself, in a session apart
+        kernel[(2,)](ROUNDS, num_warps=4)  # its own cost is measured by itself, in a session apart
     proton.finalize(session)
     (cost,) = calibration.read_costs(calibration.cache_file()).values()
     assert cost.cycles == STEP_CYCLES
@@ -53,7 +52,7 @@ def test_it_is_not_run_into_a_graph_that_the_program_captures(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from proton.backends.instrumentation.calibration_kernel import chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
     from proton.inkernel.modes import parse_instrumentation
     from tests.support.fake_launches import fake_launches
 
@@ -68,7 +67,7 @@ def test_it_is_not_run_into_a_graph_that_the_program_captures(
     ):
         active.stream = stream
         fake_driver.calls.fake_capture_begin(stream)
-        kernel[(2,)](num_warps=4)
+        kernel[(2,)](ROUNDS, num_warps=4)
         graph = fake_driver.instantiate(fake_driver.calls.fake_capture_end(stream))
         fake_driver.replay(graph)
     proton.finalize(session)
