@@ -16,7 +16,7 @@ COUNT = tl.constexpr(8)
 ROUNDS = 16
 
 
-def empty_regions(rounds) -> None:  # type: ignore[no-untyped-def]  # Triton's own would mean a type
+def empty_regions(rounds: int) -> None:
     """Records back to back: each passage lasts as long as a record takes.
 
     In a loop: the first round waits for its instructions.
