@@ -93,7 +93,7 @@ def test_100_000_nodes_survive_msgpack(tmp_path: Path) -> None:
 
 
 def test_one_deep_path_costs_a_large_file_little(tmp_path: Path) -> None:
-    large, deep = large_profile(SCOPES // 5).tree, deep_profile().tree
+    large, deep = large_profile(SCOPES // 2).tree, deep_profile().tree
     assert large is not None
     assert deep is not None
     size = len(large)
