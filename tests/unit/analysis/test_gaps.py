@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from proton.analysis.gaps import CAUSES, GapCause, lane_gaps
+from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
+
+HOST = Lane("h", "CPU Thread 0", LaneKind.HOST)
+STREAM = Lane("s7", "GPU Stream 7", LaneKind.DEVICE)
+OTHER = Lane("s9", "GPU Stream 9", LaneKind.DEVICE)
+FAR = Lane("d1", "GPU 1 Stream 9", LaneKind.DEVICE)
+GRAPH = Lane("g7", "Graph: Stream 7", LaneKind.GRAPH)
+Part = tuple[float, float, GapCause]
+
+
+def span(lane: int, start: float, end: float, kind: SpanKind = SpanKind.KERNEL) -> Span:
+    return Span("it", kind, lane, start, end - start)
+
+
+def call(start: float, end: float) -> Span:
+    return span(0, start, end, SpanKind.SCOPE)
+
+
+def parts(trace: Trace, lane: int) -> list[Part]:
+    """The gaps of a lane as (start, end, cause)."""
+    gaps = next(one for one in lane_gaps(trace) if one.lane == lane)
+    columns = zip(gaps.start_ns, gaps.duration_ns, gaps.cause, strict=True)
+    return [(start, start + duration, CAUSES[cause]) for start, duration, cause in columns]
+
+
+def test_before_the_launch_call_the_host_is_the_cause_and_after_it_the_launch() -> None:
+    spans = [call(0, 5), span(1, 10, 20), call(60, 66), span(1, 70, 80)]
+    trace = Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)])
+    assert parts(trace, 1) == [(20, 60, GapCause.HOST), (60, 70, GapCause.LAUNCH)]
+
+
+def test_work_that_was_queued_in_time_waits_for_the_device_alone() -> None:
+    spans = [call(0, 5), span(1, 10, 20), call(6, 9), span(1, 22, 30)]
+    trace = Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)])
+    assert parts(trace, 1) == [(20, 22, GapCause.LAUNCH)]
+
+
+def test_launched_work_waits_for_the_copy_of_another_stream_that_ended_last() -> None:
+    spans = [
+        span(1, 10, 20),
+        call(5, 9),
+        span(1, 92, 99),
+        span(2, 15, 90, SpanKind.COPY),
+        span(2, 0, 12),
+    ]
+    trace = Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2)])
+    assert parts(trace, 1) == [(20, 90, GapCause.COPY), (90, 92, GapCause.LAUNCH)]
+
+
+def test_launched_work_waits_for_kernels_of_other_streams_but_not_of_other_devices() -> None:
+    def trace(other: Lane) -> Trace:
+        spans = [span(1, 10, 20), call(5, 9), span(1, 92, 99), span(2, 15, 90)]
+        return Trace([HOST, STREAM, other], spans, [Flow(1, 2)])
+
+    assert parts(trace(OTHER), 1)[0] == (20, 90, GapCause.STREAM)
+    assert parts(trace(FAR), 1) == [(20, 92, GapCause.LAUNCH)]
+
+
+def test_a_host_that_sits_in_a_copy_call_until_the_copy_is_done_waits_for_it() -> None:
+    spans = [
+        span(1, 10, 20),
+        call(30, 61),
+        span(2, 35, 60, SpanKind.COPY),
+        call(70, 72),
+        span(1, 75, 80),
+    ]
+    trace = Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2), Flow(3, 4)])
+    assert parts(trace, 1) == [
+        (20, 30, GapCause.HOST),
+        (30, 61, GapCause.COPY),
+        (61, 70, GapCause.HOST),
+        (70, 75, GapCause.LAUNCH),
+    ]
+
+
+def test_a_copy_call_that_returns_at_once_is_the_host_being_busy() -> None:
+    spans = [
+        span(1, 10, 20),
+        call(30, 33),
+        span(2, 35, 60, SpanKind.COPY),
+        call(70, 72),
+        span(1, 75, 80),
+    ]
+    trace = Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2), Flow(3, 4)])
+    assert parts(trace, 1) == [(20, 70, GapCause.HOST), (70, 75, GapCause.LAUNCH)]
+
+
+def test_without_a_launch_the_cause_is_not_known() -> None:
+    trace = Trace([HOST, STREAM], [span(1, 0, 10), span(1, 15, 20)])
+    assert parts(trace, 1) == [(10, 15, GapCause.UNKNOWN)]
+
+
+def test_a_replay_timed_as_a_whole_fills_the_gap_of_its_stream() -> None:
+    spans = [span(1, 0, 10), span(2, 12, 18, SpanKind.GRAPH), span(1, 20, 30)]
+    trace = Trace([HOST, STREAM, GRAPH], spans)
+    assert parts(trace, 1) == [(10, 12, GapCause.UNKNOWN), (18, 20, GapCause.UNKNOWN)]
+
+
+def test_a_scope_on_a_graph_lane_is_no_work() -> None:
+    spans = [span(1, 0, 10), span(2, 0, 18, SpanKind.SCOPE), span(1, 20, 30)]
+    assert parts(Trace([HOST, STREAM, GRAPH], spans), 1) == [(10, 20, GapCause.UNKNOWN)]
+
+
+def test_kernels_that_overlap_or_come_out_of_order_leave_no_gap() -> None:
+    trace = Trace([HOST, STREAM], [span(1, 20, 30), span(1, 0, 25), span(1, 5, 8)])
+    assert parts(trace, 1) == []
+
+
+def test_sums_are_by_cause_and_leave_out_what_did_not_occur() -> None:
+    spans = [call(0, 5), span(1, 10, 20), call(60, 66), span(1, 70, 80)]
+    (gaps,) = lane_gaps(Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)]))
+    assert gaps.sums_ns() == {GapCause.HOST: 40, GapCause.LAUNCH: 10}
