@@ -35,8 +35,8 @@ def roof_of(profile: Profile) -> Roof:
     """The roof of every context of a profile that has a tree."""
     tree = profile.tree
     assert tree is not None
-    peaks = _Peaks(profile.devices)
-    devices = _device_of_rows(tree, profile.devices)
+    peaks = Peaks(profile.devices)
+    devices = device_of_rows(tree, profile.devices)
     flops_s: list[float | None] = [None] * len(tree)
     bytes_s: list[float | None] = [None] * len(tree)
     least_s: list[float | None] = [None] * len(tree)
@@ -45,7 +45,7 @@ def roof_of(profile: Profile) -> Roof:
         if row == 0 or not (BYTES in own or any(metric in own for _, metric in WIDTH_METRICS)):
             continue
         by_flops, by_bytes = peaks.least_times(devices[row], own)
-        if by_flops is _UNKNOWN or by_bytes is _UNKNOWN:
+        if by_flops is UNKNOWN or by_bytes is UNKNOWN:
             is_unknown[row] = True
             continue
         flops_s[row], bytes_s[row] = by_flops, by_bytes
@@ -68,10 +68,10 @@ def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
     return COMPUTE if (flops_s or 0.0) >= (bytes_s or 0.0) else MEMORY
 
 
-_UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
+UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
 
 
-class _Peaks:
+class Peaks:
     """The peaks of a profile's devices, asked for once each."""
 
     def __init__(self, devices: Sequence[Device]) -> None:
@@ -83,21 +83,21 @@ class _Peaks:
         self._bytes = [peak_bytes_per_second(device) for device in devices]
 
     def least_times(self, device: int | None, own: Metrics) -> tuple[float | None, float | None]:
-        """Seconds by flops and by bytes; None where not declared, `_UNKNOWN` with no peak."""
+        """Seconds by flops and by bytes; None where not declared, `UNKNOWN` with no peak."""
         by_flops: float | None = None
         for width, metric in WIDTH_METRICS:
             if isinstance(amount := own.get(metric), (int, float)):
                 peak = None if device is None else self._flops[device, width]
                 if not peak:
-                    return _UNKNOWN, _UNKNOWN
+                    return UNKNOWN, UNKNOWN
                 by_flops = (by_flops or 0.0) + amount / peak
         if not isinstance(amount := own.get(BYTES), (int, float)):
             return by_flops, None
         peak = None if device is None else self._bytes[device]
-        return (by_flops, amount / peak) if peak else (_UNKNOWN, _UNKNOWN)
+        return (by_flops, amount / peak) if peak else (UNKNOWN, UNKNOWN)
 
 
-def _device_of_rows(tree: Tree, devices: Sequence[Device]) -> list[int | None]:
+def device_of_rows(tree: Tree, devices: Sequence[Device]) -> list[int | None]:
     """The device of every row: its own, or the only one that the work below it ran on."""
     if len(devices) == 1:
         return [0] * len(tree)

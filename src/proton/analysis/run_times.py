@@ -1,0 +1,205 @@
+"""How long the kernels of a profile took, and how sure that is, context by context and by name.
+
+The variance of a time comes from the best there is: spans of a trace, else the spread that a tree
+keeps of each context. By name also from phases or ranks, where there are three or more: they show
+what varies between parts of a run, which runs next to each other do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from proton.analysis.uncertainty import (
+    Variance,
+    sum_of,
+    variance_from_spread,
+    variance_of_batches,
+    variance_of_sum,
+)
+from proton.model.frame import FrameKind
+from proton.model.metric import COUNT, TIME_NS
+from proton.model.profile import Profile
+from proton.model.ranks import TIME_BY_RANK_NS
+from proton.model.trace import SpanKind
+from proton.model.tree import Tree
+
+SPANS, SPREAD, PHASES, RANKS = "spans", "spread", "phases", "ranks"
+LEAST_BATCHES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """All runs of one kernel, or of all kernels in one context."""
+
+    total_ns: float
+    count: float | None  # None: not recorded
+    variance: Variance | None = None  # of `total_ns`; None: too little is known
+    basis: str | None = None  # what the variance is from
+    by_rank_ns: tuple[float, ...] = ()
+
+
+def runs_by_row(profile: Profile) -> list[Runs | None]:
+    """The runs in every context and all below it; None where no kernel ran."""
+    tree = profile.tree
+    assert tree is not None
+    own, basis = _own_runs(profile, tree), _basis(profile)
+    found: list[Runs | None] = [None] * len(tree)
+    for row in range(len(tree) - 1, -1, -1):
+        if (mine := own.get(row)) is not None:
+            _, runs = mine
+            below = found[row]
+            found[row] = runs if below is None else _joined(below, runs, basis)
+        here = found[row]
+        if row and here is not None:
+            parent = tree.parents[row]
+            above = found[parent]
+            found[parent] = here if above is None else _joined(above, here, basis)
+    return found
+
+
+def runs_by_name(profile: Profile, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
+    """The runs of every kernel and copy, by its name.
+
+    Args:
+        profile: A profile with a tree.
+        phases: The same, phase by phase, where it was put together from several.
+    """
+    tree = profile.tree
+    assert tree is not None
+    rows: dict[str, list[int]] = {}
+    own = _own_runs(profile, tree)
+    for row in own:
+        rows.setdefault(tree.frames[row].name, []).append(row)
+    batches = _times_by_phase(phases) if len(phases) >= LEAST_BATCHES else {}
+    found: dict[str, Runs] = {}
+    for name, places in rows.items():
+        joined = _over_contexts([own[row] for row in places], _basis(profile))
+        if (each := batches.get(name)) is not None:
+            batch = variance_of_batches(*each)
+            if batch is not None:
+                joined = Runs(joined.total_ns, joined.count, batch, PHASES, joined.by_rank_ns)
+        found[name] = joined
+    return found
+
+
+def kinds_by_name(tree: Tree) -> dict[str, FrameKind]:
+    """What the contexts that measured a time are, by name."""
+    return {
+        frame.name: frame.kind
+        for frame, own in zip(tree.frames, tree.own, strict=True)
+        if TIME_NS in own
+    }
+
+
+_Own = Mapping[int, tuple[Sequence[float], Runs]]
+
+
+def _own_runs(profile: Profile, tree: Tree) -> _Own:
+    """Of every row that measured a time: its single runs where they are known, and all of them."""
+    spans = _times_by_row(profile, tree)
+    basis = _basis(profile)
+    found: dict[int, tuple[Sequence[float], Runs]] = {}
+    for row in range(1, len(tree)):
+        own = tree.own[row]
+        time_ns, count = own.get(TIME_NS), own.get(COUNT)
+        if not isinstance(time_ns, (int, float)):
+            continue
+        runs = count if isinstance(count, (int, float)) else None
+        times: Sequence[float] = spans.get(row, ())
+        variance = variance_of_sum(times)
+        if runs == 1 and not times:
+            times = (time_ns,)
+        detail = tree.details.get(row)
+        if variance is None and detail is not None and runs is not None:
+            variance = variance_from_spread(int(runs), time_ns, detail)
+        by_rank = own.get(TIME_BY_RANK_NS)
+        ranks = by_rank if isinstance(by_rank, tuple) else ()
+        known = None if variance is None else basis
+        found[row] = times, Runs(time_ns, runs, variance, known, ranks)
+    return found
+
+
+def _basis(profile: Profile) -> str:
+    return SPREAD if profile.trace is None else SPANS
+
+
+def _times_by_row(profile: Profile, tree: Tree) -> dict[int, list[float]]:
+    """The single runs of the contexts of a trace."""
+    if profile.trace is None:
+        return {}
+    rows = {
+        (parent, frame.name): row
+        for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True))
+    }
+    known: dict[tuple[str, ...], int | None] = {}
+    found: dict[int, list[float]] = {}
+    for span in profile.trace.spans:
+        if span.kind not in (SpanKind.KERNEL, SpanKind.COPY):
+            continue
+        path = span.path or (span.name,)
+        if path not in known:
+            row: int | None = 0
+            for name in path:
+                row = None if row is None else rows.get((row, name))
+            known[path] = row
+        if (at := known[path]) is not None:
+            found.setdefault(at, []).append(span.duration_ns)
+    return found
+
+
+def _over_contexts(parts: Sequence[tuple[Sequence[float], Runs]], basis: str) -> Runs:
+    """The runs of one kernel over its contexts.
+
+    Contexts that ran it once are taken as runs like each other: how they differ then counts as
+    chance, which makes the interval too wide rather than too narrow.
+    """
+    total = sum(runs.total_ns for _, runs in parts)
+    counts = [runs.count for _, runs in parts]
+    count = None if None in counts else sum(each or 0 for each in counts)
+    ranks = _sum_ranks([runs.by_rank_ns for _, runs in parts])
+    if len(ranks) >= LEAST_BATCHES:
+        return Runs(total, count, variance_of_sum(ranks), RANKS, ranks)
+    singles = [times[0] for times, runs in parts if runs.variance is None and len(times) == 1]
+    known = [runs.variance for _, runs in parts if runs.variance is not None]
+    if singles and (pooled := variance_of_sum(singles)) is not None:
+        known.append(pooled)
+        singles = []
+    if singles or not known or any(runs.variance is None and not times for times, runs in parts):
+        return Runs(total, count, by_rank_ns=ranks)
+    return Runs(total, count, sum_of(known), basis, ranks)
+
+
+def _sum_ranks(parts: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+    if not parts or any(len(part) != len(parts[0]) for part in parts):
+        return ()
+    return tuple(map(sum, zip(*parts, strict=True)))
+
+
+def _joined(first: Runs, second: Runs, basis: str) -> Runs:
+    count = None if first.count is None or second.count is None else first.count + second.count
+    variance = None
+    if first.variance is not None and second.variance is not None:
+        variance = first.variance + second.variance
+    known = None if variance is None else basis
+    return Runs(first.total_ns + second.total_ns, count, variance, known)
+
+
+def _times_by_phase(phases: Sequence[Profile]) -> dict[str, tuple[list[float], list[float]]]:
+    """Of every kernel that ran in three phases or more: its time and its runs in each of them."""
+    found: dict[str, tuple[list[float], list[float]]] = {}
+    for phase in phases:
+        if phase.tree is None:
+            continue
+        sums: dict[str, list[float]] = {}
+        for frame, own in zip(phase.tree.frames, phase.tree.own, strict=True):
+            time_ns, count = own.get(TIME_NS), own.get(COUNT)
+            if isinstance(time_ns, (int, float)) and isinstance(count, (int, float)) and count:
+                each = sums.setdefault(frame.name, [0.0, 0.0])
+                each[0] += time_ns
+                each[1] += count
+        for name, (time_ns, count) in sums.items():
+            times, counts = found.setdefault(name, ([], []))
+            times.append(time_ns)
+            counts.append(count)
+    return found
