@@ -71,6 +71,14 @@ class FormatError(ProtonError, ValueError):
     """A file is not what it should be; the message starts with its path."""
 
 
+class StillGrowing(FormatError):
+    """A file ends in the middle and was written to a moment ago: it may be whole soon."""
+
+
+class ServeError(ProtonError, OSError):
+    """Pages cannot be served from this port; the message says which to take."""
+
+
 class WriteError(ProtonError, OSError):
     """A profile could not be written where it was asked to go; the message names the rescue file.
 

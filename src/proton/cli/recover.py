@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,7 @@ def _stem_of(name: str) -> str:
 def _recover(journal: str, request: Request) -> list[str]:
     """Write what the journal holds; the lines that tell of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
+    from proton.files.growing import join_phases
     from proton.files.write import write_profile
 
     facts = read_facts(journal) or {}
@@ -137,7 +138,7 @@ def _recover(journal: str, request: Request) -> list[str]:
         )
     profile = open_profile(journal)
     phase = facts.get("phase") or 0
-    parts = _parts_before(journal, facts, phase)
+    parts = _parts_before(journal, facts)
     written = _written_by(journal, facts, profile)
     if written is not None and request.output is None:
         lines = [f"{journal}: {written} has all of it already"]
@@ -146,7 +147,7 @@ def _recover(journal: str, request: Request) -> list[str]:
         if request.output is None and os.path.exists(target):
             raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
         if request.output is not None and parts:
-            profile = _with_parts(parts, profile)
+            profile = join_phases({**parts, phase: profile}, profile.source)
         write_profile(profile, target)
         lines = [*profile.warnings, *_about_parts(parts), f"wrote {target}"]
     if not (request.keeps or is_alive(facts)):
@@ -165,26 +166,22 @@ def _target(journal: str, facts: Mapping[str, Any]) -> str:
     return f"{stem}.part_{phase}.{suffix}" if phase else f"{stem}.{suffix}"
 
 
-def _parts_before(journal: str, facts: Mapping[str, Any], phase: int) -> dict[int, Profile]:
+def _parts_before(journal: str, facts: Mapping[str, Any]) -> dict[int, Profile]:
     """The files of earlier phases that the same process wrote."""
+    from proton.files.growing import read_phases
     from proton.files.parts import find_parts
 
     found = find_parts(Path(journal.removesuffix(f".{SUFFIX}")))
-    profiles = {number: _read(path) for number, path in found.items() if number < phase}
-    return {
-        number: replace(profile, phases=(number,))
-        for number, profile in profiles.items()
-        if profile is not None and profile.header.pid == facts.get("pid")
-    }
+    return read_phases(tuple(found.values()), facts)[0]
 
 
 def _read(path: Path) -> Profile | None:
     """One file, without the others of its set; None where it is not whole."""
-    from proton.files.read import read_profile
+    from proton.files.detect import open_file
 
     try:
-        return read_profile(path.read_bytes(), str(path))
-    except (OSError, FormatError):
+        return open_file(path, str(path))
+    except FormatError:
         return None
 
 
@@ -194,14 +191,6 @@ def _about_parts(parts: Mapping[int, Profile]) -> list[str]:
     first, last = min(parts), max(parts)
     listed = str(first) if first == last else f"{first} to {last}"
     return [f"earlier parts are whole: phase {listed}"]
-
-
-def _with_parts(parts: Mapping[int, Profile], profile: Profile) -> Profile:
-    from proton.files.parts import gap_warnings
-    from proton.model.merge import merge_profiles
-
-    merged = merge_profiles([*parts.values(), profile], profile.source)
-    return replace(merged, warnings=(*merged.warnings, *gap_warnings(merged.phases)))
 
 
 def _written_by(journal: str, facts: Mapping[str, Any], profile: Profile) -> str | None:

@@ -40,22 +40,23 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     parts = _parts(asked)
     if parts:
         return _open_parts(parts, source)
-    return _open_file(_with_suffix(asked), source)
+    return open_file(with_suffix(asked), source)
 
 
 def _parts(path: Path) -> dict[int, Path]:
     """The set to read, or none where `path` is a file of its own."""
-    is_whole = os.path.exists(_with_suffix(path)) and not is_part(path)
+    is_whole = os.path.exists(with_suffix(path)) and not is_part(path)
     return {} if is_whole else find_parts(path)
 
 
-def _with_suffix(path: Path) -> Path:
+def with_suffix(path: Path) -> Path:
     """`path`, or the file that has it as its name without suffix."""
     candidates = [path, *(Path(f"{path}.{suffix}") for suffix in SUFFIXES.values())]
     return next(filter(os.path.exists, candidates), path)
 
 
-def _open_file(path: Path, source: str) -> Profile:
+def open_file(path: Path, source: str) -> Profile:
+    """The recording in this one file; `source` is what messages and the profile call it."""
     try:
         if stat.S_ISCHR(path.stat().st_mode) or stat.S_ISBLK(path.stat().st_mode):
             raise FormatError(f"{source}: a device, not a file")  # it may never end
@@ -79,7 +80,7 @@ def _open_parts(parts: dict[int, Path], source: str) -> Profile:
     profiles = [
         replace(profile, phases=(phase,))
         for phase, part in parts.items()
-        for profile in (_open_file(part, os.fspath(part)),)
+        for profile in (open_file(part, os.fspath(part)),)
     ]
     if len({profile.tree is None for profile in profiles}) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")

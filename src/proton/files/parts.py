@@ -19,6 +19,17 @@ def is_part(path: Path) -> bool:
     return _PART(path.name) is not None
 
 
+def part_name(path: Path) -> tuple[str, int]:
+    """What the set of a part is called, and the phase that it holds.
+
+    Raises:
+        ValueError: `path` is not named like a part.
+    """
+    if (match := _PART(path.name)) is None:
+        raise ValueError(f"{path}: is not named like a part")
+    return match["stem"], int(match["phase"])
+
+
 def find_parts(path: Path) -> dict[int, Path]:
     """The files of the set that `path` belongs to, by phase.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.files.parts import find_parts, gap_warnings
+from proton.files.parts import find_parts, gap_warnings, part_name
 
 
 @pytest.fixture
@@ -59,3 +59,9 @@ def test_many_missing_parts_are_counted() -> None:
 def test_a_part_with_an_enormous_number_costs_nothing() -> None:
     (warning,) = gap_warnings([0, 10**17])
     assert warning.startswith("99999999999999999 of 100000000000000001 parts are missing: phase 1,")
+
+
+def test_the_name_of_a_part_has_a_stem_and_a_phase() -> None:
+    assert part_name(Path("a/run.part_12.hatchet")) == ("run", 12)
+    with pytest.raises(ValueError, match="not named like a part"):
+        part_name(Path("run.hatchet"))
