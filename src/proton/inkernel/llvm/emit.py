@@ -151,6 +151,7 @@ class _Emitter:
 
     def __init__(self, plan: BufferPlan, regions: Regions, scratch: str) -> None:
         self.records = 0
+        self._ends = 0
         self._plan = plan
         self._regions = regions
         self._base = f"{plan.handle} %proton.base"
@@ -170,12 +171,21 @@ class _Emitter:
             return [op.indent + line for line in lines]
         count, value = op.count_and_value()
         if op.op == "finalize":
-            arguments = f"{self._base}, i32 {count}, {self._scratch}, {self._lead}"
-            return [f"{op.indent}call void @__proton_close({arguments})"]
+            return [op.indent + line for line in self._close(count)]
         if op.op == "notify":
             return self._notify(op, count)
         self.records += 1
         return self._record(op, count, value)
+
+    def _close(self, count: str) -> list[str]:
+        """Without records between, nothing of ours is kept in a register of the kernel's."""
+        lead, lines = self._lead, []
+        if not (self._plan.ring or self._plan.counters):
+            self._ends += 1
+            lead = f"i1 %proton.lead{self._ends}"
+            lines.append(f"{lead[3:]} = call i1 @__proton_lead()")
+        arguments = f"{self._base}, i32 {count}, {self._scratch}, {lead}"
+        return [*lines, f"call void @__proton_close({arguments})"]
 
     def _notify(self, op: CarrierLine, count: str) -> list[str]:
         lines = [f"{op.indent}{op.result} = add i32 {count}, 0"]

@@ -112,3 +112,10 @@ def test_shared_memory_is_declared_where_the_kernel_has_none() -> None:
     for each in (LowerRecordsCircular(), AllocateShared(num_warps=4), LowerToNvidia()):
         each.apply(module)
     assert module.text().count("@global_smem = external addrspace(3)") == 1
+
+
+def test_with_no_record_between_nobody_is_remembered_until_the_end() -> None:
+    """A predicate that lives through the whole kernel costs registers, and so may occupancy."""
+    lines = lowered(("init kind=cta", "", ""), ("finalize", "", "")).kernel.blocks[0].lines
+    assert lines[-3].strip() == "%proton.lead1 = call i1 @__proton_lead()"
+    assert lines[-2].endswith("i1 %proton.lead1)")
