@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.disassemble import HOW_TO_GET_TEXT, disassemble, find_nvdisasm
+from proton.analysis.disassemble import (
+    HOW_TO_GET_TEXT,
+    disassemble,
+    disassemble_all,
+    find_nvdisasm,
+)
 from proton.analysis.mnemonics import mnemonic
 from proton.files.detect import open_profile
 from tests.support.sampling import BRANCH, LOAD
@@ -46,6 +51,30 @@ def test_an_instruction_that_the_tool_does_not_know_stays_bytes() -> None:
 def test_offsets_that_no_kernel_has_are_put_side_by_side() -> None:
     texts, _ = disassemble({0x10: LOAD, 1 << 40: LOAD}, 90)
     assert texts[1 << 40] == texts[0x10]
+
+
+@needs_tool
+def test_kernels_that_share_a_run_read_as_they_do_alone() -> None:
+    """Targets of branches too, which are addresses in what the tool is given."""
+    kernels = [(CODES, 90), ({0x20: b""}, 90), (CODES | {0x700: BRANCH}, 90), (CODES, 80)]
+    together = disassemble_all(kernels)
+    assert together == [disassemble(codes, arch) for codes, arch in kernels]
+    assert together[2].texts[0x600] == "@!P6 BRA 0x50"
+    assert together[2].texts[0x700] == "@!P6 BRA 0x150"
+
+
+def test_kernels_of_one_architecture_take_one_run(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    script = f'open({str(runs)!r}, "a").write("x"); print("/*0010*/  NOP ;")'
+    disassemble_all([({0x10: LOAD}, 90)] * 5 + [({0x10: LOAD}, 100)], tool(tmp_path, script))
+    assert runs.read_text() == "xx"
+
+
+def test_kernels_that_are_too_large_together_take_several_runs(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    script = f'open({str(runs)!r}, "a").write("x")'
+    disassemble_all([({0x300000: LOAD}, 90)] * 2, tool(tmp_path, script))
+    assert runs.read_text() == "xx"
 
 
 @needs_tool
