@@ -178,7 +178,7 @@ class RecordedKernel:
 
 
 def active_over_time(
-    times: Iterable[tuple[int, int]], first_ns: int, last_ns: int, parts: int = 64
+    times: Iterable[tuple[float, float]], first_ns: float, last_ns: float, parts: int = 64
 ) -> tuple[float, ...]:
     """How many CTAs ran on average in each of equal parts of the time: `Ctas.active`.
 

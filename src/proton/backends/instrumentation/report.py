@@ -7,16 +7,15 @@ from typing import Any
 
 from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import (
     NO_PARENT,
     AccessSite,
     Change,
-    Ctas,
     HeatMap,
     RecordedKernel,
     Region,
     Value,
-    active_over_time,
 )
 
 # the decoder's words -> those of files
@@ -137,54 +136,3 @@ def changes(plain: Mapping[str, float] | None, recorded: Mapping[str, float]) ->
     """What recording made of a kernel, where both numbers are known."""
     known = plain or {}
     return {name: Change(known[name], recorded[name]) for name in known if name in recorded}
-
-
-def summarize_ctas(times: Sequence[tuple[int, int, int, int]]) -> Ctas | None:
-    """How the CTAs of a launch, each (number, SM, start, end), were spread over the device."""
-    if not times:
-        return None
-    first = min(start for _, _, start, _ in times)
-    last = max(end for _, _, _, end in times)
-    by_sm: dict[int, list[tuple[int, int]]] = {}
-    for _, sm, start, end in times:
-        by_sm.setdefault(sm, []).append((start, end))
-    durations = sorted(end - start for _, _, start, end in times)
-    whole = max(last - first, 1)
-    shares: list[float | None] = [None] * (max(by_sm) + 1)
-    for sm, spans in by_sm.items():
-        shares[sm] = round(_covered(spans) / whole, 4)
-    return Ctas(
-        count=len(times),
-        sms=len(by_sm),
-        first_start_ns=first,
-        last_end_ns=last,
-        p50_ns=_quantile(durations, 0.5),
-        p99_ns=_quantile(durations, 0.99),
-        waves=round(len(times) / max(_most_at_once(times), 1), 3),
-        tail_ns=last - min(max(end for _, end in spans) for spans in by_sm.values()),
-        per_sm=shares,
-        active=active_over_time([(start, end) for _, _, start, end in times], first, last),
-    )
-
-
-def _quantile(ordered: Sequence[int], share: float) -> int:
-    """Nearest rank, as everywhere."""
-    return ordered[max(-(-int(share * 1000) * len(ordered) // 1000), 1) - 1]
-
-
-def _covered(spans: list[tuple[int, int]]) -> int:
-    """Nanoseconds in which at least one of the spans ran."""
-    covered, until = 0, min(start for start, _ in spans)
-    for start, end in sorted(spans):
-        covered += max(end - max(start, until), 0)
-        until = max(until, end)
-    return covered
-
-
-def _most_at_once(times: Sequence[tuple[int, int, int, int]]) -> int:
-    edges = sorted([(start, 1) for _, _, start, _ in times] + [(end, -1) for _, _, _, end in times])
-    now = most = 0
-    for _, step in edges:
-        now += step
-        most = max(most, now)
-    return most

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
-from proton.backends.instrumentation.report import changes, summarize_ctas, to_recorded_kernel
+from proton.backends.instrumentation.report import changes, to_recorded_kernel
 from proton.inkernel.compile import KernelRecords
 from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat
 from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Value
@@ -120,25 +118,3 @@ def test_a_heat_map_of_a_tensor_of_another_size_stands_for_the_last_launch() -> 
 
 def test_a_captured_kernel_stands_below_its_capture() -> None:
     assert report([], is_captured=True).context == ("<captured_at>", "layer")
-
-
-def test_ctas_are_told_by_multiprocessor_and_wave() -> None:
-    """Two SMs; the second CTA of SM 0 runs alone at the end."""
-    ctas = summarize_ctas([(0, 0, 100, 200), (1, 2, 100, 220), (2, 0, 220, 300)])
-    assert ctas is not None
-    assert (ctas.count, ctas.sms, ctas.first_start_ns, ctas.last_end_ns) == (3, 2, 100, 300)
-    assert (ctas.p50_ns, ctas.p99_ns) == (100, 120)
-    assert ctas.waves == 1.5
-    assert ctas.tail_ns == 80
-    assert list(ctas.per_sm) == [0.9, None, 0.6]
-
-
-def test_no_times_are_no_ctas() -> None:
-    assert summarize_ctas([]) is None
-
-
-@pytest.mark.parametrize(("count", "at"), [(1, 0), (2, 0), (100, 49), (101, 50)])
-def test_the_median_is_the_nearest_rank(count: int, at: int) -> None:
-    ctas = summarize_ctas([(n, n, 0, 10 + n) for n in range(count)])
-    assert ctas is not None
-    assert ctas.p50_ns == 10 + at
