@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 
+from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
 from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank, Spread, spread_of
+from proton.model.tree import Tree
 
 Cell = MetricValue | None
 
@@ -38,4 +41,15 @@ def slowest_ranks(values: Sequence[Cell], ranks: Sequence[Rank]) -> list[Cell]:
             continue
         place = spread_of(value).slowest
         found.append(ranks[place].rank if place < len(ranks) else place)
+    return found
+
+
+def times_by_kernel(tree: Tree, metric: str) -> dict[str, tuple[float, ...]]:
+    """Name of a kernel -> the time of each rank in it, over all its contexts."""
+    found: dict[str, tuple[float, ...]] = {}
+    for frame, own in zip(tree.frames, tree.own, strict=True):
+        times = own.get(metric)
+        if frame.kind is FrameKind.KERNEL and isinstance(times, tuple) and times:
+            before = found.get(frame.name, ())
+            found[frame.name] = tuple(a + b for a, b in zip_longest(before, times, fillvalue=0.0))
     return found

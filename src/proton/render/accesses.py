@@ -52,16 +52,23 @@ def access_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
             texts.append(bar(shown[number - 1].bytes / whole, bar_room, style.glyphs))
         line = _GAP.join(texts).rstrip()
         lines.append(style.paint(line, looks[number] if number else BOLD))
+    notes = access_notes(kernel)
+    if (more := len(ranked) - len(shown)) > 0:
+        notes.insert(0, f"{format_count(more)} smaller accesses; --full shows all")
+    return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
+
+
+def access_notes(kernel: RecordedKernel) -> list[str]:
+    """How much was asked for in all, and what could not be counted."""
+    whole = sum(site.bytes for site in kernel.accesses)
     notes = [
         f"{format_bytes(whole)} asked for in all; a byte counts each time, from whichever cache it "
         "comes"
     ]
-    if (more := len(ranked) - len(shown)) > 0:
-        notes.insert(0, f"{format_count(more)} smaller accesses; --full shows all")
     if kernel.uncovered:
         listed = ", ".join(f"{format_count(n)} {printable(w)}" for w, n in kernel.uncovered.items())
         notes.append(f"not counted, in instructions: {listed}")
-    return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
+    return notes
 
 
 def _row(site: AccessSite, whole: int) -> tuple[str, ...]:

@@ -94,6 +94,14 @@ def _cycles(kernel: RecordedKernel) -> float:
 def _title(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
     """The name, with the facts beside it or, where there is no room, below it."""
     name = display_name(kernel.kernel, full=full)
+    facts = "   ".join(facts_of(kernel))
+    if style.width is None or cell_width(name) + 3 + len(facts) <= style.width:
+        return [f"{style.paint(name, BOLD)}   {facts}"]
+    return [style.paint(cut_middle(name, style.width), BOLD), *wrapped(facts, style)]
+
+
+def facts_of(kernel: RecordedKernel) -> list[str]:
+    """How a kernel was recorded, and how that changed it without harm: a few words each."""
     parts = [
         f"mode {printable(kernel.mode)}" if kernel.mode else "",
         f"device {kernel.device_id}" if kernel.device_id else "",
@@ -108,10 +116,7 @@ def _title(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
     }
     if unharmed:
         parts.append(changes_text(unharmed))
-    facts = "   ".join(filter(None, parts))
-    if style.width is None or cell_width(name) + 3 + len(facts) <= style.width:
-        return [f"{style.paint(name, BOLD)}   {facts}"]
-    return [style.paint(cut_middle(name, style.width), BOLD), *wrapped(facts, style)]
+    return list(filter(None, parts))
 
 
 class _Row(NamedTuple):
@@ -136,13 +141,11 @@ class RegionTable:
         self._shares = shares_of(kernel)
         shown = order_of(kernel, None if full else _MOST_REGIONS)
         self._hidden = len(kernel.regions) - len(shown)
-        cycles = [kernel.regions[number].cycles for number, _ in shown]
         looks = looks_of_shares([self._shares[number] for number, _ in shown], 1.0)
         self._rows = [
             self._row(number, depth, look)
             for (number, depth), look in zip(shown, looks, strict=True)
         ]
-        self._has_cycles = any(cycles)
 
     def lines(self) -> list[str]:
         """Titles, one line a region, and what the numbers are."""
@@ -204,23 +207,28 @@ class RegionTable:
         )
 
     def _notes(self) -> list[str]:
-        kernel = self._kernel
-        notes = []
+        notes = notes_of(self._kernel)
         if self._hidden:
-            notes.append(f"{format_count(self._hidden)} smaller regions; --full shows all")
-        if self._has_cycles:
-            notes.append(
-                "cycles of all warps; share of the outermost regions; p10, p50, p90 of one "
-                "passage in cycles, over warps"
-            )
-        if any(region.kind == "event" for region in kernel.regions):
-            notes.append("events are asynchronous: they overlap others and are no part of them")
-        corrected = []
-        if kernel.record_cycles:
-            corrected.append(f"{kernel.record_cycles:g} cycles a record were taken off")
-        if kernel.error_cycles is not None:
-            corrected.append(f"a passage may be off by {kernel.error_cycles:g} cycles")
-        return [*notes, "; ".join(corrected)] if corrected else notes
+            notes.insert(0, f"{format_count(self._hidden)} smaller regions; --full shows all")
+        return notes
+
+
+def notes_of(kernel: RecordedKernel) -> list[str]:
+    """What the numbers of regions are, and how far they may be off."""
+    notes = []
+    if any(region.cycles for region in kernel.regions):
+        notes.append(
+            "cycles of all warps; share of the outermost regions; p10, p50, p90 of one "
+            "passage in cycles, over warps"
+        )
+    if any(region.kind == "event" for region in kernel.regions):
+        notes.append("events are asynchronous: they overlap others and are no part of them")
+    corrected = []
+    if kernel.record_cycles:
+        corrected.append(f"{kernel.record_cycles:g} cycles a record were taken off")
+    if kernel.error_cycles is not None:
+        corrected.append(f"a passage may be off by {kernel.error_cycles:g} cycles")
+    return [*notes, "; ".join(corrected)] if corrected else notes
 
 
 def place_of(region: Region) -> str:

@@ -22,28 +22,30 @@ _LEAST_ROOM = 8
 
 def wave_lines(ctas: Ctas, style: Style) -> list[str]:
     """The picture of one launch: numbers, CTAs over time, multiprocessors."""
-    first, *more = wrapped(f"CTAs  {_counts(ctas)}", style)
+    first, *more = wrapped(f"CTAs  {counts_text(ctas)}   (the last launch that was read)", style)
     lines = [first.replace("CTAs", style.paint("CTAs", BOLD), 1), *more]
-    lines += wrapped(f"      {_times(ctas)}", style) if _times(ctas) else []
+    lines += wrapped(f"      {times}", style) if (times := times_text(ctas)) else []
     if ctas.active:
         lines += ["", *_over_time(ctas, style)]
     known = [(sm, share) for sm, share in enumerate(ctas.per_sm) if share is not None]
     if known:
         shares = [share for _, share in known]
-        lines += ["", *wrapped(_balance(shares), style)]
+        lines += ["", *wrapped(balance_text(shares), style)]
         draw = _bars if len(ctas.per_sm) <= _MOST_BARS else _blocks
         lines += draw(ctas.per_sm, style)
     return lines
 
 
-def _counts(ctas: Ctas) -> str:
+def counts_text(ctas: Ctas) -> str:
+    """How many CTAs ran where, in how many waves."""
     said = f"{format_count(ctas.count)} on {format_count(ctas.sms)} multiprocessors"
     if ctas.waves is not None:
         said += f", {ctas.waves:.2f} wave{'s' * (ctas.waves != 1)}"
-    return f"{said}   (the last launch that was read)"
+    return said
 
 
-def _times(ctas: Ctas) -> str:
+def times_text(ctas: Ctas) -> str:
+    """How long the launch and its CTAs took; empty where that is not known."""
     parts = []
     length = _length_ns(ctas)
     if length is not None:
@@ -73,7 +75,8 @@ def _over_time(ctas: Ctas, style: Style) -> list[str]:
     return [f"time  {drawn}", style.paint(f"      {scale}highest: {most:g} CTAs at once", DIM)]
 
 
-def _balance(shares: Sequence[float]) -> str:
+def balance_text(shares: Sequence[float]) -> str:
+    """How evenly the multiprocessors were busy, from their `shares` of the time."""
     mean = fmean(shares)
     uneven = f", the busiest {max(shares) / mean:.2f} times the mean" if mean else ""
     return (
