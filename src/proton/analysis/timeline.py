@@ -7,12 +7,11 @@ one without work of a device. Causes lane by lane are `proton.analysis.gaps`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from heapq import merge
 
-from proton.analysis.device_work import Stream, Work, streams_of
-from proton.analysis.gaps import GapCause, Launches, gaps_between
+from proton.analysis.device_work import Work, by_device, joined, streams_of
+from proton.analysis.gaps import GapCause, Launches
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Trace
 
@@ -60,20 +59,17 @@ def wall_shares(profile: Profile) -> WallShares | None:
     if not streams or wall_ns <= 0:
         return None
     launches = Launches(trace)
-    by_device: dict[str, list[Stream]] = {}
-    for stream in streams:
-        by_device.setdefault(stream.device, []).append(stream)
-    busy_ns = overlap_ns = between_ns = 0.0
+    devices = by_device(streams)
+    overlap_ns = between_ns = 0.0
     idle_ns = dict.fromkeys(GapCause, 0.0)
-    for found in by_device.values():
-        works = found[0].work if len(found) == 1 else list(merge(*(one.work for one in found)))
-        busy, overlap = _covered_ns(works)
-        busy_ns += busy
-        overlap_ns += overlap
-        between_ns += max(work.end_ns for work in works) - works[0].start_ns
-        for cause, spent_ns in gaps_between(found[0].lane, works, launches).sums_ns().items():
+    for found in devices.values():
+        work = joined(trace, found)
+        between_ns += max(work.end_ns) - work.start_ns[0]
+        overlap_ns += _overlap_ns(work)
+        for cause, spent_ns in launches.gaps(work).sums_ns().items():
             idle_ns[cause] += spent_ns
-    whole_ns = wall_ns * len(by_device)
+    busy_ns = between_ns - sum(idle_ns.values())
+    whole_ns = wall_ns * len(devices)
     idle = {cause: spent / whole_ns for cause, spent in idle_ns.items() if spent}
     bound = idle.get(GapCause.HOST, 0.0) + idle.get(GapCause.LAUNCH, 0.0)
     return WallShares(
@@ -83,7 +79,7 @@ def wall_shares(profile: Profile) -> WallShares | None:
         idle=idle,
         outside=1 - between_ns / whole_ns,
         launch_bound=bound if launches else None,
-        devices=len(by_device),
+        devices=len(devices),
     )
 
 
@@ -97,16 +93,17 @@ def _wall_ns(trace: Trace) -> float:
     return max(span[3] + span[4] for span in spans) - first_ns
 
 
-def _covered_ns(works: Sequence[Work]) -> tuple[float, float]:
-    """How long at least one, and at least two of the works ran; they are ordered by start."""
-    busy_ns = overlap_ns = 0.0
-    one_ns = two_ns = works[0].start_ns  # until when one and two of those seen so far run
-    for start_ns, end_ns, _ in works:
-        if end_ns > one_ns:
-            busy_ns += end_ns - max(start_ns, one_ns)
+def _overlap_ns(work: Work) -> float:
+    """How long at least two pieces of the work ran at once."""
+    overlap_ns = 0.0
+    one_ns = two_ns = work.start_ns[0]  # until when one and two of those seen so far run
+    for start_ns, end_ns in zip(work.start_ns, work.end_ns, strict=True):
+        if start_ns >= one_ns:
+            one_ns = end_ns
+            continue
         both_ns = min(end_ns, one_ns)
-        if both_ns > max(start_ns, two_ns):
+        if both_ns > two_ns:
             overlap_ns += both_ns - max(start_ns, two_ns)
-        two_ns = max(two_ns, both_ns)
+            two_ns = both_ns
         one_ns = max(one_ns, end_ns)
-    return busy_ns, overlap_ns
+    return overlap_ns

@@ -21,9 +21,9 @@ def call(start: float, end: float) -> Span:
 
 def parts(trace: Trace, lane: int) -> list[Part]:
     """The gaps of a lane as (start, end, cause)."""
-    gaps = next(one for one in lane_gaps(trace) if one.lane == lane)
-    columns = zip(gaps.start_ns, gaps.duration_ns, gaps.cause, strict=True)
-    return [(start, start + duration, CAUSES[cause]) for start, duration, cause in columns]
+    gaps = lane_gaps(trace)[lane]
+    columns = zip(gaps.start_ns, gaps.end_ns, gaps.cause, strict=True)
+    return [(start, end, CAUSES[cause]) for start, end, cause in columns]
 
 
 def test_before_the_launch_call_the_host_is_the_cause_and_after_it_the_launch() -> None:
@@ -111,5 +111,5 @@ def test_kernels_that_overlap_or_come_out_of_order_leave_no_gap() -> None:
 
 def test_sums_are_by_cause_and_leave_out_what_did_not_occur() -> None:
     spans = [call(0, 5), span(1, 10, 20), call(60, 66), span(1, 70, 80)]
-    (gaps,) = lane_gaps(Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)]))
-    assert gaps.sums_ns() == {GapCause.HOST: 40, GapCause.LAUNCH: 10}
+    trace = Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)])
+    assert lane_gaps(trace)[1].sums_ns() == {GapCause.HOST: 40, GapCause.LAUNCH: 10}
