@@ -13,6 +13,8 @@ PYTHON_MATRIX := 3.12 3.13
 
 PACKAGE_FILES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f \
 	-not -name '*.so' -not -name '*.pyc' 2>/dev/null)
+WEB_FILES := $(shell find web/src web/page.html web/vite.config.ts web/tsconfig.json -type f \
+	-not -name '*.test.ts' -not -name '*.test.tsx' 2>/dev/null)
 PYTHON_DIRS := src tests tools benchmarks examples
 PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
@@ -114,8 +116,17 @@ format: $(VENV)/.stamp-test  ## format everything in place
 
 # ---- the rest ----
 
-web:  ## build the web pages
-	@echo "the web pages are not part of this version"
+web: src/proton/render/assets/page.html  ## build the page that shows profiles (needs Node 20)
+
+# Not `npm ci`: it insists on packages of platforms that an index may not have.
+web/node_modules/.stamp: web/package.json web/package-lock.json web/.npmrc
+	@$(PYTHON) -m tools.progress "installing the page's packages" npm --prefix web install --no-save
+	@touch $@
+
+src/proton/render/assets/page.html: $(WEB_FILES) web/node_modules/.stamp
+	@echo "== building the page"
+	@npm --prefix web run --silent build -- --logLevel warn
+	@touch $@
 
 docs: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## check the documentation: links, names, snippets
 	@$(RUN) -m pytest -q tests/integration/test_docs.py tests/unit/test_public_surface.py

@@ -88,6 +88,10 @@ class WriteError(ProtonError, OSError):
     rescued_to: str | None = None
 
 
+class PageNotBuilt(ProtonError, FileNotFoundError):
+    """The installation has no page to show profiles in; the message says how to build it."""
+
+
 class KernelError(ProtonError, RuntimeError):
     """An interpreted kernel failed; the message names kernel, program id and line."""
 

@@ -1,8 +1,8 @@
 """Command line: one module a command; `main` here picks the command and the exit code.
 
 `arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
-`children` and `summary`), `doctor`, `convert`, `merge` and `recover` are commands of their own,
-`completion` is for shells and `progress` for who waits.
+`children` and `summary`), `doctor`, `report`, `convert`, `merge` and `recover` are commands of
+their own, `completion` is for shells and `progress` for who waits.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from proton.errors import ProtonError, UsageError
 
 _PRESENT = (
     "doctor",
+    "report",
     "convert",
     "merge",
     "recover",

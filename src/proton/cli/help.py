@@ -11,7 +11,7 @@ _HEAD = """\
 usage: proton [options] script.py [arguments]
        proton [options] pytest [arguments]
        proton [options] --module package.module [arguments]
-       proton doctor | convert | merge | recover ...
+       proton doctor | report | convert | merge | recover ...
 
 Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
 follows the target is the target's own. '--' says that a target follows, whatever its name.
@@ -20,6 +20,7 @@ follows the target is the target's own. '--' says that a target follows, whateve
 _COMMANDS = """\
 commands:
   doctor                       check this machine and say what to do about each problem
+  report FILE... [-o PAGE]     a page for the browser that shows profiles, in one file
   convert INPUT OUTPUT         rewrite a profile in the format that OUTPUT's suffix names
   merge A B... -o OUT          profiles of several ranks as one, with their spread
   recover FILE [-o OUTPUT]     the profile of a process that was killed, from its journal
@@ -33,6 +34,7 @@ examples:
   proton -k triton pytest -q tests      names, flops and bytes from launch metadata
   proton --module package.tool x y      as: python -m package.tool x y
   proton --follow-children launch.py    a profile per process: proton.PID.hatchet
+  proton report run1.hatchet            a page with everything in it: run1.html
   proton merge profiles/ -o run.hatchet one profile of many ranks
   source <(proton --completion bash)    complete all this in bash; zsh and fish likewise
 

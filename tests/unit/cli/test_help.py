@@ -21,7 +21,7 @@ def test_help_names_every_option_and_shows_examples() -> None:
 def test_help_offers_no_command_that_is_missing() -> None:
     section = help_text().split("commands:\n")[1].split("\n\n")[0]
     offered = {line.split()[0] for line in section.splitlines()}
-    assert offered == {"doctor", "convert", "merge", "recover"}
+    assert offered == {"doctor", "report", "convert", "merge", "recover"}
     assert offered < set(COMMANDS)
 
 

@@ -1,0 +1,100 @@
+"""Quantiles of a kernel over all contexts that ran it, from those of each context.
+
+They do not follow exactly, but they are bounded: a quantile of a union lies between the least and
+the largest of its parts'. Between these it is estimated as if the runs of each context were spread
+evenly between its least, median, 99 % and largest time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from proton.model.metric import COUNT
+from proton.model.tree import Tree
+
+
+class Quantile(NamedTuple):
+    """A value in nanoseconds, and where it surely lies; all three equal where it is known."""
+
+    value: float
+    least: float
+    largest: float
+
+
+class Runs(NamedTuple):
+    """The runs of a kernel in one context."""
+
+    times: float  # how often it ran
+    min_ns: float
+    p50_ns: float
+    p99_ns: float
+    max_ns: float
+
+
+class Middle(NamedTuple):
+    """Median and 99 % of a kernel's runs."""
+
+    p50: Quantile
+    p99: Quantile
+
+
+def quantiles_of_kernels(tree: Tree) -> dict[str, Middle]:
+    """Median and 99 % of every kernel by name, where all of its contexts know theirs."""
+    runs: dict[str, list[Runs]] = {}
+    unknown: set[str] = set()
+    for row, detail in tree.details.items():
+        name, count = tree.frames[row].name, tree.own[row].get(COUNT)
+        p50, p99 = detail.p50_ns, detail.p99_ns
+        if p50 is None or p99 is None or not isinstance(count, (int, float)):
+            unknown.add(name)
+        else:
+            part = Runs(count, detail.min_ns, p50, p99, detail.max_ns)
+            runs.setdefault(name, []).append(part)
+    return {name: middle_of(parts) for name, parts in runs.items() if name not in unknown}
+
+
+def middle_of(parts: Sequence[Runs]) -> Middle:
+    """Median and 99 % of all runs of `parts`, of which there is at least one."""
+    medians = [part.p50_ns for part in parts]
+    tails = [part.p99_ns for part in parts]
+    bounds = (min(medians), max(medians)), (min(tails), max(tails))
+    if all(least == largest for least, largest in bounds):
+        values = [least for least, _ in bounds]
+    else:
+        values = _estimates(parts, (0.5, 0.99))
+    p50, p99 = (
+        Quantile(min(max(value, least), largest), least, largest)
+        for value, (least, largest) in zip(values, bounds, strict=True)
+    )
+    return Middle(p50, p99)
+
+
+def _estimates(parts: Sequence[Runs], shares: Sequence[float]) -> list[float]:
+    """The times that `shares` (ascending) of all runs do not exceed, in one sweep over time."""
+    changes = sorted(_changes(parts))
+    targets = [share * sum(part.times for part in parts) for share in shares]
+    found: list[float] = []
+    done = density = before = 0.0
+    for time, slope, jump in changes:
+        reached = done + density * (time - before)
+        while len(found) < len(targets) and targets[len(found)] <= reached and density > 0:
+            found.append(before + (targets[len(found)] - done) / density)
+        done, density, before = reached + jump, density + slope, time
+        while len(found) < len(targets) and targets[len(found)] <= done:
+            found.append(time)
+    return found + [before] * (len(targets) - len(found))
+
+
+def _changes(parts: Sequence[Runs]) -> list[tuple[float, float, float]]:
+    """`(time, change of runs a nanosecond, runs at that very time)` for all stretches of parts."""
+    changes = []
+    for count, *times in parts:
+        for (start, end), share in zip(pairwise(times), (0.5, 0.49, 0.01), strict=True):
+            if end > start:
+                slope = count * share / (end - start)
+                changes += [(start, slope, 0.0), (end, -slope, 0.0)]
+            else:
+                changes.append((start, 0.0, count * share))
+    return changes

@@ -1,0 +1,70 @@
+"""The part `summary`: how long, where, and is it good; plus what the file holds and lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from proton.analysis.totals import shown_values, total_of, whole_of
+from proton.model.device import Device, peak_bytes_per_second, peak_flops
+from proton.model.kinds import kind_of
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+from proton.render.head import device_names, is_interpreted
+from proton.render.page.kernels import rates_of
+from proton.render.page.pack import Columns
+from proton.render.sampling import NON_USER
+
+_FLOPS_WIDTHS = (8, 16, 32, 64)
+
+
+def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
+    """What the first screen says. Times are nanoseconds, shares 0 to 1, None is not known."""
+    tree = profile.tree
+    assert tree is not None
+    metric = next((name for name in (TIME_NS, CPU_TIME_NS) if whole_of(tree, name)), None)
+    kinds = {name: kind_of(profile, name).value for name in _metrics(tree)}
+    rates = rates_of(profile)
+    lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
+    return {
+        "device": device_names(profile),
+        "devices": [_device(device) for device in profile.devices],
+        "is_interpreted": is_interpreted(profile),
+        "recorded_as": "tree" if profile.trace is None else "trace",
+        "time_metric": metric,
+        "time_ns": _whole(profile, tree, metric),
+        "kernels": whole_of(tree, COUNT),
+        "contexts": len(tree),
+        "phases": len(profile.phases),
+        "ranks": len(profile.ranks),
+        "lost": lost,
+        "says_losses": bool(profile.header.proton_version),
+        "metric_kinds": kinds,
+        **{key: values[0] for key, values in rates.items()},
+    }
+
+
+def _metrics(tree: Tree) -> list[str]:
+    return list(dict.fromkeys(name for own in tree.own for name in own))
+
+
+def _whole(profile: Profile, tree: Tree, metric: str | None) -> float | None:
+    if metric is None:
+        return None
+    kind = kind_of(profile, metric)
+    return total_of(shown_values(tree, metric, kind), kind)
+
+
+def _device(device: Device) -> dict[str, Any]:
+    flops = {width: peak_flops(device, width) for width in _FLOPS_WIDTHS}
+    return {
+        "name": device.name,
+        "type": device.device_type,
+        "id": device.device_id,
+        "arch": device.arch,
+        "multiprocessors": device.num_sms,
+        "clock_mhz": None if device.clock_rate_khz is None else device.clock_rate_khz / 1e3,
+        "peak_flops": {str(width): peak for width, peak in flops.items() if peak is not None},
+        "peak_bytes_per_s": peak_bytes_per_second(device),
+        "clock_residual_ns": device.clock_residual_ns,
+    }

@@ -1,0 +1,63 @@
+"""Quantiles of kernels over several contexts: bounds that hold, estimates that are near."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from proton.analysis.union_quantiles import Quantile, Runs, middle_of, quantiles_of_kernels
+from proton.model.detail import KernelDetail, detail_of
+from proton.model.frame import Frame, FrameKind
+from proton.model.tree import Tree
+
+
+def runs_of(times: list[int]) -> Runs:
+    detail = detail_of(times)
+    assert detail.p50_ns is not None
+    assert detail.p99_ns is not None
+    return Runs(len(times), detail.min_ns, detail.p50_ns, detail.p99_ns, detail.max_ns)
+
+
+def test_one_context_keeps_its_quantiles() -> None:
+    middle = middle_of([Runs(10, 1, 5, 9, 11)])
+    assert middle.p50 == Quantile(5, 5, 5)
+    assert middle.p99 == Quantile(9, 9, 9)
+
+
+def test_contexts_that_agree_are_no_estimate() -> None:
+    middle = middle_of([Runs(10, 1, 5, 9, 11), Runs(30, 2, 5, 9, 10)])
+    assert middle.p50 == Quantile(5, 5, 5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_estimates_of_random_runs_are_near_and_bounds_hold(seed: int) -> None:
+    rng = random.Random(seed)
+    sets = [
+        [int(rng.gauss(1000 * scale, 50 * scale)) for _ in range(rng.randint(50, 500))]
+        for scale in (1, 1.2, 2)
+    ]
+    union = detail_of([time for times in sets for time in times])
+    middle = middle_of([runs_of(times) for times in sets])
+    for found, true in ((middle.p50, union.p50_ns), (middle.p99, union.p99_ns)):
+        assert true is not None
+        assert found.least <= true <= found.largest
+        assert found.least <= found.value <= found.largest
+        assert found.value == pytest.approx(true, rel=0.15)
+
+
+def test_runs_that_all_took_the_same_time_count_whole() -> None:
+    middle = middle_of([Runs(1, 10, 10, 10, 10), Runs(9, 20, 20, 20, 20)])
+    assert middle.p50.value == 20
+    assert middle.p50.least == 10
+
+
+def test_a_kernel_of_which_one_context_knows_no_quantiles_has_none() -> None:
+    kernel = Frame("k", FrameKind.KERNEL)
+    known, unknown = KernelDetail(1, 4, 2, 3), KernelDetail(1, 4)
+    own = [{}, {"count": 2}, {"count": 2}]
+    tree = Tree([Frame("ROOT", FrameKind.ROOT), kernel, kernel], [-1, 0, 0], own)
+    both = Tree(tree.frames, tree.parents, own, {1: known, 2: known})
+    assert quantiles_of_kernels(both)["k"].p50.value == 2
+    mixed = Tree(tree.frames, tree.parents, own, {1: known, 2: unknown})
+    assert quantiles_of_kernels(mixed) == {}

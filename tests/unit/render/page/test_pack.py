@@ -1,0 +1,55 @@
+"""The container of a page: JSON and columns come out as they went in."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import math
+from array import array
+from types import MappingProxyType
+
+import pytest
+
+from proton.render.page.pack import Columns, compress, json_list, json_object, pack_page, to_json
+from tests.support.pages import unpack
+
+
+def test_columns_come_back_with_type_and_values() -> None:
+    columns = Columns()
+    first = columns.add("u8", [1, 2, 3])
+    second = columns.add("f64", [0.5, -1e300])
+    third = columns.add("i32", array("i", [-1]))
+    head, read = unpack(pack_page({"a": to_json("ü")}, columns))
+    assert head["a"] == "ü"
+    assert read(first) == [1, 2, 3]
+    assert read(second) == [0.5, -1e300]
+    assert read(third) == [-1]
+    assert all(offset % 8 == 0 for _, offset, _ in head["columns"].values())
+
+
+def test_an_array_of_another_type_is_refused() -> None:
+    with pytest.raises(TypeError, match="f32"):
+        Columns().add("f32", array("d", [1.0]))
+
+
+def test_the_same_data_compresses_to_the_same_text() -> None:
+    data = bytes(range(256)) * 40
+    assert compress(data) == compress(data)
+    assert gzip.decompress(base64.b64decode(compress(data))) == data
+
+
+def test_pieces_of_json_are_put_together_as_they_are() -> None:
+    text = json_object({'k"': json_list([b"1", b'{"a":[]}']), "e": json_list([])})
+    assert json.loads(text) == {'k"': [1, {"a": []}], "e": []}
+
+
+def test_values_of_the_model_become_plain() -> None:
+    assert to_json(MappingProxyType({"a": (1, 2)})) == b'{"a":[1,2]}'
+
+
+def test_not_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        to_json([math.nan])
+    with pytest.raises(TypeError, match="object cannot go into a page"):
+        to_json(object())

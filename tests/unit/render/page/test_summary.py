@@ -1,0 +1,44 @@
+"""The first screen's numbers are those of the viewers in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.render.digest import digest_of
+from proton.render.page.pack import Columns
+from proton.render.page.summary import summary_part
+from proton.render.view import prepare
+from tests.support.profiles import profile_of
+
+DATA = Path(__file__).parents[3] / "data"
+
+
+@pytest.mark.parametrize("name", ["gpt.hatchet", "interpreter.hatchet", "activity.chrome_trace"])
+def test_totals_are_those_of_the_digest(name: str) -> None:
+    profile = prepare(open_profile(DATA / name))
+    part, total = summary_part(profile, Columns()), digest_of(profile)["total"]
+    assert part["time_ns"] == total["time_ns"]
+    assert part["kernels"] == total["kernels"]
+    assert part["share_of_peak"] == total["share_of_peak"]
+    assert part["is_interpreted"] is (name == "interpreter.hatchet")
+
+
+def test_peaks_of_the_device_are_given() -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 5})]
+    (device,) = summary_part(profile_of(rows), Columns())["devices"]
+    assert device["name"] == "NVIDIA H200"
+    assert device["peak_flops"]["16"] == pytest.approx(989.4e12)
+    assert device["peak_bytes_per_s"] == pytest.approx(4.9e12, rel=0.01)
+
+
+def test_only_what_was_lost_is_listed() -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"cpu_time (ns)": 5})]
+    profile = replace(profile_of(rows), losses={"dropped": 2, "none": 0})
+    part = summary_part(profile, Columns())
+    assert part["lost"] == {"dropped": 2}
+    assert part["time_metric"] == "cpu_time (ns)"
+    assert part["metric_kinds"] == {"cpu_time (ns)": "exclusive"}

@@ -1,0 +1,100 @@
+/** Colours with a meaning: one hue for each kind of frame, lightness for depth, red for problems only.
+ *
+ * Hues are far apart for colour-blind people too (orange, blue, bluish green, pink, grey).
+ * Text on a fill has at least the contrast that WCAG calls AA; a test measures it.
+ */
+import type { KindLetter } from "../format"
+
+/** What is drawn: frames of the tree, and host work of timelines. */
+export type Hue = "kernel" | "copy" | "scope" | "python" | "line" | "host"
+
+const OF_KIND: Record<KindLetter, Hue> = {
+  r: "host",
+  s: "scope",
+  t: "scope",
+  p: "python",
+  k: "kernel",
+  c: "copy",
+  l: "line",
+}
+
+/** Hue angle and chroma in OKLCH. */
+const HUES: Record<Hue, readonly [number, number]> = {
+  kernel: [68, 0.125],
+  copy: [168, 0.09],
+  scope: [248, 0.085],
+  python: [345, 0.09],
+  line: [105, 0.1],
+  host: [250, 0.012],
+}
+
+export function hueOfKind(kind: KindLetter): Hue {
+  return OF_KIND[kind]
+}
+
+export interface Fill {
+  /** CSS colours. */
+  fill: string
+  text: string
+  edge: string
+}
+
+const made = new Map<string, Fill>()
+
+/** The colours of a box of this hue and depth; `dim` for what a search or selection leaves out. */
+export function fillOf(hue: Hue, depth: number, dark: boolean, dim = false): Fill {
+  const step = depth % 6
+  const key = `${hue}${step}${dark}${dim}`
+  let found = made.get(key)
+  if (found === undefined) {
+    const [angle, chroma] = HUES[hue]
+    const swing = Math.abs(3 - step) / 3 // down and up again, so that neighbours differ
+    const lightness = dark ? 0.4 + 0.07 * swing : 0.8 + 0.08 * swing
+    const fill = oklch(dim ? (dark ? 0.29 : 0.94) : lightness, dim ? chroma * 0.25 : chroma * (dark ? 0.8 : 1), angle)
+    const text = dim ? (dark ? "#9aa2ad" : "#5c6470") : dark ? "#f4f6f8" : "#14181d"
+    found = { fill, text, edge: oklch(dark ? 0.22 : 0.99, 0.01, angle) }
+    made.set(key, found)
+  }
+  return found
+}
+
+/** The strong colour of a hue, for bars, dots and legends. */
+export function strongOf(hue: Hue, dark: boolean): string {
+  const [angle, chroma] = HUES[hue]
+  return oklch(dark ? 0.72 : 0.66, chroma * 1.2, angle)
+}
+
+/** OKLCH to `#rrggbb`; what the screen cannot show is clipped. */
+export function oklch(lightness: number, chroma: number, angle: number): string {
+  const radians = (angle * Math.PI) / 180
+  const a = chroma * Math.cos(radians)
+  const b = chroma * Math.sin(radians)
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3
+  const linear = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ]
+  return `#${linear.map(byteOf).join("")}`
+}
+
+function byteOf(linear: number): string {
+  const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055
+  return Math.round(255 * Math.min(1, Math.max(0, value))).toString(16).padStart(2, "0")
+}
+
+/** The contrast of two `#rrggbb` colours, 1 to 21. */
+export function contrast(first: string, second: string): number {
+  const [dark, light] = [luminance(first), luminance(second)].sort((a, b) => a - b) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminance(color: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const value = Number.parseInt(color.slice(at, at + 2), 16) / 255
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+  }) as [number, number, number]
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

@@ -1,0 +1,2 @@
+/** Modules that are no TypeScript. */
+declare module "*.css"

@@ -1,0 +1,27 @@
+/** Texts from profiles as people may read them: nothing invisible, nothing that turns the line around. */
+
+const ELLIPSIS = "…"
+// Control characters, marks that reorder text, invisible characters, lone surrogates.
+const UNSAFE =
+  /[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+/** `text` with every character that cannot be seen written as an escape. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, (found) => {
+    const code = found.charCodeAt(0)
+    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`
+  })
+}
+
+/** `text` in at most `room` letters; what is cut away is in the middle. */
+export function cutMiddle(text: string, room: number): string {
+  if (text.length <= room) return text
+  if (room <= 1) return ELLIPSIS.slice(0, Math.max(room, 0))
+  const tail = (room - 1) >> 1
+  return text.slice(0, room - 1 - tail) + ELLIPSIS + text.slice(text.length - tail)
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1) || path
+}

@@ -1,0 +1,156 @@
+/** The pane on the right: all there is to say of the selection, in every view the same. */
+import type { VNode } from "preact"
+import type { Profile } from "../model"
+import { cutMiddle, printable } from "../names"
+import { kernelsOf } from "../parts/kernels"
+import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
+import { amount, count, metricQuantity, percent, plainName, time } from "../units"
+import { Estimate, Fact, Words, pathText } from "./facts"
+import { Num } from "./number"
+import { VIEWS } from "./registry"
+
+const MOST_CONTEXTS = 12
+
+export function Details(): VNode {
+  const shown = profile.value
+  if (shown === null || selection.value === null) {
+    return (
+      <aside class="details" aria-label="selection">
+        <p class="quiet">Click a kernel or a context, in any view: what is known of it appears here.</p>
+      </aside>
+    )
+  }
+  const row = selectedRow.value
+  const kernel = selectedKernel.value
+  const current = page.value
+  return (
+    <aside class="details" aria-label="selection">
+      <button class="close" title="let go of the selection (Esc)" onClick={() => (selection.value = null)}>
+        ×
+      </button>
+      {row !== null ? <Context of={shown} row={row} /> : null}
+      {kernel !== null ? <Kernel of={shown} name={kernel} alone={row === null} /> : null}
+      {VIEWS.map((view) => {
+        const More = view.Details
+        return More === undefined || current === null || !view.isPresent(current, shown) ? null : <More key={view.id} />
+      })}
+    </aside>
+  )
+}
+
+function Context({ of, row }: { of: Profile; row: number }): VNode {
+  const path = of.path(row)
+  const whole = of.value(metric.value, 0)
+  return (
+    <section>
+      <h2 title={of.whole(of.rawName(row))}>{row === 0 ? "everything" : cutMiddle(of.name(row), 160)}</h2>
+      <p class="path">
+        {path.slice(0, -1).map((above) => (
+          <button class="link" key={above} onClick={() => selectRow(above)}>
+            {cutMiddle(of.name(above), 48)}
+          </button>
+        ))}
+      </p>
+      <dl>
+        {of.metrics.map((name) => {
+          const value = of.value(name, row)
+          if (Number.isNaN(value)) return null
+          const share = name === metric.value && whole > 0 ? value / whole : null
+          return <Fact key={name} name={printable(plainName(name))} of={metricQuantity(name, value)} share={share} />
+        })}
+      </dl>
+      <Launch of={of} row={row} />
+    </section>
+  )
+}
+
+/** How the kernel of one context was launched, and how its runs spread. */
+function Launch({ of, row }: { of: Profile; row: number }): VNode | null {
+  const detail = of.recording.details.get(row)
+  if (detail === undefined) return null
+  const { attributes } = detail
+  const shared = ["static_shared_bytes", "dynamic_shared_bytes"].map((key) => attributes[key]).filter(isNumber)
+  return (
+    <dl>
+      <Fact name="shortest" of={time(detail.min)} />
+      <Fact name="p50" of={time(detail.p50)} />
+      <Fact name="p99" of={time(detail.p99)} />
+      <Fact name="longest" of={time(detail.max)} />
+      <Words name="grid" of={extent(attributes["grid"])} />
+      <Words name="block" of={extent(attributes["block"])} />
+      <Fact name="registers" of={count(numberOrNull(attributes["registers"]))} />
+      <Fact name="shared memory" of={amount(shared.length === 0 ? null : shared.reduce((a, b) => a + b), "B")} />
+      <Fact name="occupancy" of={percent(numberOrNull(attributes["occupancy"]))} />
+    </dl>
+  )
+}
+
+/** The kernel of the selection over all of its contexts. */
+function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean }): VNode | null {
+  const rows = of.rowsOfKernel(name)
+  const table = kernelsOf(of)
+  const at = table?.name.indexOf(name) ?? -1
+  if (table === null || at < 0) return null
+  return (
+    <section>
+      {alone ? <h2 title={of.whole(name)}>{cutMiddle(of.shown(name), 160)}</h2> : <h3>this kernel, everywhere</h3>}
+      <dl>
+        <Fact name="time" of={time(table.time_ns[at])} share={table.share[at] ?? null} />
+        <Fact name="runs" of={count(table.count[at])} />
+        <Fact name="average" of={time(table.avg_ns[at])} />
+        {alone ? (
+          <>
+            <Fact name="shortest" of={time(table.min_ns[at])} />
+            <Estimate name="p50" of={table.p50_ns[at] ?? null} />
+            <Estimate name="p99" of={table.p99_ns[at] ?? null} />
+            <Fact name="longest" of={time(table.max_ns[at])} />
+            <Words name="grid" of={table.grid[at] ?? null} />
+            <Words name="block" of={table.block[at] ?? null} />
+            <Fact name="registers" of={count(table.regs[at])} />
+            <Fact name="shared memory" of={amount(table.shared[at], "B")} />
+            <Fact name="occupancy" of={percent(table.occupancy[at])} />
+          </>
+        ) : null}
+        <Fact name="arithmetic" of={amount(table.flop_per_s[at], "FLOP/s")} />
+        <Fact name="memory" of={amount(table.byte_per_s[at], "B/s")} />
+        <Fact name="of peak" of={percent(table.share_of_peak[at])} />
+        <Words name="bound by" of={table.bound[at] ?? null} />
+        <Fact name="could be won" of={time(table.headroom_ns[at])} />
+      </dl>
+      {rows.length > 1 ? <Contexts of={of} rows={rows} /> : null}
+    </section>
+  )
+}
+
+function Contexts({ of, rows }: { of: Profile; rows: readonly number[] }): VNode {
+  const values = of.own(metric.value)
+  const ranked = [...rows].sort((a, b) => (values[b] || 0) - (values[a] || 0))
+  return (
+    <>
+      <h3>in {rows.length} contexts</h3>
+      <ol class="contexts">
+        {ranked.slice(0, MOST_CONTEXTS).map((row) => (
+          <li key={row}>
+            <button class="link" onClick={() => selectRow(row)} title={pathText(of, row, 4000)}>
+              {pathText(of, row, 60)}
+            </button>
+            <Num of={metricQuantity(metric.value, values[row])} />
+          </li>
+        ))}
+      </ol>
+      {rows.length > MOST_CONTEXTS ? <p class="quiet">and {rows.length - MOST_CONTEXTS} more</p> : null}
+    </>
+  )
+}
+
+function extent(value: unknown): string | null {
+  return Array.isArray(value) ? value.map(String).join("×") : null
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number"
+}
+
+function numberOrNull(value: unknown): number | null {
+  return isNumber(value) ? value : null
+}

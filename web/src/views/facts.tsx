@@ -1,0 +1,58 @@
+/** Pieces that describe one thing: a name with its number or words, marks of estimates, paths. */
+import type { ComponentChildren, VNode } from "preact"
+import type { Profile } from "../model"
+import { cutMiddle, printable } from "../names"
+import type { Quantile } from "../parts/kernels"
+import type { Quantity } from "../units"
+import { percent, text, time } from "../units"
+import { Num } from "./number"
+
+/** The path above a row as one text. */
+export function pathText(of: Profile, row: number, room: number): string {
+  const names = of.path(row).slice(0, -1).map((each) => of.name(each))
+  return cutMiddle(names.join(" › ") || "at the top", room)
+}
+
+export function Estimate({ name, of }: { name: string; of: Quantile | null }): VNode | null {
+  if (of === null) return <Fact name={name} of={time(null)} />
+  const [value, least, largest] = of
+  return <Fact name={name} of={time(value)} mark={estimateMark(least, largest)} />
+}
+
+/** Why a quantile is only about right; undefined where it is exact. */
+export function estimateMark(least: number | undefined, largest: number | undefined): string | undefined {
+  if (least === undefined || largest === undefined) return undefined
+  return `estimated from several contexts; surely between ${text(time(least))} and ${text(time(largest))}`
+}
+
+export function Fact({ name, of, share, mark }: { name: string; of: Quantity; share?: number | null; mark?: string | undefined }): VNode {
+  return (
+    <Row name={name}>
+      <Num of={of} mark={mark} />
+      {share === undefined || share === null ? null : <Num of={percent(share)} />}
+    </Row>
+  )
+}
+
+export function Words({ name, of }: { name: string; of: string | null }): VNode | null {
+  return of === null ? null : <Row name={name}>{printable(of)}</Row>
+}
+
+function Row({ name, children }: { name: string; children: ComponentChildren }): VNode {
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** A large number with its name below. */
+export function Figure({ name, of, title }: { name: string; of: Quantity; title?: string | undefined }): VNode {
+  return (
+    <div class="figure" title={title}>
+      <strong>{text(of)}</strong>
+      <span>{name}</span>
+    </div>
+  )
+}

@@ -1,0 +1,108 @@
+/** The line at the top: what was recorded, where and when, what was lost; search, metric, theme. */
+import type { VNode } from "preact"
+import type { Profile } from "../model"
+import { baseName, cutMiddle, printable } from "../names"
+import { summaryOf } from "../parts/summary"
+import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, theme, zoom } from "../state"
+import { grouped, moment, plainName } from "../units"
+import { isHelpOpen } from "./help"
+
+export const SEARCH_ID = "search"
+
+export function Header(): VNode {
+  const shown = profile.value
+  return (
+    <header>
+      <span class="brand">proton</span>
+      {shown === null ? null : <Recorded of={shown} />}
+      <span class="gap" />
+      {shown === null ? null : <Tools of={shown} />}
+    </header>
+  )
+}
+
+function Recorded({ of }: { of: Profile }): VNode {
+  const summary = summaryOf(of)
+  const many = page.value?.profiles ?? []
+  return (
+    <>
+      {many.length > 1 ? (
+        <select
+          aria-label="profile"
+          value={profileIndex.value}
+          onChange={(event) => {
+            profileIndex.value = Number(event.currentTarget.value)
+            zoom.value = {}
+          }}
+        >
+          {many.map((each, index) => (
+            <option key={index} value={index}>
+              {cutMiddle(printable(each.source), 60)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span class="source" title={printable(of.source)}>
+          {cutMiddle(printable(baseName(of.source)), 48)}
+        </span>
+      )}
+      {summary !== null && summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
+      <span class="quiet when">{moment(of.recording.header.startNs)}</span>
+      <Losses of={of} />
+    </>
+  )
+}
+
+/** Whether anything was lost; the one place in the header where red may appear. */
+function Losses({ of }: { of: Profile }): VNode | null {
+  const summary = summaryOf(of)
+  if (summary === null) return null
+  const lost = Object.values(summary.lost).reduce((sum, each) => sum + each, 0)
+  if (lost > 0) {
+    const listed = Object.entries(summary.lost).map(([kind, each]) => `${grouped(each)} ${printable(kind)}`)
+    return (
+      <span class="problem" title={listed.join("\n")}>
+        ✗ {grouped(lost)} lost
+      </span>
+    )
+  }
+  if (!summary.says_losses) return null
+  return <span class="good">✓ nothing lost</span>
+}
+
+function Tools({ of }: { of: Profile }): VNode {
+  const hits = matches.value
+  let found = 0
+  if (hits !== null) for (const hit of hits) found += hit
+  return (
+    <>
+      <label class="search">
+        <input
+          id={SEARCH_ID}
+          type="search"
+          placeholder="search  /"
+          aria-label="search names"
+          spellcheck={false}
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        {hits === null ? null : <span class={found === 0 ? "hits none" : "hits"}>{grouped(found)}</span>}
+      </label>
+      {of.metrics.length > 0 ? (
+        <select aria-label="metric" value={metric.value} onChange={(event) => (metricChoice.value = event.currentTarget.value)}>
+          {of.metrics.map((name) => (
+            <option key={name} value={name}>
+              {cutMiddle(printable(plainName(name)), 40)}
+            </option>
+          ))}
+        </select>
+      ) : null}
+      <button title="light or dark" aria-label="light or dark" onClick={() => (theme.value = isDark.value ? "light" : "dark")}>
+        {isDark.value ? "☀" : "☾"}
+      </button>
+      <button title="keys (?)" aria-label="keys" onClick={() => (isHelpOpen.value = !isHelpOpen.value)}>
+        ?
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,7 @@
+/** Every view, in the order of the tabs: one line each. */
+import { summary } from "./summary"
+import type { View } from "./view"
+
+export const VIEWS: readonly View[] = [
+  summary,
+]

@@ -1,0 +1,84 @@
+/** The frame around every view: header, tabs, lines on problems, the view, the pane on the right. */
+import type { VNode } from "preact"
+import { Component } from "preact"
+import { printable } from "../names"
+import { notice, page, profile, view } from "../state"
+import { Details } from "./details"
+import { Header } from "./header"
+import { Help } from "./help"
+import { VIEWS } from "./registry"
+
+const MOST_WARNINGS = 3
+
+export function Shell(): VNode {
+  const current = page.value
+  const shown = profile.value
+  if (current === null || shown === null) return <Header />
+  const present = VIEWS.filter((each) => each.isPresent(current, shown))
+  const chosen = present.find((each) => each.id === view.value) ?? present[0]
+  const View = chosen?.Component
+  return (
+    <>
+      <Header />
+      <nav role="tablist" aria-label="views">
+        {present.map((each) => (
+          <button
+            key={each.id}
+            role="tab"
+            id={`tab-${each.id}`}
+            aria-selected={each === chosen}
+            aria-controls="view"
+            title={`key ${each.key}`}
+            onClick={() => (view.value = each.id)}
+          >
+            {each.title}
+          </button>
+        ))}
+      </nav>
+      <Lines />
+      <div class="body">
+        <div id="view" role="tabpanel" class={`view ${chosen?.id ?? ""}`} aria-labelledby={`tab-${chosen?.id ?? ""}`}>
+          <Safe key={`${chosen?.id} ${shown.source}`} title={chosen?.title ?? ""}>
+            {View === undefined ? null : <View />}
+          </Safe>
+        </div>
+        <Details />
+      </div>
+      <Help />
+    </>
+  )
+}
+
+/** Warnings of the recording, and what the page itself has to say. */
+function Lines(): VNode | null {
+  const warnings = profile.value?.recording.warnings ?? []
+  const more = warnings.length - MOST_WARNINGS
+  if (warnings.length === 0 && notice.value === "") return null
+  return (
+    <div class="lines">
+      {notice.value === "" ? null : <p>{printable(notice.value)}</p>}
+      {warnings.slice(0, MOST_WARNINGS).map((warning, index) => (
+        <p key={index} title={printable(warning)}>
+          ! {printable(warning)}
+        </p>
+      ))}
+      {more > 0 ? <p title={warnings.slice(MOST_WARNINGS).map(printable).join("\n")}>! and {more} more</p> : null}
+    </div>
+  )
+}
+
+/** A view that fails says so in its place, and leaves the others alone. */
+class Safe extends Component<{ title: string }, { why: string }> {
+  override state = { why: "" }
+
+  override componentDidCatch(error: unknown): void {
+    console.error(error)
+    this.setState({ why: error instanceof Error ? error.message : String(error) })
+  }
+
+  override render(): VNode {
+    const { why } = this.state
+    if (why === "") return <>{this.props.children}</>
+    return <p class="problem">The view “{this.props.title}” failed: {printable(why)}. The other views work on.</p>
+  }
+}
