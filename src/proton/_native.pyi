@@ -710,6 +710,8 @@ class InKernel:
     @staticmethod
     def launched(kernel: int, note: int = 0) -> None: ...  # `note` comes with a kept buffer
     @staticmethod
+    def unread() -> None: ...
+    @staticmethod
     def allocate_scrap(bytes: int, alignment: int) -> int: ...  # that nobody reads
     @staticmethod
     def take_kept(session: Session) -> list[dict[str, Any]]: ...  # each once

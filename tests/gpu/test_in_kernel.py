@@ -14,6 +14,8 @@ import pytest
 
 import proton
 from proton import _native
+from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.launches import launches
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -123,15 +125,18 @@ def test_regions_of_the_source_are_recorded_in_every_warp(record: Any, softmax: 
     assert entry["losses"] == {}, entry["losses"]
     below = profile.file.metrics("softmax/load")
     assert below["cycles"] > 0
-    assert below["normalized_cycles"] == pytest.approx(3 * below["cycles"] / (3 * 4 * ROWS))
+    # `cycles` is a whole number on file: half a cycle of the sum is lost there
+    expected = pytest.approx(below["cycles"] / (4 * ROWS), abs=0.5 / (4 * ROWS) + 1e-9)
+    assert below["normalized_cycles"] == expected
     kernel = profile.file.metrics("softmax")
     assert kernel["count"] == 3
     assert 500 < kernel["time (ns)"] / 3 < 1e6
 
 
 def test_a_record_has_a_cost_that_is_measured_once(
-    record: Any, softmax: Any, tmp_path: Path
+    record: Any, softmax: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(calibration, "_known", {})  # by tests that ran before, in this process
     profile = record(softmax)
     cost = profile.kernel("softmax")["record_cycles"]
     print(f"a record costs {cost} cycles, {profile.kernel('softmax').get('error_cycles')} off")
@@ -139,6 +144,11 @@ def test_a_record_has_a_cost_that_is_measured_once(
     costs = json.loads((tmp_path / "cache" / "record_costs.json").read_text())
     print(costs)
     assert cost in [each[0] for each in costs.values()]
+    known = launches.kernels._by_number.values()
+    records = [each.records for each in known if each.name == "softmax"][-1]
+    monkeypatch.setattr(calibration, "_known", {})
+    monkeypatch.setattr(calibration, "measure", lambda records: pytest.fail("measured again"))
+    assert calibration.cost_of(records).cycles == cost, "the file was not read"
 
 
 @pytest.mark.parametrize("mode", ["ops", "loops", "cta", "ops:buffer_type=global", "ops+cta"])

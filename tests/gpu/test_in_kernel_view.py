@@ -115,7 +115,7 @@ def test_the_viewer_shows_regions_and_waves(
         "sum up",
         "viewed_kernels.py:",
         "p50",
-        "waves",
+        " wave",  # "1.00 wave", "2.50 waves"
         "multiprocessors busy",
         "SM 0",
     ):

@@ -78,6 +78,7 @@ def launches(fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: Any) -> Iterat
     fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     with fake_launches(fake_driver) as active:
+        active.path = fresh
         yield active
 
 
@@ -259,6 +260,69 @@ def test_threads_launch_at_the_same_time_in_scopes_of_their_own(launches: Any) -
     found = {tuple(each["context"]): each["launches"] for each in entries}
     expected: dict[tuple[str, ...], int] = {(f"thread{n}",): 20 for n in range(4)}
     assert found == expected | {(): 1}
+
+
+def test_no_launch_is_lost_while_another_thread_measures_the_cost_of_records(
+    launches: Any, monkeypatch: Any
+) -> None:
+    """Threads that launch a kernel which one of them has just loaded once went on unread."""
+    kernels = launches.path.kernels
+    arrived: set[int] = set()
+    all_arrived = threading.Event()
+
+    def noting(original: Any) -> Any:
+        def call(*given: Any) -> Any:
+            arrived.add(threading.get_ident())
+            if len(arrived) == 4:
+                all_arrived.set()
+            return original(*given)
+
+        return call
+
+    def measure(records: Any) -> ProbeCost:
+        assert all_arrived.wait(timeout=20), arrived
+        return ProbeCost(20.0, 1.0)
+
+    monkeypatch.setattr(kernels, "find", noting(kernels.find))
+    monkeypatch.setattr(kernels, "on_load", noting(kernels.on_load))
+    monkeypatch.setattr(kernels, "_cost_of", measure)
+    session = proton.start("run", backend="instrumentation")
+    x = torch.zeros(ROWS, 64)
+    softmax.warmup(x, torch.empty_like(x), 64, B=64, num_warps=WARPS, grid=(ROWS,))
+
+    def work(name: str) -> None:
+        with proton.scope(name):
+            for _ in range(10):
+                launch_softmax()
+
+    threads = [threading.Thread(target=work, args=(f"thread{n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    proton.finalize(session)
+    root, entries = read()
+    found = {each["context"][0]: 0 for each in entries}
+    for each in entries:  # threads that load a kernel at the same time each have their own
+        found[each["context"][0]] += each["launches"]
+    assert found == {f"thread{n}": 10 for n in range(4)}
+    assert root["proton"]["losses"] == {}
+
+
+def test_launches_of_which_nobody_says_what_they_are_of_are_counted_as_lost(
+    launches: Any, monkeypatch: Any
+) -> None:
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    monkeypatch.setattr(launches.path.kernels, "find", lambda *given: None)
+    launch_softmax()
+    launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert entry["launches"] == 1
+    assert root["proton"]["losses"] == {"dropped_buffers": 2}
+    (warning,) = root["proton"]["warnings"]
+    assert "not known which kernel" in warning
 
 
 def test_phases_have_their_own_launches(launches: Any) -> None:

@@ -284,6 +284,7 @@ void add_recorder(nb::module_& module) {
       .def_static(
           "launched", [](uint32_t kernel, uint64_t note) { recorder().launched(kernel, note); },
           "kernel"_a, "note"_a = 0)
+      .def_static("unread", [] { recorder().unread(); })
       .def_static(
           "allocate_scrap",
           [](size_t bytes, size_t alignment) {

@@ -20,7 +20,9 @@ inline constexpr const char* kLate = "late_event";                 // after its 
 inline constexpr const char* kLaunchMetadata = "launch_metadata";  // too many distinct ones
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
-// Of instrumented kernels: a launch whose times could not be put on the host's clock.
+// Of instrumented kernels: launches whose buffers were not read, or whose times could not be put on
+// the host's clock.
+inline constexpr const char* kDroppedBuffers = "dropped_buffers";
 inline constexpr const char* kUnplacedLaunch = "unplaced_in_kernel_launch";
 inline constexpr const char* kRegionSpans = "in_kernel_spans";  // more than a timeline keeps
 

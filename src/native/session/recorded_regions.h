@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -19,7 +18,7 @@ struct RegionRow {
   uint32_t kernel_row;
   uint32_t parent;  // another RegionRow, an earlier one; or kNoRegion
   NameId name;
-  int64_t cycles = 0;
+  double cycles = 0;             // a whole number only on file: corrections leave fractions
   double normalized_cycles = 0;  // over the warps of its launch
   double time_ns = 0;
 };
@@ -48,7 +47,7 @@ class RegionTable {
                             names.intern(region.name)));
       RegionRow& row = rows_[here.back()];
       const double cycles = std::max(0.0, own_cycles[i]);  // corrections may leave less than none
-      row.cycles += std::llround(std::min(cycles, 1e18));
+      row.cycles += cycles;
       row.normalized_cycles += cycles / warp_count;
       row.time_ns += std::max(0.0, own_ns[i]);
     }

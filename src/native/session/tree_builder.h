@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -139,7 +140,8 @@ class TreeBuilder {
       const uint32_t row = child(above, label_of_text(copy_.kernel_names[region.name]));
       const auto& kernel = copy_.kernel_kinds[copy_.kernels[region.kernel_row].kernel];
       rows.push_back(row);
-      add_metric(row, cycles_key, MetricKind::kInclusive, region.cycles);
+      add_metric(row, cycles_key, MetricKind::kInclusive,
+                 int64_t{std::llround(std::min(region.cycles, 1e18))});
       add_metric(row, normalized_key, MetricKind::kInclusive, region.normalized_cycles);
       if (region.time_ns > 0) {
         add_metric(row, time_key, MetricKind::kInclusive, region.time_ns);

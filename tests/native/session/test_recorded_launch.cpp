@@ -60,6 +60,19 @@ TEST(regions_stand_below_their_kernel_without_what_lies_in_them) {
   CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k"), "time (ns)")), -1);
 }
 
+TEST(fractions_of_cycles_add_up_over_launches) {
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.activate();
+  for (int turn = 0; turn < 10; ++turn) {
+    RecordedLaunch recorded = launch();
+    for (RecordedRegion& region : recorded.regions) region.cycles = 0;
+    recorded.regions[0].cycles = 0.4;
+    session.add_recorded(std::move(recorded));
+  }
+  const CallTree tree = host::save(session);
+  CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k/outer"), "cycles")), 4);
+}
+
 TEST(a_timed_kernel_and_its_regions_share_a_row) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();

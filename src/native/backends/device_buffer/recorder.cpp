@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -122,8 +123,7 @@ uint64_t Recorder::lane_of(ContextState& state, CudaStream stream) {
 DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stream,
                                  bool in_host_memory) {
   std::lock_guard lock(mutex_);
-  if (pending_.block != nullptr) give_up(pending_);  // its launch failed, or nobody was told of it
-  pending_ = {};
+  give_up();  // an earlier one: its launch failed, or nobody was told of it
   ContextState& state = current_state();
   int capturing = 0;
   if (driver_.is_capturing(stream, &capturing) != kCudaSuccess) capturing = 0;
@@ -215,11 +215,26 @@ void Recorder::launched(uint32_t kernel, uint64_t note) {
   queue(std::move(launch));
 }
 
+void Recorder::unread() {
+  std::lock_guard lock(mutex_);
+  if (pending_.block != nullptr && pending_.era == era_) {
+    note_problem(
+        "a launch with records was not read: it is not known which kernel it was of; launch "
+        "kernels through Triton");
+  }
+  give_up();
+}
+
 /// Has the memory back once the stream has got there, unread: whether it was used is not known.
-void Recorder::give_up(const Pending& pending) {
-  if (pending.era != era_ || pending.is_scrap || pending.is_captured) return;
+void Recorder::give_up() {
+  const Pending pending = std::exchange(pending_, {});
+  if (pending.block == nullptr || pending.era != era_) return;
+  for (const TargetPointer& target : targets_) {
+    // Whoever stops leaves `targets_` first: the sink is still there.
+    if (target->options.is_active()) target->sink->on_loss(losses::kDroppedBuffers, 1);
+  }
   ++stats_.dropped;
-  queue(make_launch(pending));
+  if (!pending.is_scrap && !pending.is_captured) queue(make_launch(pending));
 }
 
 CudaResult Recorder::record_event(Launch& launch) {

@@ -84,6 +84,8 @@ class Recorder {
   static bool has_buffer() { return pending_.block != nullptr; }
   /// The launch was made; nothing: it had no buffer. `note` comes back with a kept buffer.
   void launched(uint32_t kernel, uint64_t note = 0);
+  /// The launch was made and nobody knows of which kernel: its buffer is not read, and is counted.
+  void unread();
   /// A buffer for a launch that nobody is to be told of. Throws BackendError.
   DeviceAddress allocate_scrap(size_t bytes, size_t alignment);
 
@@ -197,7 +199,7 @@ class Recorder {
   std::vector<Destination> destinations();
   LaunchPointer make_launch(const Pending& pending);
   void queue(LaunchPointer launch);
-  void give_up(const Pending& pending);
+  void give_up();
   CudaResult record_event(Launch& launch);
   static uint64_t lane_of(ContextState& state, CudaStream stream);
   void note_problem(const std::string& text);

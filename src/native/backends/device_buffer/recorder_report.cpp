@@ -11,7 +11,6 @@ namespace proton::device_buffer {
 namespace {
 
 constexpr const char* kDeviceType = "CUDA";
-constexpr const char* kDroppedBuffers = "dropped_buffers";
 constexpr CudaResult kInvalidValue = 1;
 constexpr size_t kMany = 8;  // launches that wait to be decoded
 constexpr size_t kMostThreads = 4;
@@ -166,7 +165,7 @@ void Recorder::keep(const Launch& launch) {
     const std::lock_guard telling(each.target->mutex);
     if (each.target->sink == nullptr) continue;
     if (each.target->kept_bytes + bytes->size() > kMostBytes && !each.target->kept.empty()) {
-      each.target->sink->on_loss(kDroppedBuffers, 1);
+      each.target->sink->on_loss(losses::kDroppedBuffers, 1);
       continue;
     }
     const int phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
@@ -183,7 +182,7 @@ void Recorder::drop(const Launch& launch, CudaResult result) {
     if (each.target->sink == nullptr) continue;
     each.target->book.drop({each.phase, launch.kernel_number, each.context, launch.is_captured,
                             static_cast<uint32_t>(launch.state->device)});
-    each.target->sink->on_loss(kDroppedBuffers, 1);
+    each.target->sink->on_loss(losses::kDroppedBuffers, 1);
   }
   std::lock_guard lock(mutex_);
   ++stats_.dropped;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,9 @@ class LoadedKernel:
 class Kernels:
     """The kernels that record, by their function in the driver.
 
+    A thread that launches a kernel which another one has just loaded waits until it is known: what
+    a record costs may have to be measured first.
+
     Args:
         cost_of: What a record of a kernel costs; asked when the kernel is loaded, with its context
             current.
@@ -59,6 +63,7 @@ class Kernels:
 
     def __init__(self, cost_of: Callable[[KernelRecords], ProbeCost]) -> None:
         self._cost_of = cost_of
+        self._lock = threading.RLock()  # measuring loads and launches a kernel, too
         self._by_function: dict[int, LoadedKernel | None] = {}  # None: it records nothing
         self._by_number: dict[int, LoadedKernel] = {}
         self.has_mailbox = False
@@ -68,16 +73,30 @@ class Kernels:
         self, module: Any, function: Any, name: str, metadata_group: Mapping[str, str], key: str
     ) -> None:
         """Triton has loaded a kernel."""
-        self._add(function, name, _read_metadata(name, metadata_group))
+        self._by_function.pop(function, None)  # the address may have been another kernel's
+        with self._lock:
+            self._add(function, name, _read_metadata(name, metadata_group))
 
-    def find(self, function: int) -> LoadedKernel | None:
-        """The kernel of a function; None where it does not record."""
-        if function not in self._by_function:
-            self._by_function[function] = None
-            for kernel in _triton_launch.loaded_kernels():  # before anybody listened
-                if kernel.function == function:
+    def find(self, function: int, launched: Any = None) -> LoadedKernel | None:
+        """The kernel of a function; None where it does not record.
+
+        Args:
+            function: As the launch had it.
+            launched: The `CompiledKernel` that was launched last on this thread, if any.
+        """
+        try:
+            return self._by_function[function]
+        except KeyError:
+            pass
+        with self._lock:
+            if function not in self._by_function:  # loaded before anybody listened
+                found = [each for each in (launched, *_triton_launch.loaded_kernels()) if each]
+                kernel = next((each for each in found if each.function == function), None)
+                if kernel is None:
+                    self._by_function[function] = None
+                else:
                     self._add(function, kernel.name, kernel.metadata)
-        return self._by_function[function]
+            return self._by_function[function]
 
     def of_number(self, number: int) -> LoadedKernel:
         """The kernel that the recorder knows by this number."""
@@ -86,7 +105,7 @@ class Kernels:
     def _add(self, function: int, name: str, metadata: Any) -> None:
         records = read_records(metadata)
         if records is None:
-            self._by_function[function] = None  # the address may have been another kernel's
+            self._by_function[function] = None
             return
         cost, tools = self._cost_of(records), _current_tools()
         number = _native.InKernel.add_kernel(

@@ -22,8 +22,8 @@ _NO_NOTE = LaunchNote()
 
 
 class _OfThread(threading.local):
-    kernel: Any = None  # that it launches, and its arguments, where somebody wants to know
-    arguments: tuple[Any, ...] = ()
+    kernel: Any = None  # that it launched last
+    arguments: tuple[Any, ...] = ()  # of that launch, where somebody wants to know
 
 
 class Launches:
@@ -94,23 +94,28 @@ class Launches:
 
     def _see(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         """Triton is about to launch a kernel, which the driver has by now."""
+        self._thread.kernel = kernel
         if self.kernels.keeps_bytes:
-            self._thread.kernel, self._thread.arguments = kernel, arguments
+            self._thread.arguments = arguments
 
     def _exit(self, metadata: Any) -> None:
         """Triton's call behind a launch."""
-        if metadata is None or not _native.InKernel.has_buffer():
-            return  # whoever launched it says nothing: its buffer comes back unread
-        kernel = self.kernels.find(metadata.data["function"])
-        if kernel is not None:
+        if not _native.InKernel.has_buffer():
+            return
+        kernel = None  # whoever launched it may say nothing
+        if metadata is not None:
+            kernel = self.kernels.find(metadata.data["function"], self._thread.kernel)
+        if kernel is None:
+            _native.InKernel.unread()
+        else:
             note = self._take_note(kernel.function) if kernel.keeps_bytes else 0
             _native.InKernel.launched(kernel.number, note)
 
     def _take_note(self, function: int) -> int:
         """Keep what the launch's arguments were; a number for it."""
         kernel, arguments = self._thread.kernel, self._thread.arguments
-        self._thread.kernel, self._thread.arguments = None, ()
-        if kernel is None or kernel.function != function:
+        self._thread.arguments = ()
+        if kernel is None or not arguments or kernel.function != function:
             return 0
         names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
         note = LaunchNote(_triton_launch.parameters_of(kernel), tensor_ranges(names, arguments))

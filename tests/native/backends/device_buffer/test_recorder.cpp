@@ -308,7 +308,23 @@ TEST(a_launch_that_failed_gives_its_buffer_back) {
   launch(session.recorder, kernel, 1);
   CHECK(session.flush());
   CHECK_EQ(session.sink.told.size(), 1u);
+  CHECK_EQ(session.sink.losses.load(), 1u);
   CHECK_EQ(session.recorder.stats().in_flight, 0u);
+}
+
+TEST(a_launch_of_an_unknown_kernel_is_counted_at_once_and_told_of) {
+  Session session;
+  session.recorder.unread();  // of a thread that has no buffer
+  CHECK_EQ(session.sink.losses.load(), 0u);
+  session.recorder.allocate(kScratch, 128, nullptr, false);
+  session.recorder.unread();
+  CHECK_EQ(session.sink.losses.load(), 1u);
+  CHECK(!Recorder::has_buffer());
+  CHECK(session.flush());
+  CHECK_EQ(session.sink.told.size(), 0u);
+  const auto problems = session.recorder.take_problems();
+  CHECK_EQ(problems.size(), 1u);
+  CHECK(problems[0].find("not known which kernel") != std::string::npos);
 }
 
 TEST(copies_that_fail_are_counted_and_told) {
