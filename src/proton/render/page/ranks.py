@@ -1,0 +1,71 @@
+"""The ranks part: how long each rank took, and how the ranks spread in every context and kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from proton.analysis.rank_spread import times_by_kernel, times_metric
+from proton.analysis.totals import shown_values
+from proton.model.kinds import kind_of
+from proton.model.profile import Profile
+from proton.model.ranks import Spread, spread_of
+from proton.render.names import display_name
+from proton.render.page.pack import Columns
+from proton.render.ranks import rank_lines
+
+MOST_ENTRIES = 20_000  # contexts, and kernels
+MOST_TIMES = 200_000  # of single ranks; where ranks differ least, only the spread is in the page
+
+
+def ranks_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+    """The spread over ranks of a merged profile; None for others."""
+    tree = profile.tree
+    assert tree is not None
+    metric = times_metric(name for own in tree.own for name in own)
+    if metric is None or not profile.ranks:
+        return None
+    values = shown_values(tree, metric, kind_of(profile, metric))
+    contexts = {row: value for row, value in enumerate(values) if isinstance(value, tuple)}
+    by_name = times_by_kernel(tree, metric)
+    names = list(by_name)
+    kernels = dict(enumerate(by_name.values()))
+    return {
+        "remarks": rank_lines(profile),
+        "metric": metric,
+        "ranks": [asdict(rank) for rank in profile.ranks],
+        "names": names,
+        "titles": [display_name(name) for name in names],
+        "kernels": _spreads(kernels, len(profile.ranks), columns),
+        "contexts": _spreads(contexts, len(profile.ranks), columns),
+    }
+
+
+def _spreads(times: Mapping[int, Sequence[float]], ranks: int, columns: Columns) -> dict[str, Any]:
+    """Columns, the entry where the slowest rank is furthest from the median first.
+
+    `times` is by row, or by the place of a name. Times of single ranks follow each other, `ranks`
+    for each of the first entries.
+    """
+    spreads = [(at, spread_of(found)) for at, found in times.items() if any(found)]
+    spreads.sort(key=lambda pair: -_excess(pair[1]))
+    shown = spreads[:MOST_ENTRIES]
+    single: list[float] = []
+    for at, _ in shown[: MOST_TIMES // max(ranks, 1)]:
+        single += [*times[at][:ranks], *([0.0] * (ranks - len(times[at])))]
+    return {
+        "at": columns.add("u32", (at for at, _ in shown)),
+        "least": columns.add("f64", (spread.least for _, spread in shown)),
+        "median": columns.add("f64", (spread.median for _, spread in shown)),
+        "largest": columns.add("f64", (spread.largest for _, spread in shown)),
+        "excess": columns.add("f64", (_excess(spread) for _, spread in shown)),
+        "slowest": columns.add("u32", (spread.slowest for _, spread in shown)),
+        "times": columns.add("f32", single),
+        "left_out": len(spreads) - len(shown),
+    }
+
+
+def _excess(spread: Spread) -> float:
+    """What the others wait for the slowest rank, where they wait for each other."""
+    return spread.largest - spread.median

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proton.files.detect import open_profile
+from proton.model.in_kernel import HeatMap
+from proton.render.page.in_kernel import in_kernel_part, kernel_object
+from proton.render.page.pack import Columns
+from proton.render.regions import kernel_lines
+from proton.render.style import Style
+from proton.render.view import prepare
+from tests.support.in_kernel import KERNEL
+from tests.support.page import ReadableColumns
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+
+
+def part_of(name: str) -> dict[str, Any]:
+    part = in_kernel_part(prepare(open_profile(DATA / name)), Columns())
+    assert part is not None
+    return part
+
+
+def test_kernels_are_linked_to_their_contexts() -> None:
+    kernels = part_of("in_kernel.hatchet")["kernels"]
+    assert [(kernel["title"], kernel["context"], kernel["rows"]) for kernel in kernels] == [
+        ("matmul_kernel", ["step", "forward"], [3]),
+        ("matmul_kernel", ["step", "backward"], [13]),
+        ("softmax_kernel", ["step", "forward"], [11]),
+    ]
+    assert kernels[0]["names"] == ["matmul_kernel"]
+
+
+def test_regions_have_the_numbers_of_the_terminal() -> None:
+    found = kernel_object(KERNEL, Columns())
+    assert [(r["name"], r["depth"], r["cycles"], r["p50"]) for r in found["regions"]] == [
+        ("tile", 0, 409600, 800), ("load a", 1, 102400, 200), ("dot", 1, 204800, 400),
+        ("epilogue", 0, 6400, 100),
+    ]  # fmt: skip
+    lines = kernel_lines(KERNEL, Style(), full=True)
+    shares = [f"{100 * region['share']:.1f}" for region in found["regions"]]
+    for share, region in zip(shares, found["regions"], strict=True):
+        line = next(line for line in lines if line.strip().startswith(region["name"]))
+        assert share in line
+    text = "\n".join(lines)
+    said = ("facts", "region_notes", "access_notes")
+    assert all(piece in text for key in said for piece in found[key])
+    assert all(piece in text for piece in found["ctas"]["texts"])
+    assert found["error_cycles"] == 15
+
+
+def test_what_recording_changed_and_lost_is_said() -> None:
+    found = kernel_object(KERNEL, Columns())
+    assert found["mark"] == "(! spills, occupancy changed, records lost)"
+    assert found["marks"] == [
+        "matmul_kernel: recording changed it: spills 0 -> 16 bytes, occupancy 16 -> 12",
+        "matmul_kernel: lost in-kernel: 12 overflowed_records",
+    ]
+    assert part_of("in_kernel.hatchet")["remarks"][1].startswith("! matmul_kernel")
+
+
+def test_moments_have_no_cycles_rather_than_none_at_all() -> None:
+    regions = part_of("in_kernel.hatchet")["kernels"][0]["regions"]
+    assert regions[-1]["name"] == "done"
+    assert regions[-1]["cycles"] is None
+
+
+def test_values_accesses_and_heat_maps_are_there() -> None:
+    columns = ReadableColumns()
+    found = kernel_object(KERNEL, columns)
+    assert found["values"] == [{"name": "k", "count": 64, "mean": 2.0, "min": -1, "max": 4}]
+    assert [(a["tensor"], a["bytes"], a["share"]) for a in found["accesses"]] == [
+        ("a_ptr", 49152, 0.75), ("", 16384, 0.25),
+    ]  # fmt: skip
+    (heat,) = found["heat"]
+    assert (heat["tensor"], heat["bin_bytes"], heat["touched"]) == ("a_ptr", 4096, 3)
+    assert columns.read(heat["bins"]) == [4, 0, 8, 500]
+
+
+def test_counts_past_32_bits_stay_what_they_are() -> None:
+    columns = ReadableColumns()
+    kernel = replace(KERNEL, heat=(HeatMap("x", bins=(2**40, 1)),))
+    (heat,) = kernel_object(kernel, columns)["heat"]
+    assert columns.read(heat["bins"]) == [2**40, 1]
+
+
+def test_a_trace_of_another_tool_has_launches_alone() -> None:
+    part = part_of("triton36_inkernel_trace.chrome_trace")
+    assert part["kernels"] == []
+    assert [launch["title"] for launch in part["launches"]] == ["add"]
+
+
+def test_a_profile_without_records_has_no_such_part() -> None:
+    for name in ("gpt.hatchet", "proton_trace.chrome_trace"):
+        assert in_kernel_part(prepare(open_profile(DATA / name)), Columns()) is None

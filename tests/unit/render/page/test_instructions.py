@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.analysis.disassemble import HOW_TO_GET_TEXT, find_nvdisasm
+from proton.files.detect import open_profile
+from proton.model.detail import KernelDetail
+from proton.render.page import instructions
+from proton.render.page.instructions import kernel_objects
+from proton.render.page.numbering import Numbering
+from proton.render.view import prepare
+from tests.support.profiles import profile_of
+from tests.support.sampling import KERNEL, SAMPLING
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+PROFILE = replace(profile_of([(0, "ROOT", {}), (1, "kernel", {"time (ns)": 5})]), sampling=SAMPLING)
+
+
+def test_instructions_stand_by_address_with_places_and_reasons() -> None:
+    numbers = Numbering()
+    (kernel,) = kernel_objects(PROFILE, {"kernel": 100}, numbers, None)
+    (code,) = kernel["codes"]
+    assert (code["arch"], code["samples"], code["contexts"]) == (90, 100, 2)
+    assert [row[:2] for row in code["instructions"]] == [
+        [0x10, "LDG"],
+        [0x600, "BRA"],
+        [0x610, "-"],
+    ]
+    assert list(numbers.places) == [("k.py", 3), ("lib/sum.py", 9), ("k.py", 4)]
+    assert [row[2] for row in code["instructions"]] == [[0], [1, 2], []]
+    named = list(numbers.reasons)
+    assert [[named[at], n] for at, n in code["instructions"][0][5]] == [
+        ["long_scoreboard", 50], ["selected", 10],
+    ]  # fmt: skip
+    assert code["remark"] == HOW_TO_GET_TEXT
+
+
+@pytest.mark.skipif(find_nvdisasm() is None, reason="needs nvdisasm")
+def test_texts_are_those_of_the_tool() -> None:
+    profile = prepare(open_profile(DATA / "sampled.hatchet"))
+    kernels = kernel_objects(profile, {"matmul": 3003, "softmax": 1304}, Numbering(), "")
+    texts = {row[0]: row[1] for row in kernels[1]["codes"][0]["instructions"]}
+    assert texts[0x2C0] == "@!P0 LDG.E R14, desc[UR6][R2.64]"
+    assert any("BRA" in row[1] for row in kernels[0]["codes"][0]["instructions"])
+
+
+def test_a_kernel_that_launches_named_otherwise_keeps_its_code() -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "renamed", {"time (ns)": 5})])
+    assert profile.tree is not None
+    details = {1: KernelDetail(1, 5, attributes={"symbol": "kernel"})}
+    profile = replace(profile, tree=replace(profile.tree, details=details), sampling=SAMPLING)
+    (kernel,) = kernel_objects(profile, {"renamed": 60}, Numbering(), None)
+    assert [code["symbol"] for code in kernel["codes"]] == ["kernel"]
+
+
+def test_why_a_kernel_has_no_lines_is_said() -> None:
+    (kernel,) = kernel_objects(PROFILE, {"gemm": 7}, Numbering(), None)
+    assert kernel["remark"].startswith("no line table")
+    assert kernel["codes"] == []
+
+
+def test_past_the_hottest_kernels_instructions_have_names_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(instructions, "MOST_DISASSEMBLED", 0)
+    (kernel,) = kernel_objects(PROFILE, {"kernel": 100}, Numbering(), "")
+    assert kernel["codes"][0]["instructions"][0][1] == "LDG"
+    assert kernel["codes"][0]["remark"].startswith("only names of instructions")
+
+
+def test_a_kernel_that_was_compiled_twice_has_two_codes() -> None:
+    both = replace(SAMPLING, kernels=(replace(KERNEL, module="a", samples=3), KERNEL))
+    profile = replace(PROFILE, sampling=both)
+    (kernel,) = kernel_objects(profile, {"kernel": 103}, Numbering(), None)
+    assert [code["samples"] for code in kernel["codes"]] == [100, 3]

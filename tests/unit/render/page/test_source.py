@@ -1,0 +1,136 @@
+"""The source part says what the terminal says, and has all of the text that it needs."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton.analysis.source_lines import samples_by_file
+from proton.files.detect import open_profile
+from proton.files.source_text import SourceText, TextState
+from proton.model.profile import Profile
+from proton.render.page.pack import Columns
+from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
+from proton.render.view import prepare
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+
+
+def copied(tmp_path: Path, name: str) -> Profile:
+    shutil.copy(DATA / name, tmp_path)
+    shutil.copytree(DATA / "sampled", tmp_path / "sampled", dirs_exist_ok=True)
+    return prepare(open_profile(tmp_path / name))
+
+
+def part_of(profile: Profile) -> dict[str, Any]:
+    part = source_part(profile, Columns(), tool=None)
+    assert part is not None
+    return part
+
+
+def sums(part: dict[str, Any]) -> dict[tuple[str, int], tuple[int, int, Counter[str]]]:
+    """File and line -> samples, latency and reasons, added up as the page does."""
+    found: dict[tuple[str, int], tuple[int, int, Counter[str]]] = {}
+    for _, stack, samples, latency, reasons in part["seen"]:
+        for place in dict.fromkeys(stack):
+            file, line = part["places"][place]
+            key = (part["files"][file]["path"], line)
+            before = found.get(key, (0, 0, Counter[str]()))
+            named = Counter({part["reasons"][reason][0]: count for reason, count in reasons})
+            found[key] = (before[0] + samples, before[1] + latency, before[2] + named)
+    return found
+
+
+@pytest.mark.parametrize("name", ["sampled.hatchet", "sampled.chrome_trace"])
+def test_lines_have_the_numbers_of_the_terminal(tmp_path: Path, name: str) -> None:
+    profile = copied(tmp_path, name)
+    found = sums(part_of(profile))
+    for file, lines in samples_by_file(profile).items():
+        for line, one in lines.items():
+            assert found.pop((file, line)) == (one.count, one.latency, one.reasons)
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["sampled.hatchet", "samples.hatchet", "triton36_samples.hatchet"])
+def test_no_sample_is_left_out(tmp_path: Path, name: str) -> None:
+    profile = copied(tmp_path, name)
+    part = part_of(profile)
+    assert profile.tree is not None
+    whole = profile.tree.totals("num_samples")[0]
+    assert sum(one[2] for one in part["seen"]) == whole
+    assert sum(kernel["samples"] for kernel in part["kernels"]) == whole
+
+
+def test_kernels_and_reasons_are_in_the_order_of_their_samples(tmp_path: Path) -> None:
+    part = part_of(copied(tmp_path, "sampled.hatchet"))
+    counts = [kernel["samples"] for kernel in part["kernels"]]
+    assert counts == sorted(counts, reverse=True)
+    assert [kernel["title"] for kernel in part["kernels"]][-1] == "fill"
+    assert [reason[0] for reason in part["reasons"]][:2] == [
+        "math_pipe_throttle",
+        "warpgroup_arrive",
+    ]
+    assert part["reasons"][0][1].startswith("The arithmetic or tensor unit")
+
+
+def test_what_was_lost_is_said(tmp_path: Path) -> None:
+    part = part_of(copied(tmp_path, "sampled.chrome_trace"))
+    assert any(line.startswith("! 12 samples dropped") for line in part["remarks"])
+
+
+def test_files_are_the_users_or_inlined_there(tmp_path: Path) -> None:
+    profile = copied(tmp_path, "sampled.hatchet")
+    files = {file["path"]: file for file in part_of(profile)["files"]}
+    assert {path for path, file in files.items() if file["is_user"]} == {
+        "sampled/matmul.py", "sampled/softmax.py", "sampled/removed.py",
+    }  # fmt: skip
+    text = (DATA / "sampled/softmax.py").read_text().splitlines()
+    assert files["sampled/softmax.py"]["chunks"] == [[1, text]]
+    assert files["sampled/softmax.py"]["state"] == "same"
+
+
+def test_a_changed_file_and_a_gone_one_are_said_as_in_the_terminal(tmp_path: Path) -> None:
+    profile = copied(tmp_path, "sampled.hatchet")
+    (tmp_path / "sampled/softmax.py").write_text("other\n")
+    files = {file["path"]: file for file in part_of(profile)["files"]}
+    changed, gone = files["sampled/softmax.py"], files["sampled/removed.py"]
+    assert changed["state"] == "changed"
+    assert "changed since the recording (448 bytes then, 6 now)" in changed["remark"]
+    assert (gone["state"], gone["chunks"]) == ("gone", [])
+    assert gone["remark"] == "sampled/removed.py: no such file; line numbers without text"
+
+
+def test_functions_of_inlined_lines_are_named(tmp_path: Path) -> None:
+    part = part_of(copied(tmp_path, "sampled.hatchet"))
+    place = next(
+        at
+        for at, (file, line) in enumerate(part["places"])
+        if (part["files"][file]["path"], line) == ("/opt/triton/language/standard.py", 191)
+    )
+    assert part["functions"][place] == "max"
+
+
+def test_text_that_editors_would_reorder_is_escaped() -> None:
+    text = SourceText(TextState.SAME, ("a\t= '\u202eevil'", "x" * 2000))
+    ((first, lines),) = chunks_of(text, {1})
+    assert (first, lines[0]) == (1, "a   = '\\u202eevil'")
+    assert len(lines[1]) == 1000
+
+
+def test_of_a_very_long_file_the_lines_around_samples_are_in_the_page() -> None:
+    count = WHOLE_FILE + 1000
+    text = SourceText(TextState.SAME, tuple(f"line {n}" for n in range(1, count + 1)))
+    chunks = chunks_of(text, {0, 5, 100, 2000, count, count + 7})
+    assert [(first, first + len(lines) - 1) for first, lines in chunks] == [
+        (1, 100 + AROUND), (2000 - AROUND, 2000 + AROUND), (count - AROUND, count),
+    ]  # fmt: skip
+    for first, lines in chunks:
+        assert lines == [f"line {n}" for n in range(first, first + len(lines))]
+
+
+def test_a_profile_without_samples_has_no_such_part() -> None:
+    assert source_part(prepare(open_profile(DATA / "gpt.hatchet")), Columns()) is None
