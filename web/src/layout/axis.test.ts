@@ -1,0 +1,24 @@
+import { expect, it } from "vitest"
+import { moved, ticksOf, zoomed } from "./axis"
+
+it("zooms around a time that stays where it is", () => {
+  expect(zoomed([0, 100], 0.5, 50, [0, 100])).toEqual([25, 75])
+  expect(zoomed([0, 100], 0.5, 0, [0, 100])).toEqual([0, 50])
+})
+
+it("shows neither more than there is nor less than a nanosecond", () => {
+  expect(zoomed([25, 75], 10, 50, [0, 100])).toEqual([0, 100])
+  const near = zoomed([50, 51], 0.1, 50.5, [0, 100])
+  expect(near[1] - near[0]).toBeCloseTo(1)
+})
+
+it("moves up to the ends", () => {
+  expect(moved([20, 40], 100, [0, 100])).toEqual([80, 100])
+  expect(moved([20, 40], -100, [0, 100])).toEqual([0, 20])
+})
+
+it("has round ticks", () => {
+  expect(ticksOf([0, 100], 5)).toEqual([0, 20, 40, 60, 80, 100])
+  expect(ticksOf([3, 9], 3)).toEqual([4, 6, 8])
+  expect(ticksOf([5, 5], 3)).toEqual([])
+})

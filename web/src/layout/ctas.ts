@@ -1,0 +1,178 @@
+/** Where the CTAs of a launch stand: rows are multiprocessors, and in a row CTAs that ran at once are above
+ * each other. Pure geometry; what is drawn of many boxes is decided here too.
+ */
+
+type Numbers = ArrayLike<number>
+
+/** CTAs of one row and slot, by start: `order[first]` up to `order[last]`. */
+export interface Lane {
+  row: number
+  slot: number
+  first: number
+  last: number
+}
+
+export interface PackedCtas {
+  /** Numbers of multiprocessors, one a row. */
+  sms: number[]
+  /** CTAs that ran at once on a multiprocessor, at most. */
+  slots: number
+  lanes: Lane[]
+  /** CTAs by lane and start. */
+  order: Uint32Array
+  /** Of each CTA: row, slot, and how many ran before it there. */
+  row: Uint16Array
+  slot: Uint16Array
+  wave: Uint32Array
+}
+
+/** Put every CTA into the first slot of its multiprocessor that is free. `start` is sorted. */
+export function packCtas(sm: Numbers, start: Numbers, duration: Numbers): PackedCtas {
+  const count = sm.length
+  const sms = [...new Set(Array.from(sm))].sort((a, b) => a - b)
+  const rows = new Map(sms.map((number, row) => [number, row]))
+  const [row, slot, wave] = [new Uint16Array(count), new Uint16Array(count), new Uint32Array(count)]
+  const ends: number[][] = sms.map(() => [])
+  const members: number[][][] = sms.map(() => [])
+  let slots = 1
+  for (let cta = 0; cta < count; cta++) {
+    const at = rows.get(sm[cta] as number) as number
+    const free = ends[at] as number[]
+    const begin = start[cta] as number
+    let chosen = free.findIndex((end) => end <= begin)
+    if (chosen < 0) chosen = free.length
+    free[chosen] = begin + (duration[cta] as number)
+    const lane = ((members[at] as number[][])[chosen] ??= [])
+    row[cta] = at
+    slot[cta] = chosen
+    wave[cta] = lane.length
+    lane.push(cta)
+    slots = Math.max(slots, chosen + 1)
+  }
+  const order = new Uint32Array(count)
+  const lanes: Lane[] = []
+  let next = 0
+  members.forEach((of, at) => {
+    of.forEach((lane, place) => {
+      order.set(lane, next)
+      lanes.push({ row: at, slot: place, first: next, last: next + lane.length })
+      next += lane.length
+    })
+  })
+  return { sms, slots, lanes, order, row, slot, wave }
+}
+
+/** A box that is drawn: one CTA, or `count` of them that are too small to be told apart. */
+export interface Box {
+  /** The first of them. */
+  cta: number
+  start: number
+  end: number
+  count: number
+  /** How much of the box is covered, 0 to 1. */
+  filled: number
+}
+
+/** The boxes of a lane between two times; those narrower than `least` are put together. */
+export function boxesOf(
+  packed: PackedCtas,
+  lane: Lane,
+  start: Numbers,
+  duration: Numbers,
+  [from, to]: readonly [number, number],
+  least: number,
+): Box[] {
+  const boxes: Box[] = []
+  const { order } = packed
+  let at = firstEndingAfter(order, lane, start, duration, from)
+  let run: Box | null = null
+  let covered = 0
+  const close = (): void => {
+    if (run === null) return
+    run.filled = Math.min(1, covered / Math.max(run.end - run.start, 1e-9))
+    boxes.push(run)
+    run = null
+  }
+  for (; at < lane.last; at++) {
+    const cta = order[at] as number
+    const begin = start[cta] as number
+    if (begin > to) break
+    const length = duration[cta] as number
+    if (length >= least) {
+      close()
+      boxes.push({ cta, start: begin, end: begin + length, count: 1, filled: 1 })
+      continue
+    }
+    const current = run as Box | null
+    // A run that is wide enough to be seen ends where a gap can be seen.
+    if (current !== null && begin - current.end < least) {
+      current.end = begin + length
+      current.count++
+      covered += length
+    } else {
+      close()
+      run = { cta, start: begin, end: begin + length, count: 1, filled: 1 }
+      covered = length
+    }
+  }
+  close()
+  return boxes
+}
+
+function firstEndingAfter(order: Uint32Array, lane: Lane, start: Numbers, duration: Numbers, time: number): number {
+  let [low, high] = [lane.first, lane.last]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const cta = order[middle] as number
+    if ((start[cta] as number) + (duration[cta] as number) < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The CTA of a row at a time; -1 where there is none. `slot` -1: of any slot, the latest. */
+export function ctaAt(
+  packed: PackedCtas,
+  start: Numbers,
+  duration: Numbers,
+  where: { row: number; slot: number; time: number; slack: number },
+): number {
+  let best = -1
+  let nearest = Number.POSITIVE_INFINITY
+  for (const lane of packed.lanes) {
+    if (lane.row !== where.row || (where.slot >= 0 && lane.slot !== where.slot)) continue
+    let at = firstEndingAfter(packed.order, lane, start, duration, where.time - where.slack)
+    for (; at < lane.last; at++) {
+      const cta = packed.order[at] as number
+      const begin = start[cta] as number
+      const distance = Math.max(begin - where.time, where.time - begin - (duration[cta] as number), 0)
+      if (begin > where.time + where.slack) break
+      if (distance < nearest) [best, nearest] = [cta, distance]
+    }
+  }
+  return nearest <= where.slack ? best : -1
+}
+
+/** How many CTAs ran on average in each of `parts` equal parts of the time from `from` to `to`. */
+export function activeOver(
+  start: Numbers,
+  duration: Numbers,
+  [from, to]: readonly [number, number],
+  parts: number,
+): Float64Array {
+  const steps = new Float64Array(parts + 2)
+  const length = (to - from) / parts
+  if (!(length > 0)) return steps.subarray(0, 0)
+  const step = (time: number, sign: number): void => {
+    const at = Math.min(Math.max((time - from) / length, 0), parts)
+    const part = Math.floor(at)
+    steps[part] = (steps[part] as number) + sign * (part + 1 - at)
+    steps[part + 1] = (steps[part + 1] as number) + sign * (at - part)
+  }
+  for (let cta = 0; cta < start.length; cta++) {
+    step(start[cta] as number, 1)
+    step((start[cta] as number) + (duration[cta] as number), -1)
+  }
+  for (let part = 1; part < parts; part++) steps[part] = (steps[part] as number) + (steps[part - 1] as number)
+  return steps.subarray(0, parts)
+}

@@ -1,0 +1,30 @@
+/** A heat map as a grid: stretches of addresses in reading order, with the accesses to each. */
+
+export interface Grid {
+  columns: number
+  rows: number
+  /** Accesses of each cell. */
+  cells: Float64Array
+  /** Bins in a cell. */
+  binsPerCell: number
+  most: number
+}
+
+/** As many bins in a cell as needed for all of them to fit. */
+export function gridOf(bins: ArrayLike<number>, columns: number, mostRows: number): Grid {
+  const binsPerCell = Math.max(1, Math.ceil(bins.length / (columns * mostRows)))
+  const cells = new Float64Array(Math.ceil(bins.length / binsPerCell))
+  for (let bin = 0; bin < bins.length; bin++) {
+    const cell = Math.floor(bin / binsPerCell)
+    cells[cell] = (cells[cell] as number) + (bins[bin] as number)
+  }
+  let most = 0
+  for (const count of cells) most = Math.max(most, count)
+  return { columns, rows: Math.ceil(cells.length / columns), cells, binsPerCell, most }
+}
+
+/** How strongly a cell is coloured, 0 to 1: by the logarithm, so that rare accesses are seen. */
+export function heatOf(count: number, most: number): number {
+  if (count <= 0 || most <= 0) return 0
+  return most <= 1 ? 1 : 0.12 + 0.88 * (Math.log(count) / Math.log(most))
+}
