@@ -1,0 +1,82 @@
+"""A page opened in a browser, and what it complained about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+LIMIT_MS = 10_000
+
+
+@dataclass
+class Opened:
+    """An open page; `problems` are its errors, warnings and requests to the network."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+
+    def hash(self) -> str:
+        """What stands behind `#` in the address, as soon as the page has written it."""
+        self.page.wait_for_timeout(250)
+        return str(self.page.evaluate("decodeURIComponent(location.hash.replaceAll('+', ' '))"))
+
+    def texts(self, selector: str) -> list[str]:
+        """The texts of all elements that fit, without blanks around them."""
+        return [text.strip() for text in self.page.locator(selector).all_inner_texts()]
+
+    def is_cut(self, selector: str = "body") -> bool:
+        """Whether something wider than the window makes it scroll to the side."""
+        return bool(
+            self.page.evaluate("s => document.querySelector(s).scrollWidth > innerWidth", selector)
+        )
+
+
+def open_file(
+    browser: Browser,
+    path: Path,
+    *,
+    hash: str = "",
+    size: tuple[int, int] = (1280, 800),
+    dark: bool = False,
+    before: str = "",
+) -> Opened:
+    """Open `path` as a file; returns when the page has drawn something.
+
+    Args:
+        browser: Where.
+        path: A page.
+        hash: What to put behind `#`.
+        size: Of the window.
+        dark: Whether the reader prefers dark colours.
+        before: A script that runs before the page's own.
+    """
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if dark else "light",
+        timezone_id="UTC",
+    )
+    page = context.new_page()
+    page.set_default_timeout(LIMIT_MS)
+    opened = Opened(page)
+    page.on(
+        "console",
+        lambda message: (
+            opened.problems.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
+    page.on("pageerror", lambda error: opened.problems.append(str(error)))
+    page.on("request", lambda request: _note_request(opened, request.url))
+    if before:
+        page.add_init_script(before)
+    page.goto(path.resolve().as_uri() + (f"#{hash}" if hash else ""))
+    page.wait_for_selector("[role=tab], p.problem")
+    return opened
+
+
+def _note_request(opened: Opened, url: str) -> None:
+    if not url.startswith(("file:", "data:", "blob:")):
+        opened.problems.append(f"asked the network for {url}")

@@ -1,0 +1,149 @@
+"""The page of `proton report`: its first screen, keys, address, and problems in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import Opened
+from tests.web.conftest import DATA
+
+Open = Callable[..., Opened]
+EMPTY = {"empty.chrome_trace", "root_only.hatchet"}
+RECORDINGS = sorted(
+    path.name
+    for path in DATA.iterdir()
+    if path.is_file() and path.suffix not in (".md", ".py") and path.name not in EMPTY
+)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_recording_opens_in_every_view_without_a_complaint(
+    name: str, open_report: Open
+) -> None:
+    opened = open_report(name)
+    tabs = opened.page.locator("[role=tab]")
+    assert tabs.count() >= 1
+    for at in range(tabs.count()):
+        tabs.nth(at).click()
+        assert opened.texts("#view .problem") == []
+    assert not opened.is_cut()
+
+
+def test_the_first_screen_says_how_long_where_and_how_good(
+    open_report: Open, picture: Callable[[Opened, str], None]
+) -> None:
+    opened = open_report("gpt.hatchet")
+    figures = dict(zip(opened.texts(".figure span"), opened.texts(".figure strong"), strict=True))
+    assert figures["total GPU"] == "687\u00a0µs"
+    assert figures["of peak"] == "11.5\u00a0%"
+    assert opened.texts(".where .label") == ["forward", "optimizer"]
+    assert opened.texts("table.kernels tbody td.name")[0] == "matmul_1024x3072x768"
+    assert opened.texts("header .problem") == ["✗ 3 lost"]
+    opened.page.click("table.kernels tbody tr >> nth=0")
+    picture(opened, "summary")
+
+
+def test_a_selection_is_shown_on_the_right_and_told_in_the_address(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet")
+    opened.page.click("text=flash_fwd")
+    assert opened.texts(".details h2") == ["flash_fwd"]
+    assert opened.hash() == "#sel=kernel:flash_fwd"
+    opened.page.click(".contexts button >> nth=0")
+    assert opened.hash().startswith("#sel=node:")
+    opened.page.keyboard.press("Escape")
+    assert opened.hash() == ""
+    assert opened.texts(".details h2") == []
+
+
+def test_an_address_that_was_shared_shows_the_same(open_report: Open) -> None:
+    words = "metric=count&sel=kernel%3Aadamw&search=a&theme=dark"
+    opened = open_report("gpt.hatchet", hash=words)
+    assert opened.texts(".details h2") == ["adamw"]
+    assert opened.page.input_value("#search") == "a"
+    assert opened.page.input_value("select[aria-label=metric]") == "count"
+    assert opened.page.get_attribute("html", "data-theme") == "dark"
+
+
+def test_keys_search_select_and_help(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet")
+    keyboard = opened.page.keyboard
+    keyboard.press("/")
+    keyboard.type("flash")
+    assert opened.texts("table.kernels tbody td.name") == ["flash_fwd"]
+    assert opened.texts(".hits") == ["6"]
+    keyboard.press("Enter")
+    keyboard.press("ArrowDown")
+    assert opened.texts(".details h2") == ["flash_fwd"]
+    keyboard.press("Escape")
+    assert opened.page.input_value("#search") == ""
+    keyboard.press("?")
+    assert opened.page.locator(".help").is_visible()
+    keyboard.press("Escape")
+    assert not opened.page.locator(".help").is_visible()
+
+
+def test_the_reader_chooses_light_or_dark_and_the_system_before(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", dark=True)
+    root = opened.page.locator("html")
+    assert root.get_attribute("data-theme") == "dark"
+    opened.page.keyboard.press("d")
+    assert root.get_attribute("data-theme") == "light"
+
+
+def test_several_profiles_are_switched_in_the_header(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", "interpreter.hatchet")
+    choice = opened.page.locator("select[aria-label=profile]")
+    assert choice.locator("option").count() == 2
+    choice.select_option("1")
+    assert opened.texts(".figure span")[0] == "total, interpreted"
+    assert "profile=1" in opened.hash()
+    opened.page.go_back()
+    opened.page.wait_for_selector("text=total GPU")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (900, 600)])
+def test_nothing_is_wider_than_the_window(size: tuple[int, int], open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", size=size)
+    opened.page.click("table.kernels tbody tr >> nth=0")
+    assert not opened.is_cut()
+
+
+def test_damaged_data_is_said_in_one_line(report: Callable[..., Path], open_page: Open) -> None:
+    page = report("gpt.hatchet")
+    text = page.read_text()
+    data = re.search(r'id="proton-data">([^<]+)<', text)
+    assert data is not None
+    for damaged in (data[1][:-400], "?" + data[1][1:], "AAAA" + data[1][4:], ""):
+        page.write_text(text.replace(data[1], damaged))
+        opened = open_page(page)
+        (line,) = opened.texts("p.problem")
+        assert "damaged" in line
+        assert "proton report" in line
+
+
+def test_a_browser_that_cannot_decompress_is_told_so(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", before="delete window.DecompressionStream")
+    (line,) = opened.texts("p.problem")
+    assert "DecompressionStream" in line
+
+
+def test_a_page_without_data_says_how_to_write_one(tmp_path: Path, open_page: Open) -> None:
+    from proton.render.html import PLACE, template
+
+    page = tmp_path / "page.html"
+    page.write_text(template().replace(PLACE, ""))
+    (line,) = open_page(page).texts("p.problem")
+    assert "proton report FILE" in line
+
+
+def test_the_page_is_small_and_its_policy_lets_only_its_own_script_run(browser: object) -> None:
+    from proton.render.html import template
+
+    page = template()
+    assert len(page.encode()) < 400_000
+    assert re.search(r"script-src 'sha256-[\w+/=]{44}';", page)
+    assert "connect-src 'self'" in page
