@@ -558,6 +558,7 @@ class DeviceBuffer:
         record_map: Mapping[str, object],
         *,
         record_cycles: float = 0.0,
+        empty_cycles: float = 0.0,
         kernel_ns: tuple[int, int] | None = None,
         nominal_cycles_per_ns: float = 0.0,
         expected_warps: int | None = None,
@@ -569,11 +570,12 @@ class DeviceBuffer:
 
         `record_map` is the compiled kernel's: `regions` by id (those of kind `event` start and end
         in any order and warp, all others nest; `bits` of their values) and `clock_bits`, 32 or 48.
-        `record_cycles` is what a record costs, `kernel_ns` when the kernel
-        ran on the host's clock, `expected_warps` how many slots were to be written (None: all),
-        `host_clock` what other launches on the device told about its time (where `kernel_ns` is
-        given it learns, else it places the launch), `drained` what was taken out of each slot's ring while the kernel ran. Bytes that make no
-        sense are counted as losses; UsageError only for a call that makes none.
+        `record_cycles` is what a record costs, `empty_cycles` what passes between two records with
+        nothing between them (0: as much), `kernel_ns` when the kernel ran on the host's clock,
+        `expected_warps` how many slots were to be written (None: all), `host_clock` what other
+        launches on the device told about its time (where `kernel_ns` is given it learns, else it
+        places the launch), `drained` what was taken out of each slot's ring while the kernel ran.
+        Bytes that make no sense are counted as losses; UsageError only for a call that makes none.
         """
 
 class SiteTotal:
@@ -693,6 +695,7 @@ class InKernel:
         scratch_bytes: int,
         record_map: Mapping[str, Any],
         record_cycles: float = 0.0,
+        empty_cycles: float = 0.0,
         keeps_bytes: bool = False,
     ) -> int: ...
     @staticmethod

@@ -85,9 +85,9 @@ def current_stream() -> int:
     return int(active.get_current_stream(active.get_current_device()))
 
 
-def jit(function: Callable[..., Any]) -> Any:
-    """`triton.jit(function)`."""
-    return importlib.import_module("triton").jit(function)
+def jit(function: Callable[..., Any], **options: Any) -> Any:
+    """`triton.jit(function, **options)`."""
+    return importlib.import_module("triton").jit(function, **options)
 
 
 def language() -> Any:

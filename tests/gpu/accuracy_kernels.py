@@ -3,7 +3,8 @@
 `timed` measures a part itself, with two reads of the clock and nothing else: the truth. `recorded`
 has the same part in a region. A part is a loop in PTX whose length the compiler does not know, and
 which ends when its last result has come: nothing of it moves across what measures it, and nothing
-of it is still under way.
+of it is still under way. Turns are long: a jump back takes some cycles more or less with the place
+of the loop in the code, which records change. `TIGHT` is what that makes of a short one.
 """
 
 # Kernels are in Triton's language: Python's types do not apply to them.
@@ -17,7 +18,7 @@ import proton.language as pl
 # Every part takes a count ($1), 64 bits ($2) and an address in shared memory ($3), and gives 64
 # bits ($0): what is computed is used.
 _LOOP = """{
-.reg .b64 at; .reg .b32 left, bits; .reg .f32 x, y; .reg .pred more;
+.reg .b64 at; .reg .b32 left, low, high; .reg .f32 x, y; .reg .pred more;
 mov.u32 left, $1; mov.u64 at, $2;
 BEFORE
 again: BODY
@@ -46,18 +47,20 @@ def _loop(
 
 
 def _chain(body: str) -> str:
-    """A loop on one number, each step of which needs the one before."""
-    before = "cvt.u32.u64 bits, at; mov.b32 x, bits; mov.f32 y, 0f3F8CCCCD;"
+    """A loop on one number, each step of which needs the one before; two floats are the 64 bits."""
+    before = "mov.b64 {low, high}, at; mov.b32 x, low; mov.b32 y, high;"
     until = "setp.neu.and.f32 more, x, 0f00000000, more;"
-    return _loop(body, before, "mov.b32 bits, x; cvt.u64.u32 $0, bits;", until)
+    return _loop(body, before, "mov.b32 low, x; mov.b64 $0, {low, high};", until)
 
 
 NOTHING = tl.constexpr("{ .reg .b32 unused; mov.u32 unused, $1; mov.u64 $0, $2; }")
 SPIN = tl.constexpr(_SPIN)
-MULTIPLY_ADD = tl.constexpr(_chain(4 * "fma.rn.f32 x, x, y, y; "))
-INVERSE_ROOT = tl.constexpr(_chain("rsqrt.approx.f32 x, x; fma.rn.f32 x, x, y, y;"))
-CHASE_NEAR = tl.constexpr(_loop("ld.global.ca.b64 at, [at];"))  # through the L1 cache
-CHASE_FAR = tl.constexpr(_loop("ld.global.cg.b64 at, [at];"))  # past it
+MULTIPLY_ADD = tl.constexpr(_chain(64 * "fma.rn.f32 x, x, y, y; "))
+TIGHT = tl.constexpr(_chain(4 * "fma.rn.f32 x, x, y, y; "))
+INVERSE_ROOT = tl.constexpr(_chain(10 * "rsqrt.approx.ftz.f32 x, x; fma.rn.f32 x, x, y, y; "))
+LOAD = tl.constexpr(_loop("ld.global.ca.b64 at, [at];"))
+CHASE_NEAR = tl.constexpr(_loop(10 * "ld.global.ca.b64 at, [at]; "))  # through the L1 cache
+CHASE_FAR = tl.constexpr(_loop(4 * "ld.global.cg.b64 at, [at]; "))  # past it
 # every lane copies 16 bytes, waits for them, and goes on where they point
 COPY = tl.constexpr(
     _loop(

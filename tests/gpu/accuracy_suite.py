@@ -27,6 +27,7 @@ FEW_TURNS = 8  # where a passage has many records inside
 LAUNCHES = 24
 MODE = "default:buffer_size=32768"  # of a CTA: room for every record of the regions in regions
 NODE_BYTES = 128
+TWO_FLOATS = 0x3F8CCCCD_3F800000  # 1.1 and 1.0
 # nodes of the rings that pointers are chased around: in the L1 cache, in the L2 cache, in memory
 RINGS = {"l1": 32, "l2": 4096, "memory": 1 << 22}
 
@@ -37,7 +38,7 @@ class Part:
 
     Attributes:
         code: name in `accuracy_kernels`.
-        count: of its loop, or the cycles to spin.
+        count: turns of its loop, or the cycles to spin.
         ring: where the pointers it chases stand; empty: it chases none.
         steps: that a region consists of, each in a region of its own; 0: it has none inside.
     """
@@ -66,18 +67,24 @@ PARTS = {
     "spin of 1000 cycles": Part("SPIN", 1000),
     "spin of 10 000 cycles": Part("SPIN", 10_000),
     "spin of 100 000 cycles": Part("SPIN", 100_000),
-    "32 dependent multiply-adds": Part("MULTIPLY_ADD", 8),
-    "256 dependent multiply-adds": Part("MULTIPLY_ADD", 64),
-    "2048 dependent multiply-adds": Part("MULTIPLY_ADD", 512),
-    "100 dependent inverse roots": Part("INVERSE_ROOT", 100),
-    "32 regions of 32 multiply-adds in one": Part("MULTIPLY_ADD", 8, steps=32),
-    "100 dependent loads, L1 cache": _memory("CHASE_NEAR", 100, "l1"),
-    "100 dependent loads, L2 cache": _memory("CHASE_FAR", 100, "l2"),
-    "32 dependent loads, memory": _memory("CHASE_FAR", 32, "memory"),
+    "4 dependent multiply-adds": Part("TIGHT", 1),
+    "64 dependent multiply-adds": Part("MULTIPLY_ADD", 1),
+    "256 dependent multiply-adds": Part("MULTIPLY_ADD", 4),
+    "2048 dependent multiply-adds": Part("MULTIPLY_ADD", 32),
+    "100 dependent inverse roots": Part("INVERSE_ROOT", 10),
+    "32 regions of 64 multiply-adds in one": Part("MULTIPLY_ADD", 1, steps=32),
+    "1 load, L1 cache": _memory("LOAD", 1, "l1"),
+    "100 dependent loads, L1 cache": _memory("CHASE_NEAR", 10, "l1"),
+    "100 dependent loads, L2 cache": _memory("CHASE_FAR", 25, "l2"),
+    "32 dependent loads, memory": _memory("CHASE_FAR", 8, "memory"),
     "8 asynchronous copies, L2 cache": _memory("COPY", 8, "l2"),
     "1 asynchronous copy, memory": _memory("COPY", 1, "memory"),
     "8 asynchronous copies, as an event": _memory("COPY", 8, "l2", is_event=True),
 }
+# What records change, not what is measured wrong: the same instructions take another time where
+# the loop stands elsewhere in the code. Held to no bar, and shown.
+CHANGED = {"64 turns of 4 multiply-adds": Part("TIGHT", 64)}
+ALL = PARTS | CHANGED
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,7 @@ class Accuracy:
 class Suite:
     """The parts, ready to run on a GPU."""
 
-    def __init__(self, names: Iterable[str] = PARTS) -> None:
+    def __init__(self, names: Iterable[str] = ALL) -> None:
         import torch
 
         if str(Path(__file__).parent) not in sys.path:
@@ -119,9 +126,9 @@ class Suite:
         self._torch: Any = torch
         self._torch.manual_seed(0)
         self._kernels: Any = accuracy_kernels
-        needed = {PARTS[name].ring for name in self.names} - {""}
+        needed = {ALL[name].ring for name in self.names} - {""}
         self._rings = {name: self._ring(RINGS[name]) for name in needed}
-        threads = max(32 * part.warps * part.ctas for part in PARTS.values())
+        threads = max(32 * part.warps * part.ctas for part in ALL.values())
         self._sink = torch.zeros(threads, dtype=torch.int64, device="cuda")
         self._cycles = torch.zeros(threads, dtype=torch.int32, device="cuda")
         self._launches = 0
@@ -136,14 +143,14 @@ class Suite:
         truths, header = self._run(launches)
         found = []
         for name in self.names:
-            around = statistics.mean(truths[_nothing_of(PARTS[name])])
-            truth = statistics.mean(truths[PARTS[name]]) - around
+            around = statistics.mean(truths[_nothing_of(ALL[name])])
+            truth = statistics.mean(truths[ALL[name]]) - around
             found.append(Accuracy(name, truth, measured_in(header, name)))
         return found
 
     def _run(self, launches: int) -> tuple[dict[Part, list[float]], dict[str, Any]]:
         """What each part really took, launch by launch, and what the profile's header says."""
-        parts = [PARTS[name] for name in self.names]
+        parts = [ALL[name] for name in self.names]
         empty = {_nothing_of(part) for part in parts} - set(parts)
         truths: dict[Part, list[float]] = {part: [] for part in [*parts, *empty]}
         with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +194,7 @@ class Suite:
     def _start(self, part: Part) -> int:
         """What a launch begins with: a node that no launch before began with, or a number."""
         if not part.ring:
-            return (1 << 40) + 0x3F800000
+            return TWO_FLOATS
         ring = self._rings[part.ring]
         self._launches += 1
         nodes = RINGS[part.ring]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.gpu.accuracy_suite import PARTS, Accuracy, Suite
+from tests.gpu.accuracy_suite import CHANGED, PARTS, Accuracy, Suite
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(240)]
 
@@ -31,6 +31,12 @@ def test_a_region_of_known_duration_is_measured_right(
 ) -> None:
     print(measured[name])
     assert measured[name].error <= measured[name].allowed, str(measured[name])
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_what_records_change_stays_small(measured: dict[str, Accuracy], name: str) -> None:
+    print(measured[name])
+    assert measured[name].error <= 0.1 * measured[name].truth, str(measured[name])
 
 
 def test_the_truth_is_what_was_asked_for(measured: dict[str, Accuracy]) -> None:

@@ -106,7 +106,7 @@ def fake_gpu(
     from tests.support.fake_launches import fake_launches
 
     fresh = Launches()
-    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
+    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     for name in ("zeros", "randn", "empty", "randperm"):

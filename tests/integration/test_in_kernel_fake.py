@@ -75,7 +75,7 @@ def copy(x_ptr, y_ptr, B: tl.constexpr):
 def launches(fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: Any) -> Iterator[Any]:
     """Triton on the fake driver; the cost of records is known, so that nobody measures it."""
     fresh = Launches()
-    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
+    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     with fake_launches(fake_driver) as active:
         active.path = fresh

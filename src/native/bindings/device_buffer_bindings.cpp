@@ -56,7 +56,8 @@ uint32_t count_of(nb::handle geometry, const char* name) {
 }
 
 DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_map,
-                     double record_cycles, std::optional<std::pair<int64_t, int64_t>> kernel_ns,
+                     double record_cycles, double empty_cycles,
+                     std::optional<std::pair<int64_t, int64_t>> kernel_ns,
                      double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
                      HostOffset* host_clock, bool spans,
                      const std::optional<nb::sequence>& drained) {
@@ -65,7 +66,7 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_m
                        count_of(geometry, "ring_bytes")};
   const std::vector<Region> regions = regions_of(record_map);
   DecodeOptions options{.clock_bits = number_in(record_map, "clock_bits", kShortClockBits),
-                        .record_cycles = record_cycles,
+                        .cost = {record_cycles, empty_cycles},
                         .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
                         .expected_warps = expected_warps,
@@ -184,7 +185,7 @@ void add_device_buffer(nb::module_& module) {
   auto type = nb::class_<DeviceBuffer>(module, "DeviceBuffer");
   add_constants(type);
   type.def_static("decode", decode, "buffer"_a, "geometry"_a, "record_map"_a, nb::kw_only(),
-                  "record_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
+                  "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
                   "nominal_cycles_per_ns"_a = 0.0, "expected_warps"_a = nb::none(),
                   "host_clock"_a = nb::none(), "spans"_a = false, "drained"_a = nb::none());
 }

@@ -42,7 +42,7 @@ std::vector<uint32_t> numbers_in(nb::handle mapping, const char* name) {
 }
 
 uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle record_map,
-                    double record_cycles, bool keeps_bytes) {
+                    double record_cycles, double empty_cycles, bool keeps_bytes) {
   RecordingKernel kernel;
   kernel.name = name;
   kernel.regions = regions_of(record_map);
@@ -65,7 +65,7 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
     return nb::cast<std::string>(nb::str(record_map.attr("get")(key, "")));
   };
   kernel.has_mailbox = text("strategy") == "flush" && text("memory") == "global";
-  kernel.record_cycles = record_cycles;
+  kernel.cost = {record_cycles, empty_cycles};
   kernel.keeps_bytes = keeps_bytes;
   if (const std::string problem = kernel.geometry(1).problem(); !problem.empty()) {
     throw Error(ErrorKind::kUsage, concat("kernel ", quote(name), ": ", problem));
@@ -251,7 +251,8 @@ void add_recorder(nb::module_& module) {
       .def_static(
           "set_limit", [](size_t bytes) { recorder().set_limit(bytes); }, "bytes"_a)
       .def_static("add_kernel", add_kernel, "name"_a, nb::kw_only(), "scratch_bytes"_a,
-                  "record_map"_a, "record_cycles"_a = 0.0, "keeps_bytes"_a = false)
+                  "record_map"_a, "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0,
+                  "keeps_bytes"_a = false)
       .def_static("start", start, "session"_a)
       .def_static(
           "stop", [](PySession& self) { self.detach_recorder(); }, "session"_a)

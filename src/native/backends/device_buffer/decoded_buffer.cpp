@@ -31,7 +31,7 @@ void check(std::span<const std::byte> buffer, const Geometry& geometry, size_t r
     refuse(concat("drained records of ", drained.size(), " slots; the buffer has ",
                   geometry.slot_count()));
   }
-  if (!std::isfinite(options.record_cycles) || options.record_cycles < 0) {
+  if (!options.cost.is_valid()) {
     refuse("the cost of a record must be a number of cycles from 0 on");
   }
   if (!options.kernel) return;
@@ -186,7 +186,7 @@ DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& g
   ClockMap clocks = fit(slots.headers, options.nominal_cycles_per_ns, losses);
   place_clocks(clocks, options, losses);
 
-  RegionMatcher matcher(regions, {options.record_cycles, options.keeps_spans}, losses);
+  RegionMatcher matcher(regions, {options.cost, options.keeps_spans}, losses);
   std::vector<Event> events;
   decoded.warps.reserve(slots.headers.size());
   for (size_t at = 0; at < slots.headers.size(); ++at) {

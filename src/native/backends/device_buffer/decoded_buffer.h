@@ -10,14 +10,15 @@
 
 #include "backends/device_buffer/clock_map.h"
 #include "backends/device_buffer/decode.h"
+#include "backends/device_buffer/record_cost.h"
 #include "backends/device_buffer/regions.h"
 
 namespace proton::device_buffer {
 
 struct DecodeOptions {
   uint32_t clock_bits = kShortClockBits;  // that a record holds
-  double record_cycles = 0;               // what a record costs; 0: nothing is corrected
-  double nominal_cycles_per_ns = 0;       // for kernels too short to tell; 0: unknown
+  RecordCost cost{};
+  double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
   bool is_rough = false;  // clocks are not fitted SM by SM: ClockMap::fit_roughly
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written

@@ -20,7 +20,7 @@ struct Losses {
   uint64_t long_gaps = 0;           // warps silent for longer than 2^32 cycles
   uint64_t bad_clock_pairs = 0;     // warps whose own times and clocks contradict each other
   uint64_t clock_outliers = 0;      // warps whose clocks disagree with the rest of their SM
-  uint64_t over_corrected = 0;      // regions shorter than the records in them should have cost
+  uint64_t over_corrected = 0;      // records that followed another sooner than they should cost
   uint64_t unplaced_spans = 0;      // spans of warps without usable clocks
   uint64_t host_misfits = 0;        // buffers that ran longer than the host says their kernel did
 

@@ -105,7 +105,7 @@ void Recorder::decode_and_report(Launch& launch, bool is_rough) {
   const int64_t started_ns = now_ns();
   DecodeOptions options;
   options.clock_bits = kernel.clock_bits;
-  options.record_cycles = kernel.record_cycles;
+  options.cost = kernel.cost;
   options.nominal_cycles_per_ns = launch.state->cycles_per_ns;
   options.expected_warps = kernel.expected_warps(launch.grid_ctas);
   options.host_offset = &launch.state->host_offset;
@@ -147,7 +147,7 @@ void Recorder::report(const Launch& launch, const DecodedBuffer& decoded) {
     told.phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
     each.target->book.add(
         {*told.phase, launch.kernel_number, each.context, launch.is_captured, told.device_id},
-        kernel.record_cycles, decoded);
+        kernel.cost.cycles, decoded);
     if (each.target->options.with_spans && !decoded.is_host_time) {
       each.target->sink->on_loss(losses::kUnplacedLaunch, 1);  // on no axis that a trace has
       continue;

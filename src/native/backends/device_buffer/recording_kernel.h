@@ -9,6 +9,7 @@
 
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/layout.h"
+#include "backends/device_buffer/record_cost.h"
 
 namespace proton::device_buffer {
 
@@ -25,7 +26,7 @@ struct RecordingKernel {
   std::vector<uint32_t> ctas;  // those that record; empty: see `cta_every`
   bool has_mailbox = false;    // it tells the host when a ring is full, and waits a little
   bool keeps_bytes = false;    // its buffers are handed over whole, besides
-  double record_cycles = 0;    // what a record costs
+  RecordCost cost{};           // of its records
 
   /// How the buffer of a grid of so many CTAs is divided.
   Geometry geometry(uint64_t grid_ctas) const {

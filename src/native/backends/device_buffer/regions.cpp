@@ -15,7 +15,11 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
   slot_ = slot;
   is_start_lost_ = is_start_lost;
   is_start_lost_in_cta_ |= is_start_lost;
+  worked_ = 0;
+  const Event* before = nullptr;
   for (const Event& event : events) {
+    if (options_.cost.is_known()) work_until(event, before);
+    before = &event;
     switch (event.kind) {
       case RecordKind::kStart:
         start(event);
@@ -30,6 +34,13 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
     }
   }
   finish_warp();
+}
+
+void RegionMatcher::work_until(const Event& event, const Event* before) {
+  if (before == nullptr || event.clock < before->clock) return;
+  const uint64_t raw = event.clock - before->clock, records = event.number - before->number;
+  losses_.over_corrected += options_.cost.contradicts(raw, records);
+  worked_ += options_.cost.without(raw, records);
 }
 
 void RegionMatcher::start(const Event& event) {
@@ -49,7 +60,7 @@ void RegionMatcher::start(const Event& event) {
     queues_[event.region].starts.push_back({slot_, event, context});
     queued_.push_back(event.region);
   } else {
-    open_.push_back({event, context, false});
+    open_.push_back({event, context, worked_, false});
   }
 }
 
@@ -77,7 +88,9 @@ void RegionMatcher::close(size_t at, const Event& end) {
     open_[above].is_crossed = true;
     ++crossed_;
   }
-  book(start.context, start.event, slot_, end, slot_, end.number - start.event.number);
+  const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
+  book(start.context, start.event, slot_, end, slot_,
+       options_.cost.is_known() ? worked_ - start.worked : static_cast<double>(raw));
 }
 
 /// A region that was crossed and starts again will not end twice: its first start is lost.
@@ -95,9 +108,7 @@ void RegionMatcher::end_queued(const Event& event) {
     pending_ends_.push_back({slot_, event, kNoContext});
     return;
   }
-  const Pending& oldest = queue.starts[queue.taken++];
-  // what is under way goes on beside the records in between: only the pair itself costs
-  book(oldest.context, oldest.event, slot_, event, slot_, 1);
+  book_pair(queue.starts[queue.taken++], event, slot_);
 }
 
 void RegionMatcher::note(const Event& event) {
@@ -156,16 +167,17 @@ RegionContext& RegionMatcher::touch(uint32_t context) {
   return touched;
 }
 
+/// What is under way goes on beside the records in between: only the pair itself costs.
+void RegionMatcher::book_pair(const Pending& start, const Event& end, uint64_t end_slot) {
+  const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
+  const double cycles =
+      options_.cost.is_known() ? options_.cost.without(raw, 1) : static_cast<double>(raw);
+  book(start.context, start.event, start.slot, end, end_slot, cycles);
+}
+
 void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, const Event& end,
-                         uint64_t end_slot, uint64_t steps) {
+                         uint64_t end_slot, double cycles) {
   const uint64_t raw = end.clock > start.clock ? end.clock - start.clock : 0;
-  double cycles = static_cast<double>(raw);
-  if (options_.record_cycles > 0) {
-    cycles -= options_.record_cycles * static_cast<double>(steps);
-    // one record's cost may fall anywhere: only what is more says that the cost is wrong
-    losses_.over_corrected += cycles < -options_.record_cycles;
-    cycles = std::max(cycles, 0.0);
-  }
   RegionContext& context = contexts_[at];
   const bool is_first = context.count++ == 0;
   context.raw_cycles += raw;
@@ -226,7 +238,7 @@ void RegionMatcher::end_cta() {
       ++(is_start_lost_in_cta_ ? losses_.overwritten_starts : losses_.unmatched_ends);
       continue;
     }
-    book(start->context, start->event, start->slot, end.event, end.slot, 1);
+    book_pair(*start, end.event, end.slot);
     ++start;
   }
   losses_.unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);

@@ -8,6 +8,7 @@
 
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/losses.h"
+#include "backends/device_buffer/record_cost.h"
 #include "base/key_index.h"
 
 namespace proton::device_buffer {
@@ -53,7 +54,7 @@ struct RegionSpan {
 class RegionMatcher {
  public:
   struct Options {
-    double record_cycles = 0;  // what a record costs
+    RecordCost cost{};
     bool keeps_spans = false;
   };
 
@@ -72,6 +73,7 @@ class RegionMatcher {
   struct Open {
     Event event;
     uint32_t context;
+    double worked;    // `worked_` at its start
     bool is_crossed;  // what it was nested in has ended: nothing is nested in it any more
   };
   struct Pending {  // an asynchronous start or end without its other half
@@ -94,7 +96,9 @@ class RegionMatcher {
   /// The context of a region here; kNoContext where there are too many.
   uint32_t enter_context(uint32_t region);
   void book(uint32_t context, const Event& start, uint64_t start_slot, const Event& end,
-            uint64_t end_slot, uint64_t steps);
+            uint64_t end_slot, double cycles);
+  void book_pair(const Pending& start, const Event& end, uint64_t end_slot);
+  void work_until(const Event& event, const Event* before);
   RegionContext& touch(uint32_t context);
   void finish_warp();
 
@@ -107,6 +111,7 @@ class RegionMatcher {
   // of the warp at hand
   uint64_t slot_ = 0;
   bool is_start_lost_ = false;
+  double worked_ = 0;  // cycles from its first record on, without what records cost
   std::vector<Open> open_;
   size_t crossed_ = 0;    // of open_
   uint64_t skipped_ = 0;  // starts without a context, whose ends must be skipped too

@@ -1,7 +1,10 @@
 """What a record costs on this machine: measured once for each device, and kept in a file.
 
-A kernel passes through empty regions, records back to back, so that the median passage is the cost
-of one record. What it is depends on the device, the driver, Triton, and on how records are stored.
+A kernel passes through empty regions, records back to back: each waits until the store of the one
+before has read its registers. Where there is work between records, that hides the wait: the same
+kernel passes through a region with some work and one with twice as much, and what the second takes
+less than twice the first is what a record adds. Both depend on the device, the driver, Triton, and
+on how records are stored.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from proton.inkernel.modes import Default, parse_instrumentation
 
 LAUNCHES = 5
 LIMIT_S = 10.0
-KERNEL = "empty_regions"
+KERNEL = "known_regions"
 _FOLDER = "PROTON_CACHE_DIR"
-_VERSION = 2  # of the file's entries; raised when records are made another way
+_VERSION = 3  # of the file's entries; raised when records are made another way
 
 _log = logging.getLogger("proton")
 _lock = threading.RLock()
@@ -86,35 +89,47 @@ def storage_of(records: KernelRecords) -> Default:
 
 
 def measure(records: KernelRecords) -> ProbeCost:
-    """Run the kernel of empty regions, recorded as `records` are.
+    """Run the kernel of known regions, recorded as `records` are.
 
     Raises:
         ProtonError, RuntimeError: it could not be compiled or run, or recorded nothing.
     """
-    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ARGUMENTS, chosen_kernel
 
     if _native.InKernel.is_capturing(_triton_launch.current_stream()):
         raise RuntimeError("a graph is being captured; launch a kernel before that")
     with chosen_kernel(storage_of(records)) as kernel, _own_session() as session:
         for _ in range(LAUNCHES):
-            kernel[(1,)](ROUNDS, num_warps=4)
+            kernel[(1,)](*ARGUMENTS, num_warps=4)
         if not _native.InKernel.flush(LIMIT_S):
             raise RuntimeError(f"the kernel {KERNEL!r} did not end within {LIMIT_S:.0f} s")
         return cost_in(_native.InKernel.sums(session, 0))
 
 
 def cost_in(sums: list[dict[str, Any]]) -> ProbeCost:
-    """The cost that launches of the kernel of empty regions show.
+    """The cost that launches of the kernel of known regions show.
+
+    The work is the same in every passage: its shortest one has waited for nothing else.
 
     Raises:
-        RuntimeError: there was none, or it recorded nothing.
+        RuntimeError: there was none, or it did not record its regions, or not as they are.
     """
-    passages = [region for each in sums for region in each["regions"] if region["count"]]
-    if not passages:
-        raise RuntimeError(f"the kernel {KERNEL!r} recorded nothing")
-    empty = max(passages, key=lambda region: int(region["count"]))
-    error = max(empty["p90"] - empty["p50"], empty["p50"] - empty["p10"])
-    return ProbeCost(round(empty["p50"], 2), round(error, 2))
+    passages = {
+        region["region"]: region for each in sums for region in each["regions"] if region["count"]
+    }
+    if len(passages) != 3:
+        raise RuntimeError(f"the kernel {KERNEL!r} recorded {len(passages)} of its 3 regions")
+    empty, once, twice = (passages[at] for at in sorted(passages))
+    cycles = float(2 * once["min"] - twice["min"])
+    if not 0 < cycles <= once["min"]:
+        raise RuntimeError(
+            f"work took {once['min']:.0f} cycles with a record, and twice as much of it "
+            f"{twice['min']:.0f}"
+        )
+    waits = max(0.0, empty["p50"] - cycles)
+    spread = max(empty["p90"] - empty["p50"], empty["p50"] - empty["p10"])
+    error = max(cycles, waits) + spread
+    return ProbeCost(round(cycles, 2), round(empty["p50"], 2), round(error, 2))
 
 
 @contextmanager
@@ -146,7 +161,10 @@ def read_costs(path: Path) -> dict[str, ProbeCost]:
     """What the file knows; nothing where there is none, or where it is damaged."""
     try:
         found = json.loads(path.read_bytes())
-        return {key: ProbeCost(float(cost), float(error)) for key, (cost, error) in found.items()}
+        return {
+            key: ProbeCost(float(cycles), float(empty), float(error))
+            for key, (cycles, empty, error) in found.items()
+        }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 
@@ -154,7 +172,9 @@ def read_costs(path: Path) -> dict[str, ProbeCost]:
 def write_cost(path: Path, key: str, cost: ProbeCost) -> None:
     """Add to the file; a folder that cannot be written to is no harm."""
     costs = read_costs(path) | {key: cost}
-    text = json.dumps({name: (each.cycles, each.error_cycles) for name, each in costs.items()})
+    text = json.dumps(
+        {name: (each.cycles, each.empty_cycles, each.error_cycles) for name, each in costs.items()}
+    )
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.name}.{os.getpid()}")

@@ -18,9 +18,16 @@ from proton.inkernel.tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class ProbeCost:
-    """What a record costs, in cycles, and how far that may be off."""
+    """What a record costs, in cycles.
+
+    Attributes:
+        cycles: That it adds where there is work around it; 0: not known.
+        empty_cycles: Between two records with nothing between them.
+        error_cycles: How far a passage may be off after both are taken off; None: not known.
+    """
 
     cycles: float = 0.0
+    empty_cycles: float = 0.0
     error_cycles: float | None = None
 
 
@@ -113,6 +120,7 @@ class Kernels:
             scratch_bytes=records.scratch_bytes,
             record_map=records.record_map,
             record_cycles=cost.cycles,
+            empty_cycles=cost.empty_cycles,
             keeps_bytes=bool(tools) or has_memory(records.record_map),
         )
         loaded = LoadedKernel(number, name, function, records, cost, tools)

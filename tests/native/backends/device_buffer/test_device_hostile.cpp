@@ -31,8 +31,9 @@ void check_sense(const DecodedBuffer& decoded, const Geometry& geometry) {
 }
 
 DecodeOptions random_options(std::mt19937_64& random) {
-  DecodeOptions options{.record_cycles = static_cast<double>(random() % 3 * 20),
-                        .keeps_spans = random() % 2 == 0};
+  DecodeOptions options{
+      .cost = {static_cast<double>(random() % 3 * 10), static_cast<double>(random() % 30)},
+      .keeps_spans = random() % 2 == 0};
   static HostOffset offset;
   if (random() % 2 == 0) options.kernel = {1'000'000, 1'050'000};
   if (random() % 2 == 0) options.host_offset = &offset;

@@ -7,12 +7,12 @@ namespace {
 
 /// One CTA with these warps, all regions nested but those listed.
 DecodedBuffer regions_of(const std::vector<Warp>& warps, const std::vector<uint32_t>& queued = {},
-                         double record_cycles = 0, uint32_t ring_bytes = 1024) {
+                         RecordCost cost = {}, uint32_t ring_bytes = 1024) {
   Buffer buffer({1, static_cast<uint32_t>(warps.size()), ring_bytes});
   for (size_t slot = 0; slot < warps.size(); ++slot) buffer.put(slot, warps[slot]);
   std::vector<Region> regions = nested(8);
   for (const uint32_t region : queued) regions[region].matching = Matching::kQueued;
-  return buffer.decode(regions, {.record_cycles = record_cycles, .keeps_spans = true});
+  return buffer.decode(regions, {.cost = cost, .keeps_spans = true});
 }
 
 /// The summary of a region below a parent's region; null: there is none.
@@ -73,7 +73,7 @@ TEST(ends_whose_start_was_overwritten_are_told_apart) {
   warp.start(0, 0);
   for (uint64_t i = 1; i < 8; ++i) warp.mark(1, i);
   warp.end(0, 9).start(2, 10).end(2, 12);
-  const DecodedBuffer decoded = regions_of({warp}, {}, 0, 64);
+  const DecodedBuffer decoded = regions_of({warp}, {}, {}, 64);
   CHECK_EQ(decoded.losses.overwritten_starts, 1);
   CHECK_EQ(decoded.losses.unmatched_ends, 0);
   CHECK_EQ(decoded.losses.overwritten_records, 3);
@@ -139,7 +139,7 @@ TEST(an_asynchronous_end_before_every_start_is_unmatched) {
 TEST(the_cost_of_a_record_is_taken_off_for_each_record_in_a_region) {
   Warp warp;
   warp.start(0, 0).start(1, 50).end(1, 70).mark(2, 90).end(0, 200);
-  const DecodedBuffer decoded = regions_of({warp}, {}, 20);
+  const DecodedBuffer decoded = regions_of({warp}, {}, {20});
   CHECK_EQ(find_region(decoded, 1, 0)->cycles, 0);        // one record long: empty
   CHECK_EQ(find_region(decoded, 0)->cycles, 200 - 80.0);  // three inside, and its own
   CHECK_EQ(find_region(decoded, 0)->raw_cycles, 200);
@@ -147,19 +147,48 @@ TEST(the_cost_of_a_record_is_taken_off_for_each_record_in_a_region) {
 }
 
 TEST(a_cost_that_cannot_be_is_counted_and_nothing_gets_negative) {
-  const DecodedBuffer decoded = regions_of({Warp{}.start(0, 0).end(0, 10)}, {}, 20);
+  const DecodedBuffer decoded = regions_of({Warp{}.start(0, 0).end(0, 10)}, {}, {20});
   CHECK_EQ(find_region(decoded, 0)->cycles, 0);
-  CHECK_EQ(decoded.losses.over_corrected, 0);  // within one record's cost
+  CHECK_EQ(decoded.losses.over_corrected, 0);  // a record may take half of what it mostly does
   const DecodedBuffer worse =
-      regions_of({Warp{}.start(0, 0).mark(1, 1).mark(1, 2).end(0, 3)}, {}, 20);
+      regions_of({Warp{}.start(0, 0).mark(1, 1).mark(1, 2).end(0, 3)}, {}, {20});
   CHECK_EQ(find_region(worse, 0)->cycles, 0);
-  CHECK_EQ(worse.losses.over_corrected, 1);
+  CHECK_EQ(worse.losses.over_corrected, 3);
+}
+
+TEST(a_record_right_behind_another_costs_more_than_one_behind_work) {
+  const RecordCost cost{8, 20};
+  const auto cycles_of = [&](uint64_t raw) {
+    return find_region(regions_of({Warp{}.start(0, 0).end(0, raw)}, {}, cost), 0)->cycles;
+  };
+  CHECK_EQ(cycles_of(20), 0);  // an empty region
+  CHECK_EQ(cycles_of(15), 0);
+  CHECK_EQ(cycles_of(26), 12);  // neither empty nor long enough to hide the wait
+  CHECK_EQ(cycles_of(32), 24);
+  CHECK_EQ(cycles_of(1000), 992);
+}
+
+TEST(what_encloses_regions_is_their_sum_and_what_lies_between_them) {
+  Warp warp;
+  warp.start(0, 0);
+  for (uint64_t i = 0; i < 10; ++i) warp.start(1, 200 * i + 20).end(1, 200 * i + 120);
+  warp.end(0, 2000);
+  const DecodedBuffer decoded = regions_of({warp}, {}, {8, 20});
+  CHECK_EQ(find_region(decoded, 1, 0)->cycles, 10 * 92.0);
+  CHECK_EQ(find_region(decoded, 0)->cycles, 0 + 10 * 92.0 + 9 * 92.0 + 72);
+  CHECK_EQ(decoded.losses.over_corrected, 0);
+}
+
+TEST(a_value_costs_two_records) {
+  Warp warp;
+  warp.start(0, 0).value32(2, 100, 7).end(0, 300);
+  CHECK_EQ(find_region(regions_of({warp}, {}, {8, 20}), 0)->cycles, 300 - 3 * 8.0);
 }
 
 TEST(records_under_an_asynchronous_pair_cost_it_nothing) {
   Warp warp;
   warp.start(5, 0).mark(0, 10).mark(0, 40).end(5, 100);
-  CHECK_EQ(find_region(regions_of({warp}, {5}, 20), 5)->cycles, 80);
+  CHECK_EQ(find_region(regions_of({warp}, {5}, {20}), 5)->cycles, 80);
 }
 
 TEST(nesting_deeper_than_is_kept_is_counted_and_the_rest_stays_right) {
@@ -167,7 +196,7 @@ TEST(nesting_deeper_than_is_kept_is_counted_and_the_rest_stays_right) {
   for (uint64_t i = 0; i < 300; ++i) warp.start(0, i);
   for (uint64_t i = 0; i < 300; ++i) warp.end(0, 1000 + i);
   warp.start(1, 2000).end(1, 2007);
-  const DecodedBuffer decoded = regions_of({warp}, {}, 0, 8192);
+  const DecodedBuffer decoded = regions_of({warp}, {}, {}, 8192);
   CHECK_EQ(decoded.losses.too_deep, 44);
   CHECK_EQ(find_region(decoded, 0)->raw_cycles, 1299);  // the outermost
   CHECK_EQ(find_region(decoded, 1)->raw_cycles, 7);

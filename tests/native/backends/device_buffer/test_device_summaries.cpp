@@ -131,9 +131,10 @@ TEST(a_buffer_that_cannot_have_the_geometry_is_refused) {
 
 TEST(options_that_make_no_sense_are_refused) {
   const Buffer buffer({1, 1, 64});
-  CHECK_HAS(refusal(buffer, {.record_cycles = -1}), "the cost of a record");
-  CHECK_HAS(refusal(buffer, {.record_cycles = std::numeric_limits<double>::quiet_NaN()}),
+  CHECK_HAS(refusal(buffer, {.cost = {-1}}), "the cost of a record");
+  CHECK_HAS(refusal(buffer, {.cost = {std::numeric_limits<double>::quiet_NaN()}}),
             "must be a number of cycles");
+  CHECK_HAS(refusal(buffer, {.cost = {8, -1}}), "the cost of a record");
   CHECK_HAS(refusal(buffer, {}, kRegionLimit + 1), "there are ids for 16384");
   CHECK_HAS(refusal(buffer, {.clock_bits = 40}), "cannot hold 40 bits of a clock; choose 32 or 48");
   DecodeOptions options;

@@ -63,18 +63,21 @@ def test_the_key_tells_machines_and_ways_of_storing_apart() -> None:
 
 
 def test_costs_are_kept_in_a_file_that_others_may_write_too() -> None:
-    write_cost(cache_file(), "a", ProbeCost(20.0, 1.0))
-    write_cost(cache_file(), "b", ProbeCost(28.5, 2.0))
-    assert read_costs(cache_file()) == {"a": ProbeCost(20.0, 1.0), "b": ProbeCost(28.5, 2.0)}
+    costs = {"a": ProbeCost(8.0, 20.0, 12.0), "b": ProbeCost(10.0, 28.5, 19.0)}
+    for key, cost in costs.items():
+        write_cost(cache_file(), key, cost)
+    assert read_costs(cache_file()) == costs
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"a": 3}', '{"a": ["x", 1]}', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"a": 3}', '{"a": [1, 2]}', '{"a": ["x", 1, 2]}', "\0"]
+)
 def test_a_damaged_file_knows_nothing_and_is_written_anew(text: str) -> None:
     cache_file().parent.mkdir(parents=True)
     cache_file().write_text(text)
     assert read_costs(cache_file()) == {}
-    write_cost(cache_file(), "a", ProbeCost(20.0, 1.0))
-    assert read_costs(cache_file()) == {"a": ProbeCost(20.0, 1.0)}
+    write_cost(cache_file(), "a", ProbeCost(8.0, 20.0, 12.0))
+    assert read_costs(cache_file()) == {"a": ProbeCost(8.0, 20.0, 12.0)}
 
 
 def test_the_folder_is_the_users_for_caches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,11 +86,30 @@ def test_the_folder_is_the_users_for_caches(monkeypatch: pytest.MonkeyPatch) -> 
     assert cache_file() == Path("/somewhere/proton/record_costs.json")
 
 
-def test_the_cost_is_the_median_passage_of_the_emptiest_region() -> None:
-    region: dict[str, Any] = {"count": 640, "p10": 19.0, "p50": 20.0, "p90": 24.0}
-    assert cost_in([{"regions": [{**region, "count": 0}, region]}]) == ProbeCost(20.0, 4.0)
-    with pytest.raises(RuntimeError, match="recorded nothing"):
+def sums(empty: float = 20.0, once: float = 220.0, twice: float = 432.0) -> list[dict[str, Any]]:
+    found = [
+        {"region": 0, "p10": empty - 1, "p50": empty, "p90": empty + 0.5, "min": 18},
+        {"region": 1, "p10": once, "p50": once + 40, "p90": once + 90, "min": once},
+        {"region": 2, "p10": twice, "p50": twice + 70, "p90": twice + 90, "min": twice},
+    ]
+    return [{"regions": [{"count": 80, **region} for region in reversed(found)]}]
+
+
+def test_a_record_costs_what_twice_the_work_takes_less_than_the_work_twice() -> None:
+    assert cost_in(sums()) == ProbeCost(8.0, 20.0, 13.0)
+    assert cost_in(sums(empty=6.0)) == ProbeCost(8.0, 6.0, 9.0), "stores that are put off"
+
+
+def test_passages_that_do_not_fit_together_tell_no_cost() -> None:
+    with pytest.raises(RuntimeError, match="recorded 0 of its 3 regions"):
         cost_in([{"regions": []}])
+    lost = sums()
+    lost[0]["regions"][0]["count"] = 0
+    with pytest.raises(RuntimeError, match="recorded 2 of its 3 regions"):
+        cost_in(lost)
+    for twice in (200.0, 440.0, 500.0):
+        with pytest.raises(RuntimeError, match=f"220 cycles with a record.* {twice:.0f}"):
+            cost_in(sums(twice=twice))
 
 
 def test_it_is_measured_once_and_known_afterwards(
@@ -97,13 +119,13 @@ def test_it_is_measured_once_and_known_afterwards(
 
     def measure(of: KernelRecords) -> ProbeCost:
         measured.append(of)
-        return ProbeCost(21.0, 0.5)
+        return ProbeCost(8.0, 21.0, 13.0)
 
     monkeypatch.setattr(calibration, "measure", measure)
-    assert cost_of(records()) == ProbeCost(21.0, 0.5)
-    assert cost_of(records()) == ProbeCost(21.0, 0.5)
+    assert cost_of(records()) == ProbeCost(8.0, 21.0, 13.0)
+    assert cost_of(records()) == ProbeCost(8.0, 21.0, 13.0)
     monkeypatch.setattr(calibration, "_known", {})  # as in the next process
-    assert cost_of(records()) == ProbeCost(21.0, 0.5)
+    assert cost_of(records()) == ProbeCost(8.0, 21.0, 13.0)
     assert len(measured) == 1
     cost_of(records("global"))
     assert len(measured) == 2

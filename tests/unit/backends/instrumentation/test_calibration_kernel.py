@@ -1,4 +1,4 @@
-"""The kernel of empty regions, compiled by Triton and run on the fake driver."""
+"""The kernel of known regions, compiled by Triton and run on the fake driver."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ triton = pytest.importorskip("triton")
 def test_a_passage_of_it_is_what_a_record_costs(
     fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ARGUMENTS, chosen_kernel
     from proton.inkernel.modes import parse_instrumentation
     from tests.support.fake_launches import STEP_CYCLES, fake_launches
 
@@ -34,10 +34,10 @@ def test_a_passage_of_it_is_what_a_record_costs(
         chosen_kernel(parse_instrumentation("default:buffer_type=global")) as kernel,
         proton.scope("layer"),
     ):
-        kernel[(2,)](ROUNDS, num_warps=4)  # its own cost is measured by itself, in a session apart
+        kernel[(2,)](*ARGUMENTS, num_warps=4)  # its own cost is measured in a session apart
     proton.finalize(session)
     (cost,) = calibration.read_costs(calibration.cache_file()).values()
-    assert cost.cycles == STEP_CYCLES
+    assert (cost.cycles, cost.empty_cycles) == (STEP_CYCLES, STEP_CYCLES)
     profile = open_profile("run.hatchet")
     (entry,) = profile.in_kernel
     assert (entry.launches, entry.record_cycles) == (1, STEP_CYCLES)
@@ -52,7 +52,7 @@ def test_it_is_not_run_into_a_graph_that_the_program_captures(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from proton.backends.instrumentation.calibration_kernel import ROUNDS, chosen_kernel
+    from proton.backends.instrumentation.calibration_kernel import ARGUMENTS, chosen_kernel
     from proton.inkernel.modes import parse_instrumentation
     from tests.support.fake_launches import fake_launches
 
@@ -67,7 +67,7 @@ def test_it_is_not_run_into_a_graph_that_the_program_captures(
     ):
         active.stream = stream
         fake_driver.calls.fake_capture_begin(stream)
-        kernel[(2,)](ROUNDS, num_warps=4)
+        kernel[(2,)](*ARGUMENTS, num_warps=4)
         graph = fake_driver.instantiate(fake_driver.calls.fake_capture_end(stream))
         fake_driver.replay(graph)
     proton.finalize(session)

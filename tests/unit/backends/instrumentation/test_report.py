@@ -28,7 +28,7 @@ def report(
     regions: list[dict[str, Any]], memory: MemorySum | None = None, **more: Any
 ) -> RecordedKernel:
     records = KernelRecords("ops", 0, 512, 128, {"regions": REGIONS}, 4, None, None, {})
-    kernel = LoadedKernel(0, "mm", 1, records, ProbeCost(20.0, 1.5))
+    kernel = LoadedKernel(0, "mm", 1, records, ProbeCost(20.0, 20.0, 1.5))
     found = {
         "name": "mm",
         "context": ["layer"],
