@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
 from proton.files.journal_format import SUFFIX, is_alive, read_facts
 from proton.model.profile import Profile
@@ -136,7 +137,8 @@ def _recover(journal: str, request: Request) -> list[str]:
             f"{journal}: process {facts.get('pid')} is still running and will write its profile "
             "itself; to look at it now name another file: -o OUTPUT"
         )
-    profile = open_profile(journal)
+    with busy(f"reading {journal}"):
+        profile = open_profile(journal)
     phase = facts.get("phase") or 0
     parts = _parts_before(journal, facts)
     written = _written_by(journal, facts, profile)
@@ -148,7 +150,8 @@ def _recover(journal: str, request: Request) -> list[str]:
             raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
         if request.output is not None and parts:
             profile = join_phases({**parts, phase: profile}, profile.source)
-        write_profile(profile, target)
+        with busy(f"writing {target}"):
+            write_profile(profile, target)
         lines = [*profile.warnings, *_about_parts(parts), f"wrote {target}"]
     if not (request.keeps or is_alive(facts)):
         lines += _clean(journal, facts)

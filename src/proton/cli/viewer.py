@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from proton._version import __version__
+from proton.cli.progress import busy
 from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
@@ -141,7 +142,8 @@ def _digest(profile: Profile, *, as_json: bool) -> list[str]:
 def _open(path: str) -> Profile:
     if not path:
         raise UsageError("the name of the file is empty")
-    return open_profile(path)
+    with busy(f"reading {path}"):
+        return open_profile(path)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -5,17 +5,21 @@ from __future__ import annotations
 import gc
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from proton.errors import FormatError
+from proton.errors import FormatError, StillGrowing
 from proton.files.parts import find_parts, gap_warnings, is_part
 from proton.files.read import read_profile
 from proton.files.schema import SUFFIXES
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
+
+_FRESH_S = 5.0  # a file that was written to within this may still grow
+_ENDS_IN_THE_MIDDLE = ("truncated", "cut off", "is empty", "torn")  # words of the readers
 
 
 def open_profile(path: str | os.PathLike[str]) -> Profile:
@@ -56,9 +60,15 @@ def with_suffix(path: Path) -> Path:
 
 
 def open_file(path: Path, source: str) -> Profile:
-    """The recording in this one file; `source` is what messages and the profile call it."""
+    """The recording in this one file; `source` is what messages and the profile call it.
+
+    Raises:
+        StillGrowing: It ends in the middle and was written to a moment ago.
+        FormatError: It cannot be read, or is no profile.
+    """
     try:
-        if stat.S_ISCHR(path.stat().st_mode) or stat.S_ISBLK(path.stat().st_mode):
+        status = path.stat()
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
             raise FormatError(f"{source}: a device, not a file")  # it may never end
         data = path.read_bytes()
     except FileNotFoundError:
@@ -74,6 +84,17 @@ def open_file(path: Path, source: str) -> Profile:
         raise FormatError(
             f"{source}: too large for the memory of this machine ({len(data)} bytes)"
         ) from None
+    except FormatError as error:
+        if not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
+            raise
+        raise _cut_short(str(error), time.time() - status.st_mtime) from None
+
+
+def _cut_short(text: str, age_s: float) -> FormatError:
+    """The error of a file that ends in the middle, with what to expect of it."""
+    if age_s < _FRESH_S:
+        return StillGrowing(f"{text}; it is still being written: look again when it is whole")
+    return FormatError(f"{text}; it was cut: copy or record it again")
 
 
 def _open_parts(parts: dict[int, Path], source: str) -> Profile:

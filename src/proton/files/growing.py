@@ -7,13 +7,12 @@ and the journal of the open one. `open_growing` reads what is whole and says wha
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from proton.errors import FormatError, StillGrowing
+from proton.errors import FormatError
 from proton.files.detect import open_file, with_suffix
 from proton.files.export import export_of_path
 from proton.files.journal_format import SUFFIX as JOURNAL_SUFFIX
@@ -22,9 +21,6 @@ from proton.files.parts import find_parts, gap_warnings, is_part, part_name
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
-
-_FRESH_S = 5.0  # a file that was written to within this may still grow
-_ENDS_IN_THE_MIDDLE = ("truncated", "cut off", "is empty", "torn")  # words of the readers
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 
@@ -142,7 +138,7 @@ def open_growing(recording: Recording, source: str | None = None) -> Profile:
         FormatError: Nothing of it can be read; the text says whether the file may still grow.
     """
     if recording.whole is not None:
-        return read_whole(recording.whole, source)
+        return open_file(recording.whole, source or os.fspath(recording.whole))
     journal = recording.journal
     facts = {} if journal is None else read_facts(journal) or {}
     phases, failures = read_phases(recording.parts, facts)
@@ -159,31 +155,6 @@ def open_growing(recording: Recording, source: str | None = None) -> Profile:
     return replace(joined, warnings=(*joined.warnings, *(f"left out: {text}" for text in failures)))
 
 
-def read_whole(path: Path, source: str | None = None) -> Profile:
-    """One file, whose error says what to expect where it ends in the middle.
-
-    Raises:
-        StillGrowing: It ends in the middle and was written to a moment ago.
-        FormatError: It is no profile.
-    """
-    try:
-        return open_file(path, source or os.fspath(path))
-    except FormatError as error:
-        if not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
-            raise
-        if _age_s(path) < _FRESH_S:
-            text = "it is still being written; look again when it is whole"
-            raise StillGrowing(f"{error}; {text}") from None
-        raise FormatError(f"{error}; it was cut: copy or record it again") from None
-
-
-def _age_s(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
 def read_phases(
     parts: tuple[Path, ...], facts: Mapping[str, Any]
 ) -> tuple[dict[int, Profile], list[str]]:
@@ -198,7 +169,7 @@ def read_phases(
         if facts and number >= (facts.get("phase") or 0):
             continue
         try:
-            profile = read_whole(path)
+            profile = open_file(path, os.fspath(path))
         except FormatError as error:
             failures.append(str(error))
             continue

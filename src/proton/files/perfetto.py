@@ -28,12 +28,13 @@ from proton.files.perfetto_fields import (
     Track,
 )
 from proton.files.perfetto_tables import SUMMARY, TABLES, Tables, read_tables
-from proton.files.protobuf import WireError, integer, parse
+from proton.files.protobuf import CutShortError, WireError, integer, parse
 from proton.model.trace import Trace
 
 _MAX_BLOCK = 1 << 28  # bytes that one compressed packet may unpack to
 _TIME_LIMIT = 1 << 62  # so that differences fit 64 bits too
 _START = bytes([TRACE_PACKET << 3 | 2])
+_COMPRESSED = b"\x92\x03"  # the key of Packet.COMPRESSED_PACKETS
 
 
 class PerfettoFile(NamedTuple):
@@ -54,6 +55,17 @@ def is_perfetto(data: bytes) -> bool:
     except (WireError, IndexError):
         return False
     return bool(fields) and data[at + size : at + size + 1] in (b"", _START)
+
+
+def is_cut_perfetto(data: bytes) -> bool:
+    """Whether `data` is the beginning of a trace of ours that ends in its first packet."""
+    if not data.startswith(_START):
+        return False
+    try:
+        size, at = _size(data, 1)
+    except IndexError:
+        return False
+    return data[at : at + 2] == _COMPRESSED and at + size > len(data)
 
 
 def read_perfetto(data: bytes, source: str) -> PerfettoFile:
@@ -89,7 +101,13 @@ def _size(data: bytes, at: int) -> tuple[int, int]:
 
 def _packets(data: bytes, source: str) -> Iterator[bytes]:
     """Every packet, those in compressed ones too."""
-    for number, packet in parse(data):
+    try:
+        fields = parse(data)
+    except CutShortError:
+        raise FormatError(
+            f"{source}: truncated: the file ends at byte {len(data)}, inside a packet"
+        ) from None
+    for number, packet in fields:
         if number != TRACE_PACKET or type(packet) is not bytes:
             raise WireError("is no packet of a trace", 0)
         if not packet.startswith(_COMPRESSED):
@@ -98,9 +116,6 @@ def _packets(data: bytes, source: str) -> Iterator[bytes]:
         for _, block in parse(packet):
             if type(block) is bytes:
                 yield from _packets_of_block(block, source)
-
-
-_COMPRESSED = b"\x92\x03"  # the key of Packet.COMPRESSED_PACKETS
 
 
 def _packets_of_block(block: bytes, source: str) -> Iterator[bytes]:

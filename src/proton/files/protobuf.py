@@ -20,6 +20,10 @@ class WireError(ValueError):
         self.at = at
 
 
+class CutShortError(WireError):
+    """Bytes that end in the middle of a field."""
+
+
 def parse(data: int | bytes, start: int = 0, end: int | None = None) -> list[Field]:
     """The fields of the message in `data[start:end]`, in their order.
 
@@ -40,26 +44,26 @@ def parse(data: int | bytes, start: int = 0, end: int | None = None) -> list[Fie
         value: int | bytes
         if wire == VARINT:
             if at >= stop:
-                raise WireError("ends inside a number", at)
+                raise CutShortError("ends inside a number", at)
             value = data[at]
             at += 1
             if value >= 0x80:
                 value, at = _varint(data, at - 1, stop)
         elif wire == LENGTH:
             if at >= stop:
-                raise WireError("ends inside a length", at)
+                raise CutShortError("ends inside a length", at)
             size = data[at]
             at += 1
             if size >= 0x80:
                 size, at = _varint(data, at - 1, stop)
             if size > stop - at:
-                raise WireError(f"has a field of {size} bytes where {stop - at} are left", at)
+                raise CutShortError(f"has a field of {size} bytes where {stop - at} are left", at)
             value = data[at : at + size]
             at += size
         elif wire in (FIXED64, FIXED32):
             size = 8 if wire == FIXED64 else 4
             if size > stop - at:
-                raise WireError("ends inside a number", at)
+                raise CutShortError("ends inside a number", at)
             value = int.from_bytes(data[at : at + size], "little")
             at += size
         else:
@@ -73,7 +77,7 @@ def _varint(data: bytes, at: int, stop: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= stop:
-            raise WireError("ends inside a number", at)
+            raise CutShortError("ends inside a number", at)
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift

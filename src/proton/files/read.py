@@ -16,7 +16,7 @@ from proton.files.frames import is_kinds
 from proton.files.hatchet import read_tree
 from proton.files.journal import read_journal
 from proton.files.journal_format import is_journal
-from proton.files.perfetto import is_perfetto, read_perfetto
+from proton.files.perfetto import is_cut_perfetto, is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import Summary, read_devices, read_summary
 from proton.model.metric import CPU_TIME_NS, MetricKind
@@ -52,6 +52,10 @@ def read_profile(data: bytes, source: str) -> Profile:
     if data[0] in _MSGPACK_LISTS:
         root, devices = _split(decode_msgpack(data, source), source)
         return _read_hatchet(root, devices, source, doubt=False)[0]
+    if is_cut_perfetto(data):
+        raise FormatError(
+            f"{source}: truncated: the file ends at byte {len(data)}, inside a packet"
+        )
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
             raise FormatError(f"{source}: compressed with {name}; unpack it first")

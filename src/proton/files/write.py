@@ -51,8 +51,10 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
 
 def _wrong_kind(profile: Profile, output_format: str) -> DataKindError:
     possible = ", ".join(map(repr, formats_of(profile))) or "none"
+    what = "a tree" if profile.trace is None else "a trace"
+    other = "a trace: record one with data='trace'" if profile.trace is None else "a tree"
     return DataKindError(
-        f"{profile.source}: format {output_format!r} cannot hold this profile; "
+        f"{profile.source}: is {what}, and format {output_format!r} holds {other}; "
         f"choose one of {possible}"
     )
 

@@ -56,12 +56,20 @@ def test_traces_go_to_perfettos_format_and_back() -> None:
         (["a", "b", "--metric"], UsageError, "--metric needs a value"),
         (["a", "b", "--output-format=svg"], UsageError, "unknown output format 'svg'"),
         (["a", "b.hatchet", "--metric", "x"], UsageError, "--metric has no meaning"),
-        (["tree.hatchet", "out.pftrace"], DataKindError, "cannot hold this profile"),
+        (
+            ["tree.hatchet", "out.pftrace"],
+            DataKindError,
+            "is a tree, and format 'perfetto' holds a trace: record",
+        ),
         (["tree.hatchet", "./tree.hatchet"], UsageError, "is the input itself"),
         (["tree.hatchet", "out.json"], UsageError, "end it in .hatchet, .hatchet_msgpack"),
         (["tree.hatchet", "out"], UsageError, "the suffix names no format"),
         (["none.hatchet", "out.hatchet"], FormatError, "none.hatchet"),
-        (["trace.chrome_trace", "out.hatchet"], DataKindError, "cannot hold this profile"),
+        (
+            ["trace.chrome_trace", "out.hatchet"],
+            DataKindError,
+            "is a trace, and format 'hatchet' holds a tree;",
+        ),
         (["tree.hatchet", "none/out.hatchet_msgpack"], WriteError, "none/out.hatchet_msgpack: "),
     ],
 )

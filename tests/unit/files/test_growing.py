@@ -128,7 +128,7 @@ def test_a_file_that_ends_in_the_middle_grows_or_was_cut(kept: int) -> None:
     write("run.hatchet")
     path = Path("run.hatchet")
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(StillGrowing, match="it is still being written; look again"):
+    with pytest.raises(StillGrowing, match="it is still being written: look again"):
         time_of("run")
     os.utime(path, (1, 1))
     with pytest.raises(FormatError, match="it was cut: copy or record it again") as caught:

@@ -110,7 +110,7 @@ def test_files_of_two_processes_can_be_joined() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"\x0a\x05abc", "run.pftrace: packet 0 has a field of 5 bytes where 3 are left"),
+        (b"\x0a\x05abc", "run.pftrace: truncated: the file ends at byte 5, inside a packet"),
         (b"\x10\x05", "run.pftrace: packet 0 is no packet of a trace"),
         (b"\x0a\x06\x92\x03\x03abc", "run.pftrace: a compressed packet is damaged"),
         (b"\x0a\x02\x58\x01", "run.pftrace: packet 0 has a number where a message belongs"),
@@ -142,3 +142,13 @@ def _varint(value: int) -> bytes:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes([*out, value])
+
+
+@pytest.mark.parametrize("kept", [8, 300, -1])
+def test_a_file_of_ours_that_was_cut_says_so(kept: int) -> None:
+    data = (DATA / "proton_trace.pftrace").read_bytes()
+    size = len(data[:kept])
+    with pytest.raises(FormatError, match=f"truncated: the file ends at byte {size}, inside a pac"):
+        read_profile(data[:kept], "x")
+    with pytest.raises(FormatError, match=f"ends at byte {len(data) + size}, inside a packet"):
+        read_profile(data + data[:kept], "x")
