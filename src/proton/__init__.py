@@ -34,6 +34,7 @@ if TYPE_CHECKING or _HAS_CORE:
 if TYPE_CHECKING:
     from proton import context, data, mode, specs
     from proton.inkernel.instrument import instrument, restore
+    from proton.notebook import show
 
 __all__ = [
     "DEFAULT_PROFILE_NAME",
@@ -54,6 +55,7 @@ __all__ = [
     "profile",
     "restore",
     "scope",
+    "show",
     "specs",
     "start",
     "state",
@@ -64,14 +66,18 @@ _SUBMODULES = frozenset(
 )
 
 
-_LATE = {"instrument": "proton.inkernel.instrument", "restore": "proton.inkernel.instrument"}
+_LATE = {
+    "instrument": "proton.inkernel.instrument",
+    "restore": "proton.inkernel.instrument",
+    "show": "proton.notebook",
+}
 
 
 def __getattr__(name: str) -> Any:
     """What is imported when first used; recording names only when the core is missing."""
     if name in _SUBMODULES:
         return import_module(f"proton.{name}")
-    if _HAS_CORE and name in _LATE:
+    if (_HAS_CORE and name in _LATE) or name == "show":  # reading needs no core
         return getattr(import_module(_LATE[name]), name)
     if not _HAS_CORE and (name == "_native" or name in __all__):
         from proton.errors import BackendUnavailable

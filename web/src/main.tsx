@@ -1,12 +1,14 @@
-/** Opens the page: takes the data out of it, builds the model, draws. */
+/** Opens the page: takes the data out of it or from where it is served, builds the model, draws. */
 import { effect } from "@preact/signals"
 import { render } from "preact"
+import { liveAddress, startLive } from "./live"
 import { buildPage } from "./model"
 import { baseName, printable } from "./names"
 import { FormatError } from "./read"
-import { followAddress, isDark, page, profile } from "./state"
+import { renewPage } from "./renew"
+import { followAddress, isDark, notice, page, profile } from "./state"
 import "./style.css"
-import { PageError, unpackText } from "./unpack"
+import { type Container, PageError, unpack, unpackText } from "./unpack"
 import { followKeys } from "./views/keyboard"
 import { Shell } from "./views/shell"
 
@@ -21,24 +23,63 @@ async function open(): Promise<void> {
   try {
     const data = document.getElementById(DATA_ID)
     if (data === null) throw new PageError("This page holds no profile; write one with: proton report FILE")
+    const address = liveAddress(data)
+    if (address !== null) {
+      follow(address, place)
+      return
+    }
     const container = await unpackText(data.textContent ?? "")
     data.remove() // nobody reads it twice
-    page.value = buildPage(container)
+    show(container, place)
   } catch (error) {
-    const isOurs = error instanceof PageError || error instanceof FormatError
-    const line = isOurs ? error.message : `This page cannot be shown: ${String(error)}`
-    if (!isOurs) console.error(error)
-    render(<p class="problem opening">{printable(line)}</p>, place)
+    complain(lineOf(error), place)
+  }
+}
+
+/** Show what `proton serve` has, now and whenever it changes. */
+function follow(address: string, place: HTMLElement): void {
+  startLive(address, {
+    onData: (buffer) => {
+      try {
+        show(unpack(buffer), place)
+      } catch (error) {
+        throw new PageError(lineOf(error))
+      }
+    },
+    onProblem: (line) => {
+      notice.value = line
+      if (page.value === null) complain(line, place)
+    },
+  })
+}
+
+function show(container: Container, place: HTMLElement): void {
+  const next = buildPage(container)
+  if (page.value !== null) {
+    renewPage(next)
     return
   }
+  page.value = next
   followAddress()
   followKeys()
   effect(() => {
     const shown = profile.value
     document.title = shown === null ? "proton" : `${printable(baseName(shown.source))} – proton`
   })
+  render(null, place) // a line that stood here
   place.replaceChildren()
   render(<Shell />, place)
+}
+
+function complain(line: string, place: HTMLElement): void {
+  render(line === "" ? null : <p class="problem opening">{printable(line)}</p>, place)
+}
+
+/** What to tell the reader of an error; one that is none of ours is a bug, and the console has it all. */
+function lineOf(error: unknown): string {
+  if (error instanceof PageError || error instanceof FormatError) return error.message
+  console.error(error)
+  return `This page cannot be shown: ${String(error)}`
 }
 
 void open()

@@ -1,8 +1,8 @@
 """Command line: one module a command; `main` here picks the command and the exit code.
 
 `arguments` reads the words, `run` profiles a target (with `target`, `launch`, `triton_alias`,
-`children` and `summary`), `doctor`, `report`, `convert`, `merge` and `recover` are commands of
-their own, `completion` is for shells and `progress` for who waits.
+`children` and `summary`), `doctor`, `report`, `serve`, `convert`, `merge` and `recover` are
+commands of their own, `completion` is for shells and `progress` for who waits.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from proton.cli.arguments import CommandArguments, CompletionArguments, Question, parse
+from proton.cli.arguments import (
+    COMMANDS,
+    CommandArguments,
+    CompletionArguments,
+    Question,
+    parse,
+)
 from proton.errors import ProtonError, UsageError
-
-_PRESENT = (
-    "doctor",
-    "report",
-    "convert",
-    "merge",
-    "recover",
-)  # each a module of this room with run(words) -> exit code
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(arguments, CompletionArguments):
             from proton.cli.completion import completion_script
 
-            print(completion_script(arguments.shell, _PRESENT))
+            print(completion_script(arguments.shell, COMMANDS))
             return 0
         if isinstance(arguments, CommandArguments):
             return _command(arguments)
@@ -56,10 +54,5 @@ def _answer(question: Question) -> int:
 
 
 def _command(arguments: CommandArguments) -> int:
-    if arguments.command not in _PRESENT:
-        raise UsageError(
-            f"'{arguments.command}' is a command that this version does not have yet; "
-            f"to run a script of that name: proton -- {arguments.command}"
-        )
     module = import_module(f"proton.cli.{arguments.command}")
     return int(module.run(arguments.words))

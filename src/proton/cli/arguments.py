@@ -15,6 +15,7 @@ from typing import Any
 from proton.errors import UsageError
 
 SHELLS = ("bash", "zsh", "fish")
+# Each a module of this room with USAGE and run(words) -> exit code.
 COMMANDS = ("doctor", "report", "serve", "convert", "merge", "recover")
 
 

@@ -11,7 +11,7 @@ _HEAD = """\
 usage: proton [options] script.py [arguments]
        proton [options] pytest [arguments]
        proton [options] --module package.module [arguments]
-       proton doctor | report | convert | merge | recover ...
+       proton doctor | report | serve | convert | merge | recover ...
 
 Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
 follows the target is the target's own. '--' says that a target follows, whatever its name.
@@ -21,6 +21,7 @@ _COMMANDS = """\
 commands:
   doctor                       check this machine and say what to do about each problem
   report FILE... [-o PAGE]     a page for the browser that shows profiles, in one file
+  serve FILE... | FOLDER       the same on this machine, renewed while a job writes
   convert INPUT OUTPUT         rewrite a profile in the format that OUTPUT's suffix names
   merge A B... -o OUT          profiles of several ranks as one, with their spread
   recover FILE [-o OUTPUT]     the profile of a process that was killed, from its journal
@@ -35,6 +36,7 @@ examples:
   proton --module package.tool x y      as: python -m package.tool x y
   proton --follow-children launch.py    a profile per process: proton.PID.hatchet
   proton report run1.hatchet            a page with everything in it: run1.html
+  proton serve profiles/                all profiles of a folder, always new
   proton merge profiles/ -o run.hatchet one profile of many ranks
   source <(proton --completion bash)    complete all this in bash; zsh and fish likewise
 

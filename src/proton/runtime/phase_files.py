@@ -17,6 +17,13 @@ from proton.runtime.names import file_name
 from proton.runtime.options import SessionOptions, read_rank
 from proton.runtime.ownership import Claim, claim, is_of_another, variants
 
+_latest: list[str] = []  # at most one: what this process wrote last
+
+
+def latest_file() -> str | None:
+    """The absolute path of the file that this process wrote last; None if there is none."""
+    return _latest[0] if _latest else None
+
 
 class PhaseFiles:
     """Where the phases of one session go."""
@@ -56,12 +63,16 @@ class PhaseFiles:
             )
         except WriteError as error:
             if error.rescued_to is not None:
-                self.written.append(error.rescued_to)
+                self._note(error.rescued_to)
             raise
-        self.written.append(path)
+        self._note(path)
         if self._early.get(phase) == path:
             del self._early[phase]  # it is not early any more
         self.drop_early(phase)
+
+    def _note(self, path: str) -> None:
+        self.written.append(path)
+        _latest[:] = [os.path.abspath(path)]
 
     def write_early(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
         """Write one phase now, in case the process is killed; it is written again at the end.

@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from proton.cli import main
-from proton.cli.arguments import OPTIONS, SHELLS
+from proton.cli.arguments import COMMANDS, OPTIONS, SHELLS
 from proton.cli.completion import completion_script
 from proton.errors import UsageError
-
-COMMANDS = ("doctor", "convert", "merge", "recover")
 
 
 def completed(*words: str, folder: Path) -> list[str]:
@@ -43,6 +41,13 @@ def test_bash_completes_options_values_commands_and_files(tmp_path: Path) -> Non
     assert completed("proton", "me", folder=tmp_path) == ["merge", "merge_them.py"]
     assert completed("/usr/bin/proton", "merge", "--s", folder=tmp_path) == ["--skip-broken"]
     assert completed("proton", "convert", "x", "--me", folder=tmp_path) == ["--metric"]
+    assert completed("proton", "ser", folder=tmp_path) == ["serve"]
+    assert completed("proton", "serve", "x", "--", folder=tmp_path) == [
+        "--port",
+        "--no-open",
+        "--help",
+    ]
+    assert completed("proton", "report", "--o", folder=tmp_path) == ["--output"]
     assert completed("proton-viewer", "--mark", folder=tmp_path) == ["--markdown"]
     assert completed("proton-viewer", "--color", "a", folder=tmp_path) == ["auto", "always"]
     assert completed("proton-opt", "--print", folder=tmp_path) == ["--print-after"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proton.cli import main
+from proton.cli.arguments import COMMANDS
 from proton.cli.help import VERSION, help_text
 
 
@@ -26,20 +27,12 @@ def test_the_words_of_the_process_are_the_default(
     assert capsys.readouterr().out == VERSION + "\n"
 
 
-def test_a_command_to_come_is_known_and_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "x"]) == 2
-    assert capsys.readouterr().err == (
-        "proton: 'serve' is a command that this version does not have yet; "
-        "to run a script of that name: proton -- serve\n"
-    )
-
-
 def test_a_failure_of_the_machine_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", "no-such.hatchet", "x.hatchet_msgpack"]) == 1
     assert capsys.readouterr().err.startswith("proton: no-such.hatchet: ")
 
 
-@pytest.mark.parametrize("command", ["doctor", "convert", "merge", "recover"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "--help"]) == 0
     shown = capsys.readouterr().out

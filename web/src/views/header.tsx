@@ -6,6 +6,7 @@ import { summaryOf } from "../parts/summary"
 import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, theme, zoom } from "../state"
 import { grouped, moment, plainName } from "../units"
 import { isHelpOpen } from "./help"
+import { LiveMark } from "./live"
 
 export const SEARCH_ID = "search"
 
@@ -49,6 +50,7 @@ function Recorded({ of }: { of: Profile }): VNode {
       {summary !== null && summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
       <span class="quiet when">{moment(of.recording.header.startNs)}</span>
       <Losses of={of} />
+      <LiveMark />
     </>
   )
 }

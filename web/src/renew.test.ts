@@ -1,0 +1,77 @@
+import { beforeEach, describe, expect, it } from "vitest"
+import { PAGE_FORMAT, type PageObject } from "./format"
+import { buildPage, type Page, type Profile } from "./model"
+import { renewPage, sameRow } from "./renew"
+import { page, profileIndex, selection } from "./state"
+
+type Tree = { [name: string]: Tree } | [string, Tree][]
+
+function node(name: string, below: Tree): unknown {
+  const entries = Array.isArray(below) ? below : Object.entries(below)
+  return { frame: { name, type: "function" }, metrics: {}, children: entries.map(([each, tree]) => node(each, tree)) }
+}
+
+function pageOf(...trees: Tree[]): Page {
+  const profiles = trees.map((tree, index) => ({ source: `${index}`, document: [node("ROOT", tree), {}], parts: {} }))
+  const head = { format: PAGE_FORMAT, made_by: "", profiles, diff: null, columns: {} } as unknown as PageObject
+  return buildPage({ page: head, column: () => new Float64Array() })
+}
+
+const only = (tree: Tree): Profile => pageOf(tree).profiles[0] as Profile
+
+beforeEach(() => {
+  page.value = null
+  profileIndex.value = 0
+  selection.value = null
+})
+
+describe("a row in newer data", () => {
+  it("is found by its path, wherever it stands now", () => {
+    const before = only({ b: { k: {} } })
+    const after = only({ a: { k: {} }, b: { j: {}, k: {} } })
+    expect(sameRow(before, after, 2)).toBe(5)
+    expect(sameRow(before, after, 0)).toBe(0)
+  })
+
+  it("of several of one name is the one at the same place", () => {
+    const before = only([["a", {}], ["k", {}], ["k", {}]])
+    const after = only([["k", {}], ["a", {}], ["k", {}], ["k", {}]])
+    expect(sameRow(before, after, 3)).toBe(3)
+    expect(sameRow(before, after, 2)).toBe(1)
+  })
+
+  it("that is gone, or never was, is none", () => {
+    const before = only({ a: { k: {} } })
+    expect(sameRow(before, only({ a: {} }), 2)).toBeNull()
+    expect(sameRow(before, before, 99)).toBeNull()
+  })
+})
+
+describe("renewing the page", () => {
+  it("keeps what is selected", () => {
+    page.value = pageOf({ b: {} })
+    selection.value = { kind: "node", row: 1 }
+    renewPage(pageOf({ a: {}, b: {} }))
+    expect(selection.value).toEqual({ kind: "node", row: 2 })
+    selection.value = { kind: "kernel", name: "k" }
+    renewPage(pageOf({ a: {} }))
+    expect(selection.value).toEqual({ kind: "kernel", name: "k" })
+  })
+
+  it("selects nothing where that is gone", () => {
+    page.value = pageOf({ b: {} })
+    selection.value = { kind: "node", row: 1 }
+    renewPage(pageOf({ a: {} }))
+    expect(selection.value).toBeNull()
+    selection.value = { kind: "span", index: 3 }
+    renewPage(pageOf({ a: {} }))
+    expect(selection.value).toBeNull()
+  })
+
+  it("shows the first profile where the shown one is gone", () => {
+    page.value = pageOf({}, { b: {} })
+    profileIndex.value = 1
+    renewPage(pageOf({ a: {} }))
+    expect(profileIndex.value).toBe(0)
+  })
+})

@@ -1,0 +1,41 @@
+/** New data in place of the old: the page stays at what its reader was looking at. */
+import { batch } from "@preact/signals"
+import type { Page, Profile } from "./model"
+import { page, profile, profileIndex, selection } from "./state"
+
+/** Show `next`. What is selected stays, also where its row is another one now. */
+export function renewPage(next: Page): void {
+  const before = profile.value
+  const chosen = selection.value
+  batch(() => {
+    page.value = next
+    if (profileIndex.value >= next.profiles.length) profileIndex.value = 0
+    const after = next.profiles[profileIndex.value]
+    if (before === null || after === undefined || chosen === null) return
+    if (chosen.kind === "node") {
+      const row = sameRow(before, after, chosen.row)
+      selection.value = row === null ? null : { kind: "node", row }
+    } else if (chosen.kind === "span") {
+      selection.value = null // spans have no name of their own
+    }
+  })
+}
+
+/** The row of `after` on the path that `row` has in `before`; null where there is none. */
+export function sameRow(before: Profile, after: Profile, row: number): number | null {
+  let at = 0
+  for (const step of before.path(row)) {
+    const found = childLike(before, after, at, step)
+    if (found === undefined) return null
+    at = found
+  }
+  return row < before.size ? at : null
+}
+
+/** Of several children of one name the one at the same place among them. */
+function childLike(before: Profile, after: Profile, parent: number, row: number): number | undefined {
+  const name = before.rawName(row)
+  const siblings = before.children(before.parents[row] as number)
+  const place = siblings.filter((each) => each < row && before.rawName(each) === name).length
+  return after.children(parent).filter((each) => after.rawName(each) === name)[place]
+}
