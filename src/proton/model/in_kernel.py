@@ -19,6 +19,8 @@ NO_PARENT = -1
 REGISTERS = "registers"  # of a thread
 SPILLS = "spills"  # bytes of a thread
 SHARED = "shared"  # bytes of a CTA
+# Warps that ran while the frequency changed: by their own readings they are placed as well.
+CLOCK_CHANGES = "clock_outliers"
 OCCUPANCY = "occupancy"  # warps of a multiprocessor, or a share of what it can hold
 
 
@@ -146,6 +148,10 @@ class RecordedKernel:
             for name, change in self.changed.items()
             if _is_worse(name, change.plain, change.recorded)
         }
+
+    def lost(self) -> dict[str, int]:
+        """The losses that sums miss something by."""
+        return {kind: n for kind, n in self.losses.items() if n and kind != CLOCK_CHANGES}
 
     def region_path(self, number: int) -> Iterator[Region]:
         """The region and those around it, the innermost first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from proton.model.in_kernel import OCCUPANCY, SHARED, SPILLS, Change, RecordedKernel
+from proton.model.in_kernel import CLOCK_CHANGES, OCCUPANCY, SHARED, SPILLS, Change, RecordedKernel
 from proton.model.profile import Profile
 from proton.render.names import cut_middle, display_name, printable
 from proton.render.style import RED, Style
@@ -45,11 +45,21 @@ def marks_of(kernel: RecordedKernel) -> list[str]:
     marks = []
     if harm := changes_text(kernel.harm()):
         marks.append(f"{name}: recording changed it: {harm}")
-    lost = {kind: count for kind, count in kernel.losses.items() if count}
-    if lost:
+    if lost := kernel.lost():
         listed = ", ".join(f"{format_count(n)} {printable(kind)}" for kind, n in lost.items())
         marks.append(f"{name}: lost in-kernel: {listed}")
     return marks
+
+
+def clock_note(kernel: RecordedKernel) -> str:
+    """That the frequency was not steady, for who wonders why warps differ; else empty."""
+    warps = kernel.losses.get(CLOCK_CHANGES, 0)
+    if not warps:
+        return ""
+    return (
+        f"{_counted(warps, 'warp')} ran while the clock's frequency changed and stand where their "
+        "own readings put them"
+    )
 
 
 def short_mark(kernels: Sequence[RecordedKernel]) -> str:
@@ -59,7 +69,7 @@ def short_mark(kernels: Sequence[RecordedKernel]) -> str:
         words.append("spills")
     if any(OCCUPANCY in kernel.harm() for kernel in kernels):
         words.append("occupancy changed")
-    if any(any(kernel.losses.values()) for kernel in kernels):
+    if any(kernel.lost() for kernel in kernels):
         words.append("records lost")
     return f"(! {', '.join(words)})" if words else ""
 

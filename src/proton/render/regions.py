@@ -16,7 +16,7 @@ from proton.render.bars import bar
 from proton.render.choose import choose_kernel
 from proton.render.head import head_lines
 from proton.render.heat import heat_lines
-from proton.render.in_kernel import changes_text, marks_of, wrapped
+from proton.render.in_kernel import changes_text, clock_note, marks_of, wrapped
 from proton.render.names import cell_width, cut_middle, display_name, pad, printable
 from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
@@ -72,6 +72,8 @@ def kernel_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
         lines.append(f"in {path if style.width is None else cut_middle(path, style.width - 3)}")
     for mark in marks_of(kernel):
         lines += [style.paint(line, RED) for line in wrapped(f"! {mark}", style)]
+    if note := clock_note(kernel):
+        lines += wrapped(note, style)
     if kernel.regions:
         lines += ["", *RegionTable(kernel, style, full=full).lines()]
     if kernel.values:

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 from proton.model.in_kernel import Change, RecordedKernel
 from proton.model.profile import Profile
-from proton.render.in_kernel import changes_text, in_kernel_lines, marks_of, short_mark, wrapped
+from proton.render.in_kernel import (
+    changes_text,
+    clock_note,
+    in_kernel_lines,
+    marks_of,
+    short_mark,
+    wrapped,
+)
 from proton.render.style import Style
 from tests.support.in_kernel import KERNEL
 
@@ -47,6 +54,14 @@ def test_a_mark_is_a_few_words() -> None:
     assert short_mark([KERNEL]) == "(! spills, occupancy changed, records lost)"
     assert short_mark([SOUND, replace(KERNEL, losses={})]) == "(! spills, occupancy changed)"
     assert short_mark([SOUND]) == ""
+
+
+def test_a_frequency_that_changed_is_noted_and_is_no_loss() -> None:
+    kernel = replace(SOUND, losses={"clock_outliers": 7})
+    assert marks_of(kernel) == []
+    assert short_mark([kernel]) == ""
+    assert clock_note(kernel).startswith("7 warps ran while the clock's frequency changed")
+    assert clock_note(SOUND) == ""
 
 
 def test_text_is_wrapped_where_there_is_a_width() -> None:
