@@ -13,13 +13,12 @@ PYTHON_MATRIX := 3.12 3.13
 
 PACKAGE_FILES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f \
 	-not -name '*.so' -not -name '*.pyc' 2>/dev/null)
-WEB_FILES := $(shell find web/src web/page.html web/vite.config.ts web/tsconfig.json -type f \
-	-not -name '*.test.ts' -not -name '*.test.tsx' 2>/dev/null)
+WEB_FILES := tools/page.py $(shell find web -path web/node_modules -prune -o -type f -print 2>/dev/null)
 PYTHON_DIRS := src tests tools benchmarks examples
 PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-matrix test-long test-native test-web test-gpu test-python \
+.PHONY: help demo build test test-matrix test-long test-native test-page test-web test-gpu test-python \
 	lint types format format-check contracts tree web docs bench check clean
 
 help:  ## list the targets
@@ -35,7 +34,13 @@ $(VENV)/.stamp-test: $(VENV)/.stamp-demo tools/requirements/test.txt tools/requi
 	@$(RUN) -m tools.venv test $(VENV)
 	@touch $@
 
-$(VENV)/.stamp-package: $(VENV)/.stamp-demo $(PACKAGE_FILES)
+# Without Node, or without a network to get the page's packages from, this is a warning.
+build/.stamp-web: $(WEB_FILES)
+	@mkdir -p build
+	@$(PYTHON) -m tools.page --optional
+	@touch $@
+
+$(VENV)/.stamp-package: $(VENV)/.stamp-demo $(PACKAGE_FILES) build/.stamp-web
 	@$(RUN) -m tools.progress "building and installing proton (a minute at first, seconds later)" \
 		$(RUN) -m pip install --disable-pip-version-check --verbose \
 		--no-build-isolation --no-deps --force-reinstall .
@@ -47,6 +52,8 @@ demo: $(VENV)/.stamp-package  ## build, install, profile examples/matmul.py and 
 	@cd build/demo && ../../$(RUN) -m proton --quiet --hook triton --name matmul ../../examples/matmul.py
 	@echo "== proton-viewer -m time/ms,time/%,gflop/s build/demo/matmul.hatchet"
 	@$(RUN) -m proton.viewer -m time/ms,time/%,gflop/s build/demo/matmul.hatchet
+	@echo "== proton report build/demo/matmul.hatchet"
+	@$(RUN) -m proton report build/demo/matmul.hatchet || test $$? = 1
 
 build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYTHONPATH=src
 	@mkdir -p build
@@ -60,7 +67,7 @@ build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYT
 test: $(VENV)/.stamp-test  ## everything that needs no GPU, set-up included (under 10 minutes)
 	@$(MAKE) --no-print-directory check
 
-check: format-check lint types contracts tree test-native test-python  ## `make test` after set-up
+check: format-check lint types contracts tree test-page test-native test-python  ## `make test` after set-up
 
 test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
 	@echo "== pytest: all tests that need no GPU"
@@ -75,8 +82,11 @@ test-native: $(VENV)/.stamp-test  ## C++ tests: plain, under ASan and under TSan
 		$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON sh tests/native/run.sh $$kind || exit 1; \
 	done
 
-test-web:  ## tests of the web pages
-	@echo "the web pages are not part of this version; their tests come with them"
+test-page:  # types and unit tests of the page, and its build; skipped aloud without Node
+	@$(PYTHON) -m tools.page --check
+
+test-web: test-page $(VENV)/.stamp-test $(VENV)/.stamp-package  ## the page: types, unit tests, in a browser
+	@$(PYTEST) -m web tests/web
 
 test-gpu: $(VENV)/.stamp-package  ## tests that need a GPU
 	@$(RUN) -c "import pytest, pytest_timeout, xdist" 2>/dev/null || \
@@ -116,17 +126,8 @@ format: $(VENV)/.stamp-test  ## format everything in place
 
 # ---- the rest ----
 
-web: src/proton/render/assets/page.html  ## build the page that shows profiles (needs Node 20)
-
-# Not `npm ci`: it insists on packages of platforms that an index may not have.
-web/node_modules/.stamp: web/package.json web/package-lock.json web/.npmrc
-	@$(PYTHON) -m tools.progress "installing the page's packages" npm --prefix web install --no-save
-	@touch $@
-
-src/proton/render/assets/page.html: $(WEB_FILES) web/node_modules/.stamp
-	@echo "== building the page"
-	@npm --prefix web run --silent build -- --logLevel warn
-	@touch $@
+web:  ## build the page that shows profiles (needs Node 20)
+	@$(PYTHON) -m tools.page
 
 docs: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## check the documentation: links, names, snippets
 	@$(RUN) -m pytest -q tests/integration/test_docs.py tests/unit/test_public_surface.py
@@ -135,4 +136,4 @@ bench: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## measure, and write docs/pe
 	@$(RUN) benchmarks/run_all.py
 
 clean:  ## remove builds and environments
-	rm -rf build dist $(VENV) .venv-* src/proton/_native*.so .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist web/node_modules $(VENV) .venv-* src/proton/_native*.so .mypy_cache .pytest_cache .ruff_cache

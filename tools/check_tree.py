@@ -1,4 +1,4 @@
-"""Checks what linters do not: file sizes, test mirrors, C++ include order, words, ratchets.
+"""Checks what linters do not: sizes, test mirrors, include order, words, ratchets, the page.
 
 Run by `make check`. Each check takes the repository root and returns the complaints it has,
 one line each, beginning with the path. The lists below may only shrink.
@@ -11,6 +11,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from tools.check_web import WEB_CHECKS
 
 Complaints = list[str]
 
@@ -45,6 +47,7 @@ FORBIDDEN_WORDS = {
     "pypi" + ".org": "the name of a package index",
     "python" + "hosted": "the name of a package index",
     "download.py" + "torch": "the name of a package index",
+    "npm" + "js.org": "the name of a package index",
     "index" + "-url": "a setting of somebody's machine",
 }
 
@@ -55,9 +58,9 @@ RATCHETS: dict[str, int] = {
     "TO" + "DO": 0,
 }
 
-ROOMS = ("src", "tests", "tools", "benchmarks", "examples")
-CODE = {".py", ".h", ".cpp", ".c", ".ts"}
-TEXT = CODE | {".md", ".toml", ".txt", ".sh", ".cmake", ".yaml", ".yml", ".pyi"}
+ROOMS = ("src", "tests", "tools", "benchmarks", "examples", "web/src")
+CODE = {".py", ".h", ".cpp", ".c", ".ts", ".tsx", ".css"}
+TEXT = CODE | {".md", ".html", ".json", ".toml", ".txt", ".sh", ".cmake", ".yaml", ".yml", ".pyi"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -168,7 +171,9 @@ def check_native_headers(root: Path) -> Complaints:
 def check_words(root: Path) -> Complaints:
     """No paths of one machine and no index hosts, in files or documents."""
     paths = [*files(root, (*ROOMS, "docs"), TEXT)]
-    paths += [p for p in sorted(root.iterdir()) if p.is_file() and p.suffix in TEXT]
+    for folder in (root, root / "web"):
+        beside = sorted(folder.iterdir()) if folder.exists() else []
+        paths += [p for p in beside if p.is_file() and (p.suffix in TEXT or p.name == ".npmrc")]
     paths += [p for p in (root / "Makefile", root / ".ci" / "run") if p.exists()]
     complaints = []
     for path in paths:
@@ -201,6 +206,7 @@ CHECKS: tuple[Callable[[Path], Complaints], ...] = (
     check_native_headers,
     check_words,
     check_ratchets,
+    *WEB_CHECKS,
 )
 
 
