@@ -14,12 +14,12 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
         "format names units env",
-        "unpack read",
+        "unpack read live",
         "model",
         "parts",
         "layout",
         "draw",
-        "state",
+        "state renew",
         "views",
         "main",
     )
@@ -118,7 +118,7 @@ def check_web_markup(root: Path) -> Complaints:
 def check_web_mirrors(root: Path) -> Complaints:
     """What has no DOM in it has its tests beside it."""
     folder = root / "web" / "src"
-    tested = ("read", "unpack", "model", "units", "names", "state", "layout")
+    tested = ("read", "unpack", "live", "model", "units", "names", "state", "renew", "layout")
     return [
         f"{path.relative_to(root).as_posix()}: has no {path.stem}.test.ts beside it"
         for path in sources(root)
