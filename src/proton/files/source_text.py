@@ -14,6 +14,12 @@ from proton.model.sampling import SourceFile
 _MOST_BYTES = 1 << 24  # no source that people write is longer
 
 
+# How files end that people write kernels and what calls them in.
+_PROGRAMS = frozenset(
+    ".py .pyi .pyx .c .cc .cpp .cu .cuh .h .hip .hpp .inc .ll .mlir .ptx .ttir .ttgir".split()
+)
+
+
 class TextState(Enum):
     """How a file relates to the one that was recorded."""
 
@@ -33,6 +39,11 @@ class SourceText(NamedTuple):
     def line(self, number: int) -> str | None:
         """The text of line `number`, the first of which is 1; None where there is none."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else None
+
+
+def is_program(path: str) -> bool:
+    """Whether a file is named like one that people write programs in."""
+    return os.path.splitext(path)[1].lower() in _PROGRAMS
 
 
 def read_source(path: str, recorded: SourceFile | None, beside: str = "") -> SourceText:

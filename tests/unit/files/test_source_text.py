@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.files.source_text import TextState, read_source
+from proton.files.source_text import TextState, is_program, read_source
 from proton.model.sampling import SourceFile
 
 CONTENT = b"a = 1\nb = 2\n"
@@ -68,3 +68,9 @@ def test_a_relative_path_is_looked_for_beside_the_profile(source: Path) -> None:
 def test_bytes_that_are_no_text_do_not_stop_it(source: Path) -> None:
     source.write_bytes(b"\xff\xfe\n")
     assert len(read_source(str(source), None).lines) == 1
+
+
+def test_programs_are_told_by_their_names() -> None:
+    assert is_program("/a/kernel.py")
+    assert is_program("kernel.CUH")
+    assert not any(map(is_program, ("/etc/passwd", "id_rsa", ".env", "notes.txt", "", "x.py/.key")))

@@ -84,7 +84,7 @@ def _launch(
     base = launch.start_ns
     summary = summarize_ctas(ctas)
     assert summary is not None  # a launch has CTAs
-    name = launch.path[-1]
+    name = launch.path[-1] if launch.path else ""  # a trace of others may not tell
     return {
         "name": name,
         "title": display_name(name),

@@ -13,7 +13,7 @@ from typing import Any
 
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
-from proton.files.source_text import SourceText, read_source
+from proton.files.source_text import SourceText, TextState, is_program, read_source
 from proton.model.profile import Profile
 from proton.render.line_labels import kernels_without_lines
 from proton.render.names import cut_end, printable
@@ -105,6 +105,9 @@ def _files(profile: Profile, numbers: Numbering, outermost: set[str]) -> list[di
     for file in numbers.files:
         recorded = None if sampling is None else sampling.files.get(file)
         text = read_source(file, recorded, profile.source)
+        if text.state is not TextState.SAME and not is_program(file):
+            # Pages are sent to others: a profile may not name any file of its reader's for them.
+            text = SourceText(TextState.GONE, remark="not the file of a program")
         files.append(
             {
                 "path": file,

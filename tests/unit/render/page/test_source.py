@@ -134,3 +134,22 @@ def test_of_a_very_long_file_the_lines_around_samples_are_in_the_page() -> None:
 
 def test_a_profile_without_samples_has_no_such_part() -> None:
     assert source_part(prepare(open_profile(DATA / "gpt.hatchet")), Columns()) is None
+
+
+@pytest.mark.parametrize("suffix", ["", ".txt", ".pem"])
+def test_a_profile_cannot_name_any_file_for_a_page_that_is_sent_to_others(
+    tmp_path: Path, suffix: str
+) -> None:
+    secret = tmp_path / f"secret{suffix}"
+    secret.write_text("not for pages\n" * 40)
+    content = (DATA / "sampled.hatchet").read_text()
+    for path in ("sampled/softmax.py", "sampled/matmul.py"):
+        content = content.replace(f'"{path}"', f'"{path[8:10]}/../{secret.name}"')
+    (tmp_path / "so").mkdir()
+    (tmp_path / "ma").mkdir()
+    (tmp_path / "run.hatchet").write_text(content)
+    part = part_of(prepare(open_profile(tmp_path / "run.hatchet")))
+    named = [file for file in part["files"] if file["path"].endswith(secret.name)]
+    assert len(named) == 2
+    assert all(file["chunks"] == [] for file in named)
+    assert all("not the file of a program" in file["remark"] for file in named)
