@@ -16,7 +16,25 @@ _MOST_BYTES = 1 << 24  # no source that people write is longer
 
 # How files end that people write kernels and what calls them in.
 _PROGRAMS = frozenset(
-    ".py .pyi .pyx .c .cc .cpp .cu .cuh .h .hip .hpp .inc .ll .mlir .ptx .ttir .ttgir".split()
+    [
+        ".py",
+        ".pyi",
+        ".pyx",
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cu",
+        ".cuh",
+        ".h",
+        ".hip",
+        ".hpp",
+        ".inc",
+        ".ll",
+        ".mlir",
+        ".ptx",
+        ".ttir",
+        ".ttgir",
+    ]
 )
 
 
