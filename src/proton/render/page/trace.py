@@ -1,0 +1,257 @@
+"""The part `trace`: spans by lane, what launched what, and gaps by cause, as columns.
+
+A trace has a million spans, so nothing here makes an object for each: columns are built by whole
+passes, what spans share (name, kind, context, arguments) stands once in a table of looks, and times
+are differences, which compress well. Selections of the page name a span by its place here.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, pairwise
+from operator import add, lt, sub
+from typing import Any
+
+from proton.analysis.gaps import CAUSES, Gaps, lane_gaps
+from proton.analysis.timeline import WallShares, wall_shares
+from proton.model.metric import EMPTY, Metrics
+from proton.model.profile import Profile
+from proton.model.trace import SpanKind, Trace
+from proton.model.tree import Tree
+from proton.render.page.pack import Columns
+from proton.render.page.trace_lanes import ShownLane, shown_lanes
+
+NONE = -1  # no row, no arguments
+_KINDS = tuple(SpanKind)
+_MAX_ARGUMENTS = 65_536  # different ones; a page is no place for a value of every span
+_MAX_U32 = 2**32 - 1
+_WHOLE = 1e-3  # nanoseconds: what floats of microseconds may be off
+
+
+def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+    """The timeline of a profile that was recorded as a trace.
+
+    Spans stand lane by lane, by start, the longer first. `delta_ns` is from the start of the span
+    before it in its lane, for the first of a lane from `first_ns` of the lane. `look` is a place in
+    the columns of `looks`: `name` in `names`, `kind` in `kinds`, `row` of the tree, `args`.
+    Flows are pairs of spans by source; both columns are differences to the pair before.
+    """
+    trace, tree = profile.trace, profile.tree
+    if trace is None or tree is None or not trace.spans:
+        return None
+    names, kinds, lane_of, starts, durations, paths, metrics, attributes = zip(
+        *trace.spans, strict=True
+    )
+    lanes = shown_lanes(trace.lanes)
+    order = _order(lanes, lane_of, starts, durations)
+    flat = list(chain.from_iterable(order))
+    place = [0] * len(flat)
+    for new, old in enumerate(flat):
+        place[old] = new
+    looks = _Looks(tree)
+    look_of = looks.numbers(zip(names, kinds, paths, metrics, attributes, strict=True))
+    return {
+        "base_time_ns": None if trace.base_time_ns is None else str(trace.base_time_ns),
+        "extent_ns": [min(starts), max(map(add, starts, durations))],
+        "lanes": _lane_table(lanes, order, starts),
+        "kinds": [kind.value for kind in _KINDS],
+        "count": len(flat),
+        "delta_ns": _add_times(columns, _deltas(order, starts)),
+        "duration_ns": _add_times(columns, [max(0.0, durations[at]) for at in flat]),
+        "look": _add_numbers(columns, [look_of[at] for at in flat]),
+        **looks.tables(columns),
+        "flows": _flows(trace, place, columns),
+        "gaps": _gaps(trace, lanes, columns),
+        "shares": _shares(wall_shares(profile)),
+    }
+
+
+def _order(
+    lanes: Sequence[ShownLane],
+    lane_of: Sequence[int],
+    starts: Sequence[float],
+    durations: Sequence[float],
+) -> list[list[int]]:
+    """For every shown lane its spans, by start, the longer first."""
+    found: dict[int, list[int]] = {lane.number: [] for lane in lanes}
+    for at, lane in enumerate(lane_of):
+        found[lane].append(at)
+    for spans in found.values():
+        times = [starts[at] for at in spans]
+        if not all(map(lt, times, islice(times, 1, None))):
+            spans.sort(key=lambda at: (starts[at], -durations[at]))
+    return list(found.values())
+
+
+def _lane_table(
+    lanes: Sequence[ShownLane], order: Sequence[Sequence[int]], starts: Sequence[float]
+) -> list[dict[str, Any]]:
+    table = []
+    for lane, spans in zip(lanes, order, strict=True):
+        shown = {"group": lane.group, "name": lane.name, "kind": lane.kind.value}
+        first_ns = starts[spans[0]] if spans else 0.0
+        table.append(shown | {"count": len(spans), "first_ns": first_ns})
+    return table
+
+
+def _deltas(order: Iterable[Sequence[int]], starts: Sequence[float]) -> list[float]:
+    """From the start of one span to that of the next in its lane; 0 for the first."""
+    found: list[float] = []
+    for spans in order:
+        times = [starts[at] for at in spans]
+        found += map(sub, times, chain(times[:1], times))
+    return found
+
+
+def _add_times(columns: Columns, values: Sequence[float]) -> str:
+    """A column of times: whole nanoseconds where they are, which is half the size."""
+    rounded = list(map(round, values))
+    if rounded and max(rounded) <= _MAX_U32 and max(map(abs, map(sub, values, rounded))) < _WHOLE:
+        return columns.add("u32", array("I", rounded))
+    return columns.add("f64", array("d", values))
+
+
+def _add_numbers(columns: Columns, values: Sequence[int]) -> str:
+    is_small = max(values, default=0) < 1 << 16
+    return columns.add("u16", values) if is_small else columns.add("u32", values)
+
+
+class _Looks:
+    """What spans have in common, each combination once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.left_out = 0  # combinations whose arguments are not in the page
+        self._rows = _rows_by_step(tree)
+        self._names: dict[str, int] = {}
+        self._arguments: dict[object, int] = {}
+        self._shown: list[Metrics] = []
+        self._table: dict[tuple[int, int, int, int], int] = {}
+
+    def numbers(self, spans: Iterable[tuple[Any, ...]]) -> list[int]:
+        """The look of every span, given as name, kind, path, metrics, attributes."""
+        known: dict[object, int] = {}
+        found = []
+        for name, kind, path, metrics, attributes in spans:
+            key: object = (name, id(kind), path)  # members of an Enum take long to hash
+            if metrics or attributes:
+                key = (key, _content(metrics), _content(attributes))
+            look = known.get(key)
+            if look is None:
+                known[key] = look = self._look(name, kind, path, metrics, attributes)
+            found.append(look)
+        return found
+
+    def _look(
+        self, name: str, kind: SpanKind, path: Sequence[str], metrics: Metrics, attributes: Metrics
+    ) -> int:
+        look = (
+            self._names.setdefault(name, len(self._names)),
+            _KINDS.index(kind),
+            self._row(path or (name,)),
+            self._argument(metrics, attributes),
+        )
+        return self._table.setdefault(look, len(self._table))
+
+    def _row(self, path: Sequence[str]) -> int:
+        row = 0
+        for name in path:
+            row = self._rows.get((row, name), NONE)
+            if row == NONE:  # CTAs, which are one context, and what the tree leaves out
+                return NONE
+        return row
+
+    def _argument(self, metrics: Metrics, attributes: Metrics) -> int:
+        if not metrics and not attributes:
+            return NONE
+        content = (_content(metrics), _content(attributes))
+        if content not in self._arguments and len(self._shown) >= _MAX_ARGUMENTS:
+            self.left_out += 1
+            return NONE
+        number = self._arguments.setdefault(content, len(self._shown))
+        if number == len(self._shown):
+            self._shown.append({**attributes, **metrics})
+        return number
+
+    def tables(self, columns: Columns) -> dict[str, Any]:
+        """The part's keys about looks."""
+        name, kind, row, args = zip(*self._table, strict=True)
+        return {
+            "names": list(self._names),
+            "looks": {
+                "name": columns.add("u32", name),
+                "kind": columns.add("u8", kind),
+                "row": columns.add("i32", row),
+                "args": columns.add("i32", args),
+            },
+            "args": self._shown,
+            "args_left_out": self.left_out,
+        }
+
+
+def _content(values: Metrics) -> object:
+    return None if values is EMPTY else tuple(values.items())
+
+
+def _rows_by_step(tree: Tree) -> dict[tuple[int, str], int]:
+    """(Row, name of a child) -> row of the child; of equal siblings the first."""
+    found: dict[tuple[int, str], int] = {}
+    for row in range(1, len(tree)):
+        found.setdefault((tree.parents[row], tree.frames[row].name), row)
+    return found
+
+
+def _flows(trace: Trace, place: Sequence[int], columns: Columns) -> dict[str, Any]:
+    pairs = sorted((place[source], place[target]) for source, target in trace.flows)
+    sources = [source for source, _ in pairs]
+    targets = [target for _, target in pairs]
+    return {
+        "count": len(pairs),
+        "source": columns.add("u32", _differences(sources)),
+        "target": columns.add("i32", _differences(targets)),
+    }
+
+
+def _differences(values: Sequence[int]) -> list[int]:
+    return [*values[:1], *(after - before for before, after in pairwise(values))]
+
+
+def _gaps(trace: Trace, lanes: Sequence[ShownLane], columns: Columns) -> dict[str, Any]:
+    """As spans: by lane and start, times as differences; `lanes` has those with gaps."""
+    at = {lane.number: place for place, lane in enumerate(lanes)}
+    found = sorted((at[lane], gaps) for lane, gaps in lane_gaps(trace).items() if gaps.cause)
+    deltas: list[float] = []
+    durations: list[float] = []
+    for _, gaps in found:
+        deltas += map(sub, gaps.start_ns, chain(gaps.start_ns[:1], gaps.start_ns))
+        durations += map(sub, gaps.end_ns, gaps.start_ns)
+    return {
+        "causes": [cause.value for cause in CAUSES],
+        "lanes": [_gap_lane(lane, gaps) for lane, gaps in found],
+        "delta_ns": _add_times(columns, deltas),
+        "duration_ns": _add_times(columns, durations),
+        "cause": columns.add("u8", chain.from_iterable(gaps.cause for _, gaps in found)),
+    }
+
+
+def _gap_lane(lane: int, gaps: Gaps) -> dict[str, Any]:
+    sums = gaps.sums_ns()
+    return {
+        "lane": lane,
+        "count": len(gaps.cause),
+        "first_ns": gaps.start_ns[0],
+        "sums_ns": [sums.get(cause, 0) for cause in CAUSES],
+    }
+
+
+def _shares(shares: WallShares | None) -> Mapping[str, Any] | None:
+    if shares is None:
+        return None
+    return {
+        "wall_ns": shares.wall_ns,
+        "busy": shares.busy,
+        "overlap": shares.overlap,
+        "outside": shares.outside,
+        "launch_bound": shares.launch_bound,
+        "idle": [shares.idle.get(cause, 0) for cause in CAUSES],
+    }
