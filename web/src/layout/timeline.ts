@@ -1,0 +1,164 @@
+/** Tracks of a timeline: rows of spans that do not overlap, and what of them a width of pixels shows.
+ *
+ * Level of detail: spans narrower than a pixel are not walked but skipped by search from pixel to
+ * pixel, and prefix sums tell exactly how busy each such pixel is. A frame therefore costs as much
+ * as it has pixels, however many spans lie behind them.
+ */
+import type { Intervals } from "../parts/trace"
+import { firstAtLeast } from "../parts/trace"
+
+/** Rows that a lane may have; spans that would need more share the last. */
+export const MAX_DEPTH = 64
+/** A span at least so many pixels wide is drawn by itself. */
+export const BOX_PIXELS = 2
+
+/** One row. `spans[i]` is the place of the i-th in the trace; `busy[i]` the time of those before it. */
+export interface Track extends Intervals {
+  spans: Uint32Array
+  busy: Float64Array
+}
+
+/** The tracks of the spans from `from` up to `to`, which are by start, the longer first: depth 0 is
+ * on top, and what runs inside of a span or overlaps it stands below it. */
+export function tracksOf(times: Intervals, from: number, to: number): Track[] {
+  const depths = new Uint8Array(to - from)
+  const counts: number[] = []
+  const free: number[] = [] // by depth: when the last span there ends
+  for (let at = from; at < to; at++) {
+    const start = times.starts[at] as number
+    let depth = 0
+    while (depth < free.length && (free[depth] as number) > start) depth++
+    if (depth >= MAX_DEPTH) depth = MAX_DEPTH - 1
+    free[depth] = times.ends[at] as number
+    counts[depth] = (counts[depth] ?? 0) + 1
+    depths[at - from] = depth
+  }
+  const lists = counts.map((count) => new Uint32Array(count))
+  const filled = counts.map(() => 0)
+  for (let at = from; at < to; at++) {
+    const depth = depths[at - from] as number
+    const place = filled[depth] as number
+    ;(lists[depth] as Uint32Array)[place] = at
+    filled[depth] = place + 1
+  }
+  return lists.map((spans) => trackOf(times, spans))
+}
+
+function trackOf(times: Intervals, spans: Uint32Array): Track {
+  const starts = new Float64Array(spans.length)
+  const ends = new Float64Array(spans.length)
+  const busy = new Float64Array(spans.length + 1)
+  let latest = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < spans.length; at++) {
+    const span = spans[at] as number
+    const start = times.starts[span] as number
+    starts[at] = start
+    // Ends must not fall, or searching them fails: only the row past MAX_DEPTH has overlaps.
+    latest = ends[at] = Math.max(latest, times.ends[span] as number)
+    busy[at + 1] = (busy[at] as number) + (latest - start)
+  }
+  return { spans, starts, ends, busy }
+}
+
+/** One track for several: times in which any of them has a span; `spans` is the first of each. */
+export function unionOf(tracks: readonly Track[]): Track {
+  if (tracks.length === 1) return tracks[0] as Track
+  const all: { start: number; end: number; span: number }[] = []
+  for (const track of tracks) {
+    track.spans.forEach((span, at) => all.push({ start: track.starts[at] as number, end: track.ends[at] as number, span }))
+  }
+  all.sort((a, b) => a.start - b.start)
+  const merged: typeof all = []
+  for (const one of all) {
+    const last = merged.at(-1)
+    if (last !== undefined && one.start <= last.end) last.end = Math.max(last.end, one.end)
+    else merged.push({ ...one })
+  }
+  const spans = Uint32Array.from(merged, (one) => one.span)
+  const starts = Float64Array.from(merged, (one) => one.start)
+  const ends = Float64Array.from(merged, (one) => one.end)
+  const busy = new Float64Array(merged.length + 1)
+  merged.forEach((one, at) => (busy[at + 1] = (busy[at] as number) + one.end - one.start))
+  return { spans, starts, ends, busy }
+}
+
+/** The window of time that is shown, and its width in pixels. */
+export interface Window {
+  from: number
+  to: number
+  width: number
+}
+
+export interface Sink {
+  /** A span that is wide enough; its place in the track. */
+  box(at: number, left: number, right: number): void
+  /** One pixel with the spans from `at` up to `end`, each too narrow to be seen. */
+  pixel(x: number, at: number, end: number): void
+}
+
+/** Give `sink` what a window shows of a track: at most a few calls for each pixel. */
+export function walk(track: Intervals, window: Window, sink: Sink): void {
+  const { starts, ends } = track
+  const scale = (window.to - window.from) / window.width
+  let at = firstPast(ends, window.from)
+  while (at < starts.length) {
+    const start = starts[at] as number
+    if (start >= window.to) return
+    const end = ends[at] as number
+    if (end - start >= BOX_PIXELS * scale) {
+      sink.box(at, (start - window.from) / scale, (end - window.from) / scale)
+      at++
+      continue
+    }
+    const x = Math.max(0, Math.floor((start - window.from) / scale))
+    const limit = window.from + (x + 1) * scale
+    let next = gallop(starts, limit, at + 1)
+    const last = next - 1 // the only one that may reach beyond this pixel
+    if (last > at && (ends[last] as number) - (starts[last] as number) >= BOX_PIXELS * scale) next = last
+    sink.pixel(x, at, next)
+    at = next
+  }
+}
+
+/** The first place whose end lies past `time`. */
+export function firstPast(ends: Float64Array, time: number): number {
+  let [low, high] = [0, ends.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ends[middle] as number) <= time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** `firstAtLeast` for answers that lie near `from`: cost grows with the distance's logarithm. */
+function gallop(sorted: Float64Array, value: number, from: number): number {
+  let [low, high, step] = [from, from, 1]
+  while (high < sorted.length && (sorted[high] as number) < value) {
+    low = high + 1
+    high += step
+    step *= 2
+  }
+  return firstAtLeast(sorted, value, low, Math.min(high, sorted.length))
+}
+
+/** The place in a track of the span at `time`; -1 where there is none. `slack` widens narrow ones. */
+export function placeAt(track: Intervals, time: number, slack: number): number {
+  const at = firstPast(track.ends, time)
+  if (at < track.starts.length && (track.starts[at] as number) <= time) return at
+  const before = at > 0 ? time - (track.ends[at - 1] as number) : Number.POSITIVE_INFINITY
+  const after = at < track.starts.length ? (track.starts[at] as number) - time : Number.POSITIVE_INFINITY
+  if (Math.min(before, after) > slack) return -1
+  return before <= after ? at - 1 : at
+}
+
+/** How many spans before each place of a track are marked, by look; answers "any in i..j" at once. */
+export function markSums(track: Track, look: ArrayLike<number>, marked: Uint8Array): Uint32Array {
+  const sums = new Uint32Array(track.spans.length + 1)
+  let sum = 0
+  for (let at = 0; at < track.spans.length; at++) {
+    sum += marked[look[track.spans[at] as number] as number] as number
+    sums[at + 1] = sum
+  }
+  return sums
+}

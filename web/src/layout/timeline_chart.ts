@@ -1,0 +1,104 @@
+/** A trace arranged for drawing: tracks and gaps of each lane, groups, and what is marked in them. */
+import { type Timeline, firstAtLeast } from "../parts/trace"
+import { type Track, firstPast, markSums, placeAt, tracksOf, unionOf } from "./timeline"
+import { GapSums } from "./timeline_gaps"
+import { type Group, type Row, TRACK_HEIGHT, groupsOf } from "./timeline_rows"
+
+/** What is under the pointer. */
+export type Hit = { kind: "span"; span: number } | { kind: "gap"; lane: number; at: number } | { kind: "group"; group: string }
+
+/** Marked spans, by look: those of a search, or of the selection. */
+export class Marks {
+  readonly #sums = new WeakMap<Track, Uint32Array>()
+
+  constructor(
+    readonly looks: Uint8Array,
+    private readonly look: ArrayLike<number>,
+  ) {}
+
+  /** How many spans of a track are marked before each place. */
+  sums(track: Track): Uint32Array {
+    let found = this.#sums.get(track)
+    if (found === undefined) this.#sums.set(track, (found = markSums(track, this.look, this.looks)))
+    return found
+  }
+}
+
+export class Chart {
+  readonly groups: readonly Group[]
+  readonly #tracks: readonly Track[][]
+  readonly #gaps = new Map<number, GapSums>()
+  readonly #unions = new Map<string, Track>()
+
+  constructor(readonly timeline: Timeline) {
+    this.groups = groupsOf(timeline.lanes)
+    this.#tracks = timeline.lanes.map((lane) => tracksOf(timeline, lane.from, lane.to))
+    for (const gaps of timeline.gaps) this.#gaps.set(gaps.lane, new GapSums(gaps, timeline.part.gaps.causes.length))
+  }
+
+  tracks(lane: number): readonly Track[] {
+    return this.#tracks[lane] ?? []
+  }
+
+  gaps(lane: number): GapSums | null {
+    return this.#gaps.get(lane) ?? null
+  }
+
+  depth(lane: number): number {
+    return this.tracks(lane).length
+  }
+
+  /** When any lane of a group had something. */
+  union(name: string): Track {
+    let found = this.#unions.get(name)
+    if (found === undefined) {
+      const group = this.groups.find((each) => each.name === name)
+      const tracks = (group?.lanes ?? []).flatMap((lane) => (this.#tracks[lane] ?? []).slice(0, 1))
+      this.#unions.set(name, (found = unionOf(tracks)))
+    }
+    return found
+  }
+
+  marks(isMarked: (look: number) => boolean): Marks {
+    const looks = new Uint8Array(this.timeline.lookCount)
+    for (let look = 0; look < looks.length; look++) looks[look] = isMarked(look) ? 1 : 0
+    return new Marks(looks, this.timeline.look)
+  }
+
+  /** What lies at a time and a height within a row; narrow spans reach `slack` further. */
+  hit(row: Row, y: number, time: number, slack: number): Hit | null {
+    if (row.lane === null) return { kind: "group", group: row.group }
+    const depth = Math.floor((y - row.top) / TRACK_HEIGHT)
+    const track = this.tracks(row.lane)[depth]
+    if (track !== undefined) {
+      const exact = placeAt(track, time, 0)
+      const at = exact >= 0 ? exact : placeAt(track, time, slack)
+      if (at >= 0 && (exact >= 0 || depth > 0)) return { kind: "span", span: track.spans[at] as number }
+      const gap = depth === 0 ? this.#gapAt(row.lane, time, slack) : null
+      if (gap !== null) return gap
+      if (at >= 0) return { kind: "span", span: track.spans[at] as number }
+    }
+    return null
+  }
+
+  /** The place of a span in its lane: depth, and its neighbours on that track. */
+  placeOf(span: number): { lane: number; depth: number; before: number | null; after: number | null } | null {
+    const lane = this.timeline.laneOf(span)
+    const tracks = this.tracks(lane)
+    for (let depth = 0; depth < tracks.length; depth++) {
+      const { spans } = tracks[depth] as Track
+      const at = firstAtLeast(spans, span)
+      if (spans[at] === span) return { lane, depth, before: spans[at - 1] ?? null, after: spans[at + 1] ?? null }
+    }
+    return null
+  }
+
+  /** A gap must be wide enough to be meant: beside narrow spans it is not. */
+  #gapAt(lane: number, time: number, slack: number): Hit | null {
+    const gaps = this.#gaps.get(lane)?.gaps
+    if (gaps === undefined) return null
+    const at = firstPast(gaps.ends, time)
+    const isHere = at < gaps.starts.length && (gaps.starts[at] as number) <= time
+    return isHere && (gaps.ends[at] as number) - (gaps.starts[at] as number) > slack ? { kind: "gap", lane, at } : null
+  }
+}
