@@ -16,6 +16,7 @@ from proton.analysis.device_work import (
     Work,
     blocking_copies,
     by_device,
+    joined,
     launches_of,
     streams_of,
 )
@@ -71,6 +72,13 @@ def lane_gaps(trace: Trace) -> dict[int, Gaps]:
     return {
         stream.lane: launches.gaps(stream.work, others.get(stream.device)) for stream in streams
     }
+
+
+def device_gaps(trace: Trace) -> dict[str, Gaps]:
+    """By device, the times in which none of its streams had work, though one had before."""
+    launches = Launches(trace)
+    devices = by_device(streams_of(trace))
+    return {device: launches.gaps(joined(trace, found)) for device, found in devices.items()}
 
 
 class Launches:

@@ -38,7 +38,7 @@ function chart(): Chart {
     flows: { count: 0, source: "empty", target: "empty" },
     gaps: {
       causes: ["host busy"],
-      lanes: [{ lane: 1, count: 1, first_ns: 30, sums_ns: [40] }],
+      rows: [{ lane: 1, group: "GPU", count: 1, first_ns: 30, sums_ns: [40] }],
       delta_ns: "gapDelta",
       duration_ns: "gapDuration",
       cause: "cause",
@@ -64,14 +64,14 @@ describe("a chart", () => {
     expect(hit(15, 0, 0)).toEqual({ kind: "span", span: 0 })
     expect(hit(15, 0, 1)).toEqual({ kind: "span", span: 1 })
     expect(hit(75, 1, 0)).toEqual({ kind: "span", span: 3 })
-    expect(hit(50, 1, 0)).toEqual({ kind: "gap", lane: 1, at: 0 })
+    expect(hit(50, 1, 0)).toEqual({ kind: "gap", of: 1, at: 0 })
     expect(hit(95, 1, 0)).toBeNull()
     expect(hit(50, 0, 1)).toBeNull()
   })
 
   it("finds a narrow span beside the pointer, but not across a gap that can be seen", () => {
     expect(hit(95, 1, 0, 10)).toEqual({ kind: "span", span: 3 })
-    expect(hit(32, 1, 0, 5)).toEqual({ kind: "gap", lane: 1, at: 0 })
+    expect(hit(32, 1, 0, 5)).toEqual({ kind: "gap", of: 1, at: 0 })
     expect(hit(32, 1, 0, 50)).toEqual({ kind: "span", span: 2 })
   })
 
@@ -85,6 +85,12 @@ describe("a chart", () => {
     expect(chart().placeOf(3)).toEqual({ lane: 1, depth: 0, before: 2, after: null })
     expect(chart().placeOf(1)).toEqual({ lane: 0, depth: 1, before: null, after: null })
     expect(chart().placeOf(99)).toBeNull()
+  })
+
+  it("knows what a gap ends with", () => {
+    expect(chart().afterGap(1, 0)).toBe(3)
+    expect(chart().afterGap(1, 9)).toBeNull()
+    expect(chart().afterGap("none such", 0)).toBeNull()
   })
 
   it("counts marked spans by their look", () => {

@@ -5,7 +5,7 @@ import { GapSums } from "./timeline_gaps"
 import { type Group, type Row, TRACK_HEIGHT, groupsOf } from "./timeline_rows"
 
 /** What is under the pointer. */
-export type Hit = { kind: "span"; span: number } | { kind: "gap"; lane: number; at: number } | { kind: "group"; group: string }
+export type Hit = { kind: "span"; span: number } | { kind: "gap"; of: number | string; at: number } | { kind: "group"; group: string }
 
 /** Marked spans, by look: those of a search, or of the selection. */
 export class Marks {
@@ -27,21 +27,23 @@ export class Marks {
 export class Chart {
   readonly groups: readonly Group[]
   readonly #tracks: readonly Track[][]
-  readonly #gaps = new Map<number, GapSums>()
+  readonly #gaps = new Map<number | string, GapSums>() // by lane, of devices by group
   readonly #unions = new Map<string, Track>()
 
   constructor(readonly timeline: Timeline) {
     this.groups = groupsOf(timeline.lanes)
     this.#tracks = timeline.lanes.map((lane) => tracksOf(timeline, lane.from, lane.to))
-    for (const gaps of timeline.gaps) this.#gaps.set(gaps.lane, new GapSums(gaps, timeline.part.gaps.causes.length))
+    const causes = timeline.part.gaps.causes.length
+    for (const gaps of timeline.gaps) this.#gaps.set(gaps.lane ?? gaps.group, new GapSums(gaps, causes))
   }
 
   tracks(lane: number): readonly Track[] {
     return this.#tracks[lane] ?? []
   }
 
-  gaps(lane: number): GapSums | null {
-    return this.#gaps.get(lane) ?? null
+  /** When a stream stood still, or all of a group's device; null for what is neither. */
+  gaps(of: number | string): GapSums | null {
+    return this.#gaps.get(of) ?? null
   }
 
   depth(lane: number): number {
@@ -67,7 +69,7 @@ export class Chart {
 
   /** What lies at a time and a height within a row; narrow spans reach `slack` further. */
   hit(row: Row, y: number, time: number, slack: number): Hit | null {
-    if (row.lane === null) return { kind: "group", group: row.group }
+    if (row.lane === null) return this.#gapAt(row.group, time, slack) ?? { kind: "group", group: row.group }
     const depth = Math.floor((y - row.top) / TRACK_HEIGHT)
     const track = this.tracks(row.lane)[depth]
     if (track !== undefined) {
@@ -93,12 +95,26 @@ export class Chart {
     return null
   }
 
+  /** The span that a gap of a stream or device ends with. */
+  afterGap(of: number | string, at: number): number | null {
+    const end = this.#gaps.get(of)?.gaps.ends[at]
+    if (end === undefined) return null
+    const lanes = typeof of === "number" ? [of] : (this.groups.find((group) => group.name === of)?.lanes ?? [])
+    let [found, earliest]: [number | null, number] = [null, Number.POSITIVE_INFINITY]
+    for (const track of lanes.flatMap((lane) => this.tracks(lane).slice(0, 1))) {
+      const place = firstAtLeast(track.starts, end)
+      const start = track.starts[place] ?? Number.POSITIVE_INFINITY
+      if (start < earliest) [found, earliest] = [track.spans[place] ?? null, start]
+    }
+    return found
+  }
+
   /** A gap must be wide enough to be meant: beside narrow spans it is not. */
-  #gapAt(lane: number, time: number, slack: number): Hit | null {
-    const gaps = this.#gaps.get(lane)?.gaps
+  #gapAt(of: number | string, time: number, slack: number): Hit | null {
+    const gaps = this.#gaps.get(of)?.gaps
     if (gaps === undefined) return null
     const at = firstPast(gaps.ends, time)
     const isHere = at < gaps.starts.length && (gaps.starts[at] as number) <= time
-    return isHere && (gaps.ends[at] as number) - (gaps.starts[at] as number) > slack ? { kind: "gap", lane, at } : null
+    return isHere && (gaps.ends[at] as number) - (gaps.starts[at] as number) > slack ? { kind: "gap", of, at } : null
   }
 }

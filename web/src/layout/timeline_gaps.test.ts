@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
-import type { LaneGaps } from "../parts/trace"
+import type { Gaps } from "../parts/trace"
 import { GapSums } from "./timeline_gaps"
 
 /** Gaps of 4 every 10, causes 0, 1, 2 by turns. */
-function gaps(count: number): LaneGaps {
+function gaps(count: number): Gaps {
   const starts = Float64Array.from({ length: count }, (_, at) => at * 10)
-  return { lane: 0, starts, ends: starts.map((start) => start + 4), causes: Uint8Array.from(starts, (_, at) => at % 3), sumsNs: [] }
+  return { lane: 0, group: "", starts, ends: starts.map((start) => start + 4), causes: Uint8Array.from(starts, (_, at) => at % 3), sumsNs: [] }
 }
 
-function slowly(of: LaneGaps, from: number, to: number): number[] {
+function slowly(of: Gaps, from: number, to: number): number[] {
   const sums = [0, 0, 0]
   for (let at = 0; at < of.starts.length; at++) {
     const cut = Math.min(of.ends[at] as number, to) - Math.max(of.starts[at] as number, from)
@@ -30,8 +30,9 @@ describe("sums of gaps", () => {
   })
 
   it("name the cause with the most time", () => {
-    const of: LaneGaps = {
+    const of: Gaps = {
       lane: 0,
+      group: "",
       starts: Float64Array.of(0, 10, 20),
       ends: Float64Array.of(4, 13, 23),
       causes: Uint8Array.of(0, 2, 2),

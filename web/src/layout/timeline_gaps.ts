@@ -1,16 +1,16 @@
-/** How long a lane stood still in a window, by cause, whatever the number of gaps. */
-import type { LaneGaps } from "../parts/trace"
+/** How long a stream or device stood still in a window, by cause, whatever the number of gaps. */
+import type { Gaps } from "../parts/trace"
 import { firstAtLeast } from "../parts/trace"
 import { firstPast } from "./timeline"
 
 const BLOCK = 64
 
-/** Sums of the gaps of one lane: one row of causes for every 64 gaps, each with all before it. */
+/** Sums of the gaps of one row: one row of causes for every 64 gaps, each with all before it. */
 export class GapSums {
   readonly #blocks: Float64Array
 
   constructor(
-    readonly gaps: LaneGaps,
+    readonly gaps: Gaps,
     readonly causes: number,
   ) {
     const count = gaps.starts.length

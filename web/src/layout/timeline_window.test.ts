@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import {
   type Range,
+  axisOf,
   clampRange,
   moveRange,
   rangeAround,
@@ -79,6 +80,15 @@ describe("the axis", () => {
     expect(tickText(2_000, 1_000, 9_000)).toBe("2\u00a0µs")
     expect(tickText(0.2, 0.1, 0.9)).toBe("0.2\u00a0ns")
     expect(tickText(0, 100, 900)).toBe("0\u00a0ns")
+  })
+
+  it("counts from where the trace begins, and leaves room for its texts", () => {
+    const ticks = axisOf({ from: 1_000_000_450, to: 1_000_001_350, width: 1000 }, 1_000_000_450)
+    expect(ticks.map((tick) => tick.text).slice(0, 3)).toEqual(["0\u00a0ns", "100\u00a0ns", "200\u00a0ns"])
+    const deep = axisOf({ from: 4_000_000_000, to: 4_000_000_010, width: 1000 }, 0)
+    const apart = (deep[1]?.x ?? 0) - (deep[0]?.x ?? 0)
+    expect(apart).toBeGreaterThan(6 * (deep[0]?.text.length ?? 99))
+    expect(new Set(deep.map((tick) => tick.text)).size).toBe(deep.length)
   })
 
   it("and pixels go over into each other", () => {

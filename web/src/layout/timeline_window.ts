@@ -62,6 +62,23 @@ export function ticksOf(window: Window, room: number): { step: number; times: nu
   return { step, times }
 }
 
+export interface Tick {
+  x: number
+  text: string
+}
+
+const LETTER = 6.4 // pixels of a letter on the axis, on average
+
+/** The ticks of a window with their texts, as many as there is room for; times count from `zero`. */
+export function axisOf(window: Window, zero: number): Tick[] {
+  const shifted = { ...window, from: window.from - zero, to: window.to - zero }
+  const largest = Math.max(Math.abs(shifted.from), Math.abs(shifted.to))
+  let { step, times } = ticksOf(shifted, 90)
+  const longest = Math.max(...times.map((time) => tickText(time, step, largest).length), 1)
+  if (longest * LETTER + 12 > 90) ({ step, times } = ticksOf(shifted, longest * LETTER + 12))
+  return times.map((time) => ({ x: xOf(shifted, time), text: tickText(time, step, largest) }))
+}
+
 const UNITS: readonly (readonly [string, number])[] = [
   ["s", 1e9],
   ["ms", 1e6],

@@ -36,7 +36,7 @@ const PART: TracePart = {
   flows: { count: 2, source: "source", target: "target" },
   gaps: {
     causes: ["host busy", "waiting for a copy", "waiting for another stream", "launch latency", "not known"],
-    lanes: [{ lane: 1, count: 2, first_ns: 30, sums_ns: [30, 0, 0, 10, 0] }],
+    rows: [{ lane: 1, group: "GPU", count: 2, first_ns: 30, sums_ns: [30, 0, 0, 10, 0] }],
     delta_ns: "gapDelta",
     duration_ns: "gapDuration",
     cause: "cause",

@@ -14,8 +14,10 @@ export interface LanePart {
   first_ns: number
 }
 
-export interface GapLanePart {
-  lane: number
+export interface GapRowPart {
+  /** The lane whose stream stood still; null where all streams of the group's device did. */
+  lane: number | null
+  group: string
   count: number
   first_ns: number
   /** By cause. */
@@ -46,7 +48,7 @@ export interface TracePart {
   args: Arguments[]
   args_left_out: number
   flows: { count: number; source: string; target: string }
-  gaps: { causes: string[]; lanes: GapLanePart[]; delta_ns: string; duration_ns: string; cause: string }
+  gaps: { causes: string[]; rows: GapRowPart[]; delta_ns: string; duration_ns: string; cause: string }
   shares: WallShares | null
 }
 
@@ -62,8 +64,9 @@ export interface Lane extends LanePart {
   to: number
 }
 
-export interface LaneGaps extends Intervals {
-  lane: number
+export interface Gaps extends Intervals {
+  lane: number | null
+  group: string
   causes: Uint8Array
   sumsNs: readonly number[]
 }
@@ -74,7 +77,7 @@ export class Timeline {
   readonly starts: Float64Array
   readonly ends: Float64Array
   readonly look: Column
-  readonly gaps: readonly LaneGaps[]
+  readonly gaps: readonly Gaps[]
   readonly #lookName: Column
   readonly #lookKind: Column
   readonly #lookRow: Column
@@ -211,19 +214,20 @@ function times(lanes: readonly { count: number; first_ns: number }[], deltas: Co
   return [starts, ends]
 }
 
-function gapsOf(part: TracePart, column: (id: string) => Column): LaneGaps[] {
+function gapsOf(part: TracePart, column: (id: string) => Column): Gaps[] {
   const { gaps } = part
-  const [starts, ends] = times(gaps.lanes, column(gaps.delta_ns), column(gaps.duration_ns))
+  const [starts, ends] = times(gaps.rows, column(gaps.delta_ns), column(gaps.duration_ns))
   const causes = column(gaps.cause) as Uint8Array
   let from = 0
-  return gaps.lanes.map((lane) => {
-    const to = from + lane.count
+  return gaps.rows.map((row) => {
+    const to = from + row.count
     const found = {
-      lane: lane.lane,
+      lane: row.lane,
+      group: row.group,
       starts: starts.subarray(from, to),
       ends: ends.subarray(from, to),
       causes: causes.subarray(from, to),
-      sumsNs: lane.sums_ns,
+      sumsNs: row.sums_ns,
     }
     from = to
     return found

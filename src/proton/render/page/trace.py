@@ -13,7 +13,7 @@ from itertools import chain, islice, pairwise
 from operator import add, lt, sub
 from typing import Any
 
-from proton.analysis.gaps import CAUSES, Gaps, lane_gaps
+from proton.analysis.gaps import CAUSES, Gaps, device_gaps, lane_gaps
 from proton.analysis.timeline import WallShares, wall_shares
 from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import Profile
@@ -217,27 +217,36 @@ def _differences(values: Sequence[int]) -> list[int]:
 
 
 def _gaps(trace: Trace, lanes: Sequence[ShownLane], columns: Columns) -> dict[str, Any]:
-    """As spans: by lane and start, times as differences; `lanes` has those with gaps."""
+    """As spans: row by row and by start, times as differences.
+
+    A row is a lane, where its stream stood still, or a group (`lane` is None), where the whole
+    device did.
+    """
     at = {lane.number: place for place, lane in enumerate(lanes)}
-    found = sorted((at[lane], gaps) for lane, gaps in lane_gaps(trace).items() if gaps.cause)
+    rows: list[tuple[int | None, str, Gaps]] = [
+        (at[lane], lanes[at[lane]].group, gaps) for lane, gaps in lane_gaps(trace).items()
+    ]
+    rows += [(None, device, gaps) for device, gaps in device_gaps(trace).items()]
+    rows = [row for row in rows if row[2].cause]
     deltas: list[float] = []
     durations: list[float] = []
-    for _, gaps in found:
+    for _, _, gaps in rows:
         deltas += map(sub, gaps.start_ns, chain(gaps.start_ns[:1], gaps.start_ns))
         durations += map(sub, gaps.end_ns, gaps.start_ns)
     return {
         "causes": [cause.value for cause in CAUSES],
-        "lanes": [_gap_lane(lane, gaps) for lane, gaps in found],
+        "rows": [_gap_row(lane, group, gaps) for lane, group, gaps in rows],
         "delta_ns": _add_times(columns, deltas),
         "duration_ns": _add_times(columns, durations),
-        "cause": columns.add("u8", chain.from_iterable(gaps.cause for _, gaps in found)),
+        "cause": columns.add("u8", chain.from_iterable(gaps.cause for _, _, gaps in rows)),
     }
 
 
-def _gap_lane(lane: int, gaps: Gaps) -> dict[str, Any]:
+def _gap_row(lane: int | None, group: str, gaps: Gaps) -> dict[str, Any]:
     sums = gaps.sums_ns()
     return {
         "lane": lane,
+        "group": group,
         "count": len(gaps.cause),
         "first_ns": gaps.start_ns[0],
         "sums_ns": [sums.get(cause, 0) for cause in CAUSES],

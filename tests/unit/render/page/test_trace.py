@@ -102,13 +102,14 @@ def test_flows_name_spans_by_their_place_in_the_page() -> None:
 def test_gaps_stand_with_cause_and_sum() -> None:
     read = Read(small())
     gaps = read.part["gaps"]
-    assert read.column(gaps["duration_ns"]) == [30, 10]
+    assert read.column(gaps["duration_ns"]) == [30, 10, 30, 10]
     assert [gaps["causes"][int(cause)] for cause in read.column(gaps["cause"])] == [
         "host busy",
         "launch latency",
-    ]
-    (lane,) = gaps["lanes"]
-    assert (lane["lane"], lane["first_ns"], lane["sums_ns"][0]) == (1, 30, 30)
+    ] * 2
+    stream, device = gaps["rows"]
+    assert (stream["lane"], stream["first_ns"], stream["sums_ns"][0]) == (1, 30, 30)
+    assert (device["lane"], device["group"], device["count"]) == (None, "GPU", 2)
 
 
 def test_times_below_a_nanosecond_are_kept() -> None:

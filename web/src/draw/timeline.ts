@@ -1,0 +1,274 @@
+/** Draws the lanes of a timeline into a canvas: gaps, spans, marks, the selection and its arrows.
+ *
+ * Rectangles are gathered by colour and painted colour by colour: changing it costs more than a
+ * rectangle does. Where spans are narrower than a pixel, a column's height tells how busy it is.
+ */
+import { type Track, type Window, walk } from "../layout/timeline"
+import type { Chart, Marks } from "../layout/timeline_chart"
+import type { GapSums } from "../layout/timeline_gaps"
+import { type Row, TRACK_HEIGHT } from "../layout/timeline_rows"
+import { type Tick, xOf } from "../layout/timeline_window"
+import { cutMiddle } from "../names"
+import { fillOf } from "./colors"
+import { HUES, STEPS, causeColor } from "./timeline_colors"
+
+export const BAR_HEIGHT = TRACK_HEIGHT - 2
+const LABEL_PIXELS = 26
+const LETTER = 6.1 // of the font below, on average
+const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
+const MOST_ARROWS = 200
+
+/** Everything that one frame shows. */
+export interface Scene {
+  chart: Chart
+  window: Window
+  ticks: readonly Tick[]
+  rows: readonly Row[]
+  closed: ReadonlySet<string>
+  /** How far the rows are scrolled, and how much of them is seen. */
+  scrollTop: number
+  height: number
+  dark: boolean
+  hues: Uint8Array
+  steps: Uint8Array
+  label(look: number): string
+  found: Marks | null
+  chosen: Marks | null
+  selected: number | null
+  hovered: number | null
+  colors: { ground: string; line: string; ink: string; quiet: string; accent: string; track: string }
+}
+
+/** Rectangles by style, kept between frames so that nothing is allocated while zooming. */
+class Batches {
+  readonly #lists: number[][] = Array.from({ length: HUES.length * STEPS * 2 }, () => [])
+
+  add(style: number, x: number, y: number, width: number, height: number): void {
+    ;(this.#lists[style] as number[]).push(x, y, width, height)
+  }
+
+  paint(context: CanvasRenderingContext2D, dark: boolean): void {
+    this.#lists.forEach((list, style) => {
+      if (list.length === 0) return
+      context.fillStyle = styleFill(style, dark).fill
+      for (let at = 0; at < list.length; at += 4) {
+        context.fillRect(list[at] as number, list[at + 1] as number, list[at + 2] as number, list[at + 3] as number)
+      }
+      list.length = 0
+    })
+  }
+}
+
+const batches = new Batches()
+
+function styleOf(hue: number, step: number, dim: boolean): number {
+  return (hue * STEPS + step) * 2 + (dim ? 1 : 0)
+}
+
+function styleFill(style: number, dark: boolean): { fill: string; text: string } {
+  const plain = style >> 1
+  return fillOf(HUES[Math.floor(plain / STEPS)] ?? "host", plain % STEPS, dark, (style & 1) === 1)
+}
+
+export function drawTimeline(context: CanvasRenderingContext2D, scene: Scene): void {
+  const { window: shown, height, colors } = scene
+  context.fillStyle = colors.ground
+  context.fillRect(0, 0, shown.width, height)
+  drawGrid(context, scene)
+  const labels: Label[] = []
+  const lines: number[] = []
+  for (const row of scene.rows) {
+    const top = row.top - scene.scrollTop
+    if (row.lane === null) drawHead(context, scene, row, top, lines)
+    else drawLane(context, scene, row.lane, top, labels, lines)
+  }
+  batches.paint(context, scene.dark)
+  context.fillStyle = colors.accent
+  for (let at = 0; at < lines.length; at += 3) {
+    context.fillRect(lines[at] as number, lines[at + 1] as number, lines[at + 2] as number, 2)
+  }
+  drawLabels(context, labels)
+  drawOutline(context, scene, scene.hovered, colors.quiet, 1)
+  drawOutline(context, scene, scene.selected, colors.ink, 2)
+  if (scene.selected !== null) drawArrows(context, scene, scene.selected)
+}
+
+function drawGrid(context: CanvasRenderingContext2D, scene: Scene): void {
+  context.fillStyle = scene.colors.track
+  for (const tick of scene.ticks) context.fillRect(Math.round(tick.x), 0, 1, scene.height)
+}
+
+/** The head of a group: when its device was idle, and where it is closed all its lanes as one. */
+function drawHead(context: CanvasRenderingContext2D, scene: Scene, row: Row, top: number, lines: number[]): void {
+  context.fillStyle = scene.colors.line
+  context.fillRect(0, top, scene.window.width, 1)
+  const gaps = scene.chart.gaps(row.group)
+  if (gaps !== null) drawGaps(context, scene, gaps, top + 5, 13)
+  if (scene.closed.has(row.group)) drawTrack(scene, scene.chart.union(row.group), top + 4, null, [], lines)
+}
+
+function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: number, top: number, labels: Label[], lines: number[]): void {
+  const gaps = scene.chart.gaps(lane)
+  if (gaps !== null) {
+    context.globalAlpha = scene.dark ? 0.5 : 0.38 // what one stream waits for matters less
+    drawGaps(context, scene, gaps, top + 1, BAR_HEIGHT)
+    context.globalAlpha = 1
+  }
+  const isHost = scene.chart.timeline.lanes[lane]?.kind === "host"
+  scene.chart.tracks(lane).forEach((track, depth) => {
+    const y = top + 1 + depth * TRACK_HEIGHT
+    if (y + BAR_HEIGHT >= 0 && y <= scene.height) drawTrack(scene, track, y, isHost ? depth : null, labels, lines)
+  })
+}
+
+interface Label {
+  text: string
+  x: number
+  y: number
+  color: string
+}
+
+/** `depth`: lightness goes by it; null: by the name. */
+function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, labels: Label[], lines: number[]): void {
+  const { window: shown, hues, steps } = scene
+  const look = scene.chart.timeline.look
+  const found = scene.found?.sums(track) ?? null
+  const chosen = scene.chosen?.sums(track) ?? null
+  const scale = (shown.to - shown.from) / shown.width
+  const style = (at: number, isDim: boolean): number => {
+    const of = look[track.spans[at] as number] as number
+    return styleOf(hues[of] as number, depth === null ? (steps[of] as number) : depth % STEPS, isDim)
+  }
+  let [runX, runEnd, runHeight, runStyle] = [0, 0, 0, -1]
+  const endRun = (): void => {
+    if (runStyle >= 0) batches.add(runStyle, runX, y + BAR_HEIGHT - runHeight, runEnd - runX, runHeight)
+    runStyle = -1
+  }
+  walk(track, shown, {
+    box(at, left, right) {
+      const x = Math.max(left, -2)
+      const wide = Math.min(right, shown.width + 2) - x
+      const isDim = found !== null && found[at] === found[at + 1]
+      const drawn = style(at, isDim)
+      batches.add(drawn, x, y, wide > 4 ? wide - 1 : Math.max(wide - 0.5, 1), BAR_HEIGHT)
+      if (chosen !== null && chosen[at] !== chosen[at + 1]) lines.push(x, y + BAR_HEIGHT - 1, Math.max(wide - 1, 1))
+      if (wide < LABEL_PIXELS) return
+      const from = Math.max(x, 0)
+      const room = Math.floor((Math.min(x + wide, shown.width) - from - 6) / LETTER)
+      if (room < 3) return
+      const text = cutMiddle(scene.label(look[track.spans[at] as number] as number), room)
+      labels.push({ text, x: from + 3, y: y + BAR_HEIGHT - 4, color: styleFill(drawn, scene.dark).text })
+    },
+    pixel(x, at, end) {
+      const share = Math.min(1, ((track.busy[end] as number) - (track.busy[at] as number)) / scale)
+      const tall = Math.max(2, Math.round(share * BAR_HEIGHT))
+      const isDim = found !== null && found[at] === found[end]
+      const drawn = style((at + end) >> 1, isDim)
+      if (chosen !== null && chosen[at] !== chosen[end]) lines.push(x, y + BAR_HEIGHT - 1, 1)
+      if (runStyle === drawn && runEnd === x && runHeight === tall) runEnd = x + 1
+      else {
+        endRun()
+        ;[runX, runEnd, runHeight, runStyle] = [x, x + 1, tall, drawn]
+      }
+    },
+  })
+  endRun()
+}
+
+/** Pale columns in the colour of the cause; between spans that cannot be told apart, of the largest. */
+function drawGaps(context: CanvasRenderingContext2D, scene: Scene, sums: GapSums, y: number, tall: number): void {
+  const { window: shown } = scene
+  const lists: number[][] = []
+  const add = (cause: number, x: number, width: number): void => {
+    const list = (lists[cause] ??= [])
+    const last = list.length - 2
+    if (last >= 0 && (list[last] as number) + (list[last + 1] as number) >= x - 0.01) {
+      list[last + 1] = Math.max(list[last + 1] as number, x + width - (list[last] as number))
+    } else list.push(x, width)
+  }
+  walk(sums.gaps, shown, {
+    box(at, left, right) {
+      const x = Math.max(left, 0)
+      add(sums.gaps.causes[at] as number, x, Math.min(right, shown.width) - x)
+    },
+    pixel(x, at, end) {
+      add(sums.mostOf(at, end)[0], x, 1)
+    },
+  })
+  lists.forEach((list, cause) => {
+    context.fillStyle = causeColor(cause, scene.dark)
+    for (let at = 0; at < list.length; at += 2) {
+      context.fillRect(list[at] as number, y, list[at + 1] as number, tall)
+    }
+  })
+}
+
+function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {
+  context.font = FONT
+  for (const label of labels) {
+    context.fillStyle = label.color
+    context.fillText(label.text, label.x, label.y)
+  }
+}
+
+/** Where a span stands on the canvas; null where its lane cannot be seen. */
+function boxOf(scene: Scene, span: number): { left: number; right: number; top: number } | null {
+  const place = scene.chart.placeOf(span)
+  if (place === null) return null
+  const { starts, ends } = scene.chart.timeline
+  const row = scene.rows.find((each) => each.lane === place.lane)
+  const group = scene.chart.timeline.lanes[place.lane]?.group
+  const head = row ?? scene.rows.find((each) => each.lane === null && each.group === group && scene.closed.has(each.group))
+  if (head === undefined) return null
+  const inside = row === undefined ? 4 : 1 + place.depth * TRACK_HEIGHT
+  const left = xOf(scene.window, starts[span] as number)
+  const right = Math.max(xOf(scene.window, ends[span] as number), left + 1)
+  return { left, right, top: head.top - scene.scrollTop + inside }
+}
+
+function drawOutline(context: CanvasRenderingContext2D, scene: Scene, span: number | null, color: string, width: number): void {
+  const box = span === null ? null : boxOf(scene, span)
+  if (box === null || box.right < 0 || box.left > scene.window.width) return
+  const left = Math.max(box.left, -4)
+  const wide = Math.max(Math.min(box.right, scene.window.width + 4) - left, 3)
+  context.strokeStyle = color
+  context.lineWidth = width
+  context.strokeRect(left - 0.5, box.top - 0.5, wide, BAR_HEIGHT + 1)
+}
+
+/** From the call that launched a span to it, and from it to what it launched. */
+function drawArrows(context: CanvasRenderingContext2D, scene: Scene, span: number): void {
+  const { timeline } = scene.chart
+  const pairs: [number, number][] = [
+    ...timeline.launchedBy(span).map((source): [number, number] => [source, span]),
+    ...timeline.launched(span).map((target): [number, number] => [span, target]),
+  ]
+  context.strokeStyle = scene.colors.accent
+  context.fillStyle = scene.colors.accent
+  context.lineWidth = 1.5
+  for (const [source, target] of pairs.slice(0, MOST_ARROWS)) {
+    const [from, to] = [boxOf(scene, source), boxOf(scene, target)]
+    if (from !== null && to !== null) drawArrow(context, scene, from, to)
+  }
+}
+
+type Box = { left: number; right: number; top: number }
+
+function drawArrow(context: CanvasRenderingContext2D, scene: Scene, from: Box, to: Box): void {
+  const far = scene.window.width * 2
+  const near = (x: number): number => Math.min(Math.max(x, -far), far * 1.5)
+  const [x0, x1] = [near(from.left), near(to.left)]
+  const isDown = to.top > from.top
+  const y0 = from.top + (isDown ? BAR_HEIGHT : 0)
+  const y1 = to.top + BAR_HEIGHT / 2
+  const bend = Math.max(16, Math.min(80, Math.abs(x1 - x0) / 2))
+  context.beginPath()
+  context.moveTo(x0, y0)
+  context.bezierCurveTo(x0, y0 + (isDown ? 18 : -18), x1 - bend, y1, x1, y1)
+  context.stroke()
+  context.beginPath()
+  context.moveTo(x1, y1)
+  context.lineTo(x1 - 7, y1 - 4)
+  context.lineTo(x1 - 7, y1 + 4)
+  context.fill()
+}
