@@ -1,0 +1,145 @@
+"""The page's diff of two profiles: what changed most, how sure that is, and what is new or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from proton.analysis.compare import (
+    GONE,
+    NEW,
+    Change,
+    KernelChange,
+    ScopeChange,
+    change_between,
+    compare_kernels,
+    compare_scopes,
+)
+from proton.analysis.run_times import Runs, runs_by_row
+from proton.analysis.uncertainty import CONFIDENCE
+from proton.model.profile import Profile
+from proton.model.tree import Tree
+from proton.render.page.pack import Columns
+
+MOST_SCOPES = 500
+MOST_FRAMES = 64
+
+
+def diff_part(
+    before: Profile,
+    after: Profile,
+    columns: Columns,
+    *,
+    before_phases: Sequence[Profile] = (),
+    after_phases: Sequence[Profile] = (),
+) -> dict[str, Any] | None:
+    """The change from `before` to `after`, both with a tree; None where neither timed a kernel.
+
+    Args:
+        before: What to compare with.
+        after: What changed.
+        columns: Not used: a diff is short.
+        before_phases: `before` phase by phase, where it was put together from several.
+        after_phases: The same of `after`.
+    """
+    if before.tree is None or after.tree is None:
+        return None
+    kernels = compare_kernels(before, after, before_phases, after_phases)
+    if not kernels:
+        return None
+    tree, scopes = compare_scopes(before, after)
+    old, new = runs_by_row(before)[0], runs_by_row(after)[0]
+    return {
+        "confidence": CONFIDENCE,
+        "before": _side(before),
+        "after": _side(after),
+        "total": _change(change_between(old, new)),
+        "kernels": [_kernel(each) for each in kernels if each.change.verdict not in (NEW, GONE)],
+        "new": [_kernel(each) for each in kernels if each.change.verdict == NEW],
+        "gone": [_kernel(each) for each in kernels if each.change.verdict == GONE],
+        "scopes": [_scope(tree, each) for each in scopes[:MOST_SCOPES]],
+        "more_scopes": max(len(scopes) - MOST_SCOPES, 0),
+        "notes": _notes(before, after),
+    }
+
+
+def _side(profile: Profile) -> dict[str, Any]:
+    return {
+        "source": profile.source,
+        "devices": list(dict.fromkeys(each.name or each.arch for each in profile.devices)),
+        "start_time_ns": profile.header.start_time_ns,
+        "lost": sum(profile.losses.values()),
+    }
+
+
+def _kernel(each: KernelChange) -> dict[str, Any]:
+    launches = {name: [_plain(pair[0]), _plain(pair[1])] for name, pair in each.launches.items()}
+    return {
+        "name": each.name,
+        "kind": each.kind.value,
+        **_change(each.change),
+        "launches": launches,
+    }
+
+
+def _scope(tree: Tree, each: ScopeChange) -> dict[str, Any]:
+    return {
+        "path": _path(tree, each.row),
+        "before_row": each.before_row,
+        "after_row": each.after_row,
+        **_change(each.change),
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "verdict": change.verdict,
+        "before": _runs(change.before),
+        "after": _runs(change.after),
+        "change_ns": change.change_ns,
+        "half_width_ns": change.half_width_ns,
+        "by_runs_ns": change.by_runs_ns,
+        "per_run": change.per_run,
+        "per_run_half_width": change.per_run_half_width,
+        "basis": change.basis,
+    }
+
+
+def _runs(runs: Runs | None) -> dict[str, Any] | None:
+    if runs is None:
+        return None
+    mean_ns = runs.total_ns / runs.count if runs.count else None
+    return {"total_ns": runs.total_ns, "count": runs.count, "mean_ns": mean_ns}
+
+
+def _path(tree: Tree, row: int) -> list[str]:
+    names: list[str] = []
+    while row > 0 and len(names) <= MOST_FRAMES:
+        names.append(tree.frames[row].name)
+        row = tree.parents[row]
+    names.reverse()
+    return names if len(names) <= MOST_FRAMES else ["...", *names[1:]]
+
+
+def _notes(before: Profile, after: Profile) -> list[str]:
+    """What makes the two hard to compare."""
+    notes: list[str] = []
+    old, new = (_side(profile)["devices"] for profile in (before, after))
+    if old != new:
+        notes.append(f"they ran on different devices: {_listed(old)} before, {_listed(new)} after")
+    if len(before.ranks) != len(after.ranks):
+        notes.append(
+            f"they are of {max(len(before.ranks), 1)} and {max(len(after.ranks), 1)} processes"
+        )
+    for word, profile in (("before", before), ("after", after)):
+        if lost := sum(profile.losses.values()):
+            notes.append(f"{lost} events were lost {word}: its times may be too small")
+    return notes
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) or "none known"
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,79 @@
+"""Tests of the page's diff."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.model.device import Device
+from proton.model.profile import Profile
+from proton.render.page.diff import MOST_FRAMES, MOST_SCOPES, diff_part
+from proton.render.page.pack import Columns
+from proton.render.view import prepare
+from tests.support.profiles import H200, Row, profile_of
+
+DATA = Path(__file__).parents[3] / "data"
+
+
+def profile(**times: int) -> Profile:
+    rows: list[Row] = [(0, "ROOT", {}), (1, "step", {})]
+    rows += [(2, name, {"time (ns)": time, "count": 1}) for name, time in times.items()]
+    return profile_of(rows)
+
+
+def test_new_and_gone_kernels_stand_apart() -> None:
+    part = diff_part(profile(a=5, gone=6), profile(a=9, new=7), Columns())
+    assert part is not None
+    assert [each["name"] for each in part["kernels"]] == ["a"]
+    assert [each["name"] for each in part["new"]] == ["new"]
+    assert [each["name"] for each in part["gone"]] == ["gone"]
+    assert part["new"][0]["before"] is None
+    assert part["total"]["change_ns"] == 5
+
+
+def test_scopes_have_their_path_and_their_rows() -> None:
+    part = diff_part(profile(a=5), profile(a=9), Columns())
+    assert part is not None
+    (scope,) = part["scopes"]
+    assert (scope["path"], scope["before_row"], scope["after_row"]) == (["step"], 1, 1)
+    assert (scope["change_ns"], scope["per_run"]) == (4, pytest.approx(0.8))
+
+
+def test_a_profile_against_itself_changed_nothing() -> None:
+    same = prepare(open_profile(DATA / "gpt.hatchet"))
+    part = diff_part(same, same, Columns())
+    assert part is not None
+    assert {each["verdict"] for each in part["kernels"]} == {"same"}
+    assert (part["new"], part["gone"]) == ([], [])
+    assert json.loads(json.dumps(part, allow_nan=False)) == part
+
+
+def test_what_makes_them_hard_to_compare_is_said() -> None:
+    other = Device("CUDA", "0", "80", name="NVIDIA A100")
+    before = replace(profile(a=5), losses={"dropped": 3})
+    part = diff_part(before, replace(profile(a=5), devices=[other]), Columns())
+    assert part is not None
+    assert part["notes"] == [
+        f"they ran on different devices: {H200.name} before, NVIDIA A100 after",
+        "3 events were lost before: its times may be too small",
+    ]
+
+
+def test_many_and_deep_scopes_stay_bounded() -> None:
+    rows: list[Row] = [(0, "ROOT", {})]
+    rows += [(depth, f"s{depth}", {}) for depth in range(1, 700)]
+    deep = profile_of([*rows, (700, "k", {"time (ns)": 5, "count": 1})])
+    part = diff_part(deep, deep, Columns())
+    assert part is not None
+    assert (len(part["scopes"]), part["more_scopes"]) == (MOST_SCOPES, 699 - MOST_SCOPES)
+    assert max(len(scope["path"]) for scope in part["scopes"]) == MOST_FRAMES + 1
+
+
+def test_nothing_timed_nothing_to_compare() -> None:
+    empty = profile_of([(0, "ROOT", {}), (1, "s", {})])
+    assert diff_part(empty, empty, Columns()) is None
+    assert diff_part(Profile("x"), empty, Columns()) is None

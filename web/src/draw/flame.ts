@@ -1,0 +1,101 @@
+/** Draws the boxes of a flame graph that are seen. */
+import type { FlameLayout } from "../layout/flame"
+import { type Hue, fillOf } from "./colors"
+import { fitted, widthOf } from "./text"
+
+export const FLAME_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
+const GAP = 1
+const PADDING = 5
+const ROOM_FOR_SHARE = 130 // pixels of a box from which on it tells its share too
+
+export interface FlamePaint {
+  layout: FlameLayout
+  /** Pixels of a level. */
+  level: number
+  /** Pixels of the canvas, and how far it is scrolled down. */
+  width: number
+  height: number
+  top: number
+  dark: boolean
+  accent: string
+  ink: string
+  /** What a box says; asked only of boxes that are seen. */
+  nameOf(box: number): string
+  hueOf(box: number): Hue
+  shareOf(box: number): string
+  isSelected(box: number): boolean
+  /** Whether a search leaves it out. */
+  isDim(box: number): boolean
+  /** The place under the pointer; -1 for none. */
+  hover: number
+  /** The place that arrows go from; -1 for none. */
+  focus: number
+}
+
+export function drawFlame(context: CanvasRenderingContext2D, paint: FlamePaint): void {
+  const { layout, top, level: size } = paint
+  context.clearRect(0, 0, paint.width, paint.height)
+  context.font = FLAME_FONT
+  context.textBaseline = "middle"
+  const first = Math.max(0, Math.floor(top / size))
+  const last = Math.min(layout.height - 1, Math.floor((top + paint.height) / size))
+  for (let level = first; level <= last; level++) {
+    const y = level * size - top
+    for (const place of layout.byLevel[level] ?? []) drawBox(context, paint, place, y)
+  }
+  for (let level = first; level <= last; level++) {
+    const y = level * size - top
+    for (const place of layout.byLevel[level] ?? []) {
+      if (layout.hidden[place] === 0 && paint.isSelected(layout.boxes[place] as number)) {
+        outline(context, paint, place, y, paint.accent, place === paint.focus ? 3 : 2)
+      } else if (place === paint.focus) outline(context, paint, place, y, paint.accent, 2)
+      else if (place === paint.hover) outline(context, paint, place, y, paint.ink, 1)
+    }
+  }
+}
+
+function drawBox(context: CanvasRenderingContext2D, paint: FlamePaint, place: number, y: number): void {
+  const { layout } = paint
+  const box = layout.boxes[place] as number
+  const left = layout.lefts[place] as number
+  const width = Math.max((layout.widths[place] as number) - GAP, 0.5)
+  const hidden = layout.hidden[place] as number
+  if (hidden > 0) {
+    const { fill, text } = fillOf("host", 0, paint.dark, true)
+    context.fillStyle = fill
+    context.fillRect(left, y, width, paint.level - GAP)
+    label(context, `${hidden} narrow`, left, y + paint.level / 2, width, text)
+    return
+  }
+  const isDim = paint.isDim(box)
+  const { fill, text } = fillOf(paint.hueOf(box), layout.levels[place] as number, paint.dark, isDim)
+  context.fillStyle = fill
+  context.fillRect(left, y, width, paint.level - GAP)
+  if (width < 20) return
+  let room = width
+  if (width >= ROOM_FOR_SHARE) {
+    const share = paint.shareOf(box)
+    const size = widthOf(context, share)
+    context.fillStyle = text
+    context.globalAlpha = 0.8
+    context.fillText(share, left + width - PADDING - size, y + paint.level / 2)
+    context.globalAlpha = 1
+    room -= size + PADDING
+  }
+  label(context, paint.nameOf(box), left, y + paint.level / 2, room, text)
+}
+
+function label(context: CanvasRenderingContext2D, text: string, left: number, middle: number, room: number, color: string): void {
+  const shown = fitted(context, text, room - 2 * PADDING)
+  if (shown === "") return
+  context.fillStyle = color
+  context.fillText(shown, left + PADDING, middle)
+}
+
+function outline(context: CanvasRenderingContext2D, paint: FlamePaint, place: number, y: number, color: string, line: number): void {
+  const left = paint.layout.lefts[place] as number
+  const width = Math.max((paint.layout.widths[place] as number) - GAP, 1)
+  context.strokeStyle = color
+  context.lineWidth = line
+  context.strokeRect(left + line / 2, y + line / 2, Math.max(width - line, 0.5), paint.level - GAP - line)
+}
