@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -35,24 +35,33 @@ class Opened:
         )
 
 
-def open_file(
+def open_file(browser: Browser, path: Path, **options: Any) -> Opened:
+    """Open `path` as a file, which asks the network for nothing; else like `open_url`."""
+    return open_url(browser, path.resolve().as_uri(), **options)
+
+
+def open_url(
     browser: Browser,
-    path: Path,
+    url: str,
     *,
+    own: str = "file:",
     hash: str = "",
     size: tuple[int, int] = (1280, 800),
     dark: bool = False,
     before: str = "",
+    wait: str = "[role=tab], p.problem",
 ) -> Opened:
-    """Open `path` as a file; returns when the page has drawn something.
+    """Open a page; returns when it has drawn something.
 
     Args:
         browser: Where.
-        path: A page.
+        url: Its address.
+        own: How addresses begin that it may ask for something.
         hash: What to put behind `#`.
         size: Of the window.
         dark: Whether the reader prefers dark colours.
         before: A script that runs before the page's own.
+        wait: What it has drawn by then.
     """
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
@@ -69,14 +78,14 @@ def open_file(
         ),
     )
     page.on("pageerror", lambda error: opened.problems.append(str(error)))
-    page.on("request", lambda request: _note_request(opened, request.url))
+    page.on("request", lambda request: _note_request(opened, request.url, own))
     if before:
         page.add_init_script(before)
-    page.goto(path.resolve().as_uri() + (f"#{hash}" if hash else ""))
-    page.wait_for_selector("[role=tab], p.problem")
+    page.goto(url + (f"#{hash}" if hash else ""))
+    page.wait_for_selector(wait)
     return opened
 
 
-def _note_request(opened: Opened, url: str) -> None:
-    if not url.startswith(("file:", "data:", "blob:")):
+def _note_request(opened: Opened, url: str, own: str) -> None:
+    if not url.startswith((own, "data:", "blob:")):
         opened.problems.append(f"asked the network for {url}")

@@ -34,11 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.web)
 
 
+def find_browser() -> str:
+    """The path of the browser; empty where there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), "")
+
+
 def _missing() -> str:
     """What these tests lack on this machine; empty where they can run."""
     if find_spec("playwright") is None:
         return "the package playwright is not installed (tools/requirements/test.txt)"
-    if not any(map(shutil.which, BROWSERS)):
+    if not find_browser():
         return "no Chromium is installed (apt-get install chromium)"
     from proton.errors import PageNotBuilt
     from proton.render.html import template
@@ -59,9 +64,8 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"PAGES ARE NOT TESTED: {why}")
     from playwright.sync_api import sync_playwright
 
-    executable = next(filter(None, map(shutil.which, BROWSERS)))
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        running = driver.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         yield running
         running.close()
 

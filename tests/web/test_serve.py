@@ -1,0 +1,267 @@
+"""`proton serve` in a browser: pages that renew themselves, folders, and who is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.browser import Opened, open_url
+from tests.web.conftest import DATA, find_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from proton.render.serve import Server
+
+Serve = Callable[..., "Server"]
+Open = Callable[..., Opened]
+GPT = (DATA / "gpt.hatchet").read_bytes()
+LOST = "net::ERR_CONNECTION_REFUSED"
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """`serve(path...)`: a server of these, which looks at its files often."""
+    from proton.render.serve import Server
+    from proton.render.site import Site, page_maker
+
+    started: list[tuple[Server, threading.Thread]] = []
+
+    def start(*paths: Path, port: int = 0) -> Server:
+        server = Server(Site([str(path) for path in paths], page_maker()), port, poll_s=0.05)
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        started.append((server, thread))
+        return server
+
+    yield start
+    for server, thread in started:
+        server.shutdown()
+        server.close()
+        thread.join()
+
+
+@pytest.fixture
+def open_served(browser: Browser) -> Iterator[Open]:
+    """`open_served(server.url, hash=...)`; fails on complaints of the page, like `open_page`."""
+    opened: list[Opened] = []
+
+    def open_one(url: str, **options: Any) -> Opened:
+        opened.append(open_url(browser, url, own=url, **options))
+        return opened[-1]
+
+    yield open_one
+    problems = [problem for each in opened for problem in each.problems]
+    for each in opened:
+        each.page.context.close()
+    assert not problems, f"the page complained: {problems}"
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write as Proton does: all at once."""
+    path.with_suffix(".new").write_bytes(content)
+    os.rename(path.with_suffix(".new"), path)
+
+
+def kernels(opened: Opened) -> list[str]:
+    return opened.texts("table.kernels tbody td.name")
+
+
+def test_a_served_page_is_that_of_a_report_and_says_that_it_is_live(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    replace(tmp_path / "run.hatchet", GPT)
+    opened = open_served(serve(tmp_path / "run.hatchet").url)
+    opened.page.wait_for_selector("text=● live")
+    assert "flash_fwd" in kernels(opened)
+
+
+def test_a_page_renews_itself_and_stays_at_what_was_looked_at(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    path = tmp_path / "run.hatchet"
+    replace(path, GPT)
+    opened = open_served(serve(path).url, hash="theme=dark&search=f")
+    opened.page.wait_for_selector("text=● live")
+    opened.page.click("text=flash_fwd")
+    opened.page.click(".contexts button >> nth=0")
+    row = opened.hash()
+    assert "sel=node:" in row
+    tree, devices = json.loads(GPT)
+    tree["children"].insert(
+        0, {**tree["children"][0], "frame": {"name": "f_new", "type": "function"}}
+    )
+    tree["proton"].pop("kinds")
+    tree["proton"].pop("kernels", None)
+    replace(path, json.dumps([tree, devices]).encode())
+    opened.page.wait_for_selector("text=f_new")
+    assert opened.texts(".details h2") == ["flash_fwd"]
+    assert "search=f" in opened.hash()
+    assert "theme=dark" in opened.hash()
+    assert opened.hash() != row  # the same context stands in another row
+
+
+def test_phases_of_a_job_appear_as_it_writes_them(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    replace(tmp_path / "run.part_0.hatchet", GPT)
+    opened = open_served(serve(tmp_path / "run").url)
+    runs = opened.page.locator(".figure", has_text="kernel runs").locator("strong")
+    assert runs.inner_text() == "172"
+    replace(tmp_path / "run.part_1.hatchet", GPT)
+    opened.page.wait_for_selector(".figure strong >> text=344")
+    (tmp_path / "run.part_2.hatchet").write_bytes(GPT[:500])
+    opened.page.wait_for_selector("text=left out: ")
+    assert runs.inner_text() == "344"
+    replace(tmp_path / "run.part_2.hatchet", GPT)
+    opened.page.wait_for_selector(".figure strong >> text=516")
+    assert opened.page.locator("text=left out: ").count() == 0
+
+
+def test_a_file_that_is_not_whole_is_a_line_above_the_last_that_was(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    path = tmp_path / "run.hatchet"
+    replace(path, GPT)
+    opened = open_served(serve(path).url)
+    opened.page.wait_for_selector("text=● live")
+    path.write_bytes(GPT[:500])
+    opened.page.wait_for_selector(".lines >> text=it is still being written")
+    assert "flash_fwd" in kernels(opened)
+    replace(path, GPT.replace(b"flash_fwd", b"flash_new"))
+    opened.page.wait_for_selector("td >> text=flash_new")
+    assert opened.page.locator("text=it is still being written").count() == 0
+    path.unlink()
+    opened.page.wait_for_selector(".lines >> text=no such file any more")
+    assert all("409" in problem for problem in opened.problems)
+    opened.problems.clear()
+
+
+def test_a_file_that_is_not_whole_at_first_opens_when_it_is(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    path = tmp_path / "run.hatchet"
+    path.write_bytes(GPT[:500])
+    opened = open_served(serve(path).url)
+    (line,) = opened.texts("p.problem")
+    assert "it is still being written: look again when it is whole" in line
+    replace(path, GPT)
+    opened.page.wait_for_selector("td >> text=flash_fwd")
+    assert opened.texts("p.problem") == []
+    opened.problems.clear()
+
+
+def test_a_server_that_ends_is_said_and_one_that_comes_back_is_found(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    path = tmp_path / "run.hatchet"
+    replace(path, GPT)
+    server = serve(path)
+    opened = open_served(server.url)
+    opened.page.wait_for_selector("text=● live")
+    server.shutdown()
+    server.close()
+    opened.page.wait_for_selector("text=● connection lost")
+    opened.page.wait_for_selector(".lines >> text=connection to proton serve is lost")
+    assert "flash_fwd" in kernels(opened)
+    serve(path, port=server.server_address[1])
+    opened.page.wait_for_selector("text=● live")
+    assert opened.page.locator(".lines >> text=connection to proton serve").count() == 0
+    assert all(LOST in problem or "ERR_" in problem for problem in opened.problems)
+    opened.problems.clear()
+
+
+def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
+    tmp_path: Path,
+    serve: Serve,
+    open_served: Open,
+    picture: Callable[[Opened, str], None],
+) -> None:
+    for at, name in enumerate(("before.hatchet", "after.hatchet", "trace.chrome_trace")):
+        path = tmp_path / name
+        path.write_bytes(
+            GPT if name.endswith("hatchet") else (DATA / "activity.chrome_trace").read_bytes()
+        )
+        os.utime(path, (1_800_000_000 + 3600 * at,) * 2)
+    opened = open_served(serve(tmp_path).url, wait="table")
+    assert opened.texts("tbody a") == ["trace.chrome_trace", "after.hatchet", "before.hatchet"]
+    picture(opened, "folder")
+    replace(tmp_path / "new.hatchet", GPT)
+    opened.page.wait_for_selector("text=new.hatchet")
+    button = opened.page.locator("button")
+    assert button.is_disabled()
+    opened.page.check("[aria-label='compare before.hatchet']")
+    opened.page.check("[aria-label='compare after.hatchet']")
+    button.click()
+    opened.page.wait_for_selector("[role=tab]")
+    assert opened.page.locator("select[aria-label=profile] option").count() == 2
+    opened.page.go_back()
+    opened.page.click("text=trace.chrome_trace")
+    opened.page.wait_for_selector("[role=tab]")
+    assert "trace.chrome_trace" in opened.page.title()
+
+
+def test_names_of_files_are_text_in_the_list(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    name = "<img src=x onerror=window.protonCanary=1>'\"&.hatchet"
+    replace(tmp_path / name, GPT)
+    opened = open_served(serve(tmp_path).url, wait="table")
+    assert opened.texts("tbody a") == [name]
+    assert opened.page.evaluate("window.protonCanary") is None
+    opened.page.click("tbody a")
+    opened.page.wait_for_selector("[role=tab]")
+    assert opened.page.evaluate("window.protonCanary") is None
+
+
+def test_another_name_for_this_machine_is_refused(
+    tmp_path: Path, serve: Serve, browser: Browser
+) -> None:
+    """What a page of a stranger does to reach a local server: a name of its own that leads here."""
+    replace(tmp_path / "run.hatchet", GPT)
+    port = serve(tmp_path / "run.hatchet").server_address[1]
+    strange = browser.browser_type.launch(
+        executable_path=find_browser(),
+        args=["--no-sandbox", "--host-resolver-rules=MAP evil.example 127.0.0.1"],
+    )
+    try:
+        page = strange.new_page()
+        answer = page.goto(f"http://evil.example:{port}/data")
+        assert answer is not None
+        assert answer.status == 403
+        assert "only localhost" in page.inner_text("body")
+    finally:
+        strange.close()
+
+
+def test_pages_of_other_sites_get_nothing(tmp_path: Path, serve: Serve, browser: Browser) -> None:
+    replace(tmp_path / "run.hatchet", GPT)
+    mine, other = serve(tmp_path / "run.hatchet"), serve(tmp_path / "run.hatchet")
+    context = browser.new_context(bypass_csp=True)
+    page = context.new_page()
+    page.goto(other.url)
+    page.wait_for_selector("[role=tab]")
+    found = page.evaluate(
+        """async (url) => {
+            const outcomes = []
+            for (const mode of ["cors", "no-cors"]) {
+                try { outcomes.push((await fetch(url + "data", { mode })).status) }
+                catch { outcomes.push("refused") }
+            }
+            const image = new Image()
+            outcomes.push(await new Promise((resolve) => {
+                image.onerror = () => resolve("refused"); image.onload = () => resolve("loaded")
+                image.src = url
+            }))
+            return outcomes
+        }""",
+        mine.url,
+    )
+    context.close()
+    assert found == ["refused", "refused", "refused"]
