@@ -18,7 +18,7 @@ import proton.language as pl
 # Every part takes a count ($1), 64 bits ($2) and an address in shared memory ($3), and gives 64
 # bits ($0): what is computed is used.
 _LOOP = """{
-.reg .b64 at; .reg .b32 left, low, high; .reg .f32 x, y; .reg .pred more;
+.reg .b64 at; .reg .b32 left, low, high; .reg .f32 x, y, a, b, c, d; .reg .pred more;
 mov.u32 left, $1; mov.u64 at, $2;
 BEFORE
 again: BODY
@@ -57,6 +57,14 @@ NOTHING = tl.constexpr("{ .reg .b32 unused; mov.u32 unused, $1; mov.u64 $0, $2; 
 SPIN = tl.constexpr(_SPIN)
 MULTIPLY_ADD = tl.constexpr(_chain(64 * "fma.rn.f32 x, x, y, y; "))
 TIGHT = tl.constexpr(_chain(4 * "fma.rn.f32 x, x, y, y; "))
+# four numbers at once: where every multiprocessor has many warps, issuing is what takes time
+WIDE = tl.constexpr(
+    _chain(
+        "mov.f32 a, x; add.f32 b, x, y; neg.f32 c, x; sub.f32 d, y, x; "
+        + 16 * "".join(f"fma.rn.f32 {each}, {each}, y, y; " for each in "abcd")
+        + "add.f32 x, a, b; add.f32 c, c, d; add.f32 x, x, c;"
+    )
+)
 INVERSE_ROOT = tl.constexpr(_chain(10 * "rsqrt.approx.ftz.f32 x, x; fma.rn.f32 x, x, y, y; "))
 LOAD = tl.constexpr(_loop("ld.global.ca.b64 at, [at];"))
 CHASE_NEAR = tl.constexpr(_loop(10 * "ld.global.ca.b64 at, [at]; "))  # through the L1 cache

@@ -36,7 +36,7 @@ def test_a_region_of_known_duration_is_measured_right(
 @pytest.mark.parametrize("name", CHANGED)
 def test_what_records_change_stays_small(measured: dict[str, Accuracy], name: str) -> None:
     print(measured[name])
-    assert measured[name].error <= 0.1 * measured[name].truth, str(measured[name])
+    assert measured[name].error <= 0.3 * measured[name].truth, str(measured[name])
 
 
 def test_the_truth_is_what_was_asked_for(measured: dict[str, Accuracy]) -> None:

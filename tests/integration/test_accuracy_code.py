@@ -20,13 +20,21 @@ INSTRUCTIONS = {
     "SPIN": "CS2R",
     "MULTIPLY_ADD": "FFMA",
     "TIGHT": "FFMA",
+    "WIDE": "FFMA",
     "INVERSE_ROOT": "MUFU.RSQ",
     "LOAD": "LDG",
     "CHASE_NEAR": "LDG",
     "CHASE_FAR": "LDG",
     "COPY": "LDGSTS",
 }
-LENGTHS = {"MULTIPLY_ADD": 64, "TIGHT": 4, "INVERSE_ROOT": 10, "CHASE_NEAR": 10, "CHASE_FAR": 4}
+LENGTHS = {
+    "MULTIPLY_ADD": 64,
+    "TIGHT": 4,
+    "WIDE": 64,
+    "INVERSE_ROOT": 10,
+    "CHASE_NEAR": 10,
+    "CHASE_FAR": 4,
+}
 TYPES = {
     "start": "i64",
     "sink_ptr": "*i64",

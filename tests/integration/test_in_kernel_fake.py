@@ -281,7 +281,7 @@ def test_no_launch_is_lost_while_another_thread_measures_the_cost_of_records(
 
     def measure(records: Any) -> ProbeCost:
         assert all_arrived.wait(timeout=20), arrived
-        return ProbeCost(20.0, 1.0)
+        return ProbeCost(20.0, 20.0, 1.0)
 
     monkeypatch.setattr(kernels, "find", noting(kernels.find))
     monkeypatch.setattr(kernels, "on_load", noting(kernels.on_load))
