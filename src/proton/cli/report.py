@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -46,6 +47,19 @@ def run(words: Sequence[str]) -> int:
         print(USAGE)
         return 0
     request = _parse(words)
+    was_collecting = gc.isenabled()
+    gc.disable()  # everything lives until the end: looking for cycles would only cost time
+    try:
+        lines = _write(request)
+    finally:
+        if was_collecting:
+            gc.enable()
+    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+    return 0
+
+
+def _write(request: Request) -> list[str]:
+    """Make the page; what there is to say of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.write import write_file
     from proton.render.html import fill, template
@@ -60,9 +74,7 @@ def run(words: Sequence[str]) -> int:
         content = fill(page, page_data(profiles)).encode("utf-8")
         write_file(request.output, content)
     lines = [line for profile in profiles for line in profile.warnings]
-    lines.append(f"wrote {request.output} ({_size(len(content))}); open it in a browser")
-    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
-    return 0
+    return [*lines, f"wrote {request.output} ({_size(len(content))}); open it in a browser"]
 
 
 def _size(count: int) -> str:

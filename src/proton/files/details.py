@@ -63,10 +63,13 @@ def details_object(tree: Tree) -> list[list[Any]]:
     entries: list[list[Any]] = []
     written: dict[tuple[Any, ...], int] = {}
     for row, detail in sorted(tree.details.items()):
-        first = written.setdefault(tuple(detail.attributes.items()), len(entries))
-        plain = {key: _plain(value) for key, value in detail.attributes.items()}
-        is_first = first == len(entries) or not plain
-        entries.append([row, *detail[:4], plain if is_first else first])
+        attributes = detail.attributes
+        first = written.setdefault(tuple(attributes.items()), len(entries))
+        if first == len(entries) or not attributes:
+            plain = {key: _plain(value) for key, value in attributes.items()}
+            entries.append([row, *detail[:4], plain])
+        else:
+            entries.append([row, *detail[:4], first])
     return entries
 
 

@@ -25,6 +25,7 @@ from proton.model.profile import Profile
 from proton.model.tree import Tree
 
 _VALUE_TYPES = {int, float, str}
+_NUMBERS = {int, float}
 
 
 class ReadTree(NamedTuple):
@@ -187,6 +188,16 @@ def to_json(profile: Profile, tree: Tree) -> bytes:
         frame: f'{{"frame":{{"name":{encode(frame.name)},"type":"function"}},"metrics":'
         for frame in set(tree.frames)
     }
+    names = {name: f"{encode(name)}:" for name in set().union(*tree.own)}
+
+    def metrics_json(metrics: Mapping[str, MetricValue]) -> str:
+        # Numbers are written out: an encoder's call a row would cost more than all the rest.
+        values = [
+            names[name] + (repr(value) if type(value) in _NUMBERS else encode(value))
+            for name, value in metrics.items()
+        ]
+        return "{" + ",".join(values) + "}"
+
     pieces: list[str] = ["["]
     open_nodes = 0
     for row, depth in enumerate(tree.depths()):
@@ -195,7 +206,7 @@ def to_json(profile: Profile, tree: Tree) -> bytes:
         open_nodes = depth + 1
         metrics = tree.own[row]
         pieces.append(heads[tree.frames[row]])
-        pieces.append(encode(dict(metrics)) if metrics else "{}")
+        pieces.append(metrics_json(metrics) if metrics else "{}")
         pieces.append(',"children":[')
     summary = encode(_summary(profile, tree))
     pieces.append("]}" * (open_nodes - 1))

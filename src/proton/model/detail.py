@@ -30,11 +30,10 @@ def merge_details(first: KernelDetail, second: KernelDetail) -> KernelDetail:
     The least and the largest time are those of both, and attributes stay where they are equal.
     Quantiles of a union do not follow from those of its parts, so they are dropped.
     """
-    shared = {
-        name: value
-        for name, value in first.attributes.items()
-        if second.attributes.get(name) == value
-    }
+    shared = first.attributes
+    if shared != second.attributes:
+        theirs = second.attributes
+        shared = {name: value for name, value in shared.items() if theirs.get(name) == value}
     return KernelDetail(
         min_ns=min(first.min_ns, second.min_ns),
         max_ns=max(first.max_ns, second.max_ns),

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proton.analysis.aggregate import add_metrics, merge_by_name, tree_of_trace
+from proton.analysis.aggregate import add_metrics, merge_by_name, sum_metrics, tree_of_trace
 from proton.analysis.select import everything
 from proton.model.frame import FrameKind
-from proton.model.metric import MetricKind, MetricValue
+from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 
@@ -133,3 +133,20 @@ def test_all_ctas_of_a_kernel_are_one_context() -> None:
     assert [frame.name for frame in tree.frames] == ["ROOT", "k", "load"]
     assert tree.own[1] == {"cta_time (ns)": 12}
     assert tree.own[2] == {"warp_time (ns)": 2}
+
+
+def test_sums_of_many_are_those_of_one_after_the_other() -> None:
+    measured: list[Metrics] = [
+        {"time (ns)": 1, "device": "0", "lr": 0.1, "list": (1, 2)},
+        {"time (ns)": 2.5, "device": "1", "mixed": 3},
+        {"lr": 0.2, "list": (3, 4), "mixed": "label"},
+    ]
+
+    def kinds(name: str) -> MetricKind:
+        return MetricKind.PROPERTY if name == "lr" else MetricKind.INCLUSIVE
+
+    one_by_one: dict[str, MetricValue] = {}
+    for own in measured:
+        add_metrics(one_by_one, own, kinds)
+    assert sum_metrics(measured, kinds) == one_by_one
+    assert one_by_one["list"] == (4, 6)

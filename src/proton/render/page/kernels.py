@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from proton.analysis.aggregate import merge_by_name
@@ -39,7 +39,7 @@ def kernels_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     whole = whole_of(tree, TIME_NS)
     if whole is None:
         return None
-    flat = merge_by_name(profile, TIME_NS, everything(tree), partial(kind_of, profile))
+    flat = merge_by_name(profile, TIME_NS, everything(tree), cache(partial(kind_of, profile)))
     assert flat.tree is not None
     times = flat.tree.own_numbers(TIME_NS)
     rows = [row for row in range(1, len(flat.tree)) if times[row] is not None]
@@ -70,11 +70,12 @@ def rates_of(profile: Profile) -> dict[str, Sequence[Cell]]:
     assert profile.tree is not None
     possible = set(derivable_words(profile))
     missing: Sequence[Cell] = [None] * len(profile.tree)
-    found: dict[str, Sequence[Cell]] = {}
-    for key, word in RATES.items():
-        values = derive(profile, [word])[0].values if word in possible else missing
-        found[key] = [None if value == NOT_KNOWN else value for value in values]
-    return found
+    words = [word for word in RATES.values() if word in possible]
+    found = {column.word: column.values for column in derive(profile, words)}  # at once: they share
+    return {
+        key: [None if value == NOT_KNOWN else value for value in found.get(word, missing)]
+        for key, word in RATES.items()
+    }
 
 
 def _ratio(amount: float | None, count: float | None) -> float | None:

@@ -19,7 +19,8 @@ from typing import Any
 ALIGNMENT = 8
 # Our name of an element type -> its letter in the standard library's arrays.
 TYPES = {"f64": "d", "f32": "f", "u32": "I", "i32": "i", "u16": "H", "u8": "B"}
-_LEVEL = 6  # of compression: 9 takes three times as long for two percent
+# Of compression: what is large gets a level that is four times as fast for a tenth in size.
+_LEVEL, _FAST_LEVEL, _LARGE = 9, 4, 1 << 20
 
 
 class Columns:
@@ -64,7 +65,8 @@ def pack_page(head: Mapping[str, bytes], columns: Columns) -> bytes:
 
 def compress(data: bytes) -> str:
     """`data` as it stands in the page: gzip without a date, then base64."""
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)
+    level = _LEVEL if len(data) < _LARGE else _FAST_LEVEL
+    packer = zlib.compressobj(level, zlib.DEFLATED, 31)
     return base64.b64encode(packer.compress(data) + packer.flush()).decode("ascii")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from proton.analysis.roofline import BYTES, FLOPS_WIDTHS, WIDTH_METRICS, bound_by, roof_of
 from proton.analysis.totals import shown_values, total_of, whole_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.kinds import kind_of
@@ -11,11 +12,9 @@ from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.head import device_names, is_interpreted
-from proton.render.page.kernels import rates_of
+from proton.render.page.kernels import RATES
 from proton.render.page.pack import Columns
 from proton.render.sampling import NON_USER
-
-_FLOPS_WIDTHS = (8, 16, 32, 64)
 
 
 def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
@@ -24,7 +23,6 @@ def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
     assert tree is not None
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if whole_of(tree, name)), None)
     kinds = {name: kind_of(profile, name).value for name in _metrics(tree)}
-    rates = rates_of(profile)
     lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
     return {
         "device": device_names(profile),
@@ -40,7 +38,7 @@ def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
         "lost": lost,
         "says_losses": bool(profile.header.proton_version),
         "metric_kinds": kinds,
-        **{key: values[0] for key, values in rates.items()},
+        **_rates(profile, tree),
     }
 
 
@@ -55,8 +53,33 @@ def _whole(profile: Profile, tree: Tree, metric: str | None) -> float | None:
     return total_of(shown_values(tree, metric, kind), kind)
 
 
+def _rates(profile: Profile, tree: Tree) -> dict[str, float | str | None]:
+    """What `kernels` says of each kernel, for all of them together."""
+    time_ns = whole_of(tree, TIME_NS)
+    if not time_ns:
+        return dict.fromkeys(RATES)
+    flops, moved = _flops(tree), whole_of(tree, BYTES)
+    roof = roof_of(profile)
+    least_s = None if roof.is_unknown[0] else roof.least_s[0]
+    return {
+        "flop_per_s": None if flops is None else flops * 1e9 / time_ns,
+        "byte_per_s": None if moved is None else moved * 1e9 / time_ns,
+        "share_of_peak": None if least_s is None else least_s * 1e9 / time_ns,
+        "bound": None if least_s is None else bound_by(roof.flops_s[0], roof.bytes_s[0]),
+        "headroom_ns": None if least_s is None else time_ns - least_s * 1e9,
+    }
+
+
+def _flops(tree: Tree) -> float | None:
+    """Operations of all widths, or those that were given without one."""
+    if (known := whole_of(tree, "flops")) is not None:
+        return known
+    found = [amount for _, each in WIDTH_METRICS if (amount := whole_of(tree, each)) is not None]
+    return sum(found) if found else None
+
+
 def _device(device: Device) -> dict[str, Any]:
-    flops = {width: peak_flops(device, width) for width in _FLOPS_WIDTHS}
+    flops = {width: peak_flops(device, width) for width in FLOPS_WIDTHS}
     return {
         "name": device.name,
         "type": device.device_type,

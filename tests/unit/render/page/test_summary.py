@@ -17,13 +17,17 @@ from tests.support.profiles import profile_of
 DATA = Path(__file__).parents[3] / "data"
 
 
-@pytest.mark.parametrize("name", ["gpt.hatchet", "interpreter.hatchet", "activity.chrome_trace"])
+@pytest.mark.parametrize(
+    "name",
+    ["gpt.hatchet", "interpreter.hatchet", "activity.chrome_trace", "triton36_kernels.hatchet"],
+)
 def test_totals_are_those_of_the_digest(name: str) -> None:
     profile = prepare(open_profile(DATA / name))
     part, total = summary_part(profile, Columns()), digest_of(profile)["total"]
     assert part["time_ns"] == total["time_ns"]
     assert part["kernels"] == total["kernels"]
-    assert part["share_of_peak"] == total["share_of_peak"]
+    for rate in ("share_of_peak", "flop_per_s", "byte_per_s", "bound"):
+        assert part[rate] == total[rate] or part[rate] == pytest.approx(total[rate]), rate
     assert part["is_interpreted"] is (name == "interpreter.hatchet")
 
 
