@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest"
 import { PAGE_FORMAT, type PageObject } from "./format"
 import { buildPage, type Page, type Profile } from "./model"
-import { renewPage, sameRow } from "./renew"
-import { page, profileIndex, selection } from "./state"
+import { renewPage, renewZoom, sameRow } from "./renew"
+import { page, profileIndex, selection, zoom } from "./state"
 
 type Tree = { [name: string]: Tree } | [string, Tree][]
 
@@ -23,6 +23,7 @@ beforeEach(() => {
   page.value = null
   profileIndex.value = 0
   selection.value = null
+  zoom.value = {}
 })
 
 describe("a row in newer data", () => {
@@ -44,6 +45,25 @@ describe("a row in newer data", () => {
     const before = only({ a: { k: {} } })
     expect(sameRow(before, only({ a: {} }), 2)).toBeNull()
     expect(sameRow(before, before, 99)).toBeNull()
+  })
+})
+
+describe("zoom in newer data", () => {
+  it("goes to where its row is now, and leaves other words alone", () => {
+    expect(renewZoom("c.z3-2.r", (row) => row + 1)).toBe("c.z4-2.r")
+    expect(renewZoom("1.z", () => null)).toBe("1.z")
+    expect(renewZoom("", () => null)).toBe("")
+  })
+
+  it("ends where its row is gone", () => {
+    expect(renewZoom("c.z3-2", () => null)).toBe("c")
+  })
+
+  it("is renewed with the page", () => {
+    page.value = pageOf({ b: {} })
+    zoom.value = { flame: "z1" }
+    renewPage(pageOf({ a: {}, b: {} }))
+    expect(zoom.value).toEqual({ flame: "z2" })
   })
 })
 

@@ -1,7 +1,7 @@
 /** New data in place of the old: the page stays at what its reader was looking at. */
 import { batch } from "@preact/signals"
 import type { Page, Profile } from "./model"
-import { page, profile, profileIndex, selection } from "./state"
+import { page, profile, profileIndex, selection, zoom } from "./state"
 
 /** Show `next`. What is selected stays, also where its row is another one now. */
 export function renewPage(next: Page): void {
@@ -11,7 +11,11 @@ export function renewPage(next: Page): void {
     page.value = next
     if (profileIndex.value >= next.profiles.length) profileIndex.value = 0
     const after = next.profiles[profileIndex.value]
-    if (before === null || after === undefined || chosen === null) return
+    if (before === null || after === undefined) return
+    zoom.value = Object.fromEntries(
+      Object.entries(zoom.value).map(([of, words]) => [of, renewZoom(words, (row) => sameRow(before, after, row))]),
+    )
+    if (chosen === null) return
     if (chosen.kind === "node") {
       const row = sameRow(before, after, chosen.row)
       selection.value = row === null ? null : { kind: "node", row }
@@ -19,6 +23,17 @@ export function renewPage(next: Page): void {
       selection.value = null // spans have no name of their own
     }
   })
+}
+
+/** Views that zoom to a row write it as `z<row>`; a row that is gone takes its word with it. */
+export function renewZoom(words: string, rowOf: (row: number) => number | null): string {
+  const kept = words.split(".").map((word) => {
+    const place = /^z(\d{1,9})(-\d{1,9})?$/.exec(word)
+    if (place === null) return word
+    const row = rowOf(Number(place[1]))
+    return row === null ? null : `z${row}${place[2] ?? ""}`
+  })
+  return kept.filter((word) => word !== null).join(".")
 }
 
 /** The row of `after` on the path that `row` has in `before`; null where there is none. */

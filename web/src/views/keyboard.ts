@@ -3,6 +3,7 @@ import { isDark, page, profile, search, selection, theme, view } from "../state"
 import { SEARCH_ID } from "./header"
 import { isHelpOpen } from "./help"
 import { VIEWS } from "./registry"
+import type { View } from "./view"
 
 /** Listen from now on. Returns what ends it. */
 export function followKeys(): () => void {
@@ -21,7 +22,9 @@ function onKey(event: KeyboardEvent): void {
     if (event.key === "Enter" && target.id === SEARCH_ID) target.blur()
     return
   }
-  const own = VIEWS.find((each) => each.id === view.value)
+  const [current, shown] = [page.value, profile.value]
+  const isShown = (each: View): boolean => current !== null && shown !== null && each.isPresent(current, shown)
+  const own = VIEWS.find((each) => each.id === view.value && isShown(each))
   if (own?.onKey?.(event) === true || common(event)) event.preventDefault()
 }
 
@@ -49,7 +52,7 @@ function common(event: KeyboardEvent): boolean {
     theme.value = isDark.value ? "light" : "dark"
     return true
   }
-  const wanted = VIEWS.find((each) => each.key === event.key && each.isPresent(current, shown))
+  const wanted = VIEWS.find((each) => each.key === event.key) // one with nothing to show says what it needs
   if (wanted === undefined) return false
   view.value = wanted.id
   return true

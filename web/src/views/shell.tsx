@@ -6,6 +6,7 @@ import { notice, page, profile, view } from "../state"
 import { Details } from "./details"
 import { Header } from "./header"
 import { Help } from "./help"
+import { needsLine } from "./needs"
 import { VIEWS } from "./registry"
 
 const MOST_WARNINGS = 3
@@ -35,7 +36,7 @@ export function Shell(): VNode {
           </button>
         ))}
       </nav>
-      <Lines />
+      <Lines missing={chosen?.id === view.value ? "" : needsLine(view.value)} />
       <div class="body">
         <div id="view" role="tabpanel" class={`view ${chosen?.id ?? ""}`} aria-labelledby={`tab-${chosen?.id ?? ""}`}>
           <Safe key={`${chosen?.id} ${shown.source}`} title={chosen?.title ?? ""}>
@@ -50,13 +51,14 @@ export function Shell(): VNode {
 }
 
 /** Warnings of the recording, and what the page itself has to say. */
-function Lines(): VNode | null {
+function Lines({ missing }: { missing: string }): VNode | null {
   const warnings = profile.value?.recording.warnings ?? []
   const more = warnings.length - MOST_WARNINGS
-  if (warnings.length === 0 && notice.value === "") return null
+  if (warnings.length === 0 && notice.value === "" && missing === "") return null
   return (
     <div class="lines">
       {notice.value === "" ? null : <p>{printable(notice.value)}</p>}
+      {missing === "" ? null : <p>{missing}</p>}
       {warnings.slice(0, MOST_WARNINGS).map((warning, index) => (
         <p key={index} title={printable(warning)}>
           ! {printable(warning)}

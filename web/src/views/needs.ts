@@ -1,0 +1,17 @@
+/** What a view needs that a profile may lack, and how to record it; for who asks for it all the same. */
+const NEEDS: Readonly<Record<string, readonly [string, string]>> = {
+  kernels: ["Kernels", "kernels or copies, and none were recorded"],
+  timeline: ["The timeline", "a trace, and this profile is a tree: record one with proton -d trace, or data=\"trace\""],
+  roofline: ["The roofline", "flops or bytes of kernels, and a device whose peak rates are known: record with --hook triton"],
+  source: ["The source view", "samples of instructions: record with proton -m pcsampling"],
+  inkernel: ["The in-kernel view", "records from inside kernels: record with proton --instrument ops"],
+  autotune: ["The autotune view", "autotuning during the session, and none was recorded"],
+  ranks: ["The view of ranks", "profiles of several ranks in one: proton merge"],
+  diff: ["The diff", "two profiles: proton report BEFORE AFTER"],
+}
+
+/** One line for a view that is asked for and has nothing to show; empty for views nobody knows. */
+export function needsLine(id: string): string {
+  const found = Object.hasOwn(NEEDS, id) ? NEEDS[id] : undefined
+  return found === undefined ? "" : `${found[0]} needs ${found[1]}.`
+}
