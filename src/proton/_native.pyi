@@ -602,7 +602,7 @@ class CountedSites:
     def losses(self) -> dict[str, int]: ...
 
 class TensorHeat:
-    """Accesses to one tensor, in all and by address; the first bin begins at `start_address`."""
+    """Accesses to one tensor, in all and by address; the first bin begins with it."""
 
     @property
     def load_bytes(self) -> int: ...
@@ -610,8 +610,6 @@ class TensorHeat:
     def store_bytes(self) -> int: ...
     @property
     def accesses(self) -> int: ...
-    @property
-    def touched_bins(self) -> int: ...
     @property
     def start_address(self) -> int: ...
     @property
@@ -640,13 +638,19 @@ class DeviceMemory:
     COUNTER_BYTES: int
     MOST_SITES: int
     BIN_BYTES: int
-    ARGUMENT_BITS: int
     MOST_PROBES: int
     HASH_FACTOR: int
-    MOST_BINS: int  # of a table
+    MOST_BINS: int  # of a table; of its rows, too
+    COLUMN_BYTES: int
+    TABLE_HEADER_BYTES: int  # before the addresses of the columns' arguments
+    LEVELS: int  # these five: how rows are divided
+    LEVEL_BITS: int
+    LEAST_ROWS: int
+    OWN_ROW_BITS: int
+    COPY_BITS: int
     OFFSET_ACCESSES: int  # these two into a counter, in bytes
     OFFSET_FIRST_ADDRESS: int
-    OFFSET_KEY: int  # these four into a bin
+    OFFSET_KEY: int  # these four into a hashed bin
     OFFSET_LOAD_BYTES: int
     OFFSET_STORE_BYTES: int
     OFFSET_BIN_ACCESSES: int
@@ -666,14 +670,22 @@ class DeviceMemory:
         """The counters of one launch's buffer, without the GIL."""
 
     @staticmethod
-    def read_bins(
+    def read_table(
         table: Buffer,
         *,
         bin_bytes: int,
+        bins: int,
+        rows: int,
+        grid_ctas: int,
+        columns: Sequence[tuple[int, int, bool]],
         ranges: Sequence[tuple[int, int, int | None]],
         most_bins: int = 1024,
     ) -> HeatMap:
-        """The table of a launch, without the GIL; ranges are address, bytes, argument or None."""
+        """The table of a launch, without the GIL.
+
+        `bins` (hashed) and `rows` are what each CTA adds; columns are argument, bytes of an access
+        and whether it reads; ranges are address, bytes, argument or None.
+        """
 
 class InKernel:
     """The recorder: gives kernels that record their buffers, and tells sessions what they recorded.

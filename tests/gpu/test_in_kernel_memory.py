@@ -146,15 +146,20 @@ def test_a_strided_gather_lights_the_pages_it_touches(
     launched = prepare("gather", (RecordMemory(),), (ctas,), x, y, stride, BLOCK=lanes)
     report = launched.report()
     assert torch.equal(y, x[: lanes * ctas * stride : stride])
-    expected = [0] * (-(-x.numel() * 4 // PAGE))
-    for lane in range(lanes * ctas):
-        expected[lane * stride * 4 // PAGE] += 1
     heat = {each.tensor: each for each in report.heat}["x_ptr"]
-    step = heat.bin_bytes // PAGE
-    expected = [0] * ((x.data_ptr() - heat.start) // PAGE) + expected
-    folded = [sum(expected[at : at + step]) for at in range(0, len(expected), step)]
-    assert list(heat.bins)[: len(folded)] == folded
-    assert heat.accesses == lanes * ctas
+    assert heat.start == x.data_ptr()
+    expected = [0] * len(heat.byte_bins)
+    for lane in range(lanes * ctas):  # bytes, for Triton joins neighbours into one access
+        expected[lane * stride * 4 // heat.bin_bytes] += 4
+    wrong = [
+        (at, got, want)
+        for at, (got, want) in enumerate(zip(heat.byte_bins, expected, strict=True))
+        if got != want
+    ]
+    is_right = not wrong
+    assert is_right, f"{len(wrong)} bins of {heat.bin_bytes} bytes are wrong: {wrong[:5]}"
+    assert heat.bytes == lanes * ctas * 4
+    assert heat.accesses == sum(heat.bins)
     assert report.losses == {}
 
 
@@ -192,14 +197,43 @@ def test_every_warp_says_its_first_address(torch: Any, prepare: Callable[..., La
         assert address == base + cta * 1024 + warp * 32 * width
 
 
-def test_a_full_table_loses_nothing_uncounted(torch: Any, prepare: Callable[..., Launched]) -> None:
+def test_a_small_table_has_larger_bins_and_loses_nothing(
+    torch: Any, prepare: Callable[..., Launched]
+) -> None:
     count = 1024 * PAGE // 4
     x, y, z = (torch.zeros(count, device="cuda") for _ in range(3))
-    first = RecordMemory(bins=16, bin_bytes=16)  # 65536 bins for 786432
+    first = RecordMemory(bins=16, bin_bytes=16)  # far fewer rows than pieces of 16 bytes
     report = prepare("add", (first,), (count // 256,), x, y, z, count, BLOCK=256).report()
-    kept = sum(heat.accesses for heat in report.heat)
-    assert kept + report.losses["dropped_accesses"] == sum(c.accesses for c in report.counters)
-    assert sum(heat.bytes for heat in report.heat) + report.losses["dropped_bytes"] == 12 * count
+    assert [heat.bytes for heat in report.heat] == [4 * count] * 3
+    for heat in report.heat:
+        assert heat.bin_bytes > 16
+        assert set(heat.byte_bins) == {4 * count // len(heat.byte_bins)}
+    assert report.losses == {}
+
+
+@pytest.mark.parametrize("stride", [1, 4096], ids=lambda stride: f"stride {stride}")
+def test_memory_behind_a_pointer_that_is_loaded_counts_for_its_tensor(
+    torch: Any, prepare: Callable[..., Launched], stride: int
+) -> None:
+    lanes, ctas = 256, 8
+    x = torch.rand(lanes * ctas * stride + PAGE, device="cuda")
+    x = x[-x.data_ptr() % PAGE // 4 :]
+    address = torch.tensor([x.data_ptr()], device="cuda")
+    y = torch.zeros(lanes * ctas, device="cuda")
+    launched = prepare("through", (RecordMemory(),), (ctas,), address, y, stride, BLOCK=lanes)
+    launched.tensors = (*launched.tensors, TensorRange("x", x.data_ptr(), x.numel() * 4))
+    report = launched.report()
+    assert torch.equal(y, x[: lanes * ctas * stride : stride])
+    heat = {each.tensor: each for each in report.heat}
+    assert heat["y_ptr"].store_bytes == lanes * ctas * 4
+    assert heat["address_ptr"].load_bytes == sum(
+        counter.bytes for counter in report.counters if counter.argument == 0
+    )
+    dropped = report.losses.get("dropped_bytes", 0)
+    assert heat["x"].load_bytes + dropped == lanes * ctas * 4
+    # eight CTAs have 512 hashed bins; a stride of four pages asks for 2048
+    assert (dropped > 0) == (stride > 1)
+    assert heat["x"].load_bytes > 0
 
 
 def test_only_recorded_ctas_count(torch: Any, prepare: Callable[..., Launched]) -> None:

@@ -6,7 +6,7 @@
 ; CHECK-NEXT: %proton.count0.2 = phi i32 [ 0, %6 ], [ %proton.access0, %14 ]
 ; CHECK-NEXT: %proton.count1.2 = phi i32 [ 0, %6 ], [ %proton.access1, %14 ]
 ; CHECK-NEXT: %proton.count2.2 = phi i32 [ 0, %6 ], [ %proton.access2, %14 ]
-; CHECK: @__proton_count_out({{.*}}i32 %proton.count2.2, i1 %proton.recorded)
+; CHECK: @__proton_count_out({{.*}}i32 %proton.count2.2, i1 true)
 ; CHECK-NEXT: call void @__proton_close
 ; CHECK: atomicrmw add ptr addrspace(1) %at, i64 %wide syncscope("agent") monotonic
 

@@ -11,9 +11,9 @@
 ; LOWER: %proton.counters = call ptr addrspace(1) @__proton_counters(ptr addrspace(1) %5)
 ; LOWER: %proton.access0 = add i32 0, %proton.on0, !dbg !14
 ; LOWER: %proton.access1 = add i32 0, %proton.on1, !dbg !16
-; LOWER: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 0, i32 %proton.access0, i1 %proton.recorded)
-; LOWER-NEXT: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 16, i32 %proton.access1, i1 %proton.recorded)
-; LOWER-NEXT: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 32, i32 %proton.access2, i1 %proton.recorded)
+; LOWER: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 0, i32 %proton.access0, i1 true)
+; LOWER-NEXT: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 16, i32 %proton.access1, i1 true)
+; LOWER-NEXT: call void @__proton_count_out(ptr addrspace(1) %proton.counters, i64 32, i32 %proton.access2, i1 true)
 ; LOWER-NEXT: call void @__proton_close
 ; LOWER-NEXT: ret void
 ; LOWER-NOT: "// proton.

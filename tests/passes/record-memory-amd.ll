@@ -1,7 +1,8 @@
 ; As for NVIDIA; lanes are grouped by turns.
 ; RUN: proton-opt %s --pass="record-memory,lower-records-circular,allocate-global,lower-to-amd"
 ; CHECK: %18 = load <2 x float>
-; CHECK: call void @__proton_touch({{.*}}i64 %proton.at0, i32 1, i32 0, i64 1, i32 8, i64 8
+; CHECK: call void @__proton_touch({{.*}}i64 %proton.at0, i64 %proton.base0, i32 1, i32 0, i64 0, i32 %proton.near
+; CHECK: %same = icmp eq i64 %lanes, -1
 ; CHECK: %now_low = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %low)
 
 ; ModuleID = 'LLVMDialectModule'

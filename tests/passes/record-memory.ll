@@ -7,14 +7,17 @@
 ; CHECK-NEXT: "// proton.access name=load%20arg0%4010 kind=load bytes=16 {{.*}}argument=0", "=r,r,l"(i32 %proton.on0, i64 %proton.at0), !dbg !14
 ; RUN: proton-opt %s --pass="record-memory{bins=1024 bin_bytes=512},lower-records-circular,allocate-global,lower-to-nvidia" --check-prefix=LOWER
 ; LOWER: %proton.table = call ptr addrspace(1) @__proton_table(ptr addrspace(1) %5)
+; LOWER-NOT: @__proton_hashed
+; LOWER: %proton.base2 = ptrtoint ptr addrspace(1) %2 to i64
+; LOWER: call void @__proton_note_base(ptr addrspace(1) %proton.table, i64 48, i64 %proton.base2, i1 %proton.lead)
 ; LOWER: %proton.access0 = add i32 0, %proton.on0
 ; LOWER-NEXT: %proton.access0.first = getelementptr i8, ptr addrspace(1) %proton.counters, i64 8
-; LOWER-NEXT: call void @__proton_touch(ptr addrspace(1) %proton.table, ptr addrspace(1) %proton.access0.first, i64 %proton.at0, i32 %proton.on0, i32 0, i64 1, i32 16, i64 8, i32 %proton.places, i32 %proton.lower, i1 %proton.recorded), !dbg !14
-; LOWER: call void @__proton_touch({{.*}}i64 3, i32 16, i64 16, i32 %proton.places
+; LOWER-NEXT: call void @__proton_touch(ptr addrspace(1) %proton.rows, ptr addrspace(1) %proton.access0.first, i64 %proton.at0, i64 %proton.base0, i32 %proton.on0, i32 0, i64 0, i32 %proton.near, i32 %proton.lower, i1 %proton.lead, i1 true), !dbg !14
+; LOWER: call void @__proton_touch({{.*}}i64 %proton.base2, {{.*}}i64 16, i32 %proton.near
 ; LOWER-NOT: "// proton.
-; LOWER: %places = mul i32 %ctas, 1024
-; LOWER: %bin = lshr i64 %address, 9
-; LOWER: %home = lshr i32 %mixed, %shift
+; LOWER: %rows = mul i32 %ctas, 1365
+; LOWER: %wide = lshr i64 %offset, 9
+; LOWER: vote.sync.all.pred
 ; LOWER: match.any.sync.b64
 ; RUN: proton-opt %s --pass="count-bytes,record-memory,count-bytes" --check-prefix=BOTH
 ; BOTH-COUNT-3: "=r,r,l"(

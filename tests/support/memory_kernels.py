@@ -35,6 +35,14 @@ def gather(x_ptr, y_ptr, stride, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def through(address_ptr, y_ptr, stride, BLOCK: tl.constexpr):
+    """As `gather`, but the address is a number in memory: no argument leads there."""
+    x_ptr = tl.load(address_ptr).to(tl.pointer_type(tl.float32))
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + at, tl.load(x_ptr + at * stride))
+
+
+@triton.jit
 def rows(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     """Program i reads i + 1 blocks, all programs the same ones, and adds up with atomics."""
     at = tl.arange(0, BLOCK)
@@ -78,7 +86,7 @@ def by_descriptor(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     to_rows.store([row, 0], from_rows.load([row, 0]) + 1)
 
 
-KERNELS = ("add", "gather", "rows", "attention")
+KERNELS = ("add", "gather", "through", "rows", "attention")
 
 
 def lowered(first: Sequence[Any], vendor: str, **allocation: Any) -> tuple[Any, ...]:
@@ -97,6 +105,7 @@ def source(name: str) -> Any:
         is_constant = parameter.isupper()
         number = "fp32" if parameter == "scale" else "i32"
         pointer = kinds.get(name, "*fp32") if parameter.endswith("_ptr") else number
+        pointer = "*i64" if parameter == "address_ptr" else pointer
         signature[parameter] = "constexpr" if is_constant else pointer
     constants = {"N": 1024, "D": 64, "BLOCK": 64} if name == "attention" else {"BLOCK": 256}
     pointers = {(at,): aligned for at, each in enumerate(kernel.arg_names) if each.endswith("_ptr")}

@@ -24,7 +24,13 @@ void add_constants(nb::object type) {
   set("COUNTER_BYTES", kCounterBytes);
   set("MOST_SITES", kMostSites);
   set("BIN_BYTES", kBinBytes);
-  set("ARGUMENT_BITS", kArgumentBits);
+  set("COLUMN_BYTES", kColumnBytes);
+  set("TABLE_HEADER_BYTES", sizeof(TableHeader));
+  set("LEVELS", kLevels);
+  set("LEVEL_BITS", kLevelBits);
+  set("LEAST_ROWS", kLeastRows);
+  set("OWN_ROW_BITS", kOwnRowBits);
+  set("COPY_BITS", kCopyBits);
   set("MOST_PROBES", kMostProbes);
   set("HASH_FACTOR", kHashFactor);
   set("MOST_BINS", kMostBins);
@@ -61,13 +67,21 @@ CountedSites counters_of(nb::handle buffer, uint32_t cta_count, uint32_t warp_co
 
 using Range = std::tuple<uint64_t, uint64_t, std::optional<uint32_t>>;
 
-HeatMap bins_of(nb::handle table, uint64_t bin_bytes, const std::vector<Range>& ranges,
-                uint64_t most_bins) {
+using Counted = std::tuple<uint32_t, uint32_t, bool>;
+
+HeatMap table_of(nb::handle table, uint64_t bin_bytes, uint32_t bins, uint32_t rows,
+                 uint64_t grid_ctas, const std::vector<Counted>& columns,
+                 const std::vector<Range>& ranges, uint64_t most_bins) {
   const HeldBytes held(table);
   std::vector<TensorRange> tensors;
   for (const auto& [address, size, argument] : ranges) tensors.push_back({address, size, argument});
+  std::vector<Column> counted;
+  for (const auto& [argument, bytes, is_read] : columns) {
+    counted.push_back({argument, bytes, is_read});
+  }
+  const TableShape shape{bin_bytes, bins, rows, grid_ctas, static_cast<uint32_t>(columns.size())};
   nb::gil_scoped_release unlocked;
-  return read_bins(held.bytes(), bin_bytes, tensors, most_bins);
+  return read_table(held.bytes(), shape, counted, tensors, most_bins);
 }
 
 void add_tensor_heat(nb::module_& module) {
@@ -75,7 +89,6 @@ void add_tensor_heat(nb::module_& module) {
       .def_ro("load_bytes", &TensorHeat::load_bytes)
       .def_ro("store_bytes", &TensorHeat::store_bytes)
       .def_ro("accesses", &TensorHeat::accesses)
-      .def_ro("touched_bins", &TensorHeat::touched_bins)
       .def_ro("start_address", &TensorHeat::start_address)
       .def_ro("bin_bytes", &TensorHeat::bin_bytes)
       .def_ro("byte_bins", &TensorHeat::byte_bins)
@@ -130,8 +143,8 @@ void add_device_memory(nb::module_& module) {
   type.def_static("read_counters", counters_of, "buffer"_a, nb::kw_only(), "cta_count"_a,
                   "warp_count"_a, "ring_bytes"_a, "site_count"_a, "stride_bytes"_a,
                   "most_addresses"_a = 4096);
-  type.def_static("read_bins", bins_of, "table"_a, nb::kw_only(), "bin_bytes"_a, "ranges"_a,
-                  "most_bins"_a = 1024);
+  type.def_static("read_table", table_of, "table"_a, nb::kw_only(), "bin_bytes"_a, "bins"_a,
+                  "rows"_a, "grid_ctas"_a, "columns"_a, "ranges"_a, "most_bins"_a = 1024);
 }
 
 }  // namespace proton::bindings

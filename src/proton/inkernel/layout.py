@@ -21,10 +21,16 @@ MIN_RING_BYTES = 2 * RECORD_BYTES
 COUNTER_BYTES = DeviceMemory.COUNTER_BYTES
 MOST_SITES = DeviceMemory.MOST_SITES
 BIN_BYTES = DeviceMemory.BIN_BYTES
-ARGUMENT_BITS = DeviceMemory.ARGUMENT_BITS
 MOST_PROBES = DeviceMemory.MOST_PROBES
 HASH_FACTOR = DeviceMemory.HASH_FACTOR
 MOST_BINS = DeviceMemory.MOST_BINS
+COLUMN_BYTES = DeviceMemory.COLUMN_BYTES
+TABLE_HEADER_BYTES = DeviceMemory.TABLE_HEADER_BYTES
+LEVELS = DeviceMemory.LEVELS
+LEVEL_BITS = DeviceMemory.LEVEL_BITS
+LEAST_ROWS = DeviceMemory.LEAST_ROWS
+OWN_ROW_BITS = DeviceMemory.OWN_ROW_BITS
+COPY_BITS = DeviceMemory.COPY_BITS
 
 
 class RecordKind(IntEnum):
@@ -69,7 +75,7 @@ class CounterField(IntEnum):
 
 
 class BinField(IntEnum):
-    """Offsets into a bin of the table of addresses, in bytes; 8 bytes each."""
+    """Offsets into a hashed bin of the table, in bytes; 8 bytes each."""
 
     KEY = DeviceMemory.OFFSET_KEY
     LOAD_BYTES = DeviceMemory.OFFSET_LOAD_BYTES

@@ -13,9 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proton._native import DeviceMemory
-from proton.errors import UsageError
-from proton.inkernel.layout import BIN_BYTES
-from proton.inkernel.layout import MOST_BINS as MOST_TABLE_BINS
 from proton.inkernel.tensor_ranges import TensorRange
 
 MOST_BINS = 1024  # that a heat map of one tensor has; finer ones are joined
@@ -86,11 +83,6 @@ def recorded_ctas(record_map: Mapping[str, Any], grid_ctas: int) -> int:
     return (grid_ctas + every - 1) // every
 
 
-def table_bins(bins: int, grid_ctas: int) -> int:
-    """How many bins the table of a launch has: as many as fit, and a power of two."""
-    return 1 << (min(bins * grid_ctas, MOST_TABLE_BINS).bit_length() - 1)
-
-
 def read_memory(
     buffer: Any,
     record_map: Mapping[str, Any],
@@ -148,17 +140,14 @@ def _read_heat(
 ) -> tuple[tuple[TensorHeat, ...], dict[str, int]]:
     if not record_map.get("bins"):
         return (), {}
-    start = record_map["slots_bytes"] * grid_ctas
-    size = (table_bins(record_map["bins"], grid_ctas) + 1) * BIN_BYTES
-    table = memoryview(buffer).cast("B")[start : start + size]
-    if len(table) < size:
-        raise UsageError(
-            f"the buffer has {len(table)} bytes behind the counters of {grid_ctas} CTAs and the "
-            f"table of address bins needs {size}; give the launch's whole buffer"
-        )
-    found = DeviceMemory.read_bins(
-        table,
+    columns = record_map["columns"]
+    found = DeviceMemory.read_table(
+        memoryview(buffer).cast("B")[record_map["slots_bytes"] * grid_ctas :],
         bin_bytes=record_map["bin_bytes"],
+        bins=record_map["hashed"],
+        rows=record_map["rows"],
+        grid_ctas=grid_ctas,
+        columns=[(each["argument"], each["bytes"], each["is_read"]) for each in columns],
         ranges=[(each.address, each.size_bytes, each.argument) for each in tensors],
         most_bins=MOST_BINS,
     )

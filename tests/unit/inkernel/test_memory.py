@@ -7,17 +7,18 @@ import pytest
 
 from proton.errors import UsageError
 from proton.inkernel.layout import (
-    ARGUMENT_BITS,
     BIN_BYTES,
+    COLUMN_BYTES,
     COUNTER_BYTES,
     HASH_FACTOR,
     HEADER_BYTES,
     MAGIC,
+    TABLE_HEADER_BYTES,
 )
-from proton.inkernel.memory import ELSEWHERE, has_memory, read_memory, recorded_ctas, table_bins
+from proton.inkernel.memory import ELSEWHERE, has_memory, read_memory, recorded_ctas
 from proton.inkernel.tensor_ranges import TensorRange
 
-BINS, PAGE = 16, 4096
+BINS, ROWS, PAGE = 16, 16, 4096
 
 
 def record_map(**changes: Any) -> dict[str, Any]:
@@ -30,20 +31,29 @@ def record_map(**changes: Any) -> dict[str, Any]:
         "counters": [site | {"id": 0, "argument": 0}, site | {"id": 1, "argument": None}],
         "counter_bytes": 2 * COUNTER_BYTES,
         "slots_bytes": HEADER_BYTES + 2 * COUNTER_BYTES,
-        "bins": BINS,
+        "bins": 2 * BINS,
+        "hashed": BINS,
+        "rows": ROWS,
+        "columns": [{"argument": 0, "is_read": True, "bytes": 16}],
         "bin_bytes": PAGE,
         "uncovered": {"tma": 2},
         **changes,
     }
 
 
-def table(*entries: tuple[int, int, int, int, int]) -> bytes:
-    """Address, argument + 1, bytes loaded, bytes stored, accesses."""
-    bins = bytearray((BINS + 1) * BIN_BYTES)
-    for address, argument, *sums in entries:
-        key = address // PAGE << ARGUMENT_BITS | argument
+def table(
+    *entries: tuple[int, int, int, int], base: int = 0, rows: dict[int, int] | None = None
+) -> bytes:
+    """Hashed: address, bytes loaded, bytes stored, accesses; `rows`: page behind `base`, count."""
+    header = TABLE_HEADER_BYTES + BIN_BYTES  # one column's address, and what aligns the bins
+    bins = bytearray(header + BINS * BIN_BYTES + ROWS * COLUMN_BYTES)
+    for address, *sums in entries:
+        key = address // PAGE
         home = (key * HASH_FACTOR & 0xFFFFFFFF) >> 28
-        struct.pack_into("<4Q", bins, (home + 1) * BIN_BYTES, key, *sums)
+        struct.pack_into("<4Q", bins, header + home * BIN_BYTES, key, *sums)
+    struct.pack_into("<Q", bins, TABLE_HEADER_BYTES, base)
+    for page, count in (rows or {}).items():
+        struct.pack_into("<Q", bins, header + BINS * BIN_BYTES + page * COLUMN_BYTES, count)
     return bytes(bins)
 
 
@@ -67,11 +77,12 @@ def test_counters_are_bytes_by_place() -> None:
 
 
 def test_bins_are_heat_maps_of_tensors() -> None:
-    tensors = (TensorRange("x", 0x10000, 2 * PAGE), TensorRange("y", 0x40000, 64))
-    bins = table((0x11000, 1, 512, 0, 32), (0x90000, 0, 0, 8, 2))
-    report = read_memory(buffer((32, 0)) + bins, record_map(), 1, tensors)
+    tensors = (TensorRange("x", 0x10200, 2 * PAGE), TensorRange("y", 0x40000, 64))
+    counted = table((0x40000, 0, 64, 4), (0x90000, 0, 8, 2), base=0x10200, rows={1: 32})
+    report = read_memory(buffer((32, 0)) + counted, record_map(), 1, tensors)
     x, y, other = report.heat
     assert (x.tensor, x.bins, x.byte_bins, x.bytes) == ("x", (0, 32), (0, 512), 512)
+    assert (x.start, x.load_bytes) == (0x10200, 512)
     assert x.to_json() == {
         "tensor": "x",
         "bytes": 512,
@@ -79,13 +90,9 @@ def test_bins_are_heat_maps_of_tensors() -> None:
         "bin_bytes": PAGE,
         "bins": [0, 32],
     }
-    assert (y.accesses, y.bins) == (0, (0,))
+    assert (y.accesses, y.bins, y.store_bytes) == (4, (4,), 64)
     assert (other.tensor, other.store_bytes) == (ELSEWHERE, 8)
     assert report.losses == {}
-
-
-def test_every_cta_adds_to_the_table_up_to_its_limit() -> None:
-    assert [table_bins(128, ctas) for ctas in (1, 3, 1000, 1 << 20)] == [128, 256, 65536, 1 << 20]
 
 
 def test_a_buffer_without_its_table_is_refused() -> None:

@@ -3,10 +3,12 @@
 /// calls nobody.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/device_buffer/layout.h"
@@ -22,18 +24,17 @@ constexpr uint32_t kCounterBytes = 16;
 static_assert(sizeof(Counter) == kCounterBytes);
 constexpr uint32_t kMostSites = 256;
 
-/// One bin of the table: a piece of memory, and the kernel's argument it was reached through.
+/// One hashed bin of the table: a piece of memory that no argument is known to lead to.
 struct BinEntry {
-  uint64_t key;  // bin number << kArgumentBits | argument + 1, or 0 there where it is not known
+  uint64_t key;  // number of the bin: the address over its bytes
   uint64_t load_bytes;
   uint64_t store_bytes;  // atomics too
   uint64_t accesses;
 };
 constexpr uint32_t kBinBytes = 32;
 static_assert(sizeof(BinEntry) == kBinBytes);
-constexpr uint32_t kArgumentBits = 6;
 
-/// In the place of the table's first bin: what found no free bin.
+/// At the table's start: what found no free bin. The address of each column's argument follows.
 struct TableHeader {
   uint64_t dropped_accesses;
   uint64_t dropped_bytes;
@@ -43,16 +44,52 @@ static_assert(sizeof(TableHeader) == kBinBytes);
 
 /// A key stands at its home or at one of the next kMostProbes - 1 bins.
 constexpr uint32_t kMostProbes = 32;
-constexpr uint32_t kMostBins = 1u << 20;
+constexpr uint32_t kMostBins = 1u << 20;  // hashed ones, and rows
 constexpr uint32_t kHashFactor = 0x9E3779B1;
 constexpr uint32_t home_of(uint64_t key, uint64_t bins) {
   return bins < 2 ? 0 : static_cast<uint32_t>(key) * kHashFactor >> (32 - std::countr_zero(bins));
 }
 
+/// A counter of one kind of access to one argument; every row has one for each column.
+struct Column {
+  uint32_t argument;  // of the kernel
+  uint32_t bytes;     // of a lane and an access
+  bool is_read;
+};
+constexpr uint32_t kColumnBytes = 8;
+constexpr uint32_t kMostColumns = kMostSites;
+
+/// Rows come in levels. Of `rows`, the first level has a half, of a bin's bytes each; the next ones
+/// have half as many of 2^kLevelBits times the bytes. The last row counts what is outside of all.
+constexpr uint32_t kLevels = 5;
+constexpr uint32_t kLevelBits = 4;
+constexpr uint32_t kLeastRows = 16;
+constexpr uint32_t kOwnRowBits = 14;  // rows beyond 2^kOwnRowBits become copies of them,
+constexpr uint32_t kCopyBits = 4;     // up to 2^kCopyBits
+
+/// What the launch's table is made of. `bins`, `rows`: what each CTA of the grid adds.
+struct TableShape {
+  uint64_t bin_bytes = 0;
+  uint32_t bins = 0;  // hashed
+  uint32_t rows = 0;
+  uint64_t grid_ctas = 0;
+  uint32_t columns = 0;
+
+  /// Empty, or why no kernel has such a table.
+  std::string problem() const;
+  uint64_t header_bytes() const;
+  uint64_t hashed_bins() const;  // a power of two, or 0
+  uint64_t own_rows() const;     // of one copy; a power of two
+  uint64_t copies() const;
+  uint64_t rows_offset() const;
+  uint64_t row_bytes() const { return uint64_t{columns} * kColumnBytes; }
+  uint64_t size_bytes() const;  // as far as it is used
+};
+
 struct MemoryLosses {
   uint64_t dropped_accesses = 0;  // the table was full where they belonged
   uint64_t dropped_bytes = 0;
-  uint64_t damaged_bins = 0;      // keys at places where they cannot be, twice, or with no access
+  uint64_t damaged_bins = 0;      // keys where they cannot be, twice, or with no access
   uint64_t damaged_counters = 0;  // sums that do not fit 64 bits
 };
 
@@ -89,10 +126,9 @@ struct TensorRange {
   std::optional<uint32_t> argument{};  // of the kernel, where it is known
 };
 
-/// What happened to one tensor, in all and by address; the first bin begins at `start_address`.
+/// What happened to one tensor, in all and by address; the first bin begins with the tensor.
 struct TensorHeat {
   uint64_t load_bytes = 0, store_bytes = 0, accesses = 0;
-  uint64_t touched_bins = 0;  // of the kernel's own bin size
   uint64_t start_address = 0;
   uint64_t bin_bytes = 0;  // the kernel's, or several of those joined
   std::vector<uint64_t> byte_bins;
@@ -104,14 +140,14 @@ struct TensorHeat {
 struct HeatMap {
   std::vector<TensorHeat> tensors;  // as the ranges
   TensorHeat elsewhere;             // outside all ranges; without bins
-  uint64_t used_bins = 0;
+  uint64_t used_bins = 0;           // hashed bins, and counters of rows
   MemoryLosses losses;
 };
 
-/// `table` is a header and as many bins as there is room for, a power of two. No tensor gets more
-/// than `most_bins`. Throws Error(kUsage) where sizes make no sense; whatever the bytes say is
-/// none.
-HeatMap read_bins(std::span<const std::byte> table, uint64_t bin_bytes,
-                  std::span<const TensorRange> ranges, uint64_t most_bins);
+/// No tensor gets more than `most_bins`. Throws Error(kUsage) where the shape makes no sense or the
+/// table is shorter than it; whatever the bytes say is none.
+HeatMap read_table(std::span<const std::byte> table, const TableShape& shape,
+                   std::span<const Column> columns, std::span<const TensorRange> ranges,
+                   uint64_t most_bins);
 
 }  // namespace proton::device_buffer

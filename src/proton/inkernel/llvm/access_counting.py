@@ -11,33 +11,56 @@ from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
 from proton.inkernel.llvm.counting import Phi, place_values
 from proton.inkernel.llvm.module import Kernel
 from proton.inkernel.llvm.plan import BufferPlan
-from proton.inkernel.llvm.sites import Site, Sites, operands_of
+from proton.inkernel.llvm.sites import Sites, operands_of
 
 RECORDED = "%proton.recorded"
-ARGUMENT_LIMIT = 63  # arguments that a bin's key has room for; beyond, it says 0 for "unknown"
+LEAD = "%proton.lead"  # a recorded warp's first lane
+_TABLE = "ptr addrspace(1) %proton.table"
 
 
-def opening(plan: BufferPlan, scratch: str) -> list[str]:
-    """What a kernel that counts accesses computes at its entry."""
+def opening(plan: BufferPlan, sites: Sites, scratch: str) -> list[str]:
+    """What a kernel that counts accesses computes at its entry, where `LEAD` is known."""
     call = f"call ptr addrspace(1) @__proton_{{}}(ptr addrspace(1) {scratch})"
-    lines = [
-        f"%proton.counters = {call.format('counters')}",
-        f"{RECORDED} = call i1 @__proton_recorded()",
-    ]
+    lines = [f"%proton.counters = {call.format('counters')}"]
+    if not plan.records_all:
+        lines.append(f"{RECORDED} = call i1 @__proton_recorded()")
     if plan.bins:
-        lines += [
-            f"%proton.table = {call.format('table')}",
-            "%proton.places = call i32 @__proton_places()",
-            "%proton.lower = call i32 @__proton_lower()",
-        ]
+        lines.append(f"%proton.table = {call.format('table')}")
+        lines.append("%proton.lower = call i32 @__proton_lower()")
+    if plan.hashed:
+        lines.append(f"%proton.hashed = call ptr addrspace(1) @__proton_hashed({_TABLE})")
+        lines.append("%proton.places = call i32 @__proton_places()")
+    if plan.columns:
+        lines += _opening_of_rows(sites)
     return lines
 
 
-def count_accesses(kernel: Kernel, sites: Sites) -> None:
+def _opening_of_rows(sites: Sites) -> list[str]:
+    lines = [
+        "%proton.all_row_bits = call i32 @__proton_all_row_bits()",
+        "%proton.copy_bits = call i32 @__proton_copy_bits(i32 %proton.all_row_bits)",
+        "%proton.near = call i32 @__proton_near(i32 %proton.all_row_bits, i32 %proton.copy_bits)",
+        "%proton.rows = call ptr addrspace(1) "
+        f"@__proton_rows({_TABLE}, i32 %proton.copy_bits, i32 %proton.near)",
+    ]
+    for argument in sorted({column.argument for column in sites.columns}):
+        base = f"ptr addrspace(1) {sites.bases[argument]}"
+        lines.append(f"%proton.base{argument} = ptrtoint {base} to i64")
+    for column, number in sites.columns.items():
+        offset = layout.TABLE_HEADER_BYTES + number * layout.COLUMN_BYTES
+        lines.append(
+            f"call void @__proton_note_base({_TABLE}, i64 {offset}, "
+            f"i64 %proton.base{column.argument}, i1 {LEAD})"
+        )
+    return lines
+
+
+def count_accesses(kernel: Kernel, sites: Sites, *, records_all: bool = False) -> None:
     """Replace every mark of the kernel; `finalize` stays and what is counted goes out before it.
 
     `opening` gives the values that the replacements use.
     """
+    recorded = "true" if records_all else RECORDED
     bodies = [[read_carrier(line) or line for line in block.lines] for block in kernel.blocks]
     order = [block.name for block in kernel.blocks]
     predecessors = kernel.predecessors()
@@ -58,39 +81,48 @@ def count_accesses(kernel: Kernel, sites: Sites) -> None:
             if isinstance(each, str):
                 lines.append(each)
             elif each.op == "access":
-                lines += _counted(each, sites.of(each), tops)
+                lines += _counted(each, sites, tops, recorded)
             elif each.op == "finalize":
-                lines += [*_written(tops), str(each)]
+                lines += [*_written(tops, recorded), str(each)]
             else:
                 lines.append(str(each))
         block.lines = lines
 
 
-def _counted(access: CarrierLine, site: Site, values: list[str]) -> list[str]:
+def _counted(access: CarrierLine, sites: Sites, values: list[str], recorded: str) -> list[str]:
     taken, *address = operands_of(access)
+    site = sites.of(access)
     before, values[site.number] = values[site.number], access.result
     lines = [f"{access.result} = add i32 {before}, {taken}{access.location}"]
     if address:
-        argument = 0 if site.argument is None else site.argument + 1
-        field = layout.BinField.LOAD_BYTES if site.is_read else layout.BinField.STORE_BYTES
         first = site.number * layout.COUNTER_BYTES + layout.CounterField.FIRST_ADDRESS
         counters = "ptr addrspace(1) %proton.counters"
         lines.append(f"{access.result}.first = getelementptr i8, {counters}, i64 {first}")
-        lines.append(
-            f"call void @__proton_touch(ptr addrspace(1) %proton.table, "
-            f"ptr addrspace(1) {access.result}.first, i64 {address[0]}, i32 {taken}, i32 {before}, "
-            f"i64 {argument if argument <= ARGUMENT_LIMIT else 0}, i32 {site.bytes}, "
-            f"i64 {int(field)}, i32 %proton.places, i32 %proton.lower, i1 {RECORDED})"
-            f"{access.location}"
-        )
+        its_first = f"ptr addrspace(1) {access.result}.first"
+        its_lane = f"i32 {taken}, i32 {before}"
+        if (column := sites.column(site)) is not None:
+            call = (
+                f"@__proton_touch(ptr addrspace(1) %proton.rows, {its_first}, i64 {address[0]}, "
+                f"i64 %proton.base{site.argument}, {its_lane}, "
+                f"i64 {column * layout.COLUMN_BYTES}, i32 %proton.near, i32 %proton.lower, "
+                f"i1 {LEAD}, i1 {recorded})"
+            )
+        else:
+            field = layout.BinField.LOAD_BYTES if site.is_read else layout.BinField.STORE_BYTES
+            call = (
+                f"@__proton_touch_hashed(ptr addrspace(1) %proton.hashed, {its_first}, "
+                f"i64 {address[0]}, {its_lane}, i32 {site.bytes}, i64 {int(field)}, "
+                f"i32 %proton.places, i32 %proton.lower, i1 {recorded})"
+            )
+        lines.append(f"call void {call}{access.location}")
     return [access.indent + line for line in lines]
 
 
-def _written(values: list[str]) -> list[str]:
+def _written(values: list[str], recorded: str) -> list[str]:
     """What goes out before a return; a site that no path to it touches has nothing to add."""
     return [
         f"  call void @__proton_count_out(ptr addrspace(1) %proton.counters, "
-        f"i64 {number * layout.COUNTER_BYTES}, i32 {value}, i1 {RECORDED})"
+        f"i64 {number * layout.COUNTER_BYTES}, i32 {value}, i1 {recorded})"
         for number, value in enumerate(values)
         if value != "0"
     ]

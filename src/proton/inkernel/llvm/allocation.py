@@ -56,11 +56,15 @@ def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
         int(init.attributes.get(key, "0")) for key in ("bins", "bin_bytes", "callback")
     )
     has_bins = sites.has_addresses and bins > 0
+    columns = len(sites.columns) if has_bins else 0
+    has_others = any(site.has_address and sites.column(site) is None for site in sites)
     return {
         "counts": int(init.attributes.get("counts", "0")),
         "counters": len(sites),
         "bins": bins if has_bins else 0,
         "bin_bytes": bin_bytes if has_bins else 0,
+        "columns": columns,
+        "hashed": bins // (2 if columns else 1) if has_bins and has_others else 0,
         "callback": callback,
     }
 

@@ -66,6 +66,7 @@ def primitives(
         "HANDLE": plan.handle,
         "WARP_SIZE": warp_size,
         "LANE_MASK": warp_size - 1,
+        "ALL_LANES": -1 if warp_size == 64 else (1 << warp_size) - 1,
         "HW_ID": HW_ID,
         "XCC_ID": XCC_ID,
         "ADDRESS": _SHARED_ADDRESS if plan.stage else _GLOBAL_ADDRESS,

@@ -57,10 +57,10 @@ def lower(
     uncovered = find_uncovered(module) if sites or plan.counts else {}
     scratch = kernel.open_scratch()
     if sites:
-        count_accesses(kernel, sites)
+        count_accesses(kernel, sites, records_all=plan.records_all)
     if plan.callback:
         _place_callback_buffer(module, scratch)
-    emitter = _Emitter(plan, regions, scratch)
+    emitter = _Emitter(plan, regions, sites, scratch)
     for block in kernel.blocks:
         lines: list[str] = []
         for line in block.lines:
@@ -142,6 +142,9 @@ def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> di
         "slots_bytes": plan.slots_bytes,
         "bins": plan.bins,
         "bin_bytes": plan.bin_bytes,
+        "hashed": plan.hashed,
+        "rows": plan.rows,
+        "columns": [column.to_json() for column in sites.columns] if plan.columns else [],
         "uncovered": dict(uncovered),
     }
 
@@ -149,9 +152,10 @@ def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> di
 class _Emitter:
     """Makes the calls that stand for ops; counts the records."""
 
-    def __init__(self, plan: BufferPlan, regions: Regions, scratch: str) -> None:
+    def __init__(self, plan: BufferPlan, regions: Regions, sites: Sites, scratch: str) -> None:
         self.records = 0
         self._ends = 0
+        self._sites = sites
         self._plan = plan
         self._regions = regions
         self._base = f"{plan.handle} %proton.base"
@@ -167,7 +171,7 @@ class _Emitter:
                 f"@__proton_open({self._scratch}, {self._lead})",
             ]
             if self._plan.counters:
-                lines += opening(self._plan, self._scratch.rpartition(" ")[2])
+                lines += opening(self._plan, self._sites, self._scratch.rpartition(" ")[2])
             return [op.indent + line for line in lines]
         count, value = op.count_and_value()
         if op.op == "finalize":

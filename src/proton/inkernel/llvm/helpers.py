@@ -3,7 +3,7 @@
 The texts are the files of `helper_text`; `<NAME>` in them is filled in here. They stand on a
 vendor's primitives (`nvidia`, `amd`): warp, lane, cta, grid, time, cycles, core, gang, regroup and
 put; to count memory accesses also add_lanes, together, rejoin, lower,
-like, claim and add. All are inlined.
+same, like, claim, add and add_warp. All are inlined.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ def common_text(plan: BufferPlan) -> str:
         names.append("counters")
     if plan.bins:
         names.append("bins")
+    if plan.hashed:
+        names.append("hashed_bins")
     if plan.callback:
         names.append("callback")
     names.append("close")
@@ -91,15 +93,23 @@ def _values(plan: BufferPlan) -> dict[str, object]:
 def _bin_values(plan: BufferPlan) -> dict[str, object]:
     return {
         "BIN_SHIFT": max(plan.bin_bytes, 1).bit_length() - 1,
-        "ARGUMENT_BITS": layout.ARGUMENT_BITS,
+        "TABLE_HEADER": plan.table_header_bytes,
+        "ROW_BYTES": plan.row_bytes,
+        "ROWS": plan.rows,
+        "ROW_CTAS": layout.MOST_BINS // max(plan.rows, 1),
+        "OWN_ROW_BITS": layout.OWN_ROW_BITS,
+        "COPY_BITS": layout.COPY_BITS,
+        "LEVELS": layout.LEVELS,
+        "LEVEL_BITS": layout.LEVEL_BITS,
         "HASH": layout.HASH_FACTOR - (1 << 32),  # as a number with a sign
-        "BINS": plan.bins,
-        "MOST_CTAS": layout.MOST_BINS // max(plan.bins, 1),
+        "HASHED": plan.hashed,
+        "HASHED_BYTES": plan.hashed * layout.BIN_BYTES,
+        "HASHED_CTAS": layout.MOST_BINS // max(plan.hashed, 1),
         "BIN": layout.BIN_BYTES,
         "PROBES": layout.MOST_PROBES,
         "BIN_ACCESSES": int(layout.BinField.ACCESSES),
-        "DROPPED_ACCESSES": int(layout.DroppedField.ACCESSES) - layout.BIN_BYTES,
-        "DROPPED_BYTES": int(layout.DroppedField.BYTES) - layout.BIN_BYTES,
+        "DROPPED_ACCESSES": int(layout.DroppedField.ACCESSES) - plan.table_header_bytes,
+        "DROPPED_BYTES": int(layout.DroppedField.BYTES) - plan.table_header_bytes,
     }
 
 

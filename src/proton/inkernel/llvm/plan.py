@@ -18,6 +18,8 @@ _OPTIONAL = (
     "counters",
     "bins",
     "bin_bytes",
+    "columns",
+    "hashed",
     "callback",
 )  # attributes that are 0 where they are not written
 
@@ -41,6 +43,8 @@ class BufferPlan:
     counters: int = 0  # of memory accesses, for each recorded warp
     bins: int = 0  # that each CTA of the grid adds to the table of address bins; 0: no table
     bin_bytes: int = 0  # of memory that a bin stands for
+    columns: int = 0  # of the table's rows; 0: it has no rows
+    hashed: int = 0  # how many of the bins are hashed; the memory of the others is for rows
     callback: int = 0  # bytes that callbacks of the user's have, for each CTA of the grid
 
     @property
@@ -77,7 +81,33 @@ class BufferPlan:
     @property
     def table_bytes(self) -> int:
         """What a CTA adds to the launch's table of address bins, which is behind all counters."""
-        return (self.bins + 1) * layout.BIN_BYTES if self.bins else 0
+        if not self.bins:
+            return 0
+        rows = _aligned(self.rows * self.row_bytes)
+        return self.table_header_bytes + self.hashed * layout.BIN_BYTES + rows
+
+    @property
+    def table_header_bytes(self) -> int:
+        """What stands before the table's bins: what was dropped, and the arguments' addresses."""
+        return layout.TABLE_HEADER_BYTES + _aligned(self.row_bytes)
+
+    @property
+    def row_bytes(self) -> int:
+        """Of a row of the table: a counter for each column."""
+        return self.columns * layout.COLUMN_BYTES
+
+    @property
+    def rows(self) -> int:
+        """What each CTA of the grid adds to the table's rows."""
+        if not self.columns:
+            return 0
+        room = (self.bins - self.hashed) * layout.BIN_BYTES
+        return max(layout.LEAST_ROWS, room // self.row_bytes)
+
+    @property
+    def records_all(self) -> bool:
+        """Whether no warp and no CTA is left out."""
+        return len(self.recorded) == self.warps and not self.ctas and self.every == 1
 
     @property
     def shared_bytes(self) -> int | None:
@@ -91,6 +121,10 @@ class BufferPlan:
             for key, value in asdict(self).items()
             if value or key not in _OPTIONAL
         }
+
+
+def _aligned(size_bytes: int) -> int:
+    return -(-size_bytes // layout.BIN_BYTES) * layout.BIN_BYTES
 
 
 def _text(value: object) -> str:

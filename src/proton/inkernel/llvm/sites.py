@@ -10,6 +10,7 @@ from proton.errors import InstrumentationError
 from proton.inkernel import layout
 from proton.inkernel.llvm.accesses import READS
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.llvm_types import split_list, value_of
 from proton.inkernel.llvm.module import Kernel
 
 Key = tuple[str, str, str, str]  # name, kind, bytes, file
@@ -26,6 +27,7 @@ class Site:
     file: str
     line: int
     argument: int | None
+    has_address: bool
 
     @property
     def is_read(self) -> bool:
@@ -45,12 +47,27 @@ class Site:
         }
 
 
+@dataclass(frozen=True)
+class Column:
+    """What one counter of the table's rows counts: sites with these in common share it."""
+
+    argument: int
+    is_read: bool
+    bytes: int  # of a lane and an access
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in the record map."""
+        return {"argument": self.argument, "is_read": self.is_read, "bytes": self.bytes}
+
+
 @dataclass
 class Sites:
-    """The sites of a kernel, and whether its marks carry addresses."""
+    """The sites of a kernel, whether its marks carry addresses, and the columns of those."""
 
     by_key: dict[Key, Site] = field(default_factory=dict)
     has_addresses: bool = False
+    columns: dict[Column, int] = field(default_factory=dict)
+    bases: dict[int, str] = field(default_factory=dict)  # argument -> its name in the kernel
 
     def __len__(self) -> int:
         return len(self.by_key)
@@ -62,6 +79,19 @@ class Sites:
         """The site of a mark."""
         return self.by_key[_key(access)]
 
+    def column(self, site: Site) -> int | None:
+        """The number of a site's column; None where no argument leads to its memory."""
+        if site.argument is None or not site.has_address:
+            return None
+        return self.columns.get(Column(site.argument, site.is_read, site.bytes))
+
+    def add(self, key: Key, site: Site) -> None:
+        """Take one more site, and its column."""
+        self.by_key[key] = site
+        if site.has_address and site.argument in self.bases:
+            column = Column(site.argument, site.is_read, site.bytes)
+            self.columns.setdefault(column, len(self.columns))
+
 
 def find_sites(kernel: Kernel) -> Sites:
     """The sites of the kernel's marks, in the order in which they first appear.
@@ -69,7 +99,7 @@ def find_sites(kernel: Kernel) -> Sites:
     Raises:
         InstrumentationError: a mark is not well formed, or there are too many sites.
     """
-    sites = Sites()
+    sites = Sites(bases=_pointers(kernel))
     for block in kernel.blocks:
         for line in block.lines:
             carrier = read_carrier(line)
@@ -77,7 +107,7 @@ def find_sites(kernel: Kernel) -> Sites:
                 continue
             sites.has_addresses |= len(operands_of(carrier)) == 2
             if (key := _key(carrier)) not in sites.by_key:
-                sites.by_key[key] = _site(len(sites), carrier)
+                sites.add(key, _site(len(sites), carrier))
     if len(sites) > layout.MOST_SITES:
         raise InstrumentationError(
             f"kernel {kernel.name!r} accesses memory at {len(sites)} places and there are counters "
@@ -105,5 +135,16 @@ def _site(number: int, access: CarrierLine) -> Site:
         )
     where = int(line) if line.isdecimal() else 0
     return Site(
-        number, name, kind, int(size), file, where, int(argument) if argument.isdecimal() else None
+        *(number, name, kind, int(size), file, where),
+        argument=int(argument) if argument.isdecimal() else None,
+        has_address=len(operands_of(access)) == 2,
     )
+
+
+def _pointers(kernel: Kernel) -> dict[int, str]:
+    """The parameters that are addresses in global memory."""
+    return {
+        number: value_of(parameter)
+        for number, parameter in enumerate(split_list(kernel.parameters))
+        if parameter.startswith("ptr addrspace(1)")
+    }

@@ -8,6 +8,23 @@ define internal void @__proton_rejoin(i32 %mask) <INLINE> {
 define internal i32 @__proton_lower() <INLINE> {
   ret i32 0
 }
+define internal i1 @__proton_same(i32 %number, i1 %claim) <INLINE> {
+  %first = call i32 @llvm.amdgcn.readfirstlane.i32(i32 %number)
+  %is_equal = icmp eq i32 %number, %first
+  %holds = and i1 %is_equal, %claim
+  %lanes = call i64 @llvm.amdgcn.ballot.i64(i1 %holds)
+  %same = icmp eq i64 %lanes, <ALL_LANES>
+  ret i1 %same
+}
+define internal void @__proton_add_warp(ptr addrspace(1) %at, i1 %is_lane0) <INLINE> {
+entry:
+  br i1 %is_lane0, label %add, label %out
+add:
+  %old = atomicrmw add ptr addrspace(1) %at, i64 <WARP_SIZE> syncscope("agent") monotonic, align 8
+  br label %out
+out:
+  ret void
+}
 define internal i32 @__proton_rank(i64 %lanes) <INLINE> {
   %low = trunc i64 %lanes to i32
   %shifted = lshr i64 %lanes, 32

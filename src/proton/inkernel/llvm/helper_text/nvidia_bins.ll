@@ -1,10 +1,18 @@
-; What the table stands on. `like` groups the lanes of a mask by bin: bit 0 says that this lane is the first of its group, bit 1 the first of all with a bin, from bit 8 on stands how many the group has.
+; What the table stands on. `same` says whether all lanes of the warp are here, each with a true claim and the number of lane 0. `like` groups the lanes of a mask by bin: bit 0 says that this lane is the first of its group, bit 1 the first of all with a bin, from bit 8 on stands how many the group has.
 define internal i32 @__proton_together() <INLINE> {
   %mask = call i32 asm sideeffect "activemask.b32 $0;", "=r"() convergent
   ret i32 %mask
 }
 define internal void @__proton_rejoin(i32 %mask) <INLINE> {
   call void asm sideeffect "bar.warp.sync $0;", "r"(i32 %mask) convergent
+  ret void
+}
+define internal i1 @__proton_same(i32 %number, i1 %claim) <INLINE> {
+  %same = call i1 asm sideeffect "{ .reg .b32 m, n; .reg .pred p; activemask.b32 m; shfl.sync.idx.b32 n, $1, 0, 31, m; setp.eq.and.u32 p, n, $1, $2; setp.eq.and.u32 p, m, -1, p; vote.sync.all.pred $0, p, m; }", "=b,r,b"(i32 %number, i1 %claim) convergent
+  ret i1 %same
+}
+define internal void @__proton_add_warp(ptr addrspace(1) %at, i1 %is_lane0) <INLINE> {
+  call void asm sideeffect "@$1 red.global.add.u64 [$0], 32;", "l,b"(ptr addrspace(1) %at, i1 %is_lane0)
   ret void
 }
 define internal i32 @__proton_like(i64 %bin, i32 %mask, i32 %lower) <INLINE> {
