@@ -192,15 +192,17 @@ def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     opened = open_served(serve(tmp_path).url, wait="table")
     assert opened.texts("tbody a") == ["trace.chrome_trace", "after.hatchet", "before.hatchet"]
     picture(opened, "folder")
-    replace(tmp_path / "new.hatchet", GPT)
-    opened.page.wait_for_selector("text=new.hatchet")
+    opened.page.wait_for_selector("td >> text=172 >> nth=0")
     button = opened.page.locator("button")
     assert button.is_disabled()
     opened.page.check("[aria-label='compare before.hatchet']")
     opened.page.check("[aria-label='compare after.hatchet']")
-    button.click()
+    replace(tmp_path / "new.hatchet", GPT)
+    opened.page.wait_for_selector("text=new.hatchet")
+    button.click()  # what was ticked still is
     opened.page.wait_for_selector("[role=tab]")
-    assert opened.page.locator("select[aria-label=profile] option").count() == 2
+    sources = opened.texts("select[aria-label=profile] option")
+    assert [Path(each).name for each in sources] == ["before.hatchet", "after.hatchet"]
     opened.page.go_back()
     opened.page.click("text=trace.chrome_trace")
     opened.page.wait_for_selector("[role=tab]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -13,7 +13,9 @@ from urllib.parse import quote
 
 from proton.files.growing import Recording
 from proton.files.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
+from proton.render.folder_facts import Facts
 from proton.render.names import printable
+from proton.render.units import MISSING
 
 _SCRIPT = """
 const stream = new EventSource("changes");
@@ -24,31 +26,64 @@ stream.onmessage = (event) => {
 };
 const chosen = () => [...document.querySelectorAll("input:checked")].map((box) => box.value);
 const button = document.querySelector("button");
-const renew = () => { button.disabled = chosen().length !== 2; };
-document.querySelectorAll("input").forEach((box) => box.addEventListener("change", renew));
+const renew = () => {
+  button.disabled = chosen().length !== 2;
+  history.replaceState(chosen(), ""); // ticks survive the page's renewals
+};
+document.querySelectorAll("input").forEach((box) => {
+  box.checked = (history.state ?? []).includes(box.value);
+  box.addEventListener("change", renew);
+});
 button.addEventListener("click", () => {
-  location.href = "view/" + chosen().join("/") + "/#view=diff";
+  location.href = "view/" + chosen().reverse().join("/") + "/#view=diff"; // the older one first
 });
 renew();
 """
 
 _STYLE = """
-:root { color-scheme: light dark; }
-body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-h1 { font-size: 1.1rem; font-weight: 600; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; }
-th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid #8884; }
-th { font-weight: 600; }
-td:nth-child(2) { overflow-wrap: anywhere; width: 60%; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.open { color: #0a6b2d; }
-button { font: inherit; padding: .2rem .8rem; }
-a { color: #0b57b0; }
-@media (prefers-color-scheme: dark) {
-  body { background: #14171c; color: #e3e6ea; }
-  a { color: #8ab8f5; }
-  .open { color: #63c788; }
+:root {
+  color-scheme: light; --ground: #fff; --line: #dfe2e7; --ink: #171b21; --quiet: #5a6370;
+  --raised: #f5f6f8; --accent: #1f5fbf; --problem: #b3151f; --good: #2c6b3f;
 }
+@media (prefers-color-scheme: dark) {
+  :root {
+    color-scheme: dark; --ground: #14171b; --line: #313842; --ink: #e6e9ed; --quiet: #9aa4b1;
+    --raised: #1c2026; --accent: #7db2f7; --problem: #ff8a85; --good: #86cf9c;
+  }
+}
+body {
+  margin: 0; background: var(--ground); color: var(--ink);
+  font: 13px/1.45 system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif;
+  font-variant-numeric: tabular-nums;
+}
+header {
+  display: flex; align-items: center; gap: 14px; padding: 6px 12px; min-height: 28px;
+  border-bottom: 1px solid var(--line);
+}
+h1 { font-size: 13px; margin: 0; flex: 1; overflow-wrap: anywhere; }
+h1 b { margin-right: 14px; }
+h1 span { font-weight: 600; }
+main { padding: 12px; overflow-x: auto; }
+p { margin: 4px 0 12px; color: var(--problem); }
+table { border-collapse: collapse; width: 100%; }
+th, td { padding: 3px 8px; text-align: left; border-bottom: 1px solid var(--line); }
+th { color: var(--quiet); font-weight: 600; white-space: nowrap; }
+td { white-space: nowrap; }
+td.name { white-space: normal; overflow-wrap: anywhere; width: 50%; min-width: 12em; }
+tbody tr:hover { background: var(--raised); }
+.number { text-align: right; }
+.quiet { color: var(--quiet); }
+.open { color: var(--good); }
+.problem { color: var(--problem); }
+input { margin: 0; vertical-align: middle; }
+button {
+  font: inherit; color: inherit; background: var(--raised); border: 1px solid var(--line);
+  border-radius: 4px; padding: 2px 10px;
+}
+button:enabled { cursor: pointer; border-color: var(--accent); }
+button:disabled { color: var(--quiet); }
+a { color: var(--accent); text-decoration: none; }
+a:hover { text-decoration: underline; }
 """
 
 _HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
@@ -64,12 +99,18 @@ class _Row(NamedTuple):
     size_bytes: int
 
 
-def folder_page(folder: Path, recordings: Sequence[Recording], problem: str = "") -> str:
+def folder_page(
+    folder: Path,
+    recordings: Sequence[Recording],
+    facts_of: Callable[[Recording], Facts] = lambda _: Facts(),
+    problem: str = "",
+) -> str:
     """The page of a folder with these recordings; `problem` is one line on top of it."""
     rows = sorted(map(_row, recordings), key=lambda row: -row.changed_s)
-    said = f"<p>{escape(printable(problem))}</p>" if problem else ""
     if not rows and not problem:
-        said = "<p>There is no profile in this folder any more.</p>"
+        problem = "There is no profile in this folder any more."
+    said = f"<p>{escape(printable(problem))}</p>" if problem else ""
+    listed = "".join(_row_text(row, facts_of(row.recording)) for row in rows)
     return f"""\
 <!doctype html>
 <html lang="en">
@@ -82,15 +123,20 @@ def folder_page(folder: Path, recordings: Sequence[Recording], problem: str = ""
 <style>{_STYLE}</style>
 </head>
 <body>
-<h1>{escape(printable(str(folder)))}</h1>
+<header>
+<h1><b>proton</b><span>{escape(printable(str(folder)))}</span></h1>
+<button disabled title="tick two profiles">Compare two</button>
+</header>
+<main>
 {said}
 <table>
-<thead><tr><th></th><th>profile</th><th>kind</th><th class="number">size</th>
-<th class="number">changed (UTC)</th><th></th></tr></thead>
+<thead><tr><th></th><th>profile</th><th>kind</th><th>device</th><th class="number">kernel runs</th>
+<th class="number">total time</th><th class="number">size</th>
+<th class="number">changed (UTC)</th></tr></thead>
 <tbody>
-{"".join(map(_row_text, rows))}</tbody>
+{listed}</tbody>
 </table>
-<p><button disabled>Compare the two chosen</button></p>
+</main>
 <script>{_SCRIPT}</script>
 </body>
 </html>
@@ -109,18 +155,25 @@ def _row(recording: Recording) -> _Row:
     return _Row(recording, changed_s, size_bytes)
 
 
-def _row_text(row: _Row) -> str:
+def _row_text(row: _Row, facts: Facts) -> str:
     name = row.recording.name
     shown = escape(printable(name))
     link = quote(name, safe="", errors="surrogateescape")
     changed = datetime.fromtimestamp(row.changed_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    state = '<span class="open">recording now</span>' if row.recording.is_open else ""
+    state = ' <span class="open">● recording now</span>' if row.recording.is_open else ""
+    device = escape(printable(facts.device))
+    if facts.problem:
+        title = escape(printable(facts.problem))
+        device = f'<span class="problem" title="{title}">cannot be read</span>'
     return (
         f'<tr><td><input type="checkbox" value="{escape(link)}" '
         f'aria-label="compare {shown}"></td>'
-        f'<td><a href="view/{link}/">{shown}</a></td><td>{_kind(row.recording)}</td>'
+        f'<td class="name"><a href="view/{link}/">{shown}</a>{state}</td>'
+        f"<td>{_kind(row.recording)}</td><td>{device}</td>"
+        f'<td class="number">{facts.kernels or MISSING}</td>'
+        f'<td class="number">{facts.time or MISSING}</td>'
         f'<td class="number">{_size(row.size_bytes)}</td>'
-        f'<td class="number">{changed}</td><td>{state}</td></tr>\n'
+        f'<td class="number quiet">{changed}</td></tr>\n'
     )
 
 

@@ -21,6 +21,7 @@ from proton.errors import FormatError, StillGrowing
 from proton.files.growing import Recording, find_recording, find_recordings, open_growing, stamp
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.profile import Profile
+from proton.render.folder_facts import FolderFacts
 from proton.render.folder_page import folder_page
 from proton.render.html import PLACE, template
 from proton.render.page import page_data
@@ -30,6 +31,7 @@ CHANGES = "changes"
 VIEW = "view"  # /view/NAME/ is a page of a folder, /view/NAME/OTHER/ compares two
 _KEPT = 2  # packed recordings that are kept in memory
 _MOST_COMPARED = 2
+_LEARN_S = 0.3  # for what the index tells of recordings; the rest comes with the next look
 
 # Stands where a page has its data: there are none, and what they are fetched from says so.
 _LIVE = f'<script type="application/octet-stream" id="proton-data" data-live="{DATA}"></script>'
@@ -86,6 +88,7 @@ class Site:
         self._folder = Path(paths[0]) if len(paths) == 1 and os.path.isdir(paths[0]) else None
         self._packed: dict[tuple[str, ...], tuple[str, bytes]] = {}
         self._packing = threading.Lock()
+        self._facts = FolderFacts()
         if self._folder is not None and not find_recordings(self._folder):
             endings = ", ".join(f".{suffix}" for suffix in FORMAT_OF_SUFFIX)
             raise FormatError(f"{self._folder}: no profile in this folder; they end in {endings}")
@@ -145,9 +148,10 @@ class Site:
                 found = find_recordings(self._folder)
             except FormatError:
                 found = []
+            known = self._facts.learn(found, _LEARN_S)
         else:
-            found = self._find(place) or []
-        stamps = repr([(each.name, stamp(each)) for each in found])
+            found, known = self._find(place) or [], 0
+        stamps = repr([known, *((each.name, stamp(each)) for each in found)])
         return hashlib.sha256(stamps.encode()).hexdigest()[:16]
 
     def _find(self, place: Place) -> list[Recording] | None:
@@ -194,6 +198,8 @@ class Site:
     def _index(self) -> str:
         assert self._folder is not None
         try:
-            return folder_page(self._folder.resolve(), find_recordings(self._folder))
+            found = find_recordings(self._folder)
         except FormatError as error:
-            return folder_page(self._folder, [], str(error))
+            return folder_page(self._folder, [], problem=str(error))
+        self._facts.learn(found, _LEARN_S)
+        return folder_page(self._folder.resolve(), found, self._facts.of)

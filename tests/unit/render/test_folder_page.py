@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from proton.files.growing import find_recordings
+from proton.render.folder_facts import Facts
 from proton.render.folder_page import folder_page
 
 
@@ -65,5 +66,15 @@ def test_only_the_script_of_the_page_may_run(folder: Path) -> None:
 def test_a_folder_that_was_emptied_or_is_gone_says_so(folder: Path) -> None:
     assert "There is no profile in this folder any more." in page(folder)
     assert "<p>gone: cannot be &lt;read&gt;</p>" in folder_page(
-        folder, [], "gone: cannot be <read>"
+        folder, [], problem="gone: cannot be <read>"
     )
+
+
+def test_facts_of_recordings_stand_beside_them_as_text(folder: Path) -> None:
+    write("a.hatchet", 1)
+    facts = Facts("<H200>", "1 080", "88.0 ms")
+    text = folder_page(folder, find_recordings(folder), lambda _: facts)
+    assert "<td>&lt;H200&gt;</td>" in text
+    assert '<td class="number">1 080</td><td class="number">88.0 ms</td>' in text
+    broken = folder_page(folder, find_recordings(folder), lambda _: Facts(problem='a "b"'))
+    assert '<span class="problem" title="a &quot;b&quot;">cannot be read</span>' in broken
