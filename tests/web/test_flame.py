@@ -40,13 +40,6 @@ def node(name: str, children: list[Any], time_ns: int | None = None) -> dict[str
     return {"frame": {"name": name, "type": "function"}, "metrics": metrics, "children": children}
 
 
-def chain(levels: int) -> dict[str, Any]:
-    below = node("leaf", [], 1000)
-    for level in reversed(range(levels)):
-        below = node(f"level {level}", [below])
-    return node("ROOT", [below])
-
-
 def test_widths_are_shares_and_a_click_selects(open_report: Open) -> None:
     opened = open_report("gpt.hatchet", hash="view=flame")  # forward takes 87 %
     click(opened, 0.86, 1)

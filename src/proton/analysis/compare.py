@@ -25,7 +25,7 @@ from proton.model.metric import MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 
-SLOWER, FASTER, SAME = "slower", "faster", "same"  # of a run, beyond chance; or not
+SLOWER, FASTER, SAME = "slower", "faster", "same"  # of a run (or all), beyond chance; or not
 MORE_RUNS, FEWER_RUNS = "more runs", "fewer runs"  # each run took as long as before
 NEW, GONE, NOT_ENOUGH = "new", "gone", "not enough"
 
@@ -110,7 +110,7 @@ def compare_scopes(before: Profile, after: Profile) -> tuple[Tree, list[ScopeCha
         old = first[here] if here != ABSENT else None
         new = second[there] if there != ABSENT else None
         if old is not None or new is not None:
-            found.append(ScopeChange(row, here, there, change_between(old, new)))
+            found.append(ScopeChange(row, here, there, change_of_all(old, new)))
     found.sort(key=lambda each: -abs(each.change.change_ns))
     return union.tree, found
 
@@ -151,6 +151,18 @@ def change_between(before: Runs | None, after: Runs | None, *, is_paired: bool =
         half / (old_ns * after.count),
         basis,
     )
+
+
+def change_of_all(before: Runs | None, after: Runs | None) -> Change:
+    """The same of runs of many kernels: only their sum can be compared, a mean of them is none."""
+    if before is None or after is None:
+        return change_between(before, after)
+    change_ns = after.total_ns - before.total_ns
+    of_total, _, basis = _variances(before, after, 1.0, is_paired=False)
+    if of_total is None:
+        return Change(before, after, NOT_ENOUGH if change_ns else SAME, change_ns)
+    half = of_total.half_width()
+    return Change(before, after, _verdict(change_ns, half, 1.0), change_ns, half, basis=basis)
 
 
 def _verdict(by_speed_ns: float, half_ns: float, ratio: float) -> str:

@@ -53,6 +53,15 @@ def _parts(path: Path) -> dict[int, Path]:
     return {} if is_whole else find_parts(path)
 
 
+def open_phases(path: str | os.PathLike[str]) -> list[Profile]:
+    """The phases of the session at `path` one by one; none where it is a file of its own.
+
+    Raises:
+        FormatError: As `open_profile`.
+    """
+    return _each(_parts(Path(path)))
+
+
 def with_suffix(path: Path) -> Path:
     """`path`, or the file that has it as its name without suffix."""
     candidates = [path, *(Path(f"{path}.{suffix}") for suffix in SUFFIXES.values())]
@@ -97,12 +106,12 @@ def _cut_short(text: str, age_s: float) -> FormatError:
     return FormatError(f"{text}; it was cut: copy or record it again")
 
 
+def _each(parts: dict[int, Path]) -> list[Profile]:
+    return [replace(open_file(part, os.fspath(part)), phases=(at,)) for at, part in parts.items()]
+
+
 def _open_parts(parts: dict[int, Path], source: str) -> Profile:
-    profiles = [
-        replace(profile, phases=(phase,))
-        for phase, part in parts.items()
-        for profile in (open_file(part, os.fspath(part)),)
-    ]
+    profiles = _each(parts)
     if len({profile.tree is None for profile in profiles}) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")
     merged = merge_profiles(profiles, source)

@@ -16,6 +16,7 @@ from proton.analysis.compare import (
     SAME,
     SLOWER,
     change_between,
+    change_of_all,
     compare_kernels,
     compare_scopes,
 )
@@ -75,6 +76,15 @@ def test_what_only_one_profile_has_is_new_or_gone() -> None:
     assert (change.verdict, change.change_ns, change.half_width_ns) == (NEW, 10, None)
     change = change_between(runs(5, 5), None)
     assert (change.verdict, change.change_ns) == (GONE, -10)
+
+
+def test_many_kernels_are_compared_by_their_sum_alone() -> None:
+    many_short, few_long = runs(*(100, 110, 120) * 20), runs(1000, 1010, 1020)
+    change = change_of_all(many_short, few_long)  # faster in all, though a run takes longer
+    assert (change.verdict, change.change_ns, change.per_run) == (FASTER, -3570, None)
+    assert change_of_all(few_long, few_long).verdict == SAME
+    assert change_of_all(Runs(1000, 2), Runs(900, 2)).verdict == NOT_ENOUGH
+    assert change_of_all(None, few_long).verdict == NEW
 
 
 def test_without_variance_it_says_that_there_is_not_enough() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files import detect
-from proton.files.detect import open_profile
+from proton.files.detect import open_phases, open_profile
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -56,6 +56,11 @@ def test_parts_are_read_as_one_profile_with_the_gap_said(name: str) -> None:
     assert profile.losses == {"late_records": 3}
     assert profile.warnings == ("1 of 4 parts are missing: phase 2",)
     assert profile.source == str(DATA / name)
+
+
+def test_phases_are_read_one_by_one() -> None:
+    assert [phase.phases for phase in open_phases(DATA / "train.hatchet")] == [(0,), (1,), (3,)]
+    assert open_phases(DATA / "gpt.hatchet") == []
 
 
 def test_a_whole_file_goes_before_parts_of_the_same_name(tmp_path: Path) -> None:

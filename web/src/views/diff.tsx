@@ -1,37 +1,20 @@
 /** Two profiles: what changed most, how sure that is, and which kernels are new or gone. */
 import type { VNode } from "preact"
-import { largestChange, layoutDiffBar } from "../layout/diff_bar"
+import { largestChange } from "../layout/diff_bar"
 import { baseName, cutMiddle, printable } from "../names"
-import { type DiffChange, type DiffKernel, type DiffPart, type DiffScope, type DiffSide, type Verdict, diffOf } from "../parts/diff"
+import { type DiffPart, type DiffSide, diffOf } from "../parts/diff"
 import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../state"
-import { type Quantity, count, grouped, moment, percent, text, time, timeUnit } from "../units"
+import { count, moment, percent, text, time } from "../units"
 import { Choice } from "./choice"
 import "./diff.css"
+import { Bar, type DiffRow as Row, Launches, Name, Sure, VerdictMark, changeOf, countsText, halfShare, halfTime, nameOf, shownName, signedText, toneOf } from "./diff_cells"
 import { Num } from "./number"
 import { Table, type TableColumn, orderOf, stepFrom } from "./table"
 import type { View } from "./view"
 
 const ID = "diff"
 const LARGEST_FIRST = "-size"
-const HINTS: Record<Verdict, string> = {
-  slower: "a run takes longer, beyond chance",
-  faster: "a run takes less, beyond chance",
-  same: "no change beyond chance",
-  "more runs": "it ran more often; a run takes as long as before",
-  "fewer runs": "it ran less often; a run takes as long as before",
-  new: "only in the second profile",
-  gone: "only in the first profile",
-  "not enough": "too little is known of single runs to say whether this is more than chance",
-}
-const BASES: Record<string, string> = {
-  spans: "how the runs in the traces differ",
-  spread: "count, mean and quantiles of each context: the widest interval that fits them",
-  phases: "how phases differ",
-  ranks: "how ranks differ",
-}
-
 type Of = "kernels" | "scopes" | "new" | "gone"
-type Row = DiffKernel | DiffScope
 
 export const diff: View = {
   id: ID,
@@ -144,6 +127,16 @@ function sumOf(rows: readonly Row[]): string {
   return `longer ${signedText(time(slower), slower)}, shorter ${signedText(time(faster), faster)}`
 }
 
+const PER_RUN: TableColumn<Row> = {
+  id: "per",
+  title: "of a run",
+  hint: "change of the time of one run, with its interval of confidence",
+  width: 120,
+  unit: 1.2,
+  key: (row) => row.per_run,
+  cell: (row) => <Sure of={changeOf(row.per_run)} value={row.per_run ?? 0} half={halfShare(row)} tone={toneOf(row)} />,
+}
+
 function columnsOf(part: DiffPart, of: Of): TableColumn<Row>[] {
   const largest = largestChange(part[of])
   const isBoth = of === "kernels" || of === "scopes"
@@ -179,135 +172,17 @@ function columnsOf(part: DiffPart, of: Of): TableColumn<Row>[] {
     { id: "verdict", title: "verdict", width: 86, isText: true, key: (row) => row.verdict, cell: (row) => <VerdictMark of={row} /> },
     change,
     bar,
-    {
-      id: "per",
-      title: "of a run",
-      hint: "change of the time of one run, with its interval of confidence",
-      width: 120,
-      unit: 1.2,
-      key: (row) => row.per_run,
-      cell: (row) => <Sure of={changeOf(row.per_run)} value={row.per_run ?? 0} half={halfShare(row)} tone={toneOf(row)} />,
-    },
+    ...(of === "kernels" ? [PER_RUN] : []),
     { id: "before", title: "before", width: 84, key: (row) => row.before?.total_ns ?? null, cell: (row) => <Num of={time(row.before?.total_ns)} /> },
     { id: "after", title: "after", width: 84, key: (row) => row.after?.total_ns ?? null, cell: (row) => <Num of={time(row.after?.total_ns)} /> },
     { id: "n", title: "n", hint: "runs, before and after where they differ", width: 84, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row) },
-    ...(all.some((row) => row.before?.count !== row.after?.count)
+    ...(of === "kernels" && all.some((row) => row.before?.count !== row.after?.count)
       ? [{ id: "runs", title: "by runs", hint: "the part of the change that came from running more or less often", width: 92, key: (row: Row) => row.by_runs_ns, cell: (row: Row) => <Sure of={time(row.by_runs_ns)} value={row.by_runs_ns ?? 0} half="" tone="" /> }]
       : []),
     ...(of === "kernels" && part.kernels.some((row) => Object.keys(row.launches).length > 0)
       ? [{ id: "launch", title: "launched differently", width: 220, isText: true, cell: (row: Row) => <Launches of={row} /> }]
       : []),
   ]
-}
-
-/** Half of an interval in the unit of the change itself, so that the two can be compared. */
-function halfTime(row: DiffChange): string {
-  return row.half_width_ns === null ? "" : twoDigits(row.half_width_ns / timeUnit(row.change_ns)[1])
-}
-
-function halfShare(row: DiffChange): string {
-  return row.per_run_half_width === null ? "" : twoDigits(100 * row.per_run_half_width)
-}
-
-/** What a number may be off by needs no more. */
-function twoDigits(value: number): string {
-  return value >= 10 ? grouped(value) : String(Number(value.toPrecision(2)))
-}
-
-/** A change in percent, with one decimal whatever its size. */
-function changeOf(share: number | null): Quantity {
-  if (share === null) return percent(null)
-  const [whole, fraction] = (100 * share).toFixed(1).split(".") as [string, string]
-  return { whole, fraction: `.${fraction}`, unit: "%" }
-}
-
-/** 240, or 240 → 320. */
-function countsText(row: DiffChange): string {
-  const [before, after] = [text(count(row.before?.count)), text(count(row.after?.count))]
-  return before === after ? before : `${before} → ${after}`
-}
-
-function Name({ of }: { of: Row }): VNode {
-  if ("path" in of) {
-    const path = of.path.map(printable).join(" › ")
-    return <span title={path}>{cutMiddle(path, 80)}</span>
-  }
-  return <span title={wholeName(of)}>{cutMiddle(shownName(of), 80)}</span>
-}
-
-function VerdictMark({ of }: { of: DiffChange }): VNode {
-  const basis = of.basis === null ? "" : `\nfrom ${of.basis.split(", ").map((each) => BASES[each] ?? each).join(" and ")}`
-  return (
-    <span class={`verdict ${toneOf(of)}`} title={HINTS[of.verdict] + basis}>
-      {of.verdict}
-    </span>
-  )
-}
-
-function Bar({ of, largest }: { of: DiffChange; largest: number }): VNode {
-  const bar = layoutDiffBar(of.change_ns, of.half_width_ns, largest)
-  const share = (value: number): string => `${100 * value}%`
-  return (
-    <span class={`diffbar ${toneOf(of)}`}>
-      <span class="zero" />
-      <span class="change" style={{ left: share(bar.left), width: share(bar.width) }} />
-      {bar.low === null || bar.high === null ? null : (
-        <span class="interval" style={{ left: share(bar.low), width: share(bar.high - bar.low) }} />
-      )}
-    </span>
-  )
-}
-
-function Launches({ of }: { of: Row }): VNode {
-  const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${said(before)} → ${said(after)}`) : []
-  return <span title={parts.join("\n")}>{parts.join(", ") || "–"}</span>
-}
-
-function said(value: unknown): string {
-  if (Array.isArray(value)) return value.map(String).join("×")
-  return value === null || value === undefined ? "–" : printable(String(value))
-}
-
-/** Red only for what became worse beyond chance. */
-function toneOf(of: DiffChange): string {
-  if (of.verdict === "slower") return "worse"
-  return of.verdict === "faster" ? "better" : ""
-}
-
-/** A change with what it may be off by. */
-function Sure({ of, value, half, tone }: { of: Quantity; value: number; half: string; tone: string }): VNode {
-  return (
-    <span class={`sure ${tone}`}>
-      <span class="change">{(value > 0 && !of.whole.startsWith("<") ? "+" : "") + of.whole + of.fraction}</span>
-      <span class="half">{half === "" ? "" : `± ${half}`}</span>
-      <span class="unit">{of.unit}</span>
-    </span>
-  )
-}
-
-function signedText(of: Quantity, value: number): string {
-  return value > 0 ? `+${text(of)}` : text(of)
-}
-
-function nameOf(row: Row): string {
-  return "path" in row ? row.path.join(" › ") : row.name
-}
-
-function shownName(row: Row): string {
-  return "path" in row ? row.path.join(" › ") : shownIn(row.name, "shown")
-}
-
-function wholeName(row: DiffKernel): string {
-  return shownIn(row.name, "whole")
-}
-
-/** A kernel's name as people read it, from whichever profile has it. */
-function shownIn(name: string, how: "shown" | "whole"): string {
-  for (const each of page.value?.profiles ?? []) {
-    const found = each[how](name)
-    if (found !== name) return found
-  }
-  return name
 }
 
 function idOf(row: Row): string {

@@ -11,40 +11,32 @@ from proton.analysis.compare import (
     Change,
     KernelChange,
     ScopeChange,
-    change_between,
+    change_of_all,
     compare_kernels,
     compare_scopes,
 )
-from proton.analysis.run_times import Runs, runs_by_row
+from proton.analysis.run_times import LEAST_BATCHES, Runs, runs_by_row
 from proton.analysis.uncertainty import CONFIDENCE
+from proton.errors import FormatError
+from proton.files.detect import open_phases
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
+from proton.render.view import prepare
 
 MOST_SCOPES = 500
 MOST_FRAMES = 64
 
 
-def diff_part(
-    before: Profile,
-    after: Profile,
-    columns: Columns,
-    *,
-    before_phases: Sequence[Profile] = (),
-    after_phases: Sequence[Profile] = (),
-) -> dict[str, Any] | None:
+def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, Any] | None:
     """The change from `before` to `after`, both with a tree; None where neither timed a kernel.
 
-    Args:
-        before: What to compare with.
-        after: What changed.
-        columns: Not used: a diff is short.
-        before_phases: `before` phase by phase, where it was put together from several.
-        after_phases: The same of `after`.
+    Profiles of several phases are read again phase by phase: how phases differ tells more of
+    chance than how runs next to each other do.
     """
     if before.tree is None or after.tree is None:
         return None
-    kernels = compare_kernels(before, after, before_phases, after_phases)
+    kernels = compare_kernels(before, after, _phases(before), _phases(after))
     if not kernels:
         return None
     tree, scopes = compare_scopes(before, after)
@@ -53,7 +45,7 @@ def diff_part(
         "confidence": CONFIDENCE,
         "before": _side(before),
         "after": _side(after),
-        "total": _change(change_between(old, new)),
+        "total": _change(change_of_all(old, new)),
         "kernels": [_kernel(each) for each in kernels if each.change.verdict not in (NEW, GONE)],
         "new": [_kernel(each) for each in kernels if each.change.verdict == NEW],
         "gone": [_kernel(each) for each in kernels if each.change.verdict == GONE],
@@ -61,6 +53,15 @@ def diff_part(
         "more_scopes": max(len(scopes) - MOST_SCOPES, 0),
         "notes": _notes(before, after),
     }
+
+
+def _phases(profile: Profile) -> Sequence[Profile]:
+    if len(profile.phases) < LEAST_BATCHES:
+        return ()
+    try:
+        return [prepare(phase) for phase in open_phases(profile.source)]
+    except FormatError:
+        return ()  # its files are gone, or one of them is empty: what the sum has will do
 
 
 def _side(profile: Profile) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def test_scopes_have_their_path_and_their_rows() -> None:
     assert part is not None
     (scope,) = part["scopes"]
     assert (scope["path"], scope["before_row"], scope["after_row"]) == (["step"], 1, 1)
-    assert (scope["change_ns"], scope["per_run"]) == (4, pytest.approx(0.8))
+    assert (scope["change_ns"], scope["per_run"]) == (4, None)
+    assert part["kernels"][0]["per_run"] == pytest.approx(0.8)
 
 
 def test_a_profile_against_itself_changed_nothing() -> None:
@@ -61,6 +62,32 @@ def test_what_makes_them_hard_to_compare_is_said() -> None:
         f"they ran on different devices: {H200.name} before, NVIDIA A100 after",
         "3 events were lost before: its times may be too small",
     ]
+
+
+def test_phases_are_what_chance_is_judged_by(tmp_path: Path) -> None:
+    def phases(name: str, *times: int) -> Profile:
+        for at, time in enumerate(times):
+            own = {"time (ns)": time, "count": 10}
+            frame = {"frame": {"name": "k"}, "metrics": own, "children": []}
+            root = {"frame": {"name": "ROOT"}, "metrics": {}, "children": [frame]}
+            (tmp_path / f"{name}.part_{at}.hatchet").write_text(json.dumps([root, {}]))
+        return prepare(open_profile(tmp_path / f"{name}.hatchet"))
+
+    before = phases("before", 10_000, 10_100, 9_900)
+    part = diff_part(before, phases("after", 15_000, 15_100, 14_900), Columns())
+    assert part is not None
+    (kernel,) = part["kernels"]
+    assert (kernel["verdict"], kernel["basis"]) == ("slower", "phases")
+    part = diff_part(before, phases("two", 15_000, 15_100), Columns())
+    assert part is not None
+    assert part["kernels"][0]["verdict"] == "not enough"
+
+
+def test_phases_whose_files_are_gone_do_no_harm() -> None:
+    lost = replace(profile(a=5), phases=(0, 1, 2), source="no/such/run.hatchet")
+    part = diff_part(lost, lost, Columns())
+    assert part is not None
+    assert part["kernels"][0]["verdict"] == "same"
 
 
 def test_many_and_deep_scopes_stay_bounded() -> None:

@@ -1,0 +1,136 @@
+/** Cells of the diff: names, verdicts, changes with their intervals, bars. */
+import type { VNode } from "preact"
+import { layoutDiffBar } from "../layout/diff_bar"
+import { cutMiddle, printable } from "../names"
+import type { DiffChange, DiffKernel, DiffScope, Verdict } from "../parts/diff"
+import { page } from "../state"
+import { type Quantity, count, grouped, percent, text, timeUnit } from "../units"
+
+export type DiffRow = DiffKernel | DiffScope
+
+const HINTS: Record<Verdict, string> = {
+  slower: "a run takes longer, beyond chance",
+  faster: "a run takes less, beyond chance",
+  same: "no change beyond chance",
+  "more runs": "it ran more often; a run takes as long as before",
+  "fewer runs": "it ran less often; a run takes as long as before",
+  new: "only in the second profile",
+  gone: "only in the first profile",
+  "not enough": "too little is known of single runs to say whether this is more than chance",
+}
+const BASES: Record<string, string> = {
+  spans: "how the runs in the traces differ",
+  spread: "count, mean and quantiles of each context: the widest interval that fits them",
+  phases: "how phases differ",
+  ranks: "how ranks differ",
+}
+
+/** Half of an interval in the unit of the change itself, so that the two can be compared. */
+export function halfTime(row: DiffChange): string {
+  return row.half_width_ns === null ? "" : twoDigits(row.half_width_ns / timeUnit(row.change_ns)[1])
+}
+
+export function halfShare(row: DiffChange): string {
+  return row.per_run_half_width === null ? "" : twoDigits(100 * row.per_run_half_width)
+}
+
+/** What a number may be off by needs no more. */
+function twoDigits(value: number): string {
+  return value >= 10 ? grouped(value) : String(Number(value.toPrecision(2)))
+}
+
+/** A change in percent, with one decimal whatever its size. */
+export function changeOf(share: number | null): Quantity {
+  if (share === null) return percent(null)
+  const [whole, fraction] = (100 * share).toFixed(1).split(".") as [string, string]
+  return { whole, fraction: `.${fraction}`, unit: "%" }
+}
+
+/** 240, or 240 → 320. */
+export function countsText(row: DiffChange): string {
+  const [before, after] = [text(count(row.before?.count)), text(count(row.after?.count))]
+  return before === after ? before : `${before} → ${after}`
+}
+
+export function Name({ of }: { of: DiffRow }): VNode {
+  if ("path" in of) {
+    const path = of.path.map(printable).join(" › ")
+    return <span title={path}>{cutMiddle(path, 80)}</span>
+  }
+  return <span title={wholeName(of)}>{cutMiddle(shownName(of), 80)}</span>
+}
+
+export function VerdictMark({ of }: { of: DiffChange }): VNode {
+  const basis = of.basis === null ? "" : `\nfrom ${of.basis.split(", ").map((each) => BASES[each] ?? each).join(" and ")}`
+  return (
+    <span class={`verdict ${toneOf(of)}`} title={HINTS[of.verdict] + basis}>
+      {of.verdict}
+    </span>
+  )
+}
+
+export function Bar({ of, largest }: { of: DiffChange; largest: number }): VNode {
+  const bar = layoutDiffBar(of.change_ns, of.half_width_ns, largest)
+  const share = (value: number): string => `${100 * value}%`
+  return (
+    <span class={`diffbar ${toneOf(of)}`}>
+      <span class="zero" />
+      <span class="change" style={{ left: share(bar.left), width: share(bar.width) }} />
+      {bar.low === null || bar.high === null ? null : (
+        <span class="interval" style={{ left: share(bar.low), width: share(bar.high - bar.low) }} />
+      )}
+    </span>
+  )
+}
+
+export function Launches({ of }: { of: DiffRow }): VNode {
+  const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${said(before)} → ${said(after)}`) : []
+  return <span title={parts.join("\n")}>{parts.join(", ") || "–"}</span>
+}
+
+function said(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join("×")
+  return value === null || value === undefined ? "–" : printable(String(value))
+}
+
+/** Red only for what became worse beyond chance. */
+export function toneOf(of: DiffChange): string {
+  if (of.verdict === "slower") return "worse"
+  return of.verdict === "faster" ? "better" : ""
+}
+
+/** A change with what it may be off by. */
+export function Sure({ of, value, half, tone }: { of: Quantity; value: number; half: string; tone: string }): VNode {
+  return (
+    <span class={`sure ${tone}`}>
+      <span class="change">{(value > 0 && !of.whole.startsWith("<") ? "+" : "") + of.whole + of.fraction}</span>
+      <span class="half">{half === "" ? "" : `± ${half}`}</span>
+      <span class="unit">{of.unit}</span>
+    </span>
+  )
+}
+
+export function signedText(of: Quantity, value: number): string {
+  return value > 0 ? `+${text(of)}` : text(of)
+}
+
+export function nameOf(row: DiffRow): string {
+  return "path" in row ? row.path.join(" › ") : row.name
+}
+
+export function shownName(row: DiffRow): string {
+  return "path" in row ? row.path.join(" › ") : shownIn(row.name, "shown")
+}
+
+function wholeName(row: DiffKernel): string {
+  return shownIn(row.name, "whole")
+}
+
+/** A kernel's name as people read it, from whichever profile has it. */
+function shownIn(name: string, how: "shown" | "whole"): string {
+  for (const each of page.value?.profiles ?? []) {
+    const found = each[how](name)
+    if (found !== name) return found
+  }
+  return name
+}
