@@ -28,7 +28,9 @@ async function open(): Promise<void> {
       follow(address, place)
       return
     }
+    performance.mark("proton:parsed")
     const container = await unpackText(data.textContent ?? "")
+    performance.mark("proton:unpacked")
     data.remove() // nobody reads it twice
     show(container, place)
   } catch (error) {
@@ -69,6 +71,7 @@ function show(container: Container, place: HTMLElement): void {
   render(null, place) // a line that stood here
   place.replaceChildren()
   render(<Shell />, place)
+  performance.mark("proton:drawn") // for benchmarks, like the other marks
 }
 
 function complain(line: string, place: HTMLElement): void {

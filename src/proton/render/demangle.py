@@ -72,18 +72,18 @@ def _demangle(name: str) -> str:
 
 
 @cache
-def shorten_cpp(declaration: str) -> str:
+def shorten_cpp(declaration: str, room: int = _ARGUMENT_ROOM) -> str:
     """`void a::f<4, b::C<int> >(int)` -> `a::f<4, C<int>>`.
 
     Return type and parameters go; template arguments lose their namespaces and, past a room of
-    40 columns, their tail. What does not look like a C++ function stays as it is.
+    40 columns or what is given, their tail. What does not look like a C++ function stays as it is.
     """
     text = declaration.replace("(anonymous namespace)::", "").replace(_CALL, _CALL_STANDS_FOR)
     parts = None if _OPERATOR.search(text) else _top_level_parts(text)
     if parts is None:
         return text.replace(_CALL_STANDS_FOR, _CALL)
     name, arguments = parts
-    short = name if arguments is None else name + _shorten_arguments(arguments)
+    short = name if arguments is None else name + _shorten_arguments(arguments, room)
     return short.replace(_CALL_STANDS_FOR, _CALL)
 
 
@@ -117,16 +117,16 @@ def _top_level_parts(text: str) -> tuple[str, str | None] | None:
     return text[start:opened], text[opened + 1 : closed]
 
 
-def _shorten_arguments(arguments: str) -> str:
+def _shorten_arguments(arguments: str, room: int) -> str:
     kept: list[str] = []
     used = 0
     pieces = _split_arguments(arguments)
     for piece in pieces:
         short = _without_namespaces(piece.strip())
-        if used + len(short) > _ARGUMENT_ROOM:  # the name of a template says more than nothing
+        if used + len(short) > room:  # the name of a template says more than nothing
             head, bracket, _ = short.partition("<")
             short = f"{head}<…>" if bracket and head.isidentifier() else short
-        if used + len(short) > _ARGUMENT_ROOM:
+        if used + len(short) > room:
             kept.append("…")
             break
         used += len(short) + 2

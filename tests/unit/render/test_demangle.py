@@ -99,3 +99,8 @@ def test_a_long_argument_keeps_its_name() -> None:
 def test_a_real_kernel_of_torch_is_readable() -> None:
     short = "at::native::vectorized_elementwise_kernel<4, FillFunctor<int>, array<char*, 1ul>>"
     assert shorten_cpp(demangle(FILL)) == short
+
+
+def test_more_room_keeps_more_arguments() -> None:
+    arguments = ", ".join(f"ns::Argument{at}" for at in range(9))
+    assert shorten_cpp(f"void f<{arguments}>(int)", 200).endswith("Argument8>")

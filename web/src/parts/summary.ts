@@ -34,6 +34,8 @@ export interface SummaryPart {
   share_of_peak: number | null
   bound: string | null
   headroom_ns: number | null
+  /** The share of the time for which flops or bytes are known; the rest counts as no work. */
+  declared_share: number | null
 }
 
 export function summaryOf(profile: Profile): SummaryPart | null {

@@ -1,15 +1,18 @@
 /** The pane on the right: all there is to say of the selection, in every view the same. */
 import type { VNode } from "preact"
+import { NUM_SAMPLES } from "../format"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
 import { kernelsOf } from "../parts/kernels"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
-import { amount, count, metricQuantity, percent, plainName, time } from "../units"
+import { amount, count, metricQuantity, percent, plainName, text, time } from "../units"
 import { Estimate, Fact, Words, pathText } from "./facts"
 import { Num } from "./number"
 import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12
+const MOST_REASONS = 5
+const STALLED = "stalled_"
 
 export function Details(): VNode {
   const shown = profile.value
@@ -54,13 +57,39 @@ function Context({ of, row }: { of: Profile; row: number }): VNode {
       <dl>
         {of.metrics.map((name) => {
           const value = of.value(name, row)
-          if (Number.isNaN(value)) return null
+          if (Number.isNaN(value) || isOfSamples(name)) return null
           const share = name === metric.value && whole > 0 ? value / whole : null
           return <Fact key={name} name={printable(plainName(name))} of={metricQuantity(name, value)} share={share} />
         })}
       </dl>
       <Launch of={of} row={row} />
+      <Samples of={of} row={row} />
     </section>
+  )
+}
+
+function isOfSamples(metric: string): boolean {
+  return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
+}
+
+/** Where the instruction pointer was found: how often, and what warps mostly waited for. */
+function Samples({ of, row }: { of: Profile; row: number }): VNode | null {
+  const all = of.value(NUM_SAMPLES, row)
+  if (!(all > 0)) return null
+  const reasons = of.metrics
+    .filter((name) => name.startsWith(STALLED) && name !== `${STALLED}selected`)
+    .map((name): [string, number] => [name, of.value(name, row)])
+    .filter(([, samples]) => samples > 0)
+    .sort(([, a], [, b]) => b - a)
+  return (
+    <>
+      <h3>{text(count(all))} samples, warps mostly waited for</h3>
+      <dl>
+        {reasons.slice(0, MOST_REASONS).map(([name, samples]) => (
+          <Fact key={name} name={printable(name.slice(STALLED.length).replaceAll("_", " "))} of={percent(samples / all)} />
+        ))}
+      </dl>
+    </>
   )
 }
 
@@ -91,6 +120,7 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
   const table = kernelsOf(of)
   const at = table?.name.indexOf(name) ?? -1
   if (table === null || at < 0) return null
+  const isKnown = [table.flop_per_s[at], table.byte_per_s[at]].some((rate) => (rate ?? null) !== null)
   return (
     <section>
       {alone ? <h2 title={of.whole(name)}>{cutMiddle(of.shown(name), 160)}</h2> : <h3>this kernel, everywhere</h3>}
@@ -104,19 +134,24 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
             <Estimate name="p50" of={table.p50_ns[at] ?? null} />
             <Estimate name="p99" of={table.p99_ns[at] ?? null} />
             <Fact name="longest" of={time(table.max_ns[at])} />
-            <Words name="grid" of={table.grid[at] ?? null} />
-            <Words name="block" of={table.block[at] ?? null} />
+            <Words name="grid" of={times(table.grid[at])} />
+            <Words name="block" of={times(table.block[at])} />
             <Fact name="registers" of={count(table.regs[at])} />
             <Fact name="shared memory" of={amount(table.shared[at], "B")} />
             <Fact name="occupancy" of={percent(table.occupancy[at])} />
           </>
         ) : null}
-        <Fact name="arithmetic" of={amount(table.flop_per_s[at], "FLOP/s")} />
-        <Fact name="memory" of={amount(table.byte_per_s[at], "B/s")} />
-        <Fact name="of peak" of={percent(table.share_of_peak[at])} />
-        <Words name="bound by" of={table.bound[at] ?? null} />
-        <Fact name="could be won" of={time(table.headroom_ns[at])} />
+        {isKnown ? (
+          <>
+            <Fact name="arithmetic" of={amount(table.flop_per_s[at], "FLOP/s")} />
+            <Fact name="memory" of={amount(table.byte_per_s[at], "B/s")} />
+            <Fact name="of peak" of={percent(table.share_of_peak[at])} />
+            <Words name="bound by" of={table.bound[at] ?? null} />
+            <Fact name="could be won" of={time(table.headroom_ns[at])} />
+          </>
+        ) : null}
       </dl>
+      {isKnown || table.kind[at] !== "k" ? null : <p class="quiet">How many operations and bytes it takes is not known.</p>}
       {rows.length > 1 ? <Contexts of={of} rows={rows} /> : null}
     </section>
   )
@@ -141,6 +176,10 @@ function Contexts({ of, rows }: { of: Profile; rows: readonly number[] }): VNode
       {rows.length > MOST_CONTEXTS ? <p class="quiet">and {rows.length - MOST_CONTEXTS} more</p> : null}
     </>
   )
+}
+
+function times(extent: string | null | undefined): string | null {
+  return extent?.replaceAll("x", "×") ?? null
 }
 
 function extent(value: unknown): string | null {

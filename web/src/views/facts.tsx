@@ -48,11 +48,28 @@ function Row({ name, children }: { name: string; children: ComponentChildren }):
 }
 
 /** A large number with its name below. */
-export function Figure({ name, of, title }: { name: string; of: Quantity; title?: string | undefined }): VNode {
+export function Figure({ name, of, before = "", title }: { name: string; of: Quantity; before?: string; title?: string | undefined }): VNode {
   return (
     <div class="figure" title={title}>
-      <strong>{text(of)}</strong>
+      <strong>
+        {before}
+        {text(of)}
+      </strong>
       <span>{name}</span>
     </div>
+  )
+}
+
+const TAIL = 11
+
+/** A name in one line: where room is short, its middle gives way. */
+export function Name({ of }: { of: string }): VNode {
+  const shown = cutMiddle(of, 400)
+  if (shown.length <= TAIL + 6) return <span class="cut"><span class="head">{shown}</span></span>
+  return (
+    <span class="cut">
+      <span class="head">{shown.slice(0, -TAIL)}</span>
+      <span class="tail">{shown.slice(-TAIL)}</span>
+    </span>
   )
 }

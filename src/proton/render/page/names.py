@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from proton.model.profile import Profile
-from proton.render.names import name_formatter
+from proton.render.demangle import demangle, shorten_cpp
+from proton.render.names import printable
 from proton.render.page.pack import Columns
+
+_ROOMS = (60, 400)  # columns for template arguments; more where names would look the same
 
 
 def names_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     """Name in the document -> `[short, whole]`, for those that differ from it."""
     tree = profile.tree
     assert tree is not None
-    short, whole = name_formatter(), name_formatter(full=True)
-    found = {}
-    for name in dict.fromkeys(frame.name for frame in tree.frames):
-        shown = short(name)
-        if shown != name:
-            found[name] = [shown, whole(name)]
+    names = list(dict.fromkeys(frame.name for frame in tree.frames))
+    shown = _short_names(names)
+    found = {
+        name: [short, printable(demangle(name)) or '""']
+        for name, short in shown.items()
+        if short != name
+    }
     return found or None
+
+
+def _short_names(names: list[str]) -> dict[str, str]:
+    """Every name as short as can be without looking like another."""
+    shown = {name: _short(name, _ROOMS[0]) for name in names}
+    times = Counter(shown.values())
+    for name in names:
+        if times[shown[name]] > 1:
+            shown[name] = _short(name, _ROOMS[1])
+    return shown
+
+
+def _short(name: str, room: int) -> str:
+    if name.startswith("_Z"):
+        name = shorten_cpp(demangle(name), room)
+    return printable(name) or '""'

@@ -16,6 +16,8 @@ from proton.render.page.kernels import RATES
 from proton.render.page.pack import Columns
 from proton.render.sampling import NON_USER
 
+_WORK = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))
+
 
 def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
     """What the first screen says. Times are nanoseconds, shares 0 to 1, None is not known."""
@@ -57,7 +59,7 @@ def _rates(profile: Profile, tree: Tree) -> dict[str, float | str | None]:
     """What `kernels` says of each kernel, for all of them together."""
     time_ns = whole_of(tree, TIME_NS)
     if not time_ns:
-        return dict.fromkeys(RATES)
+        return dict.fromkeys((*RATES, "declared_share"))
     flops, moved = _flops(tree), whole_of(tree, BYTES)
     roof = roof_of(profile)
     least_s = None if roof.is_unknown[0] else roof.least_s[0]
@@ -67,7 +69,21 @@ def _rates(profile: Profile, tree: Tree) -> dict[str, float | str | None]:
         "share_of_peak": None if least_s is None else least_s * 1e9 / time_ns,
         "bound": None if least_s is None else bound_by(roof.flops_s[0], roof.bytes_s[0]),
         "headroom_ns": None if least_s is None else time_ns - least_s * 1e9,
+        "declared_share": _declared_ns(tree) / time_ns,
     }
+
+
+def _declared_ns(tree: Tree) -> float:
+    """The time in contexts that say how many operations or bytes their work was."""
+    totals, ends = tree.totals(TIME_NS), tree.ends()
+    spent, row = 0.0, 1
+    while row < len(tree):
+        if _WORK.isdisjoint(tree.own[row]):
+            row += 1
+        else:
+            spent += totals[row] or 0
+            row = ends[row]
+    return spent
 
 
 def _flops(tree: Tree) -> float | None:

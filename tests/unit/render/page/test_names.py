@@ -20,3 +20,17 @@ def test_cpp_symbols_are_demangled_short_and_whole() -> None:
 def test_what_cannot_be_seen_is_written_out() -> None:
     part = names_part(profile_of([(0, "ROOT", {}), (1, "a\u202eb", {})]), Columns())
     assert part == {"a\u202eb": ["a\\u202eb", "a\\u202eb"]}
+
+
+def test_names_that_would_look_the_same_keep_more_of_themselves() -> None:
+    def symbol(last: str) -> str:
+        words = [f"Argument{at}" for at in range(9)] + [last]
+        return f"_Z1fI{''.join(f'{len(word)}{word}' for word in words)}Evv"
+
+    first, second = symbol("One"), symbol("Two")
+    part = names_part(profile_of([(0, "ROOT", {}), (1, first, {}), (1, second, {})]), Columns())
+    assert part is not None
+    assert part[first][0].endswith("Argument8, One>")
+    assert part[second][0].endswith("Argument8, Two>")
+    (alone,) = (names_part(profile_of([(0, "ROOT", {}), (1, first, {})]), Columns()) or {}).values()
+    assert alone[0].endswith("…>")

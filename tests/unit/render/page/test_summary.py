@@ -12,7 +12,7 @@ from proton.render.digest import digest_of
 from proton.render.page.pack import Columns
 from proton.render.page.summary import summary_part
 from proton.render.view import prepare
-from tests.support.profiles import profile_of
+from tests.support.profiles import Row, profile_of
 
 DATA = Path(__file__).parents[3] / "data"
 
@@ -46,3 +46,17 @@ def test_only_what_was_lost_is_listed() -> None:
     assert part["lost"] == {"dropped": 2}
     assert part["time_metric"] == "cpu_time (ns)"
     assert part["metric_kinds"] == {"cpu_time (ns)": "exclusive"}
+
+
+def test_it_is_said_for_how_much_of_the_time_the_work_is_known() -> None:
+    rows: list[Row] = [
+        (0, "ROOT", {}),
+        (1, "scope", {"flops16": 1e6}),
+        (2, "matmul", {"time (ns)": 30, "bytes": 1e3}),
+        (1, "other", {"time (ns)": 70}),
+    ]
+    assert summary_part(profile_of(rows), Columns())["declared_share"] == pytest.approx(0.3)
+    assert (
+        summary_part(profile_of([(0, "ROOT", {}), (1, "x", {"n": 1})]), Columns())["declared_share"]
+        is None
+    )
