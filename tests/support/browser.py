@@ -28,6 +28,10 @@ class Opened:
         """The texts of all elements that fit, without blanks around them."""
         return [text.strip() for text in self.page.locator(selector).all_inner_texts()]
 
+    def words(self, selector: str) -> list[str]:
+        """The same as they stand in the document, where the page lays one text out in pieces."""
+        return [text.strip() for text in self.page.locator(selector).all_text_contents()]
+
     def is_cut(self, selector: str = "body") -> bool:
         """Whether something wider than the window makes it scroll to the side."""
         return bool(
