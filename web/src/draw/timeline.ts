@@ -14,7 +14,6 @@ import { HUES, STEPS, causeColor } from "./timeline_colors"
 
 export const BAR_HEIGHT = TRACK_HEIGHT - 2
 const LABEL_PIXELS = 26
-const LETTER = 6.1 // of the font below, on average
 const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 const MOST_ARROWS = 200
 
@@ -47,9 +46,14 @@ class Batches {
     ;(this.#lists[style] as number[]).push(x, y, width, height)
   }
 
+  /** Dim ones first, so that what was found is not hidden behind what was not. */
   paint(context: CanvasRenderingContext2D, dark: boolean): void {
+    for (const odd of [1, 0]) this.#paint(context, dark, odd)
+  }
+
+  #paint(context: CanvasRenderingContext2D, dark: boolean, odd: number): void {
     this.#lists.forEach((list, style) => {
-      if (list.length === 0) return
+      if (list.length === 0 || style % 2 !== odd) return
       context.fillStyle = styleFill(style, dark).fill
       for (let at = 0; at < list.length; at += 4) {
         context.fillRect(list[at] as number, list[at + 1] as number, list[at + 2] as number, list[at + 3] as number)
@@ -123,6 +127,8 @@ function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: number,
 
 interface Label {
   text: string
+  /** Pixels that it may take. */
+  room: number
   x: number
   y: number
   color: string
@@ -154,51 +160,61 @@ function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, 
       if (chosen !== null && chosen[at] !== chosen[at + 1]) lines.push(x, y + BAR_HEIGHT - 1, Math.max(wide - 1, 1))
       if (wide < LABEL_PIXELS) return
       const from = Math.max(x, 0)
-      const room = Math.floor((Math.min(x + wide, shown.width) - from - 6) / LETTER)
-      if (room < 3) return
-      const text = cutMiddle(scene.label(look[track.spans[at] as number] as number), room)
-      labels.push({ text, x: from + 3, y: y + BAR_HEIGHT - 4, color: styleFill(drawn, scene.dark).text })
+      const room = Math.min(x + wide, shown.width) - from - 6
+      const text = scene.label(look[track.spans[at] as number] as number)
+      labels.push({ text, room, x: from + 3, y: y + BAR_HEIGHT - 4, color: styleFill(drawn, scene.dark).text })
     },
     pixel(x, at, end) {
-      const share = Math.min(1, ((track.busy[end] as number) - (track.busy[at] as number)) / scale)
-      const tall = Math.max(2, Math.round(share * BAR_HEIGHT))
-      const isDim = found !== null && found[at] === found[end]
-      const drawn = style((at + end) >> 1, isDim)
+      const tall = heightOf(track.busy, at, end, scale)
       if (chosen !== null && chosen[at] !== chosen[end]) lines.push(x, y + BAR_HEIGHT - 1, 1)
+      const drawn = style((at + end) >> 1, found !== null)
       if (runStyle === drawn && runEnd === x && runHeight === tall) runEnd = x + 1
       else {
         endRun()
         ;[runX, runEnd, runHeight, runStyle] = [x, x + 1, tall, drawn]
       }
+      if (found === null || found[at] === found[end]) return
+      endRun() // what was found stands before what was not
+      const part = heightOf(found, at, end, scale)
+      batches.add(drawn - 1, x, y + BAR_HEIGHT - part, 1, part)
     },
   })
   endRun()
 }
 
-/** Pale columns in the colour of the cause; between spans that cannot be told apart, of the largest. */
+/** How high a column is that shows the spans from `at` up to `end`, from sums of their times. */
+function heightOf(sums: Float64Array, at: number, end: number, scale: number): number {
+  const share = Math.min(1, ((sums[end] as number) - (sums[at] as number)) / scale)
+  return Math.max(2, Math.round(share * BAR_HEIGHT))
+}
+
+/** Columns in the colour of the cause. Where several gaps share a pixel, the colour is that of the
+ * cause with the most time, and the height tells their share of the pixel. */
 function drawGaps(context: CanvasRenderingContext2D, scene: Scene, sums: GapSums, y: number, tall: number): void {
   const { window: shown } = scene
+  const scale = (shown.to - shown.from) / shown.width
   const lists: number[][] = []
-  const add = (cause: number, x: number, width: number): void => {
+  const add = (cause: number, x: number, width: number, height: number): void => {
     const list = (lists[cause] ??= [])
-    const last = list.length - 2
-    if (last >= 0 && (list[last] as number) + (list[last + 1] as number) >= x - 0.01) {
-      list[last + 1] = Math.max(list[last + 1] as number, x + width - (list[last] as number))
-    } else list.push(x, width)
+    const last = list.length - 3
+    const end = last >= 0 ? (list[last] as number) + (list[last + 1] as number) : Number.NaN
+    if (Math.abs(end - x) < 0.01 && list[last + 2] === height) list[last + 1] = (list[last + 1] as number) + width
+    else list.push(x, width, height)
   }
   walk(sums.gaps, shown, {
     box(at, left, right) {
       const x = Math.max(left, 0)
-      add(sums.gaps.causes[at] as number, x, Math.min(right, shown.width) - x)
+      add(sums.gaps.causes[at] as number, x, Math.min(right, shown.width) - x, tall)
     },
     pixel(x, at, end) {
-      add(sums.mostOf(at, end)[0], x, 1)
+      const [cause, , whole] = sums.mostOf(at, end)
+      add(cause, x, 1, Math.max(1, Math.round(Math.min(1, whole / scale) * tall)))
     },
   })
   lists.forEach((list, cause) => {
     context.fillStyle = causeColor(cause, scene.dark)
-    for (let at = 0; at < list.length; at += 2) {
-      context.fillRect(list[at] as number, y, list[at + 1] as number, tall)
+    for (let at = 0; at < list.length; at += 3) {
+      context.fillRect(list[at] as number, y, list[at + 1] as number, list[at + 2] as number)
     }
   })
 }
@@ -206,9 +222,36 @@ function drawGaps(context: CanvasRenderingContext2D, scene: Scene, sums: GapSums
 function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[]): void {
   context.font = FONT
   for (const label of labels) {
+    const text = fitted(context, label.text, label.room)
+    if (text === "") continue
     context.fillStyle = label.color
-    context.fillText(label.text, label.x, label.y)
+    context.fillText(text, label.x, label.y)
   }
+}
+
+const widths = new Map<string, number>()
+const MOST_WIDTHS = 5000
+
+/** `text` cut so that it takes no more than `room` pixels; empty where nothing readable is left. */
+function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  let shown = cutMiddle(text, 200)
+  for (let tries = 0; tries < 4; tries++) {
+    const width = widthOf(context, shown)
+    if (width <= room) return shown
+    const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
+    if (letters < 3) return ""
+    shown = cutMiddle(text, letters)
+  }
+  return ""
+}
+
+function widthOf(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text)
+  if (width === undefined) {
+    if (widths.size >= MOST_WIDTHS) widths.clear()
+    widths.set(text, (width = context.measureText(text).width))
+  }
+  return width
 }
 
 /** Where a span stands on the canvas; null where its lane cannot be seen. */

@@ -144,8 +144,11 @@ describe("a place", () => {
 })
 
 describe("marks", () => {
-  it("are counted up to each place", () => {
-    const [track] = tracks([0, 1], [2, 3], [4, 5]) as [Track]
-    expect([...markSums(track, [1, 0, 1], Uint8Array.of(0, 1))]).toEqual([0, 1, 1, 2])
+  it("are summed up to each place, and seen even without duration", () => {
+    const [track] = tracks([0, 10], [20, 30], [40, 40]) as [Track]
+    const sums = markSums(track, [1, 0, 1], Uint8Array.of(0, 1))
+    expect(sums[1]).toBeCloseTo(10, 2)
+    expect(sums[2]).toBe(sums[1])
+    expect(sums[3]).toBeGreaterThan(sums[2] as number)
   })
 })

@@ -9,8 +9,8 @@ import { firstAtLeast } from "../parts/trace"
 
 /** Rows that a lane may have; spans that would need more share the last. */
 export const MAX_DEPTH = 64
-/** A span at least so many pixels wide is drawn by itself. */
-export const BOX_PIXELS = 2
+/** A span at least so many pixels wide is drawn by itself; narrower ones share columns. */
+export const BOX_PIXELS = 1
 
 /** One row. `spans[i]` is the place of the i-th in the trace; `busy[i]` the time of those before it. */
 export interface Track extends Intervals {
@@ -152,12 +152,18 @@ export function placeAt(track: Intervals, time: number, slack: number): number {
   return before <= after ? at - 1 : at
 }
 
-/** How many spans before each place of a track are marked, by look; answers "any in i..j" at once. */
-export function markSums(track: Track, look: ArrayLike<number>, marked: Uint8Array): Uint32Array {
-  const sums = new Uint32Array(track.spans.length + 1)
+/** So that marked spans without any duration count too; far below what is seen. */
+const TINY_NS = 1e-3
+
+/** The time of marked spans before each place of a track, by look: tells at once how much of
+ * i..j is marked, and whether anything is. */
+export function markSums(track: Track, look: ArrayLike<number>, marked: Uint8Array): Float64Array {
+  const sums = new Float64Array(track.spans.length + 1)
   let sum = 0
   for (let at = 0; at < track.spans.length; at++) {
-    sum += marked[look[track.spans[at] as number] as number] as number
+    if (marked[look[track.spans[at] as number] as number] === 1) {
+      sum += (track.ends[at] as number) - (track.starts[at] as number) + TINY_NS
+    }
     sums[at + 1] = sum
   }
   return sums

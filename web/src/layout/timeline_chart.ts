@@ -9,15 +9,15 @@ export type Hit = { kind: "span"; span: number } | { kind: "gap"; of: number | s
 
 /** Marked spans, by look: those of a search, or of the selection. */
 export class Marks {
-  readonly #sums = new WeakMap<Track, Uint32Array>()
+  readonly #sums = new WeakMap<Track, Float64Array>()
 
   constructor(
     readonly looks: Uint8Array,
     private readonly look: ArrayLike<number>,
   ) {}
 
-  /** How many spans of a track are marked before each place. */
-  sums(track: Track): Uint32Array {
+  /** The time of the marked spans of a track before each place. */
+  sums(track: Track): Float64Array {
     let found = this.#sums.get(track)
     if (found === undefined) this.#sums.set(track, (found = markSums(track, this.look, this.looks)))
     return found

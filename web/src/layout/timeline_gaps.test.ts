@@ -29,7 +29,7 @@ describe("sums of gaps", () => {
     }
   })
 
-  it("name the cause with the most time", () => {
+  it("name the cause with the most time, and all time", () => {
     const of: Gaps = {
       lane: 0,
       group: "",
@@ -39,7 +39,7 @@ describe("sums of gaps", () => {
       sumsNs: [],
     }
     const sums = new GapSums(of, 3)
-    expect(sums.mostOf(0, 1)).toEqual([0, 4])
-    expect(sums.mostOf(0, 3)).toEqual([2, 6])
+    expect(sums.mostOf(0, 1)).toEqual([0, 4, 4])
+    expect(sums.mostOf(0, 3)).toEqual([2, 6, 10])
   })
 })

@@ -58,17 +58,19 @@ export class GapSums {
     return found
   }
 
-  /** The cause with the most time among the gaps from `from` up to `to`, and that time. */
-  mostOf(from: number, to: number): [cause: number, ns: number] {
+  /** Among the gaps from `from` up to `to`: the cause with the most time, that time, and all time. */
+  mostOf(from: number, to: number): [cause: number, ns: number, whole: number] {
     if (to - from === 1) {
-      return [this.gaps.causes[from] as number, (this.gaps.ends[from] as number) - (this.gaps.starts[from] as number)]
+      const ns = (this.gaps.ends[from] as number) - (this.gaps.starts[from] as number)
+      return [this.gaps.causes[from] as number, ns, ns]
     }
     const sums = this.between(from, to)
-    let most = 0
-    for (let cause = 1; cause < sums.length; cause++) {
+    let [most, whole] = [0, 0]
+    for (let cause = 0; cause < sums.length; cause++) {
+      whole += sums[cause] as number
       if ((sums[cause] as number) > (sums[most] as number)) most = cause
     }
-    return [most, sums[most] as number]
+    return [most, sums[most] as number, whole]
   }
 
   #add(found: Float64Array, from: number, to: number): number {

@@ -36,8 +36,8 @@ describe("rows", () => {
 
 describe("groups of insides of kernels", () => {
   it("are closed at first where they have many lanes, or there are many of them", () => {
-    const sms = lanes(...Array.from({ length: 9 }, (): [string, LaneKind] => ["GPU multiprocessors", "sm"]))
-    expect([...closedAtFirst(groupsOf(sms))]).toEqual(["GPU multiprocessors"])
+    const sms = lanes(...Array.from({ length: 9 }, (): [string, LaneKind] => ["GPU SMs", "sm"]))
+    expect([...closedAtFirst(groupsOf(sms))]).toEqual(["GPU SMs"])
     const warps = lanes(["CTA 0", "warp"], ["CTA 1", "warp"], ["CTA 2", "warp"])
     expect(closedAtFirst(groupsOf(warps)).size).toBe(3)
     expect(closedAtFirst(groupsOf(lanes(["CTA 0", "warp"]))).size).toBe(0)

@@ -115,7 +115,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
       <div class="timeline-head">
         <div class="timeline-gutter">
           <button title="show everything (0)" onClick={() => stage?.whole()}>
-            whole trace
+            whole
           </button>
           <button title="zoom in (w)" aria-label="zoom in" onClick={() => stage?.zoom(0.5)}>
             +
@@ -202,7 +202,7 @@ function rest(chart: Chart, range: Range): void {
 }
 
 /** Figures of the whole, and idle time by cause in the window. */
-function Legend({ chart, dark }: { chart: Chart; dark: boolean }): VNode {
+function Legend({ chart, dark }: { chart: Chart; dark: boolean }): VNode | null {
   const { part } = chart.timeline
   const range = rested.value
   const devices = chart.timeline.gaps.filter((gaps) => gaps.lane === null)
@@ -213,6 +213,7 @@ function Legend({ chart, dark }: { chart: Chart; dark: boolean }): VNode {
   }
   const occurring = part.gaps.causes.map((_, cause) => cause).filter((cause) => chart.timeline.gaps.some((gaps) => (gaps.sumsNs[cause] ?? 0) > 0))
   const { shares } = part
+  if (shares === null && occurring.length === 0 && part.args_left_out === 0) return null
   return (
     <div class="timeline-legend">
       {shares === null ? null : (
@@ -238,7 +239,7 @@ function Legend({ chart, dark }: { chart: Chart; dark: boolean }): VNode {
         return (
           <span key={cause} title={causeText(name)} class="timeline-cause">
             <i class="swatch" style={{ background: causeColor(cause, dark) }} />
-            {name} <b>{(sums[cause] ?? 0) > 0 ? text(time(sums[cause])) : "0"}</b>
+            {name} {devices.some((gaps) => (gaps.sumsNs[cause] ?? 0) > 0) ? <b>{(sums[cause] ?? 0) > 0 ? text(time(sums[cause])) : "0"}</b> : null}
           </span>
         )
       })}
@@ -277,7 +278,7 @@ function GroupName({ row, chart, isOpen, toggle }: { row: Row; chart: Chart; isO
   return (
     <button class="timeline-group" style={place} aria-expanded={isOpen} title={printable(row.group)} onClick={() => toggle(row.group)}>
       <span class="timeline-arrow">{isOpen ? "▾" : "▸"}</span>
-      <span class="timeline-name">{cutMiddle(printable(row.group), 60)}</span>
+      <span class="timeline-name">{cutMiddle(printable(row.group), 16)}</span>
       {count > 1 ? <span class="quiet">{count}</span> : null}
     </button>
   )

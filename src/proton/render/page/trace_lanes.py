@@ -48,9 +48,9 @@ def _shown(number: int, lane: Lane) -> ShownLane:
         if stream:
             name = f"graphs {stream}" if lane.kind is LaneKind.GRAPH else f"stream {stream}"
     elif lane.kind is LaneKind.SM:
-        group = "multiprocessors"
+        group = "SMs"
         if sm := _SM(name):
-            group, name = f"{sm['device']} multiprocessors", f"SM {sm['number']}"
+            group, name = f"{sm['device']} SMs", f"SM {sm['number']}"
     elif lane.kind is LaneKind.WARP:
         row = row_of_key(lane.key)
         group, name = ("warps", name) if row is None else (str(row.pid), str(row.tid))

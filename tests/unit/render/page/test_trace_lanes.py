@@ -23,7 +23,7 @@ def test_hosts_stand_above_devices_and_graphs_above_their_stream() -> None:
         ("GPU", "stream 7"),
         ("GPU", "stream 13"),
         ("GPU 1", "stream 7"),
-        ("GPU multiprocessors", "SM 3"),
+        ("GPU SMs", "SM 3"),
     ]
 
 
