@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from proton.model.detail import KernelDetail, detail_of
 from proton.model.metric import COUNT
+from proton.model.trace import SpanKind, Trace
 from proton.model.tree import Tree
 
+_WORK = (SpanKind.KERNEL, SpanKind.COPY)
 _MOST = 128  # contexts that an estimate looks at
 
 
@@ -55,6 +58,21 @@ def quantiles_of_kernels(tree: Tree) -> dict[str, Middle]:
             part = Runs(count, detail.min_ns, p50, p99, detail.max_ns)
             runs.setdefault(name, []).append(part)
     return {name: middle_of(parts) for name, parts in runs.items() if name not in unknown}
+
+
+def quantiles_of_spans(trace: Trace) -> dict[str, Middle]:
+    """Median and 99 % of every kernel and copy of a timeline by name, exactly."""
+    times: dict[str, list[int]] = {}
+    for span in trace.spans:
+        if span.kind in _WORK:
+            name = span.path[-1] if span.path else span.name
+            times.setdefault(name, []).append(round(span.duration_ns))
+    return {name: _exact(detail_of(each)) for name, each in times.items()}
+
+
+def _exact(detail: KernelDetail) -> Middle:
+    p50, p99 = (Quantile(time, time, time) for time in (detail.p50_ns or 0, detail.p99_ns or 0))
+    return Middle(p50, p99)
 
 
 def middle_of(parts: Sequence[Runs]) -> Middle:

@@ -6,9 +6,16 @@ import random
 
 import pytest
 
-from proton.analysis.union_quantiles import Quantile, Runs, middle_of, quantiles_of_kernels
+from proton.analysis.union_quantiles import (
+    Quantile,
+    Runs,
+    middle_of,
+    quantiles_of_kernels,
+    quantiles_of_spans,
+)
 from proton.model.detail import KernelDetail, detail_of
 from proton.model.frame import Frame, FrameKind
+from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from proton.model.tree import Tree
 
 
@@ -61,3 +68,25 @@ def test_a_kernel_of_which_one_context_knows_no_quantiles_has_none() -> None:
     assert quantiles_of_kernels(both)["k"].p50.value == 2
     mixed = Tree(tree.frames, tree.parents, own, {1: known, 2: unknown})
     assert quantiles_of_kernels(mixed) == {}
+
+
+def test_a_timeline_knows_quantiles_over_contexts_exactly() -> None:
+    def run(name: str, time_ns: float, *path: str, kind: SpanKind = SpanKind.KERNEL) -> Span:
+        return Span(name, kind, 0, 0.0, time_ns, path)
+
+    spans = [run("k", time, scope, "_Zk") for time, scope in ((1, "a"), (9, "b"), (5, "b"))]
+    spans += [run("alone", 3.0), run("host", 100.0, kind=SpanKind.SCOPE)]
+    found = quantiles_of_spans(Trace((Lane("s", "stream", LaneKind.DEVICE),), spans))
+    assert {name: middle.p50 for name, middle in found.items()} == {
+        "_Zk": Quantile(5, 5, 5),
+        "alone": Quantile(3, 3, 3),
+    }
+
+
+def test_many_contexts_are_estimated_from_few_that_stand_for_them() -> None:
+    rng = random.Random(1)
+    sets = [[int(rng.gauss(1000 + at, 20)) for _ in range(20)] for at in range(1000)]
+    union = detail_of([time for times in sets for time in times])
+    middle = middle_of([runs_of(times) for times in sets])
+    assert middle.p50.value == pytest.approx(union.p50_ns or 0, rel=0.03)
+    assert middle.p99.value == pytest.approx(union.p99_ns or 0, rel=0.05)

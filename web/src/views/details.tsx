@@ -18,7 +18,7 @@ export function Details(): VNode {
   const shown = profile.value
   if (shown === null || selection.value === null) {
     return (
-      <aside class="details" aria-label="selection">
+      <aside class="details empty" aria-label="selection">
         <p class="quiet">Click a kernel or a context, in any view: what is known of it appears here.</p>
       </aside>
     )

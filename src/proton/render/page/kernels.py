@@ -11,7 +11,7 @@ from proton.analysis.derive import NOT_KNOWN, Cell, derivable_words, derive
 from proton.analysis.select import everything
 from proton.analysis.spread import LAUNCH, launch_values
 from proton.analysis.totals import whole_of
-from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels
+from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels, quantiles_of_spans
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
@@ -45,7 +45,8 @@ def kernels_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     rows = [row for row in range(1, len(flat.tree)) if times[row] is not None]
     rows.sort(key=lambda row: -(times[row] or 0))
     counts = flat.tree.own_numbers(COUNT)
-    quantiles = quantiles_of_kernels(tree)
+    trace = profile.trace
+    quantiles = quantiles_of_kernels(tree) if trace is None else quantiles_of_spans(trace)
     names = [flat.tree.frames[row].name for row in rows]
     details = [flat.tree.details.get(row) for row in rows]
     middles = [quantiles.get(name) for name in names]
