@@ -75,15 +75,45 @@ def test_keys_search_select_and_help(open_report: Open) -> None:
     keyboard.type("flash")
     assert opened.words("table.kernels tbody td.name") == ["flash_fwd"]
     assert opened.texts(".hits") == ["6"]
-    keyboard.press("Enter")
     keyboard.press("ArrowDown")
-    assert opened.texts(".details h2") == ["flash_fwd"]
+    assert opened.hash() == "#sel=kernel:flash_fwd&search=flash"
     keyboard.press("Escape")
     assert opened.page.input_value("#search") == ""
     keyboard.press("?")
     assert opened.page.locator(".help").is_visible()
     keyboard.press("Escape")
     assert not opened.page.locator(".help").is_visible()
+
+
+def test_enter_in_the_search_goes_from_the_heaviest_hit_to_the_next(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", hash="search=matmul")
+    opened.page.focus("#search")
+    found = []
+    for _ in range(7):
+        opened.page.keyboard.press("Enter")
+        found.append(opened.hash())
+    assert len(set(found[:6])) == 6
+    assert found[6] == found[0]
+
+
+def test_left_and_right_go_from_tab_to_tab(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet")
+    titles = opened.texts("[role=tab]")
+    opened.page.focus("#tab-summary")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.texts("[role=tab][aria-selected=true]") == [titles[1]]
+    assert opened.page.evaluate("document.activeElement.textContent") == titles[1]
+    opened.page.keyboard.press("ArrowLeft")
+    opened.page.keyboard.press("ArrowLeft")
+    assert opened.texts("[role=tab][aria-selected=true]") == [titles[0]]
+
+
+def test_a_selection_stays_where_the_other_profile_has_it_too(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", "gpt.hatchet_msgpack", hash="sel=node:3")
+    chosen = opened.texts(".details h2")
+    opened.page.select_option("select[aria-label=profile]", "1")
+    assert opened.texts(".details h2") == chosen
+    assert "sel=node:3" in opened.hash()
 
 
 def test_the_reader_chooses_light_or_dark_and_the_system_before(open_report: Open) -> None:

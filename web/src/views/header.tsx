@@ -1,9 +1,11 @@
 /** The line at the top: what was recorded, where and when, what was lost; search, metric, theme. */
+import { batch } from "@preact/signals"
 import type { VNode } from "preact"
 import type { Profile } from "../model"
 import { baseName, cutMiddle, printable } from "../names"
 import { summaryOf } from "../parts/summary"
-import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, theme, zoom } from "../state"
+import { sameRow } from "../renew"
+import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../state"
 import { grouped, moment, plainName } from "../units"
 import { isHelpOpen } from "./help"
 import { LiveMark } from "./live"
@@ -22,6 +24,20 @@ export function Header(): VNode {
   )
 }
 
+/** Show another profile; what is selected stays selected where the other has it too. */
+function switchTo(index: number): void {
+  const before = profile.value
+  const after = page.value?.profiles[index]
+  const chosen = selection.value
+  batch(() => {
+    profileIndex.value = index
+    zoom.value = {}
+    if (before === null || after === undefined || chosen === null || chosen.kind === "kernel") return
+    const row = chosen.kind === "node" ? sameRow(before, after, chosen.row) : null
+    selection.value = row === null ? null : { kind: "node", row }
+  })
+}
+
 function Recorded({ of }: { of: Profile }): VNode {
   const summary = summaryOf(of)
   const many = page.value?.profiles ?? []
@@ -31,10 +47,7 @@ function Recorded({ of }: { of: Profile }): VNode {
         <select
           aria-label="profile"
           value={profileIndex.value}
-          onChange={(event) => {
-            profileIndex.value = Number(event.currentTarget.value)
-            zoom.value = {}
-          }}
+          onChange={(event) => switchTo(Number(event.currentTarget.value))}
         >
           {many.map((each, index) => (
             <option key={index} value={index}>

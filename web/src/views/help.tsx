@@ -7,8 +7,9 @@ import { VIEWS } from "./registry"
 export const isHelpOpen = signal(false)
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["1 – 9", "go to a view"],
+  ["1 – 9", "go to a view; ← → between tabs"],
   ["/", "search names; /x/ is an expression"],
+  ["Enter", "in the search: select the heaviest hit, then the next"],
   ["↑ ↓", "select the one above or below"],
   ["Esc", "close, clear the search, let go of the selection"],
   ["d", "light or dark"],

@@ -1,5 +1,5 @@
 /** Keys that work everywhere; the view that is shown is asked first. */
-import { isDark, page, profile, search, selection, theme, view } from "../state"
+import { isDark, matches, metric, page, profile, search, selectRow, selection, theme, view } from "../state"
 import { SEARCH_ID } from "./header"
 import { isHelpOpen } from "./help"
 import { VIEWS } from "./registry"
@@ -19,13 +19,28 @@ function onKey(event: KeyboardEvent): void {
       if (target.id === SEARCH_ID) search.value = ""
       target.blur()
     }
-    if (event.key === "Enter" && target.id === SEARCH_ID) target.blur()
-    return
+    if (target.id !== SEARCH_ID) return
+    if (event.key === "Enter") selectNextMatch()
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return
+    target.blur() // on to what was found
   }
   const [current, shown] = [page.value, profile.value]
   const isShown = (each: View): boolean => current !== null && shown !== null && each.isPresent(current, shown)
   const own = VIEWS.find((each) => each.id === view.value && isShown(each))
   if (own?.onKey?.(event) === true || common(event)) event.preventDefault()
+}
+
+/** Select the heaviest context that fits the search; if it is selected already, the one after it. */
+function selectNextMatch(): void {
+  const shown = profile.value
+  const hits = matches.value
+  if (shown === null || hits === null) return
+  const weights = shown.totals(metric.value)
+  const rows = [...hits.keys()].filter((row) => hits[row] === 1)
+  if (rows.length === 0) return
+  rows.sort((a, b) => (weights[b] || 0) - (weights[a] || 0))
+  const at = selection.value?.kind === "node" ? rows.indexOf(selection.value.row) : -1
+  selectRow(rows[(at + 1) % rows.length] as number)
 }
 
 function common(event: KeyboardEvent): boolean {

@@ -1,4 +1,5 @@
 /** The frame around every view: header, tabs, lines on problems, the view, the pane on the right. */
+import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { Component } from "preact"
 import { printable } from "../names"
@@ -8,8 +9,9 @@ import { Header } from "./header"
 import { Help } from "./help"
 import { needsLine } from "./needs"
 import { VIEWS } from "./registry"
+import { Tabs } from "./tabs"
 
-const MOST_WARNINGS = 3
+const MOST_WARNINGS = 2
 
 export function Shell(): VNode {
   const current = page.value
@@ -21,21 +23,7 @@ export function Shell(): VNode {
   return (
     <>
       <Header />
-      <nav role="tablist" aria-label="views">
-        {present.map((each) => (
-          <button
-            key={each.id}
-            role="tab"
-            id={`tab-${each.id}`}
-            aria-selected={each === chosen}
-            aria-controls="view"
-            title={`key ${each.key}`}
-            onClick={() => (view.value = each.id)}
-          >
-            {each.title}
-          </button>
-        ))}
-      </nav>
+      <Tabs of={present} chosen={chosen} />
       <Lines missing={chosen?.id === view.value ? "" : needsLine(view.value)} />
       <div class="body">
         <div id="view" role="tabpanel" class={`view ${chosen?.id ?? ""}`} aria-labelledby={`tab-${chosen?.id ?? ""}`}>
@@ -50,21 +38,28 @@ export function Shell(): VNode {
   )
 }
 
+const isAllShown = signal(false)
+
 /** Warnings of the recording, and what the page itself has to say. */
 function Lines({ missing }: { missing: string }): VNode | null {
   const warnings = profile.value?.recording.warnings ?? []
+  const shown = isAllShown.value ? warnings : warnings.slice(0, MOST_WARNINGS)
   const more = warnings.length - MOST_WARNINGS
   if (warnings.length === 0 && notice.value === "" && missing === "") return null
   return (
-    <div class="lines">
+    <div class="lines" role="status">
       {notice.value === "" ? null : <p>{printable(notice.value)}</p>}
       {missing === "" ? null : <p>{missing}</p>}
-      {warnings.slice(0, MOST_WARNINGS).map((warning, index) => (
+      {shown.map((warning, index) => (
         <p key={index} title={printable(warning)}>
           ! {printable(warning)}
         </p>
       ))}
-      {more > 0 ? <p title={warnings.slice(MOST_WARNINGS).map(printable).join("\n")}>! and {more} more</p> : null}
+      {more > 0 ? (
+        <button class="link" onClick={() => (isAllShown.value = !isAllShown.value)}>
+          {isAllShown.value ? "fewer" : `and ${more} more`}
+        </button>
+      ) : null}
     </div>
   )
 }
