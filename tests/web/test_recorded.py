@@ -13,7 +13,7 @@ Picture = Callable[[Opened, str], None]
 def test_the_first_screen_of_a_training_run_says_what_is_slow_and_where(
     open_report: Open, picture: Picture
 ) -> None:
-    opened = open_report("h200/gpt2.hatchet", size=(1200, 600))
+    opened = open_report("h200/gpt2.hatchet", size=(1180, 470))
     figures = dict(zip(opened.texts(".figure span"), opened.texts(".figure strong"), strict=True))
     assert figures["total GPU"] == "1\u202f925\u00a0ms"
     assert figures["kernel runs"] == "36\u202f520"

@@ -179,34 +179,37 @@ def test_a_server_that_ends_is_said_and_one_that_comes_back_is_found(
 
 def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     serve: Serve,
     open_served: Open,
     picture: Callable[[Opened, str], None],
 ) -> None:
-    for at, name in enumerate(("before.hatchet", "after.hatchet", "trace.chrome_trace")):
-        path = tmp_path / name
-        path.write_bytes(
-            GPT if name.endswith("hatchet") else (DATA / "activity.chrome_trace").read_bytes()
-        )
+    monkeypatch.chdir(tmp_path)
+    Path("profiles").mkdir()
+    sources = {"before.hatchet": "gpt2.hatchet", "after.hatchet": "gpt2.hatchet"}
+    for at, (name, source) in enumerate({**sources, "trace.pftrace": "gpt2.pftrace"}.items()):
+        path = Path("profiles") / name
+        path.write_bytes((DATA / "h200" / source).read_bytes())
         os.utime(path, (1_800_000_000 + 3600 * at,) * 2)
-    opened = open_served(serve(tmp_path).url, wait="table")
-    assert opened.texts("tbody a") == ["trace.chrome_trace", "after.hatchet", "before.hatchet"]
+    opened = open_served(serve(Path("profiles")).url, wait="table", size=(1000, 240))
+    assert opened.texts("tbody a") == ["trace.pftrace", "after.hatchet", "before.hatchet"]
+    opened.page.wait_for_selector("td >> text=36 520 >> nth=1")
+    opened.page.wait_for_selector("td >> text=4 565")
     picture(opened, "folder")
-    opened.page.wait_for_selector("td >> text=172 >> nth=0")
     button = opened.page.locator("button")
     assert button.is_disabled()
     opened.page.check("[aria-label='compare before.hatchet']")
     opened.page.check("[aria-label='compare after.hatchet']")
-    replace(tmp_path / "new.hatchet", GPT)
+    replace(Path("profiles") / "new.hatchet", GPT)
     opened.page.wait_for_selector("text=new.hatchet")
     button.click()  # what was ticked still is
     opened.page.wait_for_selector("[role=tab]")
     sources = opened.texts("select[aria-label=profile] option")
     assert [Path(each).name for each in sources] == ["before.hatchet", "after.hatchet"]
     opened.page.go_back()
-    opened.page.click("text=trace.chrome_trace")
+    opened.page.click("text=trace.pftrace")
     opened.page.wait_for_selector("[role=tab]")
-    assert "trace.chrome_trace" in opened.page.title()
+    assert "trace.pftrace" in opened.page.title()
 
 
 def test_names_of_files_are_text_in_the_list(

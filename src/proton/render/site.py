@@ -202,4 +202,5 @@ class Site:
         except FormatError as error:
             return folder_page(self._folder, [], problem=str(error))
         self._facts.learn(found, _LEARN_S)
-        return folder_page(self._folder.resolve(), found, self._facts.of)
+        shown = self._folder if self._folder.name else self._folder.resolve()
+        return folder_page(shown, found, self._facts.of)
