@@ -2,8 +2,11 @@
 import { autotune } from "./autotune"
 import { diff } from "./diff"
 import { flame } from "./flame"
+import { inKernel } from "./inkernel"
 import { kernels } from "./kernels"
+import { ranks } from "./ranks"
 import { roofline } from "./roofline"
+import { source } from "./source"
 import { summary } from "./summary"
 import { timeline } from "./timeline"
 import type { View } from "./view"
@@ -14,6 +17,9 @@ export const VIEWS: readonly View[] = [
   kernels,
   timeline,
   roofline,
+  source,
+  inKernel,
   autotune,
+  ranks,
   diff,
 ]

@@ -1,0 +1,224 @@
+"""The in-kernel view: CTAs on multiprocessors, warps with regions, numbers of the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proton.analysis.cta_launches import cta_launches
+from proton.files.detect import open_profile
+from proton.model.ctas import summarize_ctas
+from proton.render.waves import times_text
+from tests.data.make_in_kernel import in_kernel_trace
+from tests.support.browser import Opened
+from tests.web.conftest import DATA
+
+Open = Callable[..., Opened]
+HASH = "view=inkernel"
+MISSING = "\u2013"  # a dash
+MANY = 100_000
+FRAME_MS = 60  # of very many CTAs; the quickest frames count, as the machine does other things too
+
+
+def trace_of(count: int, slots: int = 8, length_us: float = 20.0) -> dict[str, Any]:
+    """A launch with many CTAs on 132 multiprocessors, of which one is slower than the others."""
+    trace: dict[str, Any] = in_kernel_trace()
+    events: list[dict[str, Any]] = trace["traceEvents"]
+    kernel = next(event for event in events if event.get("cat") == "kernel")
+    stack = kernel["args"]["call_stack"]
+    kept = [event for event in events if event["ph"] == "M"] + [kernel]
+    for cta in range(count):
+        sm, turn = cta % 132, cta // (132 * slots)
+        length = length_us * (1.5 if sm == 40 else 1.0)
+        kept.append(
+            {
+                "ph": "X", "cat": "cta", "name": f"CTA {cta}", "pid": 0, "tid": 300_000 + sm,
+                "ts": 11 + turn * length, "dur": length * (0.9 + (cta * 7919 % 97) / 1000),
+                "args": {"call_stack": [*stack, f"CTA {cta}"]},
+            }
+        )  # fmt: skip
+    kernel["dur"] = 2 + 1.5 * length_us * (count // (132 * slots) + 1)
+    trace["traceEvents"] = kept
+    return trace
+
+
+def cells(opened: Opened, title: str) -> list[list[str]]:
+    """The texts of the table below the heading `title`, row by row."""
+    table = opened.page.locator(f"section:has(h3:text-is('{title}')) tbody tr")
+    return [
+        [" ".join(text.split()) for text in row.locator("td").all_inner_texts()]
+        for row in table.all()
+    ]
+
+
+def digits(text: str) -> str:
+    return "".join(letter for letter in text if letter in "0123456789.")
+
+
+def test_regions_have_the_numbers_of_the_terminal(open_report: Open) -> None:
+    opened = open_report("in_kernel.hatchet", hash=HASH)
+    kernel = open_profile(DATA / "in_kernel.hatchet").in_kernel[0]
+    rows = cells(opened, "regions")
+    assert [row[0].split(" ")[:-1] for row in rows] == [one.name.split() for one in kernel.regions]
+    assert [digits(row[2]) for row in rows] == [str(one.count) for one in kernel.regions]
+    assert [row[4].replace(" ", "") for row in rows] == [
+        "80.3%", "22.3%", "31.8%", "20.9%", MISSING, "19.7%", MISSING,
+    ]  # fmt: skip
+    assert [digits(text) for text in rows[0][5:8]] == ["3610", "3720", "4106"]
+    notes = opened.page.inner_text("section:has(h3:text-is('regions'))")
+    assert "a passage may be off by 15 cycles" in notes
+    assert opened.page.locator("td:has-text('64.5') .num").first.get_attribute("title") == (
+        "may be off by 15 cycles"
+    )
+
+
+def test_losses_spills_and_changed_occupancy_are_marked(open_report: Open) -> None:
+    opened = open_report("in_kernel.hatchet", hash=HASH)
+    assert opened.texts("#view .beware") == [
+        "! matmul_kernel: recording changed it: spills 0 -> 24 bytes, occupancy 0.25 -> 0.19",
+        "! matmul_kernel: lost in-kernel: 1 536 overflowed_records",
+    ]
+    options = opened.texts("select[aria-label=kernel] option")
+    assert [option.startswith("! ") for option in options] == [True, True, False]
+
+
+def test_kernels_and_the_selection_are_one(open_report: Open) -> None:
+    opened = open_report("in_kernel.hatchet", hash=f"{HASH}&sel=kernel:softmax_kernel")
+    assert "softmax_kernel" in opened.page.inner_text("select[aria-label=kernel] option:checked")
+    opened.page.select_option("select[aria-label=kernel]", "1")
+    assert opened.texts(".details h2") == ["matmul_kernel"]
+    assert opened.texts(".details .path .link") == ["step", "backward"]
+
+
+def test_sums_of_ctas_and_heat_maps_are_drawn(
+    open_report: Open, picture: Callable[[Opened, str], None]
+) -> None:
+    opened = open_report("in_kernel.hatchet", hash=f"{HASH}&sel=kernel:softmax_kernel")
+    text = opened.page.inner_text("#view")
+    for words in (
+        "1 000 on 130 multiprocessors, 3.79 waves",
+        "tail 6050 ns (25 %)",
+        "2 ran nothing (grey)",
+        "not counted, in instructions: 1 copies by descriptor",
+        "no access was counted by address",
+    ):
+        assert words in text
+    assert opened.page.locator(".sm-columns span").count() == 132
+    canvas = opened.page.locator(".heat-canvas")
+    box = canvas.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + 80, box["y"] + 8)
+    assert opened.page.inner_text(".hover").startswith("+0 B to +")
+    assert [digits(row[5]) for row in cells(opened, "memory accesses")] == ["12.3", "6.14"]
+    opened.page.mouse.move(5, 5)
+    picture(opened, "heat_map")
+
+
+def test_a_click_on_a_cta_shows_its_warps_and_regions(open_report: Open) -> None:
+    opened = open_report("in_kernel.chrome_trace", hash=HASH)
+    text = opened.page.inner_text("#view")
+    assert "2 on 2 multiprocessors, 1.00 wave" in text
+    canvas = opened.page.locator(".cta-canvas")
+    assert canvas.get_attribute("aria-label") == "2 CTAs on 2 multiprocessors"
+    box = canvas.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + 300, box["y"] + box["height"] - 14)
+    assert "CTA 1" in opened.page.inner_text(".hover")
+    opened.page.mouse.down()
+    opened.page.mouse.up()
+    opened.page.wait_for_selector(".warp-canvas")
+    assert "CTA 1 on SM 9, 138\u00a0µs from 2.00\u00a0µs on" in opened.page.inner_text("#view")
+    assert opened.texts(".region-legend > span") == ["k loop", "dot", "epilogue", "copy b"]
+    warps = opened.page.locator(".warp-canvas")
+    assert warps.get_attribute("aria-label") == "2 warps"
+    edge = warps.bounding_box()
+    assert edge is not None
+    opened.page.mouse.move(edge["x"] + 200, edge["y"] + 25)
+    card = " ".join(opened.page.inner_text(".hover").split())
+    assert card.startswith("k loop loop, line 51 took 120 µs")
+    words = opened.hash().removeprefix("#")
+    again = open_report("in_kernel.chrome_trace", hash=words)
+    assert again.page.locator(".warp-canvas").count() == 1
+
+
+def test_launches_of_another_tool_are_drawn_too(open_report: Open) -> None:
+    opened = open_report("triton36_inkernel_trace.chrome_trace", hash=HASH)
+    assert opened.page.get_attribute(".cta-canvas", "aria-label") == "4 CTAs on 4 multiprocessors"
+
+
+def test_keys_zoom_and_move(open_report: Open) -> None:
+    opened = open_report("in_kernel.chrome_trace", hash=HASH)
+    link = opened.page.locator("button:text-is('all')")
+    assert link.is_disabled()
+    before = opened.page.locator(".cta-canvas").screenshot()
+    for key in ("w", "w", "d", "+"):
+        opened.page.keyboard.press(key)
+    assert link.is_enabled()
+    assert opened.page.locator(".cta-canvas").screenshot() != before
+    opened.page.keyboard.press("0")
+    assert link.is_disabled()
+    opened.page.click("text=Duration")
+    assert opened.page.locator(".cta-canvas").screenshot() != before
+
+
+def test_a_launch_of_very_many_ctas_is_drawn_and_moved_in_time(
+    tmp_path: Path, open_report: Open
+) -> None:
+    recording = tmp_path / "many.chrome_trace"
+    recording.write_text(json.dumps(trace_of(MANY)))
+    opened = open_report(recording, hash=HASH)
+    canvas = opened.page.locator(".cta-canvas")
+    assert canvas.get_attribute("aria-label") == "100\u202f000 CTAs on 132 multiprocessors"
+    box = canvas.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    times = opened.page.evaluate(
+        """async (place) => {
+            const canvas = document.querySelector(".cta-canvas")
+            const times = []
+            for (let at = 0; at < 20; at++) {
+                const begin = performance.now()
+                canvas.dispatchEvent(new WheelEvent("wheel", {
+                    deltaY: at < 12 ? -120 : 120, clientX: place[0], clientY: place[1],
+                    bubbles: true, cancelable: true,
+                }))
+                await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+                times.push(performance.now() - begin)
+            }
+            return times.sort((a, b) => a - b)
+        }""",
+        [box["x"] + 400, box["y"] + 200],
+    )
+    assert times[len(times) // 4] < FRAME_MS, times
+
+
+def test_waves_and_tail_are_in_the_picture_of_the_documentation(
+    tmp_path: Path, open_report: Open, picture: Callable[[Opened, str], None]
+) -> None:
+    recording = tmp_path / "waves.chrome_trace"
+    recording.write_text(json.dumps(trace_of(1000, 2)))
+    opened = open_report(recording, hash=HASH)
+    text = opened.page.inner_text("#view")
+    assert "1 000 on 132 multiprocessors, 3.79 waves" in text
+    trace = open_profile(recording).trace
+    assert trace is not None
+    ctas = summarize_ctas(cta_launches(trace)[0].ctas)
+    assert ctas is not None
+    for words in times_text(ctas).replace(" us", " µs").split("   "):
+        assert words in text
+    picture(opened, "in_kernel")
+
+
+@pytest.mark.parametrize("name", ["in_kernel.hatchet", "in_kernel.chrome_trace"])
+@pytest.mark.parametrize("size", [(1280, 800), (900, 600)])
+def test_nothing_is_cut_at_any_size(open_report: Open, name: str, size: tuple[int, int]) -> None:
+    opened = open_report(name, hash=HASH, size=size, dark=True)
+    assert not opened.is_cut()
+    assert not opened.page.evaluate(
+        "() => { const view = document.querySelector('#view'); "
+        "return view.scrollWidth > view.clientWidth }"
+    )

@@ -1,0 +1,196 @@
+"""The source view: lines with samples as in the terminal, what was inlined, instructions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proton.analysis.source_lines import samples_by_file, samples_of_file
+from proton.files.detect import open_profile
+from tests.support.browser import Opened
+from tests.web.conftest import DATA
+
+Open = Callable[..., Opened]
+HASH = "view=source"
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """The recording beside its sources, which a test may change."""
+    shutil.copytree(DATA / "sampled", tmp_path / "sampled")
+    return Path(shutil.copy(DATA / "sampled.hatchet", tmp_path))
+
+
+def rows(opened: Opened) -> dict[int, tuple[str, str, str]]:
+    """Line -> samples, share and text, of the lines that have samples."""
+    found = {}
+    for row in opened.page.locator(".listing .src.sampled").all():
+        samples, share = row.locator(".count").all_inner_texts() or ("", "")
+        line = int(row.get_attribute("data-line") or 0)
+        found[line] = (samples, share.replace("\n", ""), row.locator("code").inner_text())
+    return found
+
+
+def plain(text: str) -> str:
+    """Digits without what stands between them."""
+    return "".join(letter for letter in text if letter in "0123456789.")
+
+
+@pytest.mark.parametrize("file", ["sampled/matmul.py", "sampled/softmax.py"])
+def test_lines_have_the_numbers_of_the_terminal(open_report: Open, file: str) -> None:
+    opened = open_report("sampled.hatchet", hash=HASH)
+    choose(opened, "file", file)
+    profile = open_profile(DATA / "sampled.hatchet")
+    whole = samples_of_file(profile, file).count
+    wanted = {
+        line: (str(one.count), f"{100 * one.count / whole:.1f}")
+        for line, one in samples_by_file(profile)[file].items()
+    }
+    found = {line: (plain(row[0]), plain(row[1])) for line, row in rows(opened).items()}
+    assert found == wanted
+
+
+def choose(opened: Opened, label: str, word: str) -> None:
+    """Choose the first option that has `word` in it."""
+    options = opened.page.locator(f"select[aria-label={label}] option")
+    texts = options.all_inner_texts()
+    at = next(at for at, text in enumerate(texts) if word in text)
+    opened.page.select_option(
+        f"select[aria-label={label}]", str(options.nth(at).get_attribute("value"))
+    )
+
+
+def test_the_file_with_most_samples_is_open_at_its_hottest_line(
+    open_report: Open, picture: Callable[[Opened, str], None]
+) -> None:
+    opened = open_report("sampled.hatchet", hash=HASH)
+    assert "acc = tl.dot(x, y, acc)" in rows(opened)[56][2]
+    assert opened.page.locator("[data-line='56']").is_visible()
+    opened.page.click("[data-line='56']")
+    assert "line 56" in opened.page.inner_text(".sass-head")
+    opened.page.hover("[data-line='56']")
+    card = opened.page.inner_text(".hover")
+    assert "math_pipe_throttle" in card
+    assert "The arithmetic or tensor unit that the instruction needs is busy." in card
+    assert "1\u202f198" in card
+    opened.page.mouse.move(5, 5)
+    picture(opened, "source")
+
+
+def test_a_selected_kernel_is_that_of_the_lines(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    assert "softmax" in opened.page.inner_text("select[aria-label=kernel] option:checked")
+    assert plain(rows(opened)[14][0]) == "1045"
+    choose(opened, "kernel", "matmul")
+    assert opened.texts(".details h2") == ["matmul"]
+    assert 56 in rows(opened)
+    choose(opened, "kernel", "all kernels")
+    assert opened.hash() == "#view=source"
+
+
+def test_what_was_inlined_is_folded_below_the_line(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    assert opened.page.locator(".src.inlined").count() == 0
+    opened.page.click("[data-line='14'] .fold")
+    texts = [" ".join(text.split()) for text in opened.texts(".src.inlined")]
+    assert [text.split("↳ ")[1] for text in texts] == [
+        "standard.py max",
+        "standard.py _elementwise_max",
+    ]
+    assert plain(opened.texts(".src.inlined .count")[0]) == "1045"
+    opened.page.click("[data-line='14'] .fold")
+    assert opened.page.locator(".src.inlined").count() == 0
+
+
+def test_instructions_are_those_of_the_line_or_of_the_kernel(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    opened.page.keyboard.press("i")
+    assert opened.page.locator(".ins").count() == 10
+    opened.page.click("[data-line='14']")
+    assert opened.texts(".ins .offset") == ["310", "380", "400", "450", "500"]
+    opened.page.click("text=all of the kernel")
+    opened.page.click(".ins >> nth=0")
+    assert opened.page.get_attribute("[data-line='13']", "aria-selected") == "true"
+    opened.page.keyboard.press("i")
+    assert opened.page.locator(".sass").count() == 0
+
+
+def test_a_reason_can_be_looked_at_alone(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    opened.page.click(".reason-legend button >> text=barrier")
+    texts = [plain(row[0]) for row in rows(opened).values() if row[0]]
+    assert texts == ["203"]
+    opened.page.click(".reason-legend button >> text=barrier")
+    assert plain(rows(opened)[14][0]) == "1045"
+
+
+def test_keys_go_from_one_line_with_samples_to_the_next(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    for key, line in (("j", 13), ("j", 14), ("k", 13)):
+        opened.page.keyboard.press(key)
+        assert opened.page.get_attribute(f"[data-line='{line}']", "aria-selected") == "true"
+
+
+def test_a_changed_file_and_a_gone_one_are_said(recording: Path, open_report: Open) -> None:
+    (recording.parent / "sampled/matmul.py").write_text("something else\n")
+    opened = open_report(recording, hash=HASH)
+    assert "changed since the recording" in opened.page.inner_text(".beware")
+    assert plain(rows(opened)[56][0]) == "2342"
+    choose(opened, "file", "removed.py")
+    assert "no such file; line numbers without text" in opened.page.inner_text(".beware")
+    assert rows(opened)[7][2].strip() == "no text"
+
+
+def test_a_kernel_without_lines_says_why(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:_Z4fillPfi")
+    assert "no cubin" in opened.page.inner_text("#view")
+    assert "22 samples, of which no line of source is known" in opened.page.inner_text("#view")
+    assert "drain" in opened.page.inner_text(".reason-legend")
+
+
+def test_a_line_of_the_tree_opens_its_file(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=HASH)
+    document = json.loads((DATA / "sampled.hatchet").read_text())[0]
+    row = row_of(document, "sampled/softmax.py:15@softmax")
+    opened.page.goto(opened.page.url.split("#")[0] + f"#{HASH}&sel=node:{row}")
+    opened.page.wait_for_selector("[data-line='15'][aria-selected=true]")
+    assert 15 in rows(opened)
+
+
+def row_of(root: dict[str, object], name: str) -> int:
+    """The place of the first node of this name, parents first."""
+    pending, at = [root], 0
+    while pending:
+        node = pending.pop()
+        frame, children = node["frame"], node["children"]
+        assert isinstance(frame, dict)
+        assert isinstance(children, list)
+        if frame["name"] == name:
+            return at
+        at += 1
+        pending += reversed(children)
+    raise AssertionError(name)
+
+
+def test_an_address_that_was_shared_shows_the_same(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
+    opened.page.click("[data-line='16']")
+    words = opened.hash().removeprefix("#")
+    again = open_report("sampled.hatchet", hash=words)
+    assert again.page.get_attribute("[data-line='16']", "aria-selected") == "true"
+    assert again.page.locator(".sass").count() == 1
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (900, 600)])
+def test_nothing_is_cut_at_any_size(open_report: Open, size: tuple[int, int]) -> None:
+    opened = open_report("sampled.hatchet", hash=f"{HASH}&zoom.source=..1", size=size, dark=True)
+    assert not opened.is_cut()
+    for part in (".listing", ".sass"):
+        box = opened.page.locator(part).bounding_box()
+        assert box is not None
+        assert box["height"] > 90
+        assert box["x"] + box["width"] <= size[0]

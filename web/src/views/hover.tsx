@@ -1,0 +1,45 @@
+/** The card at the pointer: what is under it, in words. One for the page; it takes no clicks. */
+import { signal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import "./hover.css"
+
+interface Shown {
+  x: number
+  y: number
+  content: VNode
+}
+
+const shown = signal<Shown | null>(null)
+
+/** Show `content` at the pointer, or nothing. */
+export function hover(event: MouseEvent, content: VNode | null): void {
+  shown.value = content === null ? null : { x: event.clientX, y: event.clientY, content }
+}
+
+export function leave(): void {
+  shown.value = null
+}
+
+/** Where cards appear: once in each view that has some. */
+export function Hover(): VNode | null {
+  const card = useRef<HTMLDivElement>(null)
+  const [size, setSize] = useState({ width: 320, height: 160 })
+  useLayoutEffect(() => () => leave(), [])
+  useLayoutEffect(() => {
+    const box = card.current
+    if (box === null) return
+    const { offsetWidth: width, offsetHeight: height } = box
+    if (width !== size.width || height !== size.height) setSize({ width, height })
+  })
+  if (shown.value === null) return null
+  const { x, y, content } = shown.value
+  const left = Math.max(4, Math.min(x + 14, window.innerWidth - size.width - 6))
+  const below = y + 18
+  const top = below + size.height < window.innerHeight - 4 ? below : Math.max(4, y - size.height - 12)
+  return (
+    <div class="hover" role="tooltip" ref={card} style={{ left: `${left}px`, top: `${top}px` }}>
+      {content}
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+/** In-kernel: CTAs on their multiprocessors, warps with regions, the regions in numbers, memory by address. */
+import type { VNode } from "preact"
+import { cutMiddle, printable } from "../names"
+import { type InKernelPart, type RecordedKernel, inKernelOf } from "../parts/in_kernel"
+import { selectedKernel, view } from "../state"
+import { percent, text, time } from "../units"
+import { Accesses } from "./accesses"
+import { CtaFigure, figureKey } from "./cta_figure"
+import { CtaSummary } from "./cta_summary"
+import { Fact } from "./facts"
+import { HeatMaps } from "./heat_map"
+import { Hover } from "./hover"
+import "./inkernel.css"
+import { type Entry, choice, choose, entries, part, showEntry, shownEntry } from "./inkernel_state"
+import { Regions, Values } from "./regions"
+import type { View } from "./view"
+
+const MOST_OPTIONS = 500
+
+export const inKernel: View = {
+  id: "inkernel",
+  title: "In-kernel",
+  key: "7",
+  isPresent: (_page, shown) => inKernelOf(shown) !== null,
+  Component: InKernel,
+  Details,
+  onKey,
+  keys: [
+    ["w a s d", "zoom in and out, move"],
+    ["+ -", "taller rows, lower rows"],
+    ["0", "all of the launch"],
+  ],
+}
+
+function InKernel(): VNode | null {
+  const found = part.value
+  const entry = entries.value[shownEntry.value]
+  if (found === null || entry === undefined) return null
+  const record = entry.record === null ? null : (found.kernels[entry.record] ?? null)
+  const launches = entry.launches
+  const at = Math.min(choice.value.launch ?? 0, Math.max(launches.length - 1, 0))
+  const launch = launches[at] === undefined ? undefined : found.launches[launches[at]]
+  return (
+    <div class="inkernel-view">
+      <Tools found={found} entry={entry} at={at} record={record} />
+      {record?.marks.map((mark) => <p key={mark} class="beware mark">! {cutMiddle(mark, 400)}</p>)}
+      {found.launch_remarks.map((line) => <p key={line} class="quiet mark">{line}</p>)}
+      {launch === undefined ? null : <CtaFigure key={`${shownEntry.value} ${at}`} found={found} launch={launch} regions={record?.regions ?? []} />}
+      {record === null ? null : <Record of={record} hasLaunch={launch !== undefined} />}
+      <Hover />
+    </div>
+  )
+}
+
+function Record({ of, hasLaunch }: { of: RecordedKernel; hasLaunch: boolean }): VNode {
+  const hasNothing = of.regions.length + of.values.length + of.accesses.length + of.heat.length === 0 && of.ctas === null
+  return (
+    <>
+      {of.ctas !== null && !hasLaunch ? <CtaSummary of={of.ctas} /> : null}
+      {of.regions.length > 0 ? <Regions of={of} /> : null}
+      {of.values.length > 0 ? <Values of={of} /> : null}
+      {of.accesses.length > 0 ? <Accesses of={of} /> : null}
+      {of.heat.length > 0 ? <HeatMaps of={of.heat} /> : null}
+      {hasNothing && !hasLaunch ? <p class="quiet">no records of it could be read</p> : null}
+    </>
+  )
+}
+
+function optionText({ title, context, where, mark, mode }: Entry, isModeSaid: boolean): string {
+  const path = context.slice(-3).join(" › ")
+  const words = [cutMiddle(title, 50), cutMiddle(path, 50), where, isModeSaid ? cutMiddle(printable(mode), 30) : ""]
+  return (mark === "" ? "" : "! ") + words.filter((each) => each !== "").join(" – ")
+}
+
+function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry; at: number; record: RecordedKernel | null }): VNode {
+  const modes = new Set(entries.value.map((each) => each.mode))
+  return (
+    <div class="tools">
+      <label>
+        kernel{" "}
+        <select aria-label="kernel" title={entry.mark} value={String(shownEntry.value)} onChange={(event) => showEntry(Number(event.currentTarget.value))}>
+          {entries.value.slice(0, MOST_OPTIONS).map((each, number) => (
+            <option key={number} value={String(number)}>
+              {optionText(each, modes.size > 1)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {entry.launches.length > 1 ? (
+        <label>
+          launch{" "}
+          <select
+            aria-label="launch"
+            value={String(at)}
+            onChange={(event) => choose({ entry: shownEntry.value, launch: Number(event.currentTarget.value), cta: null }, true)}
+          >
+            {entry.launches.slice(0, MOST_OPTIONS).map((launch, number) => (
+              <option key={number} value={String(number)}>
+                {number + 1} of {entry.launches.length} – {text(time(found.launches[launch]?.duration_ns))}
+              </option>
+            ))}
+          </select>
+        </label>
+      ) : null}
+      <span class="gap" />
+      <span class="quiet">{(record?.facts ?? []).map((fact) => cutMiddle(printable(fact), 80)).join(" · ")}</span>
+    </div>
+  )
+}
+
+/** Of the selected kernel: its largest regions, and what to beware of. */
+function Details(): VNode | null {
+  const kernel = selectedKernel.value
+  const entry = entries.value[shownEntry.value]
+  const record = entry?.record === null || entry === undefined ? undefined : part.value?.kernels[entry.record]
+  if (kernel === null || entry === undefined || !entry.names.includes(kernel) || record === undefined) return null
+  const largest = record.regions.filter((each) => each.share !== null).sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+  return (
+    <section>
+      <h3>recorded inside</h3>
+      {record.mark === "" ? null : <p class="beware">{record.mark}</p>}
+      <dl>
+        {largest.slice(0, 4).map((each) => (
+          <Fact key={each.name} name={cutMiddle(each.name, 40)} of={percent(each.share)} />
+        ))}
+      </dl>
+      {view.value === "inkernel" ? null : (
+        <button class="link" onClick={() => (view.value = "inkernel")}>
+          regions, CTAs and warps
+        </button>
+      )}
+    </section>
+  )
+}
+
+/** Keys are for the picture, which knows what it shows. */
+function onKey(event: KeyboardEvent): boolean {
+  return figureKey.current?.(event.key) ?? false
+}
