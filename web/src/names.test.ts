@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { baseName, cutMiddle, printable } from "./names"
+import { baseName, cutMiddle, distinctPaths, printable } from "./names"
 
 it("writes out what cannot be seen or turns the line around", () => {
   expect(printable("a\u202eb\u0000c\u200b")).toBe("a\\u202eb\\x00c\\u200b")
@@ -20,4 +20,11 @@ it("cuts the middle out of long names", () => {
 
 it("takes the last part of a path", () => {
   expect([baseName("a/b.hatchet"), baseName("b"), baseName("a/")]).toEqual(["b.hatchet", "b", "a/"])
+})
+
+it("shows of paths only what tells them apart", () => {
+  expect(distinctPaths(["/a/run.hatchet", "/a/old.hatchet"])).toEqual(["run.hatchet", "old.hatchet"])
+  expect(distinctPaths(["/x/a/run", "/x/b/run", "c"])).toEqual(["a/run", "b/run", "c"])
+  expect(distinctPaths(["a/run", "a/run"])).toEqual(["a/run", "a/run"])
+  expect(distinctPaths([])).toEqual([])
 })

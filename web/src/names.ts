@@ -25,3 +25,17 @@ export function cutMiddle(text: string, room: number): string {
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1) || path
 }
+
+/** Paths as short as can be without two of them looking the same. */
+export function distinctPaths(paths: readonly string[]): string[] {
+  const parts = paths.map((path) => path.split("/"))
+  const tail = (at: number, size: number): string => (parts[at] as string[]).slice(-size).join("/")
+  return paths.map((_, at) => {
+    const longest = (parts[at] as string[]).length
+    for (let size = 1; size < longest; size++) {
+      const shown = tail(at, size)
+      if (!paths.some((_other, other) => other !== at && tail(other, size) === shown)) return shown
+    }
+    return paths[at] as string
+  })
+}

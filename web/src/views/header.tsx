@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals"
 import type { VNode } from "preact"
 import type { Profile } from "../model"
-import { baseName, cutMiddle, printable } from "../names"
+import { baseName, cutMiddle, distinctPaths, printable } from "../names"
 import { summaryOf } from "../parts/summary"
 import { sameRow } from "../renew"
 import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../state"
@@ -49,9 +49,9 @@ function Recorded({ of }: { of: Profile }): VNode {
           value={profileIndex.value}
           onChange={(event) => switchTo(Number(event.currentTarget.value))}
         >
-          {many.map((each, index) => (
+          {distinctPaths(many.map((each) => each.source)).map((path, index) => (
             <option key={index} value={index}>
-              {cutMiddle(printable(each.source), 60)}
+              {cutMiddle(printable(path), 60)}
             </option>
           ))}
         </select>
