@@ -10,10 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proton.analysis.diff import ABSENT, unite
+from proton.analysis.matched_runs import Matched, match_contexts
 from proton.analysis.run_times import (
     LEAST_BATCHES,
+    PHASES,
     RANKS,
+    SPREAD,
     Runs,
+    TimedTree,
     kinds_by_name,
     runs_by_name,
     runs_by_row,
@@ -60,7 +64,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True)
 class ScopeChange:
-    """The change of a context. A row is -1 in a profile that lacks it."""
+    """The change of a context; row 0 is all. A row is -1 in a profile that lacks it."""
 
     row: int  # in the tree of both profiles
     before_row: int
@@ -68,59 +72,89 @@ class ScopeChange:
     change: Change
 
 
-def compare_kernels(
-    before: Profile,
-    after: Profile,
-    before_phases: Sequence[Profile] = (),
-    after_phases: Sequence[Profile] = (),
-) -> list[KernelChange]:
-    """Every kernel and copy of either profile, the largest change of the total first."""
-    assert before.tree is not None
-    assert after.tree is not None
-    first, second = runs_by_name(before, before_phases), runs_by_name(after, after_phases)
-    kinds = {**kinds_by_name(before.tree), **kinds_by_name(after.tree)}
-    old, new = _launches(before.tree), _launches(after.tree)
-    is_paired = [rank.rank for rank in before.ranks] == [rank.rank for rank in after.ranks]
-    found = [
-        KernelChange(
-            name,
-            kinds[name],
-            change_between(first.get(name), second.get(name), is_paired=is_paired),
-            _changed(old.get(name), new.get(name)),
-        )
-        for name in dict.fromkeys((*first, *second))
-    ]
-    return sorted(found, key=lambda each: -abs(each.change.change_ns))
+class Comparison:
+    """Two profiles with trees, `after` against `before`, each read through once.
 
-
-def compare_scopes(before: Profile, after: Profile) -> tuple[Tree, list[ScopeChange]]:
-    """Every scope, state and Python frame with kernels below, the largest change first.
-
-    The tree has the contexts of both profiles: names and shape only.
+    Args:
+        before: What to compare with.
+        after: What changed.
+        before_phases: `before` phase by phase, where it was put together from several.
+        after_phases: The same of `after`.
     """
-    assert before.tree is not None
-    assert after.tree is not None
-    union = unite(before.tree, after.tree)
-    first, second = runs_by_row(before), runs_by_row(after)
-    found: list[ScopeChange] = []
-    for row, frame in enumerate(union.tree.frames):
-        if frame.kind not in _NAMED:
-            continue
-        here, there = union.first_rows[row], union.second_rows[row]
-        old = first[here] if here != ABSENT else None
-        new = second[there] if there != ABSENT else None
-        if old is not None or new is not None:
-            found.append(ScopeChange(row, here, there, change_of_all(old, new)))
-    found.sort(key=lambda each: -abs(each.change.change_ns))
-    return union.tree, found
+
+    def __init__(
+        self,
+        before: Profile,
+        after: Profile,
+        before_phases: Sequence[Profile] = (),
+        after_phases: Sequence[Profile] = (),
+    ) -> None:
+        self._before, self._after = TimedTree.of(before), TimedTree.of(after)
+        self._phases = before_phases, after_phases
+        self.union = unite(self._before.tree, self._after.tree)
+
+    def kernels(self) -> list[KernelChange]:
+        """Every kernel and copy of either profile, the largest change of the total first."""
+        before, after = self._before, self._after
+        first, second = map(runs_by_name, (before, after), self._phases)
+        kinds = {**kinds_by_name(before.tree), **kinds_by_name(after.tree)}
+        old, new = _launches(before.tree), _launches(after.tree)
+        matched = self._matched()
+        ranks = [[rank.rank for rank in each.profile.ranks] for each in (before, after)]
+        found = [
+            KernelChange(
+                name,
+                kinds[name],
+                change_between(
+                    first.get(name),
+                    second.get(name),
+                    matched=matched.get(name),
+                    is_paired=ranks[0] == ranks[1],
+                ),
+                _changed(old.get(name), new.get(name)),
+            )
+            for name in dict.fromkeys((*first, *second))
+        ]
+        return sorted(found, key=lambda each: -abs(each.change.change_ns))
+
+    def scopes(self) -> list[ScopeChange]:
+        """Every scope, state and Python frame with kernels below, the largest change first.
+
+        Their rows are those of `union`.
+        """
+        union = self.union
+        first, second = runs_by_row(self._before), runs_by_row(self._after)
+        found: list[ScopeChange] = []
+        for row, frame in enumerate(union.tree.frames):
+            if row and frame.kind not in _NAMED:
+                continue
+            here, there = union.first_rows[row], union.second_rows[row]
+            old = first[here] if here != ABSENT else None
+            new = second[there] if there != ABSENT else None
+            if old is not None or new is not None:
+                found.append(ScopeChange(row, here, there, change_of_all(old, new)))
+        found.sort(key=lambda each: -abs(each.change.change_ns))
+        return found
+
+    def _matched(self) -> dict[str, Matched]:
+        old, new, union = self._before.own, self._after.own, self.union
+        rows = zip(union.tree.frames, union.first_rows, union.second_rows, strict=True)
+        return match_contexts((frame.name, old.get(a), new.get(b)) for frame, a, b in rows)
 
 
-def change_between(before: Runs | None, after: Runs | None, *, is_paired: bool = False) -> Change:
+def change_between(
+    before: Runs | None,
+    after: Runs | None,
+    *,
+    matched: Matched | None = None,
+    is_paired: bool = False,
+) -> Change:
     """How `after` differs from `before`; at least one of them is given.
 
     Args:
         before: The runs in the first profile.
         after: Those in the second.
+        matched: The same, of the contexts that both have.
         is_paired: Both were merged from the same ranks.
     """
     if before is None or after is None:
@@ -131,24 +165,29 @@ def change_between(before: Runs | None, after: Runs | None, *, is_paired: bool =
     if not before.count or not after.count or not before.total_ns:
         return Change(before, after, NOT_ENOUGH, change_ns)
     ratio = after.count / before.count
-    old_ns, new_ns = before.total_ns / before.count, after.total_ns / after.count
-    by_speed_ns = (new_ns - old_ns) * after.count
-    by_runs_ns = change_ns - by_speed_ns
-    per_run = new_ns / old_ns - 1
+    expected_ns, by_speed_ns = before.total_ns * ratio, after.total_ns - before.total_ns * ratio
     of_total, of_speed, basis = _variances(before, after, ratio, is_paired=is_paired)
-    if of_total is None or of_speed is None:
+    if matched is not None and basis not in (RANKS, PHASES) and _is_most(matched, before, after):
+        expected_ns, by_speed_ns = matched.expected_ns, matched.by_speed_ns
+        of_speed = matched.variance_of_speed
+        if matched.before_ns == before.total_ns and matched.after_ns == after.total_ns:
+            of_total = matched.variance_of_total
+        basis = None if of_speed is None else _basis(before, after)
+    by_runs_ns, per_run = change_ns - by_speed_ns, by_speed_ns / expected_ns
+    total_half = None if of_total is None else of_total.half_width()
+    if of_speed is None:
         verdict = SAME if change_ns == 0 and ratio == 1 else NOT_ENOUGH
-        return Change(before, after, verdict, change_ns, None, by_runs_ns, per_run)
+        return Change(before, after, verdict, change_ns, total_half, by_runs_ns, per_run)
     half = of_speed.half_width()
     return Change(
         before,
         after,
         _verdict(by_speed_ns, half, ratio),
         change_ns,
-        of_total.half_width(),
+        total_half,
         by_runs_ns,
         per_run,
-        half / (old_ns * after.count),
+        half / expected_ns,
         basis,
     )
 
@@ -171,6 +210,18 @@ def _verdict(by_speed_ns: float, half_ns: float, ratio: float) -> str:
     return SAME if ratio == 1 else MORE_RUNS if ratio > 1 else FEWER_RUNS
 
 
+def _is_most(matched: Matched, before: Runs, after: Runs) -> bool:
+    """Whether contexts of both profiles have most of the time; else names are all there is."""
+    is_old = matched.before_ns >= 0.5 * before.total_ns
+    return is_old and matched.after_ns >= 0.5 * after.total_ns and matched.expected_ns > 0
+
+
+def _basis(before: Runs, after: Runs) -> str:
+    """What is known of single runs; of contexts with one run each it is how they differ."""
+    known = dict.fromkeys(runs.basis or SPREAD for runs in (before, after))
+    return ", ".join(known)
+
+
 def _variances(
     before: Runs, after: Runs, ratio: float, *, is_paired: bool
 ) -> tuple[Variance | None, Variance | None, str | None]:
@@ -186,11 +237,10 @@ def _variances(
         return of_total, variance_of_sum(scaled), RANKS
     if before.variance is None or after.variance is None:
         return None, None, None
-    basis = before.basis if before.basis == after.basis else f"{before.basis}, {after.basis}"
     return (
         before.variance + after.variance,
         before.variance.scaled(ratio) + after.variance,
-        basis,
+        _basis(before, after),
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from proton.analysis.catalog import find_metric, raw_metrics
 from proton.analysis.roofline import (
     BYTES,
     UNKNOWN,
@@ -22,6 +21,7 @@ from proton.model.metric import COUNT, TIME_NS, Metrics
 from proton.model.profile import Profile
 
 _PLAIN = "flops"  # of no stated width: no peak to hold it against
+_WORK = {BYTES, _PLAIN, *(metric for _, metric in WIDTH_METRICS)}
 
 
 @dataclass(slots=True)
@@ -78,15 +78,12 @@ def dots_of(profile: Profile) -> list[Dot]:
     """The dots of a profile with a tree: those with the most to win first, then by time."""
     tree = profile.tree
     assert tree is not None
-    time = find_metric("time", raw_metrics(tree))
-    if time != TIME_NS:
-        return []
     times, counts = tree.totals(TIME_NS), tree.totals(COUNT)
     peaks, devices = Peaks(profile.devices), device_of_rows(tree, profile.devices)
     dots: dict[tuple[str, int | None], Dot] = {}
     for row, own in enumerate(tree.own):
         time_ns = times[row]
-        if row == 0 or not time_ns or not _declares_work(own):
+        if _WORK.isdisjoint(own) or row == 0 or not time_ns:
             continue
         frame, device = tree.frames[row], devices[row]
         dot = dots.get((frame.name, device))
@@ -98,10 +95,6 @@ def dots_of(profile: Profile) -> list[Dot]:
             dot.count = count + (dot.count or 0)
         _add_work(dot, own, peaks)
     return sorted(dots.values(), key=_by_headroom)
-
-
-def _declares_work(own: Metrics) -> bool:
-    return BYTES in own or _PLAIN in own or any(metric in own for _, metric in WIDTH_METRICS)
 
 
 def _add_work(dot: Dot, own: Metrics, peaks: Peaks) -> None:

@@ -8,7 +8,7 @@ what varies between parts of a run, which runs next to each other do not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proton.analysis.uncertainty import (
     Variance,
@@ -39,47 +39,57 @@ class Runs:
     by_rank_ns: tuple[float, ...] = ()
 
 
-def runs_by_row(profile: Profile) -> list[Runs | None]:
+OwnRuns = tuple[Sequence[float], Runs]  # single runs where they are known, and all of them
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTree:
+    """A profile with the runs of each context alone, found once."""
+
+    profile: Profile
+    tree: Tree
+    own: Mapping[int, OwnRuns]  # row -> its runs, where it measured a time
+    basis: str  # what variances are from
+
+    @classmethod
+    def of(cls, profile: Profile) -> TimedTree:
+        """That of a profile with a tree."""
+        assert profile.tree is not None
+        basis = SPREAD if profile.trace is None else SPANS
+        return cls(profile, profile.tree, _own_runs(profile, profile.tree, basis), basis)
+
+
+def runs_by_row(timed: TimedTree) -> list[Runs | None]:
     """The runs in every context and all below it; None where no kernel ran."""
-    tree = profile.tree
-    assert tree is not None
-    own, basis = _own_runs(profile, tree), _basis(profile)
-    found: list[Runs | None] = [None] * len(tree)
-    for row in range(len(tree) - 1, -1, -1):
+    parents, own, basis = timed.tree.parents, timed.own, timed.basis
+    found: list[Runs | None] = [None] * len(parents)
+    for row in range(len(parents) - 1, -1, -1):
         if (mine := own.get(row)) is not None:
-            _, runs = mine
             below = found[row]
-            found[row] = runs if below is None else _joined(below, runs, basis)
+            found[row] = mine[1] if below is None else _joined(below, mine[1], basis)
         here = found[row]
         if row and here is not None:
-            parent = tree.parents[row]
-            above = found[parent]
-            found[parent] = here if above is None else _joined(above, here, basis)
+            above = found[parents[row]]
+            found[parents[row]] = here if above is None else _joined(above, here, basis)
     return found
 
 
-def runs_by_name(profile: Profile, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
+def runs_by_name(timed: TimedTree, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
     """The runs of every kernel and copy, by its name.
 
     Args:
-        profile: A profile with a tree.
+        timed: All of them.
         phases: The same, phase by phase, where it was put together from several.
     """
-    tree = profile.tree
-    assert tree is not None
-    rows: dict[str, list[int]] = {}
-    own = _own_runs(profile, tree)
-    for row in own:
-        rows.setdefault(tree.frames[row].name, []).append(row)
+    parts: dict[str, list[OwnRuns]] = {}
+    for row, own in timed.own.items():
+        parts.setdefault(timed.tree.frames[row].name, []).append(own)
     batches = _times_by_phase(phases) if len(phases) >= LEAST_BATCHES else {}
     found: dict[str, Runs] = {}
-    for name, places in rows.items():
-        joined = _over_contexts([own[row] for row in places], _basis(profile))
-        if (each := batches.get(name)) is not None:
-            batch = variance_of_batches(*each)
-            if batch is not None:
-                joined = Runs(joined.total_ns, joined.count, batch, PHASES, joined.by_rank_ns)
-        found[name] = joined
+    for name, each in parts.items():
+        runs = found[name] = _over_contexts(each, timed.basis)
+        if name in batches and (batch := variance_of_batches(*batches[name])) is not None:
+            found[name] = replace(runs, variance=batch, basis=PHASES)
     return found
 
 
@@ -92,14 +102,10 @@ def kinds_by_name(tree: Tree) -> dict[str, FrameKind]:
     }
 
 
-_Own = Mapping[int, tuple[Sequence[float], Runs]]
-
-
-def _own_runs(profile: Profile, tree: Tree) -> _Own:
+def _own_runs(profile: Profile, tree: Tree, basis: str) -> dict[int, OwnRuns]:
     """Of every row that measured a time: its single runs where they are known, and all of them."""
     spans = _times_by_row(profile, tree)
-    basis = _basis(profile)
-    found: dict[int, tuple[Sequence[float], Runs]] = {}
+    found: dict[int, OwnRuns] = {}
     for row in range(1, len(tree)):
         own = tree.own[row]
         time_ns, count = own.get(TIME_NS), own.get(COUNT)
@@ -118,10 +124,6 @@ def _own_runs(profile: Profile, tree: Tree) -> _Own:
         known = None if variance is None else basis
         found[row] = times, Runs(time_ns, runs, variance, known, ranks)
     return found
-
-
-def _basis(profile: Profile) -> str:
-    return SPREAD if profile.trace is None else SPANS
 
 
 def _times_by_row(profile: Profile, tree: Tree) -> dict[int, list[float]]:
@@ -148,7 +150,7 @@ def _times_by_row(profile: Profile, tree: Tree) -> dict[int, list[float]]:
     return found
 
 
-def _over_contexts(parts: Sequence[tuple[Sequence[float], Runs]], basis: str) -> Runs:
+def _over_contexts(parts: Sequence[OwnRuns], basis: str) -> Runs:
     """The runs of one kernel over its contexts.
 
     Contexts that ran it once are taken as runs like each other: how they differ then counts as

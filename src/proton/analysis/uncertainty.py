@@ -116,14 +116,15 @@ def _widest(mean: float, edges: Sequence[float]) -> float | None:
     what gives the most: the top part first. None where no such runs have this mean, as quantiles
     of a histogram may be off.
     """
-    shares = (0.5, 0.49, 0.01)
-    rest = mean - sum(share * low for share, low in zip(shares, edges[:3], strict=True))
-    square = sum(share * low**2 for share, low in zip(shares, edges[:3], strict=True))
+    least, middle, high, most = edges
+    rest = mean - 0.5 * least - 0.49 * middle - 0.01 * high
     if rest < 0:
         return None
-    for part in (2, 1, 0):
-        low, high = edges[part], edges[part + 1]
-        lift = min(rest, shares[part] * (high - low))
-        square += lift * (low + high)
+    square = 0.5 * least * least + 0.49 * middle * middle + 0.01 * high * high
+    for share, low, up in ((0.01, high, most), (0.49, middle, high), (0.5, least, middle)):
+        lift = share * (up - low)
+        if rest < lift:
+            lift = rest
+        square += lift * (low + up)
         rest -= lift
     return max(square - mean**2, 0.0) if rest <= 1e-9 * mean else None

@@ -15,10 +15,9 @@ from proton.analysis.compare import (
     NOT_ENOUGH,
     SAME,
     SLOWER,
+    Comparison,
     change_between,
     change_of_all,
-    compare_kernels,
-    compare_scopes,
 )
 from proton.analysis.run_times import RANKS, SPREAD, Runs
 from proton.analysis.uncertainty import variance_of_sum
@@ -101,9 +100,39 @@ def test_equal_profiles_are_the_same_even_where_little_is_known() -> None:
 def test_kernels_stand_in_the_order_of_their_change_whichever_way() -> None:
     before = recorded(a=(100, 100), b=(5000, 5000), c=(70, 70), gone=(2500, 2500))
     after = recorded(a=(110, 110), b=(1000, 1000), c=(70, 70), new=(30, 30))
-    found = compare_kernels(before, after)
+    found = Comparison(before, after).kernels()
     assert [each.name for each in found] == ["b", "gone", "new", "a", "c"]
     assert [each.change.verdict for each in found][:3] == [FASTER, GONE, NEW]
+
+
+def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
+    def mixed(long_runs: int) -> Profile:
+        rows: list[Row] = [(0, "ROOT", {})]
+        times = {"short": (100, 101, 102, 103), "long": (9000, 9100, 9200, 9300) * long_runs}
+        for scope, each in times.items():
+            rows += [(1, scope, {}), (2, "k", {"time (ns)": sum(each), "count": len(each)})]
+        profile = profile_of(rows)
+        assert profile.tree is not None
+        details = {2: detail_of(times["short"]), 4: detail_of(times["long"])}
+        return replace(profile, tree=replace(profile.tree, details=details))
+
+    (kernel,) = Comparison(mixed(1), mixed(3)).kernels()
+    assert kernel.change.verdict == MORE_RUNS
+    assert kernel.change.per_run == pytest.approx(0)
+    assert kernel.change.by_runs_ns == kernel.change.change_ns == 73_200
+
+
+def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
+    before = recorded(k=(1000, 1010, 1020, 1010))
+    after = recorded(k=(1500, 1510, 1520, 1510))
+    assert after.tree is not None
+    frames = [
+        frame._replace(name=f"new {frame.name}") if frame.name == "step" else frame
+        for frame in after.tree.frames
+    ]
+    moved = replace(after, tree=replace(after.tree, frames=frames))
+    (kernel,) = Comparison(before, moved).kernels()
+    assert (kernel.change.verdict, kernel.change.basis) == (SLOWER, SPREAD)
 
 
 def test_ranks_in_both_are_compared_one_by_one() -> None:
@@ -113,9 +142,9 @@ def test_ranks_in_both_are_compared_one_by_one() -> None:
         return replace(profile_of([(0, "ROOT", {}), (1, "k", own)]), ranks=ranks)
 
     before, after = merged(100_000, 500_000, 900_000), merged(110_000, 511_000, 909_000)
-    (paired,) = compare_kernels(before, after)
+    (paired,) = Comparison(before, after).kernels()
     assert (paired.change.verdict, paired.change.basis) == (SLOWER, RANKS)
-    (apart,) = compare_kernels(before, replace(after, ranks=(Rank(4), Rank(5), Rank(6))))
+    (apart,) = Comparison(before, replace(after, ranks=(Rank(4), Rank(5), Rank(6)))).kernels()
     assert apart.change.verdict == SAME
 
 
@@ -127,11 +156,12 @@ def test_launches_that_changed_are_named() -> None:
         return replace(profile, tree=replace(profile.tree, details=details))
 
     before, after = launched(registers=64, occupancy=1), launched(registers=128, occupancy=1)
-    assert compare_kernels(before, after)[0].launches == {"registers": (64, 128)}
+    assert Comparison(before, after).kernels()[0].launches == {"registers": (64, 128)}
 
 
 def test_scopes_are_matched_by_path() -> None:
-    tree, found = compare_scopes(recorded(k=(100, 100)), recorded(k=(900, 900)))
-    (step,) = found
-    assert tree.frames[step.row].name == "step"
+    comparison = Comparison(recorded(k=(100, 100)), recorded(k=(900, 900)))
+    whole, step = comparison.scopes()
+    assert (whole.row, whole.change.change_ns) == (0, 1600)
+    assert comparison.union.tree.frames[step.row].name == "step"
     assert (step.before_row, step.after_row, step.change.verdict) == (1, 1, SLOWER)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from proton.analysis.aggregate import tree_of_trace
-from proton.analysis.run_times import PHASES, RANKS, SPANS, SPREAD, runs_by_name, runs_by_row
+from proton.analysis.run_times import PHASES, RANKS, SPANS, SPREAD, Runs, TimedTree
+from proton.analysis.run_times import runs_by_name as of_names
+from proton.analysis.run_times import runs_by_row as of_rows
 from proton.analysis.uncertainty import variance_of_sum
 from proton.model.detail import detail_of
 from proton.model.metric import Metrics
@@ -17,6 +20,14 @@ from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import Row, profile_of
 
 TIMES = (1000, 1400, 1200, 1900)
+
+
+def runs_by_name(profile: Profile, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
+    return of_names(TimedTree.of(profile), phases)
+
+
+def runs_by_row(profile: Profile) -> list[Runs | None]:
+    return of_rows(TimedTree.of(profile))
 
 
 def timed(*times: int, **more: int) -> Metrics:

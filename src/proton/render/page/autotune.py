@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -15,12 +15,13 @@ def autotune_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     """The autotuning runs of a profile, in the order in which they were made; None without any."""
     if not profile.autotune:
         return None
-    rows = _rows_by_path(profile.tree)
+    wanted = {name for record in profile.autotune for name in _path(record)}
+    rows = _rows_by_path(profile.tree, wanted)
     return {"runs": [_run(record, rows) for record in profile.autotune]}
 
 
 def _run(record: Mapping[str, Any], rows: Mapping[tuple[int, str], int]) -> dict[str, Any]:
-    path = [str(name) for name in _list(record.get("path"))]
+    path = _path(record)
     configs = [each for each in _list(record.get("configs")) if isinstance(each, Mapping)]
     times = [_number(config.get("time_ns")) for config in configs]
     winner = record.get("winner")
@@ -84,12 +85,18 @@ def _list(value: object) -> Sequence[Any]:
     return value if isinstance(value, (list, tuple)) else ()
 
 
-def _rows_by_path(tree: Tree | None) -> dict[tuple[int, str], int]:
+def _path(record: Mapping[str, Any]) -> list[str]:
+    return [str(name) for name in _list(record.get("path"))]
+
+
+def _rows_by_path(tree: Tree | None, wanted: Collection[str]) -> dict[tuple[int, str], int]:
+    """Parent and name -> row, for names that are asked for."""
     if tree is None:
         return {}
     found: dict[tuple[int, str], int] = {}
     for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True)):
-        found.setdefault((parent, frame.name), row)
+        if frame.name in wanted:
+            found.setdefault((parent, frame.name), row)
     return found
 
 

@@ -9,13 +9,11 @@ from proton.analysis.compare import (
     GONE,
     NEW,
     Change,
+    Comparison,
     KernelChange,
     ScopeChange,
-    change_of_all,
-    compare_kernels,
-    compare_scopes,
 )
-from proton.analysis.run_times import LEAST_BATCHES, Runs, runs_by_row
+from proton.analysis.run_times import LEAST_BATCHES, Runs
 from proton.analysis.uncertainty import CONFIDENCE
 from proton.errors import FormatError
 from proton.files.detect import open_phases
@@ -36,16 +34,19 @@ def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, An
     """
     if before.tree is None or after.tree is None:
         return None
-    kernels = compare_kernels(before, after, _phases(before), _phases(after))
+    comparison = Comparison(before, after, _phases(before), _phases(after))
+    kernels = comparison.kernels()
     if not kernels:
         return None
-    tree, scopes = compare_scopes(before, after)
-    old, new = runs_by_row(before)[0], runs_by_row(after)[0]
+    everything = comparison.scopes()
+    total = next(each.change for each in everything if each.row == 0)
+    scopes = [each for each in everything if each.row]
+    tree = comparison.union.tree
     return {
         "confidence": CONFIDENCE,
         "before": _side(before),
         "after": _side(after),
-        "total": _change(change_of_all(old, new)),
+        "total": _change(total),
         "kernels": [_kernel(each) for each in kernels if each.change.verdict not in (NEW, GONE)],
         "new": [_kernel(each) for each in kernels if each.change.verdict == NEW],
         "gone": [_kernel(each) for each in kernels if each.change.verdict == GONE],
