@@ -52,6 +52,7 @@ PLAIN = {
         "trace_cost",
         "viewer_load",
         "merge_cost",
+        "web_page",
         "interpreter_cost",
     )
 }
