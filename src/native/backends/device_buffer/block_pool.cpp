@@ -8,6 +8,7 @@ namespace proton::device_buffer {
 namespace {
 
 constexpr size_t kSmallestBytes = size_t{64} << 10;
+constexpr size_t kSlabBytes = size_t{32} << 20;
 constexpr unsigned kPortableMapped = 1 | 2;  // CU_MEMHOSTALLOC_PORTABLE, _DEVICEMAP
 
 /// A power of two, or four parts of one: little is wasted, and sizes repeat.
@@ -19,27 +20,54 @@ size_t rounded(size_t bytes) {
 
 }  // namespace
 
-Block* BlockPool::take(size_t bytes, bool is_host, CudaResult& result) {
+Block* BlockPool::take(size_t bytes, bool is_host, bool is_kept, CudaResult& result) {
   result = kCudaSuccess;
   size_t best = free_.size();
   for (size_t at = free_.size(); at-- > 0;) {
     const Block& block = *free_[at];
     if ((block.host != nullptr) != is_host || block.size_bytes < bytes) continue;
+    if (is_kept && slabs_[block.slab].blocks > 1) continue;
     if (best == free_.size() || block.size_bytes < free_[best]->size_bytes) best = at;
     if (block.size_bytes == rounded(bytes)) break;
   }
-  if (best != free_.size()) {
-    Block* block = free_[best];
-    free_[best] = free_.back();
-    free_.pop_back();
-    return block;
+  if (best == free_.size()) {
+    if (!add_slab(rounded(bytes), is_host, is_kept, result)) return nullptr;
+    best = free_.size() - 1;
   }
-  const size_t size = rounded(bytes);
-  if (size_bytes_ + size > most_bytes_ && !blocks_.empty()) return nullptr;
-  auto block = allocate(size, is_host, result);
-  if (block == nullptr) return nullptr;
-  size_bytes_ += size;
-  return blocks_.emplace_back(std::move(block)).get();
+  Block* block = free_[best];
+  free_[best] = free_.back();
+  free_.pop_back();
+  return block;
+}
+
+size_t BlockPool::blocks_to_add(size_t block_bytes) const {
+  const size_t room = most_bytes_ > size_bytes_ ? most_bytes_ - size_bytes_ : 0;
+  const auto alike = static_cast<size_t>(std::ranges::count_if(
+      blocks_, [&](const auto& each) { return each->size_bytes == block_bytes; }));
+  return std::clamp<size_t>(alike, 1,
+                            std::max<size_t>(1, std::min(room, kSlabBytes) / block_bytes));
+}
+
+/// Adds free blocks; false: the limit is reached, or there is no memory.
+bool BlockPool::add_slab(size_t block_bytes, bool is_host, bool is_kept, CudaResult& result) {
+  if (size_bytes_ + block_bytes > most_bytes_ && !blocks_.empty()) return false;
+  size_t count = is_host || is_kept ? 1 : blocks_to_add(block_bytes);
+  auto memory = allocate(count * block_bytes, is_host, result);
+  if (memory == nullptr && count > 1) {
+    count = 1;
+    memory = allocate(block_bytes, is_host, result);
+  }
+  if (memory == nullptr) return false;
+  size_bytes_ += count * block_bytes;
+  for (size_t i = 0; i < count; ++i) {
+    auto block = std::make_unique<Block>(*memory);
+    block->address += i * block_bytes;
+    block->size_bytes = block_bytes;
+    block->slab = slabs_.size();
+    free_.push_back(blocks_.emplace_back(std::move(block)).get());
+  }
+  slabs_.push_back({*memory, count, 0});
+  return true;
 }
 
 Block* BlockPool::scrap(size_t bytes, CudaResult& result) {
@@ -78,12 +106,22 @@ void BlockPool::release(Block& block) {
 
 bool BlockPool::clear() {
   const RelaxedCapture relaxed(driver_);
-  for (Block* block : free_) {
-    release(*block);
-    size_bytes_ -= block->size_bytes;
-    std::erase_if(blocks_, [&](const auto& each) { return each.get() == block; });
+  for (const Block* block : free_) ++slabs_[block->slab].free_blocks;
+  const auto is_unused = [&](const Block& block) {
+    const Slab& slab = slabs_[block.slab];
+    return slab.free_blocks == slab.blocks;
+  };
+  std::erase_if(free_, [&](const Block* block) { return is_unused(*block); });
+  std::erase_if(blocks_, [&](const auto& block) { return is_unused(*block); });
+  for (Slab& slab : slabs_) {
+    if (slab.blocks != 0 && slab.free_blocks == slab.blocks) {
+      release(slab.memory);
+      size_bytes_ -= slab.memory.size_bytes;
+      slab.blocks = 0;
+    }
+    slab.free_blocks = 0;
   }
-  free_.clear();
+  if (blocks_.empty()) slabs_.clear();
   for (const auto& block : scraps_) release(*block);
   scraps_.clear();
   return blocks_.empty();

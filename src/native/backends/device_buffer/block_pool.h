@@ -17,6 +17,7 @@ struct Block {
   std::byte* host = nullptr;
   size_t size_bytes = 0;
   bool is_zero = false;  // a new one of the device is not
+  size_t slab = 0;       // that it was cut out of
 };
 
 class BlockPool {
@@ -27,8 +28,8 @@ class BlockPool {
   BlockPool(const Driver& driver, size_t most_bytes) : driver_(driver), most_bytes_(most_bytes) {}
 
   /// A free block of at least `bytes`; null: the pool has reached its limit, or memory has ended
-  /// (`result` says so).
-  Block* take(size_t bytes, bool is_host, CudaResult& result);
+  /// (`result` says so). `is_kept`: it will not come back, and shares its memory with no other.
+  Block* take(size_t bytes, bool is_host, bool is_kept, CudaResult& result);
   void give_back(Block* block) { free_.push_back(block); }
   /// A block that others may write to at the same time, and that nobody reads; null: no memory.
   Block* scrap(size_t bytes, CudaResult& result);
@@ -37,12 +38,23 @@ class BlockPool {
   size_t size_bytes() const { return size_bytes_; }
 
  private:
+  /// One allocation of the driver, which takes its time over each: blocks of one size are cut out
+  /// of it, the more of them there are already, the more.
+  struct Slab {
+    Block memory;
+    size_t blocks = 1;
+    size_t free_blocks = 0;
+  };
+
+  bool add_slab(size_t block_bytes, bool is_host, bool is_kept, CudaResult& result);
+  size_t blocks_to_add(size_t block_bytes) const;
   std::unique_ptr<Block> allocate(size_t bytes, bool is_host, CudaResult& result);
   void release(Block& block);
 
   const Driver& driver_;
   const size_t most_bytes_;
   size_t size_bytes_ = 0;
+  std::vector<Slab> slabs_;  // by number; without blocks: freed
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Block*> free_;
   std::vector<std::unique_ptr<Block>> scraps_;  // the largest last; launches may use older ones

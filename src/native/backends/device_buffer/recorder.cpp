@@ -16,6 +16,7 @@ namespace proton::device_buffer {
 namespace {
 
 constexpr size_t kProblems = 32;  // that are told of a session
+constexpr size_t kCrowd = 128;    // launches that the thread is woken up for before it looks again
 
 }  // namespace
 
@@ -131,7 +132,7 @@ DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stre
   CudaResult result;
   Pending pending;
   pending.state = &state;
-  pending.block = state.pool.take(bytes + slack, in_host_memory, result);
+  pending.block = state.pool.take(bytes + slack, in_host_memory, capturing != 0, result);
   if (pending.block == nullptr) {
     if (result != kCudaSuccess) {
       note_problem(concat("no memory for the records of a launch (", bytes,
@@ -259,7 +260,7 @@ void Recorder::queue(LaunchPointer launch) {
   launch->number = ++launched_;
   queue_.push_back(std::move(launch));
   ++stats_.in_flight;
-  if (is_waiting_) wake_.notify_one();
+  if (is_waiting_ || queue_.size() >= kCrowd) wake_.notify_one();
 }
 
 void Recorder::note_phases() {
@@ -274,11 +275,14 @@ bool Recorder::flush(int64_t limit_ns) {
   if (!is_running_) return true;
   const uint64_t last = launched_;
   const uint64_t graphs = captured_.empty() ? graphs_asked_ : ++graphs_asked_;
+  ++flushes_;
   wake_.notify_one();
-  return settled_.wait_for(lock, std::chrono::nanoseconds(limit_ns), [&] {
+  const bool is_done = settled_.wait_for(lock, std::chrono::nanoseconds(limit_ns), [&] {
     const bool has_queued = !queue_.empty() && queue_.front()->number <= last;
     return !is_running_ || (!has_queued && oldest_ > last && graphs_read_ >= graphs);
   });
+  --flushes_;
+  return is_done;
 }
 
 std::vector<KernelSum> Recorder::sums(const EventSink& sink, int phase) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -166,7 +167,8 @@ class Recorder {
     uint64_t lane = 0;
     CudaEvent event = nullptr;
     int64_t start_ns = 0;
-    int64_t end_ns = 0;
+    int64_t end_ns = 0;  // when it was seen to have ended
+    CudaResult failure = kCudaSuccess;
     bool is_captured = false;
     std::vector<Destination> destinations;
     std::vector<std::vector<std::byte>> drained;  // by slot, of kernels with a mailbox
@@ -208,6 +210,7 @@ class Recorder {
   void run();
   void stop_thread();
   bool take_finished(std::vector<LaunchPointer>& waiting, std::vector<LaunchPointer>& finished);
+  size_t count_ended(std::span<const LaunchPointer* const> launches);
   void watch_mailboxes(const std::vector<LaunchPointer>& waiting);
   void drain(Launch& launch);
   void read(std::vector<LaunchPointer> launches);
@@ -248,7 +251,8 @@ class Recorder {
   uint64_t era_ = 1;  // buffers of an earlier one are void
   bool is_running_ = false;
   bool is_stopping_ = false;
-  bool is_waiting_ = false;  // the thread, for work
+  bool is_waiting_ = false;  // the thread, until somebody wakes it up
+  int flushes_ = 0;          // that wait for it
   RecorderStats stats_;
   std::vector<std::string> problems_;
   std::vector<std::string> told_;  // problems, since the last session began

@@ -11,12 +11,42 @@ namespace {
 
 constexpr int64_t kShortestPollNs = 20'000;
 constexpr int64_t kLongestPollNs = 500'000;
+constexpr int64_t kTurnNs = 1'000'000;
+constexpr int64_t kCloseNs = 2'000'000;
+constexpr int64_t kCloseEveryNs = 200'000'000;
+constexpr int64_t kAwakeNs = 20'000'000;
 constexpr int64_t kMailboxTurnNs = 50'000;
 constexpr int64_t kStopLimitNs = 2'000'000'000;
 constexpr size_t kMostDrainedBytes = size_t{256} << 20;  // of one launch
 constexpr uint32_t kHostIsDead = ~0u;
 
-void sleep_ns(int64_t ns) { std::this_thread::sleep_for(std::chrono::nanoseconds(ns)); }
+/// How often launches are looked at. Whoever asks the driver slows down who launches meanwhile, and
+/// waking a thread up takes longer than all else that a launch costs us: crowds are looked at once
+/// a turn. The first launches, and some later ones, are watched closely: when they end tells how
+/// far the device's time is from the host's.
+class Pace {
+ public:
+  void wake_up(int64_t now) {
+    close_until_ns_ = now + kCloseNs;
+    busy_at_ns_ = now;
+  }
+  void look(bool has_ended, int64_t now) {
+    if (has_ended) busy_at_ns_ = now;
+    if (now - close_until_ns_ > kCloseEveryNs) close_until_ns_ = now + kCloseNs;
+    poll_ns_ = has_ended ? kShortestPollNs : std::min(2 * poll_ns_, kLongestPollNs);
+  }
+  bool may_sleep(int64_t now) const { return now - busy_at_ns_ > kAwakeNs; }
+  /// What to rest between two looks; `is_urgent`: somebody waits.
+  int64_t rest_ns(bool has_ended, bool is_urgent, int64_t now) const {
+    if (!is_urgent && now > close_until_ns_) return kTurnNs;
+    return has_ended ? 0 : poll_ns_;
+  }
+
+ private:
+  int64_t close_until_ns_ = 0;
+  int64_t busy_at_ns_ = 0;
+  int64_t poll_ns_ = kShortestPollNs;
+};
 
 }  // namespace
 
@@ -26,7 +56,7 @@ void Recorder::run() {
   driver_.exchange_capture_mode(&relaxed);
   current_ = nullptr;
   std::vector<LaunchPointer> waiting;  // in the order they were launched
-  int64_t poll_ns = kShortestPollNs;
+  Pace pace;
   bool is_zeroing = false;
   while (true) {
     uint64_t graphs;
@@ -35,12 +65,16 @@ void Recorder::run() {
       const auto has_work = [&] {
         return is_stopping_ || !queue_.empty() || graphs_asked_ != graphs_read_;
       };
-      if (waiting.empty() && !is_zeroing) {
-        is_waiting_ = true;
-        wake_.wait(lock, has_work);
-        is_waiting_ = false;
+      if (waiting.empty() && !is_zeroing && !has_work()) {
+        if (pace.may_sleep(now_ns())) {
+          is_waiting_ = true;
+          wake_.wait(lock, has_work);
+          is_waiting_ = false;
+          pace.wake_up(now_ns());
+        } else {
+          wake_.wait_for(lock, std::chrono::nanoseconds(kTurnNs));
+        }
       }
-      if (!queue_.empty()) poll_ns = kShortestPollNs;
       while (!queue_.empty()) {
         waiting.push_back(std::move(queue_.front()));
         queue_.pop_front();
@@ -51,23 +85,23 @@ void Recorder::run() {
     }
     std::vector<LaunchPointer> finished;
     const bool has_mailbox = take_finished(waiting, finished);
-    const bool is_idle = finished.empty();
+    const bool has_ended = !finished.empty();
     read(std::move(finished));
     if (graphs != graphs_read_) read_graphs();
-    {
-      std::lock_guard lock(mutex_);
-      oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
-      graphs_read_ = graphs;
-    }
-    settled_.notify_all();
     is_zeroing = poll_zeroing();
-    if (waiting.empty() && !is_zeroing) continue;
+    pace.look(has_ended, now_ns());
+    std::unique_lock lock(mutex_);
+    oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
+    graphs_read_ = graphs;
+    settled_.notify_all();
+    if ((waiting.empty() && !is_zeroing) || is_stopping_) continue;
+    const int64_t rest_ns = pace.rest_ns(has_ended, flushes_ > 0, now_ns());
     if (has_mailbox) {
+      lock.unlock();
       watch_mailboxes(waiting);
-    } else if (is_idle) {
-      sleep_ns(poll_ns);
+    } else if (rest_ns > 0) {
+      wake_.wait_for(lock, std::chrono::nanoseconds(rest_ns));
     }
-    poll_ns = is_idle ? std::min(2 * poll_ns, kLongestPollNs) : kShortestPollNs;
   }
   waiting.clear();
   free_memory();
@@ -95,33 +129,59 @@ void Recorder::stop_thread() {
 /// Moves the launches that have ended; whether one of the others may need its mailbox emptied.
 bool Recorder::take_finished(std::vector<LaunchPointer>& waiting,
                              std::vector<LaunchPointer>& finished) {
+  using Place = std::pair<ContextState*, CudaStream>;
+  std::vector<std::pair<Place, std::vector<const LaunchPointer*>>> streams;
+  for (const LaunchPointer& launch : waiting) {
+    const Place place(launch->state, launch->stream);
+    auto found = std::ranges::find(streams, place, [](const auto& each) { return each.first; });
+    if (found == streams.end()) found = streams.insert(found, {place, {}});
+    found->second.push_back(&launch);
+  }
+  for (const auto& [place, launches] : streams) {
+    make_current(*place.first);
+    const size_t ended = count_ended(launches);
+    const int64_t end_ns = now_ns();
+    for (size_t i = 0; i < ended; ++i) (*launches[i])->end_ns = end_ns;
+  }
   bool has_mailbox = false;
-  std::vector<std::pair<ContextState*, CudaStream>> busy;  // streams whose next has not ended
   for (LaunchPointer& launch : waiting) {
-    const std::pair place(launch->state, launch->stream);
-    if (std::ranges::find(busy, place) == busy.end()) {
-      make_current(*launch->state);
-      const CudaResult result = driver_.query_event(launch->event);
-      if (result != kCudaNotReady) {
-        launch->end_ns = now_ns();
-        if (launch->kernel != nullptr && launch->kernel->has_mailbox) drain(*launch);
-        if (result == kCudaSuccess) {
-          finished.push_back(std::move(launch));
-        } else {
-          drop(*launch, result);
-          driver_.destroy_event(launch->event);
-          launch.reset();
-        }
-        continue;
-      }
-      busy.push_back(place);
+    if (launch->kernel != nullptr && launch->kernel->has_mailbox) {
+      drain(*launch);
+      has_mailbox |= launch->end_ns == 0;
     }
-    if (launch->kernel == nullptr || !launch->kernel->has_mailbox) continue;
-    has_mailbox = true;
-    drain(*launch);
+    if (launch->end_ns == 0) continue;
+    if (launch->failure == kCudaSuccess) {
+      finished.push_back(std::move(launch));
+    } else {
+      make_current(*launch->state);
+      drop(*launch, launch->failure);
+      driver_.destroy_event(launch->event);
+      launch.reset();
+    }
   }
   std::erase(waiting, nullptr);
   return has_mailbox;
+}
+
+/// How many of the launches of a stream, in order, have ended. Its events come one after the other:
+/// not each has to be asked.
+size_t Recorder::count_ended(std::span<const LaunchPointer* const> launches) {
+  size_t ended = 0, open = launches.size();  // these have ended, those from here on have not
+  size_t next = launches.size() - 1;         // mostly all have, or the first has not
+  while (ended < open) {
+    Launch& launch = **launches[next];
+    const CudaResult result = driver_.query_event(launch.event);
+    if (result == kCudaNotReady) {
+      open = next;
+    } else {
+      ended = next + 1;
+      if (result != kCudaSuccess) {  // the context is gone, and all that was under way in it
+        for (size_t i = 0; i < ended; ++i) (*launches[i])->failure = result;
+      }
+    }
+    next = ended + (open - ended) / 2;
+  }
+  return ended;
 }
 
 /// Empties mailboxes for a while without asking the driver, which would slow launches down.

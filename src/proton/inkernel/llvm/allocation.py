@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from proton.errors import InstrumentationError, UsageError
+from proton.inkernel.layout import RECORD_BYTES
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
-from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.module import Kernel, LlvmModule
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.sites import find_sites
 from proton.inkernel.mode import granularities
 
 AUTO_RING_BYTES = 4096  # 512 records for each stream
+LEAST_AUTO_RING_BYTES = 128
 _THREADS_NVIDIA = re.compile(r'"nvvm\.reqntid"="(\d+)')
 _THREADS_AMD = re.compile(r'"amdgpu-flat-work-group-size"="\d+,(\d+)"')
 
@@ -67,6 +69,45 @@ def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
         "hashed": bins // (2 if columns else 1) if has_bins and has_others else 0,
         "callback": callback,
     }
+
+
+def fitting_ring(module: LlvmModule, most_bytes: int) -> int:
+    """A ring for all that a warp can record; `most_bytes` where that is more, or not known.
+
+    Buffers are copied at every launch: what is not needed takes its time there.
+    """
+    records = most_records(module.kernel)
+    if records is None or records * RECORD_BYTES >= most_bytes:
+        return most_bytes
+    needed = max(records * RECORD_BYTES, min(LEAST_AUTO_RING_BYTES, most_bytes))
+    return 1 << (needed - 1).bit_length()
+
+
+def most_records(kernel: Kernel) -> int | None:
+    """How many records a warp can write at most; None where some are in loops."""
+    successors = {block.name: block.successors() for block in kernel.blocks}
+    count = 0
+    for block in kernel.blocks:
+        carriers = [each for each in map(read_carrier, block.lines) if each is not None]
+        here = sum(1 + (each.action == "value") for each in carriers if each.is_record)
+        if here and _comes_back(block.name, successors):
+            return None
+        count += here
+    return count
+
+
+def _comes_back(name: str, successors: Mapping[str, list[str]]) -> bool:
+    """Whether a block can run again."""
+    seen: set[str] = set()
+    pending = list(successors[name])
+    while pending:
+        each = pending.pop()
+        if each == name:
+            return True
+        if each not in seen:
+            seen.add(each)
+            pending.extend(successors.get(each, ()))
+    return False
 
 
 def has_records(module: LlvmModule) -> bool:

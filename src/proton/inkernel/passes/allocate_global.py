@@ -10,6 +10,7 @@ from proton.inkernel.llvm.allocation import (
     AUTO_RING_BYTES,
     count_warps,
     counted,
+    fitting_ring,
     has_records,
     select,
 )
@@ -23,7 +24,8 @@ class AllocateGlobal:
     """Keep every recorded warp's ring in the profile buffer.
 
     Needs records with a strategy, writes the plan into `init`. `ring_bytes` 0 chooses: none for a
-    kernel that only opens and closes. `num_warps` 0 reads the kernel's attributes.
+    kernel that only opens and closes, 4 KiB for one that records in loops, else what it can need.
+    `num_warps` 0 reads the kernel's attributes.
     """
 
     name: ClassVar[str] = "allocate-global"
@@ -44,10 +46,11 @@ class AllocateGlobal:
             return
         at, init = found
         warps = self.num_warps or count_warps(module)
+        ring = self.ring_bytes or fitting_ring(module, AUTO_RING_BYTES)
         plan = BufferPlan(
             strategy=init.attributes["strategy"],
             memory="global",
-            ring=(self.ring_bytes or AUTO_RING_BYTES) if has_records(module) else 0,
+            ring=ring if has_records(module) else 0,
             stage=0,
             offset=0,
             warps=warps,

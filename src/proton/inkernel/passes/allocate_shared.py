@@ -11,6 +11,7 @@ from proton.inkernel.llvm.allocation import (
     AUTO_RING_BYTES,
     count_warps,
     counted,
+    fitting_ring,
     has_records,
     select,
 )
@@ -29,8 +30,9 @@ class AllocateShared:
 
     Needs records with a strategy, writes the plan into `init`. `shared_bytes` is what the kernel
     itself uses, `shared_limit` what a CTA may use (0: not checked). `stage_bytes` 0 chooses the
-    largest ring up to 1 KiB that fits. With the flush strategy a full ring is copied into one of
-    `ring_bytes` in the profile buffer (0 chooses); with the circular one the two have one size.
+    largest ring up to 1 KiB that fits, and no more than the kernel can need. With the flush
+    strategy a full ring is copied into one of `ring_bytes` in the profile buffer (0 chooses); with
+    the circular one the two have one size.
     """
 
     name: ClassVar[str] = "allocate-shared"
@@ -64,7 +66,9 @@ class AllocateShared:
         needs_ring = has_records(module)
         stage = self._fitting(module, offset, len(recorded)) if needs_ring else 0
         is_flush = init.attributes["strategy"] == "flush"
-        ring = max(stage, self.ring_bytes or 4 * AUTO_RING_BYTES) if is_flush else stage
+        ring = stage
+        if is_flush:
+            ring = max(stage, self.ring_bytes or fitting_ring(module, 4 * AUTO_RING_BYTES))
         plan = BufferPlan(
             strategy=init.attributes["strategy"],
             memory="shared",
@@ -82,7 +86,7 @@ class AllocateShared:
         write_plan(module, plan, at, init)
 
     def _fitting(self, module: LlvmModule, offset: int, streams: int) -> int:
-        size = self.stage_bytes or AUTO_STAGE_BYTES
+        size = self.stage_bytes or fitting_ring(module, AUTO_STAGE_BYTES)
         least = self.stage_bytes or LEAST_AUTO_STAGE_BYTES
         while self.shared_limit and offset + streams * size > self.shared_limit:
             size //= 2

@@ -171,6 +171,35 @@ TEST(launches_under_way_are_not_waited_for_but_by_a_flush) {
   CHECK_EQ(session.sink.told.size(), 10u);
 }
 
+TEST(crowds_are_looked_at_together_in_memory_that_is_got_in_few_pieces) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  FAKE(fake_set_option)("hold", 1);
+  constexpr uint64_t kLaunches = 200;
+  for (uint64_t i = 0; i < kLaunches; ++i) launch(session.recorder, kernel, 1);
+  CHECK(FAKE(fake_counter)("cuMemAlloc_v2") <= 9);
+  FAKE(fake_set_option)("hold", 0);
+  const int64_t asked = FAKE(fake_counter)("cuEventQuery");
+  CHECK(session.flush());
+  CHECK(FAKE(fake_counter)("cuEventQuery") - asked < static_cast<int64_t>(kLaunches));
+  CHECK_EQ(session.sink.told.size(), kLaunches);
+}
+
+TEST(a_launch_that_comes_alone_is_read_without_being_asked_for) {
+  Session session;
+  const uint32_t kernel = add_kernel(session.recorder);
+  for (const int pause_ms : {0, 5, 60}) {  // watched closely, once a turn, and woken up
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+    const uint64_t before = session.recorder.stats().decoded;
+    launch(session.recorder, kernel, 1);
+    const int64_t until_ns = now_ns() + kLimitNs;
+    while (session.recorder.stats().decoded == before && now_ns() < until_ns) {
+      std::this_thread::yield();
+    }
+    CHECK_EQ(session.recorder.stats().decoded, before + 1);
+  }
+}
+
 TEST(of_large_rings_only_what_kernels_have_used_is_copied) {
   Session session;
   constexpr uint32_t kLarge = 16384;

@@ -83,7 +83,7 @@ def test_the_record_map_says_how_to_read_a_buffer() -> None:
     record_map = module.lowering.record_map
     assert record_map["kernel"] == "k"
     assert record_map["warps"] == [0, 1, 2, 3]
-    assert (record_map["ring_bytes"], record_map["clock_bits"]) == (4096, 32)
+    assert (record_map["ring_bytes"], record_map["clock_bits"]) == (128, 32)
     assert (record_map["static_records"], record_map["skipped"]) == (1, {})
     assert [region["name"] for region in record_map["regions"]] == ["a"]
     assert LlvmModule(module.text()).lowering == module.lowering

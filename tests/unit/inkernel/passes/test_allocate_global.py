@@ -11,7 +11,7 @@ from tests.unit.inkernel.llvm.test_counting import random_kernel
 
 
 def plan_of(allocate: AllocateGlobal) -> BufferPlan:
-    text = random_kernel(11) + 'attributes #0 = { "nvvm.reqntid"="256" }\n'
+    text = random_kernel(9) + 'attributes #0 = { "nvvm.reqntid"="256" }\n'
     module = LlvmModule(text)
     LowerRecordsCircular().apply(module)
     allocate.apply(module)

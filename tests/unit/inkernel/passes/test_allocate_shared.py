@@ -12,7 +12,7 @@ from tests.unit.inkernel.llvm.test_counting import random_kernel
 
 
 def plan_of(allocate: AllocateShared, strategy: type = LowerRecordsCircular) -> BufferPlan:
-    module = LlvmModule(random_kernel(11))
+    module = LlvmModule(random_kernel(9))
     strategy().apply(module)
     allocate.apply(module)
     found = find_init(module)
