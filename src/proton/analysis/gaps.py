@@ -7,7 +7,7 @@ up to its launch call the host, from then on what ran elsewhere on the device, l
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -60,28 +60,33 @@ class Gaps:
         return {cause: sums[at] for at, cause in enumerate(CAUSES) if sums[at]}
 
 
-def lane_gaps(trace: Trace) -> dict[int, Gaps]:
-    """By lane, the gaps of every stream between its first and its last work."""
-    streams = streams_of(trace)
-    launches = Launches(trace)
-    others = {
-        device: _Elsewhere(trace, found)
-        for device, found in by_device(streams).items()
-        if len(found) > 1
-    }
-    return {
-        stream.lane: launches.gaps(stream.work, others.get(stream.device)) for stream in streams
-    }
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """When the streams and devices of a trace stood still, each between its first and last work."""
+
+    work: Mapping[str, Work]  # by device, that of all its streams
+    lanes: Mapping[int, Gaps]  # by lane: one stream had no work
+    devices: Mapping[str, Gaps]  # by device: none of its streams had work
+    knows_launches: bool
 
 
-def device_gaps(trace: Trace) -> dict[str, Gaps]:
-    """By device, the times in which none of its streams had work, though one had before."""
-    launches = Launches(trace)
-    devices = by_device(streams_of(trace))
-    return {device: launches.gaps(joined(trace, found)) for device, found in devices.items()}
+def find_idle(trace: Trace) -> Idle:
+    """All gaps of a trace. Takes a second for a million spans: keep the answer."""
+    launches = _Launches(trace)
+    work: dict[str, Work] = {}
+    lanes: dict[int, Gaps] = {}
+    devices: dict[str, Gaps] = {}
+    for device, streams in by_device(streams_of(trace)).items():
+        work[device] = joined(trace, streams)
+        elsewhere = _Elsewhere(trace, streams) if len(streams) > 1 else None
+        for stream in streams:
+            lanes[stream.lane] = launches.gaps(stream.work, elsewhere)
+        # Of a single stream, the gaps are the device's.
+        devices[device] = launches.gaps(work[device]) if elsewhere else lanes[streams[0].lane]
+    return Idle(work, lanes, devices, bool(launches))
 
 
-class Launches:
+class _Launches:
     """When and where the work of a trace was launched; made once, used for every stream."""
 
     def __init__(self, trace: Trace) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proton.analysis.device_work import Work, by_device, joined, streams_of
-from proton.analysis.gaps import GapCause, Launches
+from proton.analysis.device_work import Work
+from proton.analysis.gaps import GapCause, Idle, find_idle
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Trace
 
@@ -44,8 +44,12 @@ class WallShares:
     devices: int
 
 
-def wall_shares(profile: Profile) -> WallShares | None:
+def wall_shares(profile: Profile, idle: Idle | None = None) -> WallShares | None:
     """How the wall time of a trace was spent; None without a trace or without work of a device.
+
+    Args:
+        profile: Any profile.
+        idle: What `find_idle` says of its trace, for who knows it already.
 
     Example:
         >>> wall_shares(Profile("tree.hatchet")) is None
@@ -54,32 +58,29 @@ def wall_shares(profile: Profile) -> WallShares | None:
     trace = profile.trace
     if trace is None:
         return None
-    streams = streams_of(trace)
     wall_ns = _wall_ns(trace)
-    if not streams or wall_ns <= 0:
+    if wall_ns <= 0:
         return None
-    launches = Launches(trace)
-    devices = by_device(streams)
-    overlap_ns = between_ns = 0.0
+    found = find_idle(trace) if idle is None else idle
+    if not found.work:
+        return None
+    between_ns = sum(max(work.end_ns) - work.start_ns[0] for work in found.work.values())
+    overlap_ns = sum(map(_overlap_ns, found.work.values()))
     idle_ns = dict.fromkeys(GapCause, 0.0)
-    for found in devices.values():
-        work = joined(trace, found)
-        between_ns += max(work.end_ns) - work.start_ns[0]
-        overlap_ns += _overlap_ns(work)
-        for cause, spent_ns in launches.gaps(work).sums_ns().items():
+    for gaps in found.devices.values():
+        for cause, spent_ns in gaps.sums_ns().items():
             idle_ns[cause] += spent_ns
     busy_ns = between_ns - sum(idle_ns.values())
-    whole_ns = wall_ns * len(devices)
-    idle = {cause: spent / whole_ns for cause, spent in idle_ns.items() if spent}
-    bound = idle.get(GapCause.HOST, 0.0) + idle.get(GapCause.LAUNCH, 0.0)
+    whole_ns = wall_ns * len(found.work)
+    bound_ns = idle_ns[GapCause.HOST] + idle_ns[GapCause.LAUNCH]
     return WallShares(
         wall_ns=wall_ns,
         busy=busy_ns / whole_ns,
         overlap=overlap_ns / whole_ns,
-        idle=idle,
+        idle={cause: spent / whole_ns for cause, spent in idle_ns.items() if spent},
         outside=1 - between_ns / whole_ns,
-        launch_bound=bound if launches else None,
-        devices=len(devices),
+        launch_bound=bound_ns / whole_ns if found.knows_launches else None,
+        devices=len(found.work),
     )
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proton.analysis.gaps import CAUSES, GapCause, device_gaps, lane_gaps
+from proton.analysis.gaps import CAUSES, GapCause, find_idle
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 
 HOST = Lane("h", "CPU Thread 0", LaneKind.HOST)
@@ -21,7 +21,7 @@ def call(start: float, end: float) -> Span:
 
 def parts(trace: Trace, lane: int) -> list[Part]:
     """The gaps of a lane as (start, end, cause)."""
-    gaps = lane_gaps(trace)[lane]
+    gaps = find_idle(trace).lanes[lane]
     columns = zip(gaps.start_ns, gaps.end_ns, gaps.cause, strict=True)
     return [(start, end, CAUSES[cause]) for start, end, cause in columns]
 
@@ -112,12 +112,12 @@ def test_kernels_that_overlap_or_come_out_of_order_leave_no_gap() -> None:
 def test_sums_are_by_cause_and_leave_out_what_did_not_occur() -> None:
     spans = [call(0, 5), span(1, 10, 20), call(60, 66), span(1, 70, 80)]
     trace = Trace([HOST, STREAM], spans, [Flow(0, 1), Flow(2, 3)])
-    assert lane_gaps(trace)[1].sums_ns() == {GapCause.HOST: 40, GapCause.LAUNCH: 10}
+    assert find_idle(trace).lanes[1].sums_ns() == {GapCause.HOST: 40, GapCause.LAUNCH: 10}
 
 
 def test_a_device_is_idle_only_where_all_its_streams_are() -> None:
     spans = [span(1, 0, 10), span(1, 50, 60), span(2, 5, 40), span(3, 0, 20), span(3, 21, 30)]
-    found = device_gaps(Trace([HOST, STREAM, OTHER, FAR], spans))
+    found = find_idle(Trace([HOST, STREAM, OTHER, FAR], spans)).devices
     assert {device: [*gaps.start_ns, *gaps.end_ns] for device, gaps in found.items()} == {
         "GPU": [40, 50],
         "GPU 1": [20, 21],

@@ -13,7 +13,7 @@ from itertools import chain, islice, pairwise
 from operator import add, lt, sub
 from typing import Any
 
-from proton.analysis.gaps import CAUSES, Gaps, device_gaps, lane_gaps
+from proton.analysis.gaps import CAUSES, Gaps, Idle, find_idle
 from proton.analysis.timeline import WallShares, wall_shares
 from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import Profile
@@ -49,6 +49,7 @@ def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     place = [0] * len(flat)
     for new, old in enumerate(flat):
         place[old] = new
+    idle = find_idle(trace)
     looks = _Looks(tree)
     look_of = looks.numbers(zip(names, kinds, paths, metrics, attributes, strict=True))
     return {
@@ -62,8 +63,8 @@ def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
         "look": _add_numbers(columns, [look_of[at] for at in flat]),
         **looks.tables(columns),
         "flows": _flows(trace, place, columns),
-        "gaps": _gaps(trace, lanes, columns),
-        "shares": _shares(wall_shares(profile)),
+        "gaps": _gaps(idle, lanes, columns),
+        "shares": _shares(wall_shares(profile, idle)),
     }
 
 
@@ -216,7 +217,7 @@ def _differences(values: Sequence[int]) -> list[int]:
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
-def _gaps(trace: Trace, lanes: Sequence[ShownLane], columns: Columns) -> dict[str, Any]:
+def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> dict[str, Any]:
     """As spans: row by row and by start, times as differences.
 
     A row is a lane, where its stream stood still, or a group (`lane` is None), where the whole
@@ -224,9 +225,9 @@ def _gaps(trace: Trace, lanes: Sequence[ShownLane], columns: Columns) -> dict[st
     """
     at = {lane.number: place for place, lane in enumerate(lanes)}
     rows: list[tuple[int | None, str, Gaps]] = [
-        (at[lane], lanes[at[lane]].group, gaps) for lane, gaps in lane_gaps(trace).items()
+        (at[lane], lanes[at[lane]].group, gaps) for lane, gaps in idle.lanes.items()
     ]
-    rows += [(None, device, gaps) for device, gaps in device_gaps(trace).items()]
+    rows += [(None, device, gaps) for device, gaps in idle.devices.items()]
     rows = [row for row in rows if row[2].cause]
     deltas: list[float] = []
     durations: list[float] = []
