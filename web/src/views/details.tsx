@@ -1,10 +1,11 @@
 /** The pane on the right: all there is to say of the selection, in every view the same. */
-import type { VNode } from "preact"
+import { Fragment, type VNode } from "preact"
 import { NUM_SAMPLES } from "../format"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
 import { kernelsOf } from "../parts/kernels"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
+import type { Quantity } from "../units"
 import { amount, count, metricQuantity, percent, plainName, text, time } from "../units"
 import { Estimate, Fact, Words, pathText } from "./facts"
 import { Num } from "./number"
@@ -12,6 +13,8 @@ import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12
 const MOST_REASONS = 5
+const PATH_HEAD = 4
+const PATH_TAIL = 12
 const STALLED = "stalled_"
 
 export function Details(): VNode {
@@ -47,13 +50,7 @@ function Context({ of, row }: { of: Profile; row: number }): VNode {
   return (
     <section>
       <h2 title={of.whole(of.rawName(row))}>{row === 0 ? "everything" : cutMiddle(of.name(row), 160)}</h2>
-      <p class="path">
-        {path.slice(0, -1).map((above) => (
-          <button class="link" key={above} onClick={() => selectRow(above)}>
-            {cutMiddle(of.name(above), 48)}
-          </button>
-        ))}
-      </p>
+      <Path of={of} rows={path.slice(0, -1)} />
       <dl>
         {of.metrics.map((name) => {
           const value = of.value(name, row)
@@ -65,6 +62,26 @@ function Context({ of, row }: { of: Profile; row: number }): VNode {
       <Launch of={of} row={row} />
       <Samples of={of} row={row} />
     </section>
+  )
+}
+
+/** The contexts above, each a button; of a very deep path the ends. */
+function Path({ of, rows }: { of: Profile; rows: readonly number[] }): VNode | null {
+  if (rows.length === 0) return null
+  const isCut = rows.length > PATH_HEAD + PATH_TAIL
+  const shown = isCut ? [...rows.slice(0, PATH_HEAD), ...rows.slice(-PATH_TAIL)] : rows
+  return (
+    <p class="path">
+      {shown.map((above, at) => (
+        <Fragment key={above}>
+          {isCut && at === PATH_HEAD ? <span> › … {text(count(rows.length - shown.length))} more …</span> : null}
+          {at > 0 ? " › " : ""}
+          <button class="link" onClick={() => selectRow(above)}>
+            {cutMiddle(of.name(above), 48)}
+          </button>
+        </Fragment>
+      ))}
+    </p>
   )
 }
 
@@ -107,9 +124,9 @@ function Launch({ of, row }: { of: Profile; row: number }): VNode | null {
       <Fact name="longest" of={time(detail.max)} />
       <Words name="grid" of={extent(attributes["grid"])} />
       <Words name="block" of={extent(attributes["block"])} />
-      <Fact name="registers" of={count(numberOrNull(attributes["registers"]))} />
-      <Fact name="shared memory" of={amount(shared.length === 0 ? null : shared.reduce((a, b) => a + b), "B")} />
-      <Fact name="occupancy" of={percent(numberOrNull(attributes["occupancy"]))} />
+      <Known name="registers" value={numberOrNull(attributes["registers"])} as={count} />
+      <Known name="shared memory" value={shared.length === 0 ? null : shared.reduce((a, b) => a + b)} as={bytes} />
+      <Known name="occupancy" value={numberOrNull(attributes["occupancy"])} as={percent} />
     </dl>
   )
 }
@@ -123,10 +140,15 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
   const isKnown = [table.flop_per_s[at], table.byte_per_s[at]].some((rate) => (rate ?? null) !== null)
   return (
     <section>
-      {alone ? <h2 title={of.whole(name)}>{cutMiddle(of.shown(name), 160)}</h2> : <h3>this kernel, everywhere</h3>}
+      {alone ? <h2 title={of.whole(name)}>{cutMiddle(of.shown(name), 160)}</h2> : null}
+      {alone || rows.length <= 1 ? null : <h3>this kernel, everywhere</h3>}
       <dl>
-        <Fact name="time" of={time(table.time_ns[at])} share={table.share[at] ?? null} />
-        <Fact name="runs" of={count(table.count[at])} />
+        {rows.length <= 1 ? null : (
+          <>
+            <Fact name="time" of={time(table.time_ns[at])} share={table.share[at] ?? null} />
+            <Fact name="runs" of={count(table.count[at])} />
+          </>
+        )}
         <Fact name="average" of={time(table.avg_ns[at])} />
         {alone ? (
           <>
@@ -136,9 +158,9 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
             <Fact name="longest" of={time(table.max_ns[at])} />
             <Words name="grid" of={times(table.grid[at])} />
             <Words name="block" of={times(table.block[at])} />
-            <Fact name="registers" of={count(table.regs[at])} />
-            <Fact name="shared memory" of={amount(table.shared[at], "B")} />
-            <Fact name="occupancy" of={percent(table.occupancy[at])} />
+            <Known name="registers" value={table.regs[at]} as={count} />
+            <Known name="shared memory" value={table.shared[at]} as={bytes} />
+            <Known name="occupancy" value={table.occupancy[at]} as={percent} />
           </>
         ) : null}
         {isKnown ? (
@@ -176,6 +198,14 @@ function Contexts({ of, rows }: { of: Profile; rows: readonly number[] }): VNode
       {rows.length > MOST_CONTEXTS ? <p class="quiet">and {rows.length - MOST_CONTEXTS} more</p> : null}
     </>
   )
+}
+
+function Known({ name, value, as }: { name: string; value: number | null | undefined; as(value: number): Quantity }): VNode | null {
+  return value === null || value === undefined ? null : <Fact name={name} of={as(value)} />
+}
+
+function bytes(value: number): Quantity {
+  return amount(value, "B")
 }
 
 function times(extent: string | null | undefined): string | null {

@@ -1,20 +1,17 @@
 /** The first screen: how long, where, and is it good. */
 import type { VNode } from "preact"
-import { hueOfKind, strongOf } from "../draw/colors"
 import { TIME_NS } from "../format"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import { type KernelsPart, kernelsOf } from "../parts/kernels"
+import { kernelsOf } from "../parts/kernels"
 import { type DevicePart, type SummaryPart, summaryOf } from "../parts/summary"
 import type { TracePart } from "../parts/trace"
-import { isDark, matcher, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../state"
-import { amount, count, metricQuantity, moment, percent, plain, plainName, text, time } from "../units"
-import { Figure, Name, estimateMark } from "./facts"
-import { Num } from "./number"
+import { profile } from "../state"
+import { amount, count, moment, percent, plain, text, time } from "../units"
+import { Figure } from "./facts"
+import { Kernels, onKey } from "./summary_kernels"
+import { Where } from "./summary_where"
 import type { View } from "./view"
-
-const MOST_KERNELS = 20
-const MOST_BARS = 8
 
 export const summary: View = {
   id: "summary",
@@ -53,8 +50,9 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   const why = `flops or bytes are known for ${text(percent(known))} of the time${isPartial ? "; other work counts as none" : ""}`
   return (
     <div class="figures">
-      <Figure name={what} of={time(part.time_ns)} />
-      <Figure name={part.kernels === 1 ? "kernel run" : "kernel runs"} of={count(part.kernels)} />
+      {part.time_ns === null ? null : <Figure name={what} of={time(part.time_ns)} />}
+      {part.kernels === null ? null : <Figure name={part.kernels === 1 ? "kernel run" : "kernel runs"} of={count(part.kernels)} />}
+      {part.time_ns === null && part.kernels === null ? <Figure name="contexts" of={count(part.contexts)} /> : null}
       {shares === null ? null : <Figure name="busy" of={percent(shares.busy)} title="share of the wall time in which the GPU worked" />}
       {shares === null || shares.launch_bound === null ? null : (
         <Figure name="launch-bound" of={percent(shares.launch_bound)} title="share of the wall time in which the GPU waited for launches" />
@@ -73,137 +71,6 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
       {isTold && part.flop_per_s !== null ? <Figure name="arithmetic" of={amount(part.flop_per_s, "FLOP/s")} title={why} /> : null}
       {isTold && part.byte_per_s !== null ? <Figure name="memory" of={amount(part.byte_per_s, "B/s")} title={why} /> : null}
     </div>
-  )
-}
-
-/** The children of the root, or of the only child chain below it, by share. */
-function Where({ of }: { of: Profile }): VNode | null {
-  const name = metric.value
-  const whole = of.value(name, 0)
-  if (!(whole > 0) || of.metricKind(name) !== "inclusive") return null
-  const totals = of.totals(name)
-  let top = 0
-  let rows = of.children(top).filter((row) => (totals[row] as number) > 0)
-  while (rows.length === 1 && of.children(rows[0] as number).some((row) => (totals[row] as number) > 0)) {
-    top = rows[0] as number
-    rows = of.children(top).filter((row) => (totals[row] as number) > 0)
-  }
-  rows.sort((a, b) => (totals[b] as number) - (totals[a] as number))
-  const rest = rows.slice(MOST_BARS).reduce((sum, row) => sum + (totals[row] as number), 0)
-  return (
-    <section class="where" aria-label={`where the ${plainName(name)} goes`}>
-      {rows.slice(0, MOST_BARS).map((row) => (
-        <Bar key={row} of={of} row={row} share={(totals[row] as number) / whole} />
-      ))}
-      {rest > 0 ? <p class="quiet">{rows.length - MOST_BARS} more: {text(percent(rest / whole))}</p> : null}
-    </section>
-  )
-}
-
-function Bar({ of, row, share }: { of: Profile; row: number; share: number }): VNode {
-  const color = strongOf(hueOfKind(of.kind(row)), isDark.value)
-  return (
-    <button class="bar" aria-pressed={selectedRow.value === row} onClick={() => selectRow(row)} title={of.whole(of.rawName(row))}>
-      <span class="label">
-        <Name of={of.name(row)} />
-      </span>
-      <span class="track">
-        <span class="filled" style={{ width: `${Math.max(100 * share, 0.3)}%`, background: color }} />
-      </span>
-      <Num of={percent(share)} />
-      <Num of={metricQuantity(metric.value, of.value(metric.value, row))} />
-    </button>
-  )
-}
-
-function shownKernels(of: Profile, table: KernelsPart): number[] {
-  const fits = matcher.value
-  const found: number[] = []
-  for (let at = 0; at < table.name.length && found.length < MOST_KERNELS; at++) {
-    const name = table.name[at] as string
-    if (fits === null || fits(of.shown(name)) || fits(name)) found.push(at)
-  }
-  return found
-}
-
-interface Column {
-  title: string
-  /** Letters that its units need, and whether its numbers are whole: for the room they get. */
-  unit: number
-  isWhole?: boolean
-  /** Gives way first (1) or second (2) where room is short. */
-  gives?: 1 | 2
-  cell(at: number): VNode
-}
-
-/** The columns that some of the shown kernels have a value for. */
-function columnsOf(table: KernelsPart, rows: readonly number[]): Column[] {
-  const has = (values: readonly unknown[]): boolean => rows.some((at) => (values[at] ?? null) !== null)
-  const quantile = (values: KernelsPart["p50_ns"]) => (at: number) => {
-    const [value, least, largest] = values[at] ?? []
-    return <Num of={time(value)} mark={estimateMark(least, largest)} />
-  }
-  const all: [boolean, Column][] = [
-    [true, { title: "time", unit: 2, cell: (at) => <Num of={time(table.time_ns[at])} /> }],
-    [true, { title: "share", unit: 1, cell: (at) => <Num of={percent(table.share[at])} /> }],
-    [has(table.count), { title: "n", unit: 0, isWhole: true, cell: (at) => <Num of={count(table.count[at])} /> }],
-    [has(table.p50_ns), { title: "p50", unit: 2, gives: 2, cell: quantile(table.p50_ns) }],
-    [has(table.p99_ns), { title: "p99", unit: 2, gives: 2, cell: quantile(table.p99_ns) }],
-    [!has(table.p50_ns), { title: "average", unit: 2, cell: (at) => <Num of={time(table.avg_ns[at])} /> }],
-    [has(table.flop_per_s), { title: "arithmetic", unit: 7, gives: 1, cell: (at) => <Num of={amount(table.flop_per_s[at], "FLOP/s")} /> }],
-    [has(table.byte_per_s), { title: "memory", unit: 4, gives: 1, cell: (at) => <Num of={amount(table.byte_per_s[at], "B/s")} /> }],
-    [has(table.share_of_peak), { title: "of peak", unit: 1, cell: (at) => <Num of={percent(table.share_of_peak[at])} /> }],
-  ]
-  return all.filter(([isThere]) => isThere).map(([, column]) => column)
-}
-
-/** Its class says how soon the column gives way where room is short. */
-function classOf(column: Column): string {
-  return `${column.isWhole ? "whole " : ""}${column.gives === undefined ? "" : `gives-${column.gives}`}`
-}
-
-function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNode {
-  const rows = shownKernels(of, table)
-  const columns = columnsOf(table, rows)
-  const more = table.name.length - rows.length
-  return (
-    <section>
-      <table class="kernels">
-        <thead>
-          <tr>
-            <th class="name">top kernels</th>
-            {columns.map((column) => (
-              <th key={column.title} class={classOf(column)}>{column.title}</th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((at) => {
-            const name = table.name[at] as string
-            return (
-              <tr key={name} aria-selected={selectedKernel.value === name} onClick={() => selectKernel(name)}>
-                <td class="name" title={cutMiddle(of.whole(name), 4000)}>
-                  <div class="line">
-                    <span class="swatch" style={{ background: strongOf(hueOfKind(table.kind[at] ?? "k"), isDark.value) }} />
-                    <Name of={of.shown(name)} />
-                  </div>
-                </td>
-                {columns.map((column) => (
-                  <td key={column.title} class={classOf(column)} style={{ "--unit": `${column.unit + 0.6}ch` }}>
-                    {column.cell(at)}
-                  </td>
-                ))}
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-      {more > 0 ? (
-        <p class="quiet">
-          {text(count(more))} more {matcher.value === null ? "below these; the view Kernels has all" : "that do not fit the search or take less"}
-        </p>
-      ) : null}
-    </section>
   )
 }
 
@@ -241,8 +108,8 @@ function deviceText(device: DevicePart): string {
   const half = device.peak_flops["16"]
   const facts = [
     device.name ?? `${device.type} ${device.arch}`,
-    device.multiprocessors === null ? "" : `${device.multiprocessors} multiprocessors`,
-    device.clock_mhz === null ? "" : `${text(plain(device.clock_mhz, "MHz"))}`,
+    !device.multiprocessors ? "" : `${device.multiprocessors} multiprocessors`,
+    !device.clock_mhz ? "" : `${text(plain(device.clock_mhz, "MHz"))}`,
     half === undefined ? "" : `${text(amount(half, "FLOP/s"))} (16 bits)`,
     device.peak_bytes_per_s === null ? "" : text(amount(device.peak_bytes_per_s, "B/s")),
   ]
@@ -256,17 +123,4 @@ function versions(proton: string, triton: string, python: string): string {
     ["Python", python],
   ]
   return known.filter(([, version]) => version !== "").map(([name, version]) => `${name} ${version}`).join(", ")
-}
-
-/** Up and down go through the kernels. */
-function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const shown = profile.value
-  const table = shown === null ? null : kernelsOf(shown)
-  if (step === 0 || shown === null || table === null) return false
-  const rows = shownKernels(shown, table)
-  const at = rows.findIndex((row) => table.name[row] === selectedKernel.value)
-  const next = rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]
-  if (next !== undefined) selectKernel(table.name[next] as string)
-  return true
 }
