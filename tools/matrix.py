@@ -19,7 +19,7 @@ from tools import progress
 
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_TRITON = "3.6.0"
-EVERY_GPU_FREE_TEST = "not gpu and not long and not torch"
+EVERY_GPU_FREE_TEST = "not gpu and not long and not torch and not web"
 
 
 @dataclass(frozen=True)
