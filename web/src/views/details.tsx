@@ -7,7 +7,7 @@ import { kernelsOf } from "../parts/kernels"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
 import type { Quantity } from "../units"
 import { amount, count, metricQuantity, percent, plainName, text, time } from "../units"
-import { Estimate, Fact, Words, pathText } from "./facts"
+import { Estimate, Fact, STALLED, Words, isOfSamples, pathText } from "./facts"
 import { Num } from "./number"
 import { VIEWS } from "./registry"
 
@@ -15,7 +15,6 @@ const MOST_CONTEXTS = 12
 const MOST_REASONS = 5
 const PATH_HEAD = 4
 const PATH_TAIL = 12
-const STALLED = "stalled_"
 
 export function Details(): VNode {
   const shown = profile.value
@@ -83,10 +82,6 @@ function Path({ of, rows }: { of: Profile; rows: readonly number[] }): VNode | n
       ))}
     </p>
   )
-}
-
-function isOfSamples(metric: string): boolean {
-  return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
 }
 
 /** Where the instruction pointer was found: how often, and what warps mostly waited for. */

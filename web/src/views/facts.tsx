@@ -73,3 +73,11 @@ export function Name({ of }: { of: string }): VNode {
     </span>
   )
 }
+
+/** Before the names of metrics that count samples by what their warp waited for. */
+export const STALLED = "stalled_"
+
+/** Whether a metric counts samples of instructions. */
+export function isOfSamples(metric: string): boolean {
+  return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
+}

@@ -7,6 +7,7 @@ import { summaryOf } from "../parts/summary"
 import { sameRow } from "../renew"
 import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../state"
 import { grouped, moment, plainName } from "../units"
+import { isOfSamples } from "./facts"
 import { isHelpOpen } from "./help"
 import { LiveMark } from "./live"
 
@@ -105,11 +106,12 @@ function Tools({ of }: { of: Profile }): VNode {
       </label>
       {of.metrics.length > 0 ? (
         <select aria-label="metric" value={metric.value} onChange={(event) => (metricChoice.value = event.currentTarget.value)}>
-          {of.metrics.map((name) => (
-            <option key={name} value={name}>
-              {cutMiddle(printable(plainName(name)), 40)}
-            </option>
-          ))}
+          <Metrics names={of.metrics.filter((name) => !isOfSamples(name))} />
+          {of.metrics.some(isOfSamples) ? (
+            <optgroup label="samples">
+              <Metrics names={of.metrics.filter(isOfSamples)} />
+            </optgroup>
+          ) : null}
         </select>
       ) : null}
       <button title="light or dark" aria-label="light or dark" onClick={() => (theme.value = isDark.value ? "light" : "dark")}>
@@ -118,6 +120,18 @@ function Tools({ of }: { of: Profile }): VNode {
       <button title="keys (?)" aria-label="keys" onClick={() => (isHelpOpen.value = !isHelpOpen.value)}>
         ?
       </button>
+    </>
+  )
+}
+
+function Metrics({ names }: { names: readonly string[] }): VNode {
+  return (
+    <>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {cutMiddle(printable(plainName(name)), 40)}
+        </option>
+      ))}
     </>
   )
 }

@@ -23,7 +23,10 @@ export function Tabs({ of, chosen }: { of: readonly View[]; chosen: View | undef
           aria-controls="view"
           tabIndex={each === chosen ? 0 : -1}
           title={`key ${each.key}`}
-          onClick={() => (view.value = each.id)}
+          onClick={(event) => {
+            view.value = each.id
+            if (event.detail > 0) event.currentTarget.blur() // a mouse: arrows are the view's now
+          }}
         >
           {each.title}
         </button>
