@@ -128,10 +128,12 @@ class Op:
         while pending:
             op = pending.pop()
             yield op
-            inside = [
-                each for region in op.regions for block in region.blocks for each in block.ops
-            ]
-            pending.extend(reversed(inside))
+            if op.regions:
+                pending.extend(reversed(op.inside()))
+
+    def inside(self) -> list[Op]:
+        """The operations directly in its regions, in the order of the text."""
+        return [each for region in self.regions for block in region.blocks for each in block.ops]
 
     def insert_before(self, text: str) -> None:
         """Put operations directly before this one; they take this one's location."""
@@ -189,8 +191,15 @@ class Module:
             yield from op.walk()
 
     def functions(self) -> list[Op]:
-        """The functions of the module."""
-        return [op for op in self.walk() if op.name in FUNCTIONS and op.regions]
+        """The functions of the module; there are none inside functions."""
+        found, pending = [], self.top[::-1]
+        while pending:
+            op = pending.pop()
+            if op.name not in FUNCTIONS:
+                pending.extend(reversed(op.inside()))
+            elif op.regions:
+                found.append(op)
+        return found
 
     def kernels(self) -> list[Op]:
         """The functions that are launched: the public ones."""
