@@ -231,6 +231,7 @@ function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[])
 
 const widths = new Map<string, number>()
 const MOST_WIDTHS = 5000
+const SHORT = 9 // letters: in less, the beginning of a name tells more than both its ends
 
 /** `text` cut so that it takes no more than `room` pixels; empty where nothing readable is left. */
 function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
@@ -240,7 +241,7 @@ function fitted(context: CanvasRenderingContext2D, text: string, room: number): 
     if (width <= room) return shown
     const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
     if (letters < 3) return ""
-    shown = cutMiddle(text, letters)
+    shown = letters < SHORT ? `${text.slice(0, letters - 1)}…` : cutMiddle(text, letters)
   }
   return ""
 }

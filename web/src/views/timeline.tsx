@@ -154,7 +154,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   )
 }
 
-const GUTTER = 168
+const GUTTER = 184 // as in timeline.css
 
 /** Marks of the search. */
 function useFound(chart: Chart, label: (look: number) => string): Marks | null {
@@ -278,7 +278,7 @@ function GroupName({ row, chart, isOpen, toggle }: { row: Row; chart: Chart; isO
   return (
     <button class="timeline-group" style={place} aria-expanded={isOpen} title={printable(row.group)} onClick={() => toggle(row.group)}>
       <span class="timeline-arrow">{isOpen ? "▾" : "▸"}</span>
-      <span class="timeline-name">{cutMiddle(printable(row.group), 16)}</span>
+      <span class="timeline-name">{printable(row.group).slice(0, 60)}</span>
       {count > 1 ? <span class="quiet">{count}</span> : null}
     </button>
   )

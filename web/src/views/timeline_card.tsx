@@ -7,7 +7,7 @@ import { type Timeline, timelineOf } from "../parts/trace"
 import { profile, selection } from "../state"
 import { text, time } from "../units"
 import { Fact, Words } from "./facts"
-import { argumentText, causeText, labelsOf } from "./timeline_text"
+import { argumentName, argumentText, causeText, labelsOf } from "./timeline_text"
 
 const MOST_ARGUMENTS = 8
 const CARD_WIDTH = 290
@@ -60,7 +60,7 @@ function SpanFacts({ timeline, span }: { timeline: Timeline; span: number }): VN
       <Fact name="began after" of={time(start - timeline.part.extent_ns[0])} />
       {called !== null && called >= 0 ? <Fact name="since its launch call" of={time(called)} /> : null}
       {args.slice(0, MOST_ARGUMENTS).map(([name, value]) => (
-        <Words key={name} name={cutMiddle(printable(name), 32)} of={cutMiddle(argumentText(name, value), 60)} />
+        <Words key={name} name={cutMiddle(argumentName(name), 32)} of={cutMiddle(argumentText(name, value), 60)} />
       ))}
     </>
   )

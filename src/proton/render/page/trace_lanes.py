@@ -12,7 +12,11 @@ from proton.model.trace import Lane, LaneKind
 
 _RANK = re.compile(r"(rank \d+) ").match
 _SM = re.compile(r"(?P<device>.*) SM (?P<number>\d+)").fullmatch
+_CTA = re.compile(
+    r"(?P<kernel>.*?)(?P<device> GPU \d+)? Core(?P<sm>\d+) CTA(?P<cta>\d+)", re.DOTALL
+)
 _DIGITS = re.compile(r"(\d+)")
+_SMS = " SMs"
 # Host threads on top, then devices with graphs above their stream, then the insides of kernels.
 _PLACES = {
     LaneKind.HOST: 0,
@@ -50,15 +54,23 @@ def _shown(number: int, lane: Lane) -> ShownLane:
     elif lane.kind is LaneKind.SM:
         group = "SMs"
         if sm := _SM(name):
-            group, name = f"{sm['device']} SMs", f"SM {sm['number']}"
+            group, name = f"{sm['device']}{_SMS}", f"SM {sm['number']}"
     elif lane.kind is LaneKind.WARP:
         row = row_of_key(lane.key)
-        group, name = ("warps", name) if row is None else (str(row.pid), str(row.tid))
+        group, name = ("warps", name) if row is None else (_cta_name(str(row.pid)), str(row.tid))
     return ShownLane(number, f"{rank} {group}" if rank else group, name, lane.kind)
 
 
+def _cta_name(name: str) -> str:
+    """What tells CTAs apart comes first: kernels have long names."""
+    match = _CTA.fullmatch(name)
+    if match is None:
+        return name
+    return f"CTA {match['cta']} · SM {match['sm']}{match['device'] or ''} · {match['kernel']}"
+
+
 def _key(lane: Lane, shown: ShownLane) -> tuple[object, ...]:
-    by_group = (_PLACES[lane.kind], _natural(shown.group))
+    by_group = (_PLACES[lane.kind], _natural(shown.group.removesuffix(_SMS)))
     if lane.kind in (LaneKind.DEVICE, LaneKind.GRAPH):
         _, stream = stream_named(lane.name)
         return (*by_group, _natural(stream), lane.kind is LaneKind.DEVICE, shown.number)

@@ -35,6 +35,11 @@ def test_multiprocessors_count_in_numbers_not_in_letters() -> None:
     assert names == ["SM 1", "SM 9", "SM 10", "SM 100"]
 
 
+def test_multiprocessors_of_the_first_device_come_first() -> None:
+    found = shown(("GPU 1 SM 0", LaneKind.SM), ("GPU SM 0", LaneKind.SM))
+    assert [group for group, _ in found] == ["GPU SMs", "GPU 1 SMs"]
+
+
 def test_lanes_of_ranks_have_groups_of_their_own() -> None:
     assert shown(
         ("rank 1 GPU Stream 7", LaneKind.DEVICE),
@@ -54,10 +59,10 @@ def test_warps_are_grouped_by_their_cta() -> None:
         for warp in (1, 0)
     ]
     assert [(lane.group, lane.name) for lane in shown_lanes(lanes)] == [
-        ("matmul Core2 CTA2", "warp 0 (line 0)"),
-        ("matmul Core2 CTA2", "warp 1 (line 0)"),
-        ("matmul Core10 CTA10", "warp 0 (line 0)"),
-        ("matmul Core10 CTA10", "warp 1 (line 0)"),
+        ("CTA 2 · SM 2 · matmul", "warp 0 (line 0)"),
+        ("CTA 2 · SM 2 · matmul", "warp 1 (line 0)"),
+        ("CTA 10 · SM 10 · matmul", "warp 0 (line 0)"),
+        ("CTA 10 · SM 10 · matmul", "warp 1 (line 0)"),
     ]
 
 
