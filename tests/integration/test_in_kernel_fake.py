@@ -416,6 +416,8 @@ def test_accesses_to_memory_are_listed_by_line_and_argument(launches: Any) -> No
         ("load", "x_ptr"),
         ("store", "y_ptr"),
     ]
+    names = [each["name"].partition("@")[0] for each in entry["accesses"]]
+    assert names == ["load x_ptr", "store y_ptr"]
     assert entry["launches"] == 1
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
 from proton.inkernel.mode import BufferType, InstrumentationMode
 from proton.inkernel.passes import Pass, load_pass, load_pass_class, options_of
+from proton.inkernel.passes.count_bytes import CountBytes
+from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.passes.record_user_scopes import RecordUserScopes
 from proton.inkernel.passes.thin_records import ThinRecords
 
@@ -54,7 +56,15 @@ def lowering_recipe(
         UsageError: the sampling options or the buffer's size do not fit the kernel.
     """
     memory = BufferType.GLOBAL if is_global else mode.buffer_type
-    return (*_passes_of(mode, "llvm"), *lowering_passes(mode, kernel, memory=memory))
+    own = [_named(each, kernel.parameters) for each in _passes_of(mode, "llvm")]
+    return (*own, *lowering_passes(mode, kernel, memory=memory))
+
+
+def _named(own: Pass, parameters: tuple[str, ...]) -> Pass:
+    """The pass, told what the kernel's parameters are called where it wants to know."""
+    if isinstance(own, CountBytes | RecordMemory):
+        return replace(own, arguments=parameters)
+    return own
 
 
 def _passes_of(mode: InstrumentationMode, level: str) -> list[Pass]:

@@ -33,6 +33,7 @@ WARNINGS_KEY = "proton_warnings"  # texts; a kernel out of Triton's cache was no
 Stage = Callable[[Any, dict[str, Any]], Any]
 _MOST_WORDS = 400  # characters of somebody's error in a warning: ptxas's have all of the PTX
 _KERNEL = re.compile(r'tt\.func public @("[^"]*"|[\w.$-]+)')
+_PARAMETER = re.compile(r"%([\w.$-]+): ")
 
 
 class RecordingStages:
@@ -189,6 +190,7 @@ class RecordingStages:
             shared_bytes=int(metadata["shared"] or 0),
             shared_limit=limits_of(backend, self._target.arch).cta_shared,
             warp_size=int(self._target.warp_size),
+            parameters=_parameter_names(self._ttgir_text),
         )
 
     def _describe(self, lowering: Lowering, metadata: dict[str, Any]) -> None:
@@ -259,6 +261,12 @@ def _told_options(backend: Any, options: Any) -> dict[str, Any]:
         and value != usual.get(name)
         and isinstance(value, str | int | float | bool | None)
     }
+
+
+def _parameter_names(text: str) -> tuple[str, ...]:
+    """The kernel's parameters as its TTGIR calls them."""
+    found = _KERNEL.search(text)
+    return tuple(_PARAMETER.findall(text[found.end() :].partition("\n")[0])) if found else ()
 
 
 def _kernel_name(text: str) -> str:

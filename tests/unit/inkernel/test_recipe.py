@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from proton.inkernel.llvm.lower_text import KernelFacts
 from proton.inkernel.modes import MODES, Default, Loops, Ops, parse_instrumentation
 from proton.inkernel.passes import Pass
+from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_around_ops import RecordAroundOps
 from proton.inkernel.passes.record_loops import RecordLoops
 from proton.inkernel.passes.record_memory import RecordMemory
@@ -29,6 +32,15 @@ def test_modes_of_llvm_text_run_before_records_are_lowered() -> None:
     passes = lowering_recipe(parse_instrumentation("bytes+memory:bins=32"), FACTS)
     assert _names(passes)[:3] == ["count-bytes", "record-memory", "lower-records-circular"]
     assert passes[1] == RecordMemory(bins=32)
+
+
+def test_passes_that_name_parameters_are_told_what_they_are_called() -> None:
+    facts = replace(FACTS, parameters=("x_ptr", "n"))
+    passes = lowering_recipe(parse_instrumentation("bytes+memory:bins=32"), facts)
+    assert passes[:2] == (
+        CountBytes(arguments=("x_ptr", "n")),
+        RecordMemory(bins=32, arguments=("x_ptr", "n")),
+    )
 
 
 def test_the_users_scopes_come_first_and_ctas_last() -> None:

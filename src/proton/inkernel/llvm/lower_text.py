@@ -34,6 +34,7 @@ class KernelFacts:
     shared_bytes: int  # of its own
     shared_limit: int  # that a CTA may have; 0: not checked
     warp_size: int
+    parameters: tuple[str, ...] = ()  # names, in order, as far as they are known
 
 
 def lowering_passes(
