@@ -27,6 +27,7 @@ FEW_TURNS = 8  # where a passage has many records inside
 LAUNCHES = 24
 MODE = "default:buffer_size=65536"  # of a CTA: room for every record of the regions in regions
 NODE_BYTES = 128
+APART = 4096  # nodes between where two launches begin: more than one passes
 TWO_FLOATS = 0x3F8CCCCD_3F800000  # 1.1 and 1.0
 # nodes of the rings that pointers are chased around: in the L1 cache, in the L2 cache, in memory
 RINGS = {"l1": 32, "l2": 4096, "memory": 1 << 22}
@@ -195,21 +196,24 @@ class Suite:
         )  # fmt: skip
 
     def _start(self, part: Part) -> int:
-        """What a launch begins with: a node that no launch before began with, or a number."""
+        """What a launch begins with: a number, or a node as far around the ring as it can be.
+
+        In memory no launch meets a node that another has brought into the cache.
+        """
         if not part.ring:
             return TWO_FLOATS
-        ring = self._rings[part.ring]
+        ring, order = self._rings[part.ring]
         self._launches += 1
-        nodes = RINGS[part.ring]
-        return int(ring.data_ptr()) + self._launches * 7919 % nodes * NODE_BYTES
+        node = int(order[self._launches * APART % len(order)])
+        return int(ring.data_ptr()) + node * NODE_BYTES
 
-    def _ring(self, nodes: int) -> Any:
-        """Nodes in an order that no prefetcher guesses; each begins with the next one's address."""
+    def _ring(self, nodes: int) -> tuple[Any, Any]:
+        """Nodes, each beginning with the next one's address, in an order that nothing guesses."""
         torch, words = self._torch, NODE_BYTES // 8
         ring = torch.zeros(nodes * words, dtype=torch.int64, device="cuda")
         order = torch.randperm(nodes, device="cuda")
         ring[order * words] = ring.data_ptr() + order.roll(-1) * NODE_BYTES
-        return ring
+        return ring, order.cpu()
 
 
 def _nothing_of(part: Part) -> Part:
