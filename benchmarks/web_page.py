@@ -6,8 +6,7 @@ Needs the built page (`make web`), Chromium and the package playwright. Chromium
 paints in software: a screen with a GPU does better. Times of opening are by the wall clock, from
 the request for the page until its content was painted. A frame's time is from one animation frame
 to the next, with the browser's limit of 60 a second taken off, while a script turns the wheel: from
-the whole trace into microseconds and back. `--model` takes a recorded tree for the size of a page;
-without one a made-up tree of the same shape serves.
+the whole trace into microseconds and back. The size is that of a recorded tree's page.
 """
 
 from __future__ import annotations
@@ -26,15 +25,16 @@ from typing import TYPE_CHECKING, Any
 
 from proton.files.read import read_profile
 from proton.files.write import write_profile
-from proton.model.profile import Profile
 from proton.render.html import page_of, template
 from stats import Result, estimate, parser, report
-from web_work import big_trace, model_tree, wide_tree
+from web_work import big_trace, wide_tree
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SOURCE = Path(__file__).resolve().parent.parent / "src"
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src"
+MODEL = ROOT / "tests" / "data" / "h200" / "gpt2.hatchet"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 UNLIMITED = ("--disable-frame-rate-limit", "--disable-gpu-vsync")
 FRAME = "timeline frame"  # the measure that the page takes of each frame
@@ -172,14 +172,12 @@ def trace_results(driver: Any, folder: Path, spans: int, rounds: int) -> list[Re
     ]
 
 
-def size_results(model: Path | None) -> list[Result]:
+def size_results(model: Path) -> list[Result]:
     """The page of a model's training, and of nothing."""
-    profile: Profile = (
-        model_tree() if model is None else read_profile(model.read_bytes(), model.name)
-    )
-    note = "made up" if model is None else "recorded"
+    profile = read_profile(model.read_bytes(), model.name)
     size = len(page_of([profile]).encode()) / 1000
     empty = len(template().encode()) / 1000
+    note = f"{0 if profile.tree is None else len(profile.tree)} contexts, as recorded"
     return [
         Result("size of the page of GPT-2's training", "KB", estimate([size]), bar=500, note=note),
         Result("size of a page without data", "KB", estimate([empty]), bar=400),
@@ -191,7 +189,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--spans", type=int, default=1_000_000, help="of the large trace")
     arguments.add_argument("--nodes", type=int, default=50_000, help="of the wide tree")
-    arguments.add_argument("--model", type=Path, help="a recorded tree of GPT-2's training")
+    arguments.add_argument("--model", type=Path, default=MODEL, help="a tree of GPT-2's training")
     options = arguments.parse_args()
     try:
         from playwright.sync_api import sync_playwright

@@ -1,4 +1,4 @@
-"""Large made-up profiles for the benchmarks and tests of pages: traces, wide trees, a model."""
+"""Large made-up profiles for the benchmarks and tests of pages: traces and wide trees."""
 
 from __future__ import annotations
 
@@ -92,24 +92,6 @@ def wide_tree(node_count: int, seed: int = 0) -> Profile:
         scope = build.add(0, Frame(f"layer{number // 100}_step{number}"))
         build.kernel(scope, f"kernel_{number % 50}_fp16", numbers)
     return build.profile("wide.hatchet")
-
-
-def model_tree(seed: int = 0) -> Profile:
-    """The training of a model of twelve layers, as GPT-2's looks: 700 contexts with details."""
-    numbers = random.Random(seed)
-    build = _TreeBuilder()
-    for phase in ("forward", "backward"):
-        top = build.add(0, Frame(phase))
-        for layer in range(LAYERS):
-            block = build.add(top, Frame(f"transformer.h.{layer}"))
-            for module in ("ln_1", "attn", "ln_2", "mlp"):
-                inner = build.add(block, Frame(module))
-                for number in range(4):
-                    build.kernel(inner, f"nvjet_sm90_tst_{module}_{number}_128x256", numbers)
-    optimizer = build.add(0, Frame("optimizer"))
-    for number in range(40):
-        build.kernel(optimizer, f"multi_tensor_apply_kernel_adam_{number}", numbers)
-    return build.profile("gpt2.hatchet")
 
 
 class _TreeBuilder:

@@ -301,7 +301,6 @@ def replace_name(span: Span) -> Span:
 def test_a_training_trace_fits_the_window(
     tmp_path: Path,
     open_report: OpenReport,
-    picture: Callable[[Opened, str], None],
     width: int,
     height: int,
     dark: bool,
@@ -311,8 +310,3 @@ def test_a_training_trace_fits_the_window(
     legend = opened.page.locator(".timeline-legend").bounding_box()
     assert legend is not None
     assert legend["height"] < 90
-    if width == 1280 and not dark:
-        click(opened, "stream 7", 0.6)
-        opened.page.mouse.move(x_of(opened, 0.4), y_of(opened, "stream 7"))
-        opened.page.wait_for_timeout(400)
-        picture(opened, "timeline")
