@@ -140,10 +140,10 @@ function addMetric(nodes: Nodes, row: number, metric: string, value: unknown, fa
   }
 }
 
+const KINDS = new RegExp(`^r[${KIND_LETTERS}]*$`)
+
 function isKinds(kinds: unknown, size: number): kinds is string {
-  if (typeof kinds !== "string" || kinds.length !== size || kinds[0] !== "r") return false
-  for (const letter of kinds) if (!KIND_LETTERS.includes(letter)) return false
-  return true
+  return typeof kinds === "string" && kinds.length === size && KINDS.test(kinds)
 }
 
 const PLACE = /^.+:\d{1,9}@.+$/s
