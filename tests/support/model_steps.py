@@ -48,12 +48,13 @@ def write_steps(
     *,
     seed: int = 1,
     layers: int = 12,
+    steps: int = STEPS,
     slower: Mapping[str, float] | None = None,
     leave_out: tuple[str, ...] = (),
     more: Kernels | None = None,
 ) -> Path:
     """Write the profile; kernels in `slower` take that many times as long."""
-    maker = _Maker(random.Random(seed), slower or {}, leave_out)
+    maker = _Maker(random.Random(seed), slower or {}, leave_out, steps)
     root = maker.scope("ROOT", {"count": 0, "time (ns)": 0, "flops16": 0, "bytes": 0})
     forward = maker.child(root, "forward")
     for layer in range(layers):
@@ -87,8 +88,13 @@ def write_steps(
 
 class _Maker:
     def __init__(
-        self, chance: random.Random, slower: Mapping[str, float], leave_out: tuple[str, ...]
+        self,
+        chance: random.Random,
+        slower: Mapping[str, float],
+        leave_out: tuple[str, ...],
+        steps: int,
     ) -> None:
+        self._steps = steps
         self.chance = chance
         self._slower = slower
         self._leave_out = leave_out
@@ -111,17 +117,18 @@ class _Maker:
         if name in self._leave_out:
             return
         microseconds, flops, size, registers, shared, grid = numbers
+        steps = self._steps
         middle = 1000 * microseconds * self._slower.get(name, 1.0)
-        times = sorted(round(middle * self.chance.lognormvariate(0, 0.02)) for _ in range(STEPS))
-        metrics = {"time (ns)": sum(times), "count": STEPS, "device_id": "0", "device_type": "CUDA"}
+        times = sorted(round(middle * self.chance.lognormvariate(0, 0.02)) for _ in range(steps))
+        metrics = {"time (ns)": sum(times), "count": steps, "device_id": "0", "device_type": "CUDA"}
         if flops:
-            metrics["flops16"] = flops * STEPS
-        metrics["bytes"] = round(size * STEPS)
+            metrics["flops16"] = flops * steps
+        metrics["bytes"] = round(size * steps)
         node = self.scope(name, metrics)
         node["detail"] = [
             times[0],
             times[-1],
-            times[STEPS // 2 - 1],
+            times[steps // 2 - 1],
             times[-1],
             {
                 "grid": grid,

@@ -74,6 +74,21 @@ def test_a_kernel_is_selected_in_the_profile_that_has_it(
     assert "profile=1" in opened.hash()
 
 
+def test_recordings_of_more_steps_are_compared_at_equal_runs(
+    open_report: Open, tmp_path: Path
+) -> None:
+    few = write_steps(tmp_path / "few.hatchet", steps=10)
+    many = write_steps(tmp_path / "many.hatchet", seed=2, slower={"flash_bwd": 1.2})
+    opened = open_report(few, many, hash="view=diff")
+    assert opened.texts("button[aria-pressed=true]") == ["In both 10", "At equal runs"]
+    assert "at 2.00 times the runs" in opened.texts(".side.total span")[0]
+    assert opened.texts(NAMES)[0] == "flash_bwd"
+    assert opened.texts(".verdict")[:2] == ["slower", "more runs"]
+    opened.page.click("button:has-text('Total')")
+    assert opened.texts(".sure .change")[0].startswith("+")
+    assert "zoom.diff=kernels.-size.total" in opened.hash()
+
+
 def test_scopes_are_compared_too(open_report: Open, pair: tuple[Path, Path]) -> None:
     opened = open_report(*pair, hash="view=diff")
     opened.page.click("button:has-text('Scopes')")

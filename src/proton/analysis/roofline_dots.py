@@ -1,7 +1,7 @@
 """Kernels against the roof of their device: work, rate, least time and what could be won.
 
 One dot for each name that declares work, over all its contexts on one device. A scope that declares
-work itself is one too: what ran below it is its time.
+work itself is one too: what ran below it is its time. Copies are none.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ def dots_of(profile: Profile) -> list[Dot]:
         if _WORK.isdisjoint(own) or row == 0 or not time_ns:
             continue
         frame, device = tree.frames[row], devices[row]
+        if frame.kind is FrameKind.COPY:  # most cross the bus, which is no roof of the device
+            continue
         dot = dots.get((frame.name, device))
         if dot is None:
             dot = dots[frame.name, device] = Dot(frame.name, frame.kind, row, device)

@@ -1,35 +1,17 @@
-"""Tests of what became slower: verdicts, their intervals, and what is not enough to tell."""
+"""Tests of what became slower: order, matching of contexts, ranks, launches, scopes."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from proton.analysis.compare import (
-    FASTER,
-    FEWER_RUNS,
-    GONE,
-    MORE_RUNS,
-    NEW,
-    NOT_ENOUGH,
-    SAME,
-    SLOWER,
-    Comparison,
-    change_between,
-    change_of_all,
-)
-from proton.analysis.run_times import RANKS, SPREAD, Runs
-from proton.analysis.uncertainty import variance_of_sum
+from proton.analysis.change import FASTER, GONE, MORE_RUNS, NEW, SAME, SLOWER
+from proton.analysis.compare import Comparison
+from proton.analysis.run_times import RANKS, SPREAD
 from proton.model.detail import detail_of
 from proton.model.metric import Metrics
 from proton.model.profile import Profile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from tests.support.profiles import Row, profile_of
-
-
-def runs(*times: float) -> Runs:
-    return Runs(sum(times), len(times), variance_of_sum(times), SPREAD)
 
 
 def recorded(**kernels: tuple[int, ...]) -> Profile:
@@ -41,60 +23,6 @@ def recorded(**kernels: tuple[int, ...]) -> Profile:
     assert profile.tree is not None
     details = {row: detail_of(times) for row, times in enumerate(kernels.values(), 2)}
     return replace(profile, tree=replace(profile.tree, details=details))
-
-
-def test_a_change_beyond_chance_is_slower_or_faster() -> None:
-    fast, slow = runs(1000, 1010, 1020, 1010), runs(1500, 1510, 1520, 1510)
-    assert change_between(fast, slow).verdict == SLOWER
-    assert change_between(slow, fast).verdict == FASTER
-
-
-def test_the_interval_is_around_the_change() -> None:
-    change = change_between(runs(1000, 1100, 1200, 1100), runs(1500, 1600, 1700, 1600))
-    assert (change.change_ns, change.by_runs_ns, change.basis) == (2000, 0, SPREAD)
-    assert change.half_width_ns == pytest.approx(565, rel=0.02)  # 2.447 * sqrt(2 * 4 * 6667)
-    assert change.per_run == pytest.approx(500 / 1100)
-    assert change.per_run_half_width == pytest.approx(565 / 4400, rel=0.02)
-
-
-def test_a_change_within_chance_is_none() -> None:
-    change = change_between(runs(1000, 3000, 2000), runs(1100, 3100, 2100))
-    assert change.verdict == SAME
-    assert change.change_ns == 300
-
-
-def test_more_runs_of_the_same_length_are_not_slower() -> None:
-    few, many = runs(1000, 1100, 1200), runs(*(1000, 1100, 1200) * 3)
-    change = change_between(few, many)
-    assert (change.verdict, change.by_runs_ns) == (MORE_RUNS, 6600)
-    assert change_between(many, few).verdict == FEWER_RUNS
-
-
-def test_what_only_one_profile_has_is_new_or_gone() -> None:
-    change = change_between(None, runs(5, 5))
-    assert (change.verdict, change.change_ns, change.half_width_ns) == (NEW, 10, None)
-    change = change_between(runs(5, 5), None)
-    assert (change.verdict, change.change_ns) == (GONE, -10)
-
-
-def test_many_kernels_are_compared_by_their_sum_alone() -> None:
-    many_short, few_long = runs(*(100, 110, 120) * 20), runs(1000, 1010, 1020)
-    change = change_of_all(many_short, few_long)  # faster in all, though a run takes longer
-    assert (change.verdict, change.change_ns, change.per_run) == (FASTER, -3570, None)
-    assert change_of_all(few_long, few_long).verdict == SAME
-    assert change_of_all(Runs(1000, 2), Runs(900, 2)).verdict == NOT_ENOUGH
-    assert change_of_all(None, few_long).verdict == NEW
-
-
-def test_without_variance_it_says_that_there_is_not_enough() -> None:
-    change = change_between(Runs(1000, 2), Runs(1500, 2))
-    assert (change.verdict, change.half_width_ns) == (NOT_ENOUGH, None)
-    assert change.per_run == pytest.approx(0.5)
-    assert change_between(Runs(1000, None), Runs(1500, 2)).verdict == NOT_ENOUGH
-
-
-def test_equal_profiles_are_the_same_even_where_little_is_known() -> None:
-    assert change_between(Runs(1000, 2), Runs(1000, 2)).verdict == SAME
 
 
 def test_kernels_stand_in_the_order_of_their_change_whichever_way() -> None:
@@ -118,8 +46,7 @@ def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
 
     (kernel,) = Comparison(mixed(1), mixed(3)).kernels()
     assert kernel.change.verdict == MORE_RUNS
-    assert kernel.change.per_run == pytest.approx(0)
-    assert kernel.change.by_runs_ns == kernel.change.change_ns == 73_200
+    assert (kernel.change.change_ns, kernel.change.by_speed_ns) == (73_200, 0)
 
 
 def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
@@ -133,6 +60,22 @@ def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
     moved = replace(after, tree=replace(after.tree, frames=frames))
     (kernel,) = Comparison(before, moved).kernels()
     assert (kernel.change.verdict, kernel.change.basis) == (SLOWER, SPREAD)
+
+
+def test_recordings_of_more_steps_are_compared_at_equal_runs() -> None:
+    few = recorded(a=(1000, 1010, 1020), b=(500, 510, 520))
+    many = recorded(a=(1000, 1010, 1020) * 3, b=(500, 510, 520) * 3)
+    comparison = Comparison(few, many)
+    assert comparison.ratio() == 3
+    whole = comparison.scopes()[0].change
+    assert (whole.verdict, whole.change_ns, whole.by_speed_ns) == (MORE_RUNS, 9120, 0)
+
+
+def test_kernels_that_ran_more_often_each_in_its_own_way_have_no_common_ratio() -> None:
+    before = recorded(a=(1000, 1010), b=(500, 510))
+    after = recorded(a=(1000, 1010) * 2, b=(500, 510))
+    assert Comparison(before, after).ratio() == 1
+    assert Comparison(before, recorded(other=(5, 6))).ratio() == 1
 
 
 def test_ranks_in_both_are_compared_one_by_one() -> None:

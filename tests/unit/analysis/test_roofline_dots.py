@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from proton.analysis.roofline_dots import dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
+from proton.model.frame import FrameKind
 from tests.support.profiles import H200, Row, profile_of
 
 SLOW = Device("CUDA", "1", "80", 108, 1_410_000, 1_215_000, 5120)
@@ -80,6 +83,14 @@ def test_a_scope_that_declares_work_has_the_time_below_it() -> None:
     rows: list[Row] = [(0, "ROOT", {}), (1, "s", {"flops16": 1e6}), (2, "k", kernel(700))]
     (dot,) = dots_of(profile_of(rows))
     assert (dot.name, dot.time_ns, dot.count) == ("s", 700, 2)
+
+
+def test_copies_are_no_dots() -> None:
+    profile = profile_of([(0, "ROOT", {}), (1, "<memcpy DtoH>", kernel(10, bytes=8))])
+    tree = profile.tree
+    assert tree is not None
+    frames = [tree.frames[0], tree.frames[1]._replace(kind=FrameKind.COPY)]
+    assert dots_of(replace(profile, tree=replace(tree, frames=frames))) == []
 
 
 def test_no_time_no_dots() -> None:

@@ -16,6 +16,6 @@ test("no change at all is an empty bar", () => {
 })
 
 test("the scale leaves room for the interval of the largest change, but not for all doubt", () => {
-  expect(largestChange([{ change_ns: -100, half_width_ns: 20 }])).toBe(120)
-  expect(largestChange([{ change_ns: 100, half_width_ns: 1e9 }])).toBe(200)
+  expect(largestChange([[-100, 20]])).toBe(120)
+  expect(largestChange([[100, 1e9]])).toBe(200)
 })

@@ -9,9 +9,9 @@ export interface DiffBar {
   high: number | null
 }
 
-/** The change that takes half of the width. */
-export function largestChange(changes: readonly { change_ns: number; half_width_ns: number | null }[]): number {
-  return changes.reduce((most, each) => Math.max(most, Math.abs(each.change_ns) + Math.min(each.half_width_ns ?? 0, Math.abs(each.change_ns))), 0)
+/** The change that takes half of the width, of changes and halves of their intervals. */
+export function largestChange(changes: readonly (readonly [number, number | null])[]): number {
+  return changes.reduce((most, [change, half]) => Math.max(most, Math.abs(change) + Math.min(half ?? 0, Math.abs(change))), 0)
 }
 
 /** Intervals that reach further than the bar's half are cut there. */

@@ -91,9 +91,20 @@ describe("dots", () => {
   })
 })
 
-test("names stand beside the largest dots, never on each other", () => {
-  const dots = [dot({ time_ns: 9000 }), dot({ time_ns: 8000, flops_per_s: 1.01e14 }), dot({ time_ns: 7000, flops_per_s: 1.02e14 })]
-  const plot = layoutRoofline(DEVICE, dots, FRAME)
-  const labels = labelsOf(plot, () => "a_kernel", FRAME)
-  expect(labels.map((label) => [label.index, label.anchor])).toEqual([[0, "start"], [1, "end"]])
+test("names stand beside the largest dots, never on each other or on dots", () => {
+  const dots = [9000, 8000, 7000, 10].map((time_ns, at) => dot({ time_ns, flops_per_s: (1 + at / 100) * 1e14 }))
+  const labels = labelsOf(layoutRoofline(DEVICE, dots, FRAME), () => "a_kernel", FRAME)
+  expect(labels.map((label) => label.index)).toEqual([0, 1, 2])
+  expect(new Set(labels.map((label) => `${label.anchor} ${Math.sign(label.y - (labels[0]?.y ?? 0))}`)).size).toBe(3)
+})
+
+test("roofs that are close to each other keep the name of the one that is used", () => {
+  const device = { ...DEVICE, roofs: DEVICE.roofs.map((roof) => ({ ...roof, flops_per_s: 9e14 + roof.width })) }
+  const roofs = layoutRoofline(device, [dot({ width: 32 })], FRAME).roofs
+  expect(roofs.map((roof) => roof.isLabelled)).toEqual([false, true])
+})
+
+test("some of the slope is seen though all kernels are far to the right", () => {
+  const plot = layoutRoofline(DEVICE, [dot({ intensity: 5000 })], FRAME)
+  expect((plot.memory?.x2 as number) - (plot.memory?.x1 as number)).toBeGreaterThan(150)
 })

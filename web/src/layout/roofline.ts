@@ -28,6 +28,8 @@ export interface RoofLine {
   flops: number
   /** Whether some kernel computes in this precision. */
   isUsed: boolean
+  /** Whether its name fits above it without lying on another's. */
+  isLabelled: boolean
   /** From the ridge to the right edge. */
   x1: number
   x2: number
@@ -72,10 +74,16 @@ export function layoutRoofline(device: RoofDevice, dots: readonly RoofDot[], fra
     width: roof.width,
     flops: roof.flops_per_s,
     isUsed: used.has(roof.width),
+    isLabelled: false,
     x1: bandwidth === null ? frame.left : Math.max(frame.left, x.at(roof.flops_per_s / bandwidth)),
     x2: frame.width - frame.right,
     y: y.at(roof.flops_per_s),
   }))
+  const taken: number[] = []
+  for (const roof of [...roofs].sort((a, b) => Number(b.isUsed) - Number(a.isUsed))) {
+    roof.isLabelled = isShown(roof, frame) && taken.every((y) => Math.abs(y - roof.y) >= LINE)
+    if (roof.isLabelled) taken.push(roof.y)
+  }
   const longest = dots.reduce((most, dot) => Math.max(most, dot.time_ns), 0)
   const placed: PlacedDot[] = []
   dots.forEach((dot, index) => {
@@ -90,6 +98,11 @@ export function layoutRoofline(device: RoofDevice, dots: readonly RoofDot[], fra
   return { x, y, roofs, memory: memoryLine(device, x, y), dots: placed, unplaced: dots.length - placed.length }
 }
 
+/** Whether some of a roof is inside the plot. */
+export function isShown(roof: RoofLine, frame: Frame): boolean {
+  return roof.x1 < roof.x2 && roof.y >= frame.top && roof.y <= frame.height - frame.bottom
+}
+
 export interface DotLabel {
   index: number
   text: string
@@ -101,33 +114,45 @@ export interface DotLabel {
 const MOST_LABELS = 8
 const LETTER = 6.2 // pixels of a letter, about
 const LINE = 13
+const ROOF_LABEL = 150 // pixels of the name of a roof, about
 
-/** Names beside the largest dots, left out where they would lie on each other. */
+/** Names beside the largest dots, left out where they would lie on each other or on dots. */
 export function labelsOf(plot: Roofline, nameOf: (index: number) => string, frame: Frame): DotLabel[] {
-  const taken: [number, number, number, number][] = []
+  const taken: Box[] = plot.dots.map((dot) => [dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius])
+  for (const roof of plot.roofs) if (roof.isLabelled) taken.push([roof.x2 - ROOF_LABEL, roof.y - LINE - 4, roof.x2, roof.y])
   const found: DotLabel[] = []
-  for (const dot of plot.dots) {
-    if (found.length === MOST_LABELS) break
+  plot.dots.forEach((dot, own) => {
+    if (found.length === MOST_LABELS) return
     const text = nameOf(dot.index)
-    const width = text.length * LETTER
-    for (const anchor of ["start", "end"] as const) {
-      const x = anchor === "start" ? dot.x + dot.radius + 4 : dot.x - dot.radius - 4
-      const left = anchor === "start" ? x : x - width
-      const box: [number, number, number, number] = [left, dot.y - LINE / 2, left + width, dot.y + LINE / 2]
-      const isInside = box[0] >= frame.left && box[2] <= frame.width - 2 && box[1] >= 0
-      if (!isInside || taken.some((other) => overlap(box, other))) continue
+    for (const [x, y, anchor] of spotsBeside(dot)) {
+      const left = anchor === "start" ? x : x - text.length * LETTER
+      const box: Box = [left, y - LINE / 2, left + text.length * LETTER, y + LINE / 2]
+      const isInside = box[0] >= frame.left && box[2] <= frame.width - 2 && box[1] >= 0 && box[3] <= frame.height - frame.bottom
+      if (!isInside || taken.some((other, at) => at !== own && overlap(box, other))) continue
       taken.push(box)
-      found.push({ index: dot.index, text, x, y: dot.y + 4, anchor })
-      break
+      found.push({ index: dot.index, text, x, y: y + 4, anchor })
+      return
     }
-  }
+  })
   return found
 }
 
-function overlap(first: readonly number[], second: readonly number[]): boolean {
-  const [left, top, right, bottom] = first as [number, number, number, number]
-  const [otherLeft, otherTop, otherRight, otherBottom] = second as [number, number, number, number]
-  return left < otherRight && otherLeft < right && top < otherBottom && otherTop < bottom
+/** Left, top, right, bottom. */
+type Box = [number, number, number, number]
+
+/** Where a name may stand: right, left, below, above. */
+function spotsBeside(dot: PlacedDot): [number, number, "start" | "end"][] {
+  const away = dot.radius + 4
+  return [
+    [dot.x + away, dot.y, "start"],
+    [dot.x - away, dot.y, "end"],
+    [dot.x + 2, dot.y + away + LINE / 2, "start"],
+    [dot.x + 2, dot.y - away - LINE / 2, "start"],
+  ]
+}
+
+function overlap(first: Box, second: Box): boolean {
+  return first[0] < second[2] && second[0] < first[2] && first[1] < second[3] && second[1] < first[3]
 }
 
 /** The dot nearest to a point and not far from it; -1 for none. */
@@ -145,7 +170,9 @@ function axesOf(device: RoofDevice, dots: readonly RoofDot[], frame: Frame, used
   const shown = roofs.length > 0 ? roofs : device.roofs
   const bandwidth = device.bytes_per_s
   const ridges = bandwidth === null ? [] : shown.map((roof) => roof.flops_per_s / bandwidth)
-  const intensities = [...dots.map((dot) => dot.intensity).filter(isPositive), ...ridges]
+  // Some of the slope is always seen, or nobody knows where it is.
+  const slope = ridges.length === 0 ? [] : [Math.min(...ridges) / 12]
+  const intensities = [...dots.map((dot) => dot.intensity).filter(isPositive), ...ridges, ...slope]
   const [lowX, highX] = spread(intensities, 0.1, 1000, 2.5, 6)
   const x = axis(lowX, highX, frame.left + EDGE, frame.width - frame.right - EDGE)
   const rates = dots.map((dot) => spotOf(dot, bandwidth, x)?.[1] ?? null).filter(isPositive)

@@ -17,11 +17,11 @@ export interface DiffChange {
   after: DiffRuns | null
   change_ns: number
   half_width_ns: number | null
-  /** The part of the change that came from running more or less often. */
-  by_runs_ns: number | null
-  /** The change of a run, as a share of what it took before. */
-  per_run: number | null
-  per_run_half_width: number | null
+  /** The part of the change that came from slower runs, not from more of them. */
+  by_speed_ns: number | null
+  speed_half_width_ns: number | null
+  /** What the runs after would have taken at the speed before. */
+  expected_ns: number | null
   basis: string | null
 }
 
@@ -49,6 +49,8 @@ export interface DiffPart {
   confidence: number
   before: DiffSide
   after: DiffSide
+  /** How many times as often all kernels ran, where that is one number; else 1. */
+  runs_ratio: number
   total: DiffChange
   kernels: DiffKernel[]
   new: DiffKernel[]

@@ -4,10 +4,28 @@ import { largestChange } from "../layout/diff_bar"
 import { baseName, cutMiddle, printable } from "../names"
 import { type DiffPart, type DiffSide, diffOf } from "../parts/diff"
 import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../state"
-import { count, moment, percent, text, time } from "../units"
+import { count, moment, plain, text, time } from "../units"
 import { Choice } from "./choice"
 import "./diff.css"
-import { Bar, type DiffRow as Row, Launches, Name, Sure, VerdictMark, changeOf, countsText, halfShare, halfTime, nameOf, shownName, signedText, toneOf } from "./diff_cells"
+import {
+  Bar,
+  Launches,
+  type Measure,
+  Name,
+  type DiffRow as Row,
+  Sure,
+  VerdictMark,
+  changeOf,
+  countsText,
+  halfShare,
+  halfTime,
+  measured,
+  nameOf,
+  perRun,
+  shownName,
+  signedText,
+  toneOf,
+} from "./diff_cells"
 import { Num } from "./number"
 import { Table, type TableColumn, orderOf, stepFrom } from "./table"
 import type { View } from "./view"
@@ -25,42 +43,70 @@ export const diff: View = {
   onKey,
 }
 
-/** `<list>.<sort>` in the address. */
-function stateOf(part: DiffPart): { of: Of; sort: string } {
-  const [word, sort] = (zoom.value[ID] ?? "").split(".")
+interface DiffState {
+  of: Of
+  sort: string
+  by: Measure
+}
+
+/** `<list>.<sort>.<measure>` in the address. */
+function stateOf(part: DiffPart): DiffState {
+  const [word, sort, by] = (zoom.value[ID] ?? "").split(".")
   const of = (["kernels", "scopes", "new", "gone"] as const).find((each) => each === word)
-  return { of: of !== undefined && part[of].length > 0 ? of : "kernels", sort: sort || LARGEST_FIRST }
+  const usual = part.runs_ratio === 1 ? "total" : "speed"
+  return {
+    of: of !== undefined && part[of].length > 0 ? of : "kernels",
+    sort: sort || LARGEST_FIRST,
+    by: by === "total" || by === "speed" ? by : usual,
+  }
 }
 
 function Diff(): VNode | null {
   const part = page.value === null ? null : diffOf(page.value)
   if (part === null) return null
-  const { of, sort } = stateOf(part)
+  const state = stateOf(part)
+  const { of, sort, by } = state
+  const go = (to: Partial<DiffState>): void => {
+    const next = { ...state, ...to }
+    setZoom(ID, `${next.of}.${next.sort}.${next.by}`)
+  }
   const rows = rowsOf(part, of)
   const lists = (["kernels", "scopes", "new", "gone"] as const).filter((each) => part[each].length > 0 || each === "kernels")
+  const areRunsEqual = part.kernels.every((row) => row.before?.count === row.after?.count)
   return (
     <div class="diff-view">
-      <Told part={part} />
+      <Told part={part} by={by} />
       <div class="toolbar">
         <Choice
           label="what to list"
           options={lists.map((each) => ({ id: each, title: listTitle(part, each) }))}
           value={of}
-          onPick={(id) => setZoom(ID, `${id}.${sort}`)}
+          onPick={(id) => go({ of: id as Of })}
         />
+        {areRunsEqual ? null : (
+          <Choice
+            label="what to compare"
+            options={[
+              { id: "speed", title: "At equal runs", hint: "what the change would be if everything ran as often as before" },
+              { id: "total", title: "Total", hint: "all the time, however often it ran" },
+            ]}
+            value={by}
+            onPick={(id) => go({ by: id === "speed" ? "speed" : "total" })}
+          />
+        )}
         {of === "scopes" && part.more_scopes > 0 ? <span class="quiet">the {part.scopes.length} that changed most</span> : null}
         <span class="gap" />
-        <span class="quiet">{sumOf(rows)}</span>
+        <span class="quiet">{sumOf(rows, by)}</span>
       </div>
       <Table
         label="changes"
-        columns={columnsOf(part, of)}
+        columns={columnsOf(part, of, by)}
         rows={rows}
         idOf={idOf}
         isSelected={isSelected}
         onSelect={select}
         sort={sort}
-        onSort={(next) => setZoom(ID, `${of}.${next}`)}
+        onSort={(next) => go({ sort: next })}
       />
       <p class="quiet note">
         ± is an interval of {Math.round(100 * part.confidence)} % confidence for runs like the recorded ones. Recordings made at other times may differ by more:
@@ -81,19 +127,25 @@ function listTitle(part: DiffPart, of: Of): string {
 }
 
 /** The whole in one line: before, after, and by how much. */
-function Told({ part }: { part: DiffPart }): VNode {
-  const { total } = part
-  const share = total.before === null || !(total.before.total_ns > 0) ? null : total.change_ns / total.before.total_ns
+function Told({ part, by }: { part: DiffPart; by: Measure }): VNode {
+  const { total, runs_ratio: ratio } = part
+  const [change, half] = measured(total, by)
+  const whole = by === "speed" ? total.expected_ns : (total.before?.total_ns ?? null)
+  const share = whole === null || !(whole > 0) ? null : change / whole
+  const what = by === "speed" && ratio !== 1 ? `all kernels, at ${text(plain(ratio))} times the runs` : "all kernels"
   return (
     <div class="diff-head">
       <Side title="before" of={part.before} total={total.before?.total_ns ?? null} />
       <span class="arrow">→</span>
       <Side title="after" of={part.after} total={total.after?.total_ns ?? null} />
-      <div class={`side total ${toneOf(total)}`}>
+      <div class={`side total ${toneOf(total, change)}`}>
         <strong>
-          {signedText(time(total.change_ns), total.change_ns)} {share === null ? "" : `(${signedText(percent(share), share)})`}
+          {signedText(time(change), change)} {share === null ? "" : `(${signedText(changeOf(share), share)})`}
         </strong>
-        <span>{total.half_width_ns === null ? "all kernels" : `all kernels, ± ${text(time(total.half_width_ns))}`}</span>
+        <span>
+          {what}
+          {half === null ? "" : `, ± ${text(time(half))}`}
+        </span>
       </div>
       {part.notes.map((note) => (
         <p class="bad" key={note}>
@@ -121,9 +173,10 @@ function rowsOf(part: DiffPart, of: Of): Row[] {
   return fits === null ? all : all.filter((row) => fits(nameOf(row)) || fits(shownName(row)))
 }
 
-function sumOf(rows: readonly Row[]): string {
-  const slower = rows.reduce((sum, row) => sum + Math.max(row.change_ns, 0), 0)
-  const faster = rows.reduce((sum, row) => sum + Math.min(row.change_ns, 0), 0)
+function sumOf(rows: readonly Row[], by: Measure): string {
+  const changes = rows.map((row) => measured(row, by)[0])
+  const slower = changes.reduce((sum, change) => sum + Math.max(change, 0), 0)
+  const faster = changes.reduce((sum, change) => sum + Math.min(change, 0), 0)
   return `longer ${signedText(time(slower), slower)}, shorter ${signedText(time(faster), faster)}`
 }
 
@@ -131,31 +184,35 @@ const PER_RUN: TableColumn<Row> = {
   id: "per",
   title: "of a run",
   hint: "change of the time of one run, with its interval of confidence",
-  width: 120,
+  width: 114,
   unit: 1.2,
-  key: (row) => row.per_run,
-  cell: (row) => <Sure of={changeOf(row.per_run)} value={row.per_run ?? 0} half={halfShare(row)} tone={toneOf(row)} />,
+  key: perRun,
+  cell: (row) => <Sure of={changeOf(perRun(row))} value={perRun(row) ?? 0} half={halfShare(row)} tone={toneOf(row)} />,
 }
 
-function columnsOf(part: DiffPart, of: Of): TableColumn<Row>[] {
-  const largest = largestChange(part[of])
+function columnsOf(part: DiffPart, of: Of, by: Measure): TableColumn<Row>[] {
+  const all: Row[] = part[of]
+  const largest = largestChange(all.map((row) => measured(row, by)))
   const isBoth = of === "kernels" || of === "scopes"
   const name: TableColumn<Row> = {
     id: "name",
     title: of === "scopes" ? "scope" : "kernel",
     isText: true,
     key: (row) => shownName(row).toLowerCase(),
-    cell: (row) => <Name of={row} />,
+    cell: (row, room) => <Name of={row} room={room} />,
   }
   const change: TableColumn<Row> = {
     id: "size",
     title: "change",
-    hint: "of the total time, with its interval of confidence; sorted by its size, whichever way",
-    width: 142,
-    key: (row) => Math.abs(row.change_ns),
-    cell: (row) => <Sure of={time(row.change_ns)} value={row.change_ns} half={halfTime(row)} tone={toneOf(row)} />,
+    hint: `of the total time${by === "speed" ? " at equal runs" : ""}, with its interval of confidence; sorted by its size, whichever way`,
+    width: 138,
+    key: (row) => Math.abs(measured(row, by)[0]),
+    cell: (row) => {
+      const found = measured(row, by)
+      return <Sure of={time(found[0])} value={found[0]} half={halfTime(found)} tone={toneOf(row, found[0])} />
+    },
   }
-  const bar: TableColumn<Row> = { id: "bar", title: "faster ◂ ▸ slower", width: 140, isText: true, cell: (row) => <Bar of={row} largest={largest} /> }
+  const bar: TableColumn<Row> = { id: "bar", title: "faster ◂ ▸ slower", width: 118, isText: true, cell: (row) => <Bar of={row} by={by} largest={largest} /> }
   if (!isBoth) {
     const side = of === "new" ? "after" : "before"
     return [
@@ -166,19 +223,15 @@ function columnsOf(part: DiffPart, of: Of): TableColumn<Row>[] {
       { id: "run", title: "a run", width: 96, key: (row) => row[side]?.mean_ns ?? null, cell: (row) => <Num of={time(row[side]?.mean_ns)} /> },
     ]
   }
-  const all: Row[] = part[of]
   return [
     name,
-    { id: "verdict", title: "verdict", width: 86, isText: true, key: (row) => row.verdict, cell: (row) => <VerdictMark of={row} /> },
+    { id: "verdict", title: "verdict", width: 82, isText: true, key: (row) => row.verdict, cell: (row) => <VerdictMark of={row} /> },
     change,
     bar,
     ...(of === "kernels" ? [PER_RUN] : []),
-    { id: "before", title: "before", width: 84, key: (row) => row.before?.total_ns ?? null, cell: (row) => <Num of={time(row.before?.total_ns)} /> },
-    { id: "after", title: "after", width: 84, key: (row) => row.after?.total_ns ?? null, cell: (row) => <Num of={time(row.after?.total_ns)} /> },
-    { id: "n", title: "n", hint: "runs, before and after where they differ", width: 84, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row) },
-    ...(of === "kernels" && all.some((row) => row.before?.count !== row.after?.count)
-      ? [{ id: "runs", title: "by runs", hint: "the part of the change that came from running more or less often", width: 92, key: (row: Row) => row.by_runs_ns, cell: (row: Row) => <Sure of={time(row.by_runs_ns)} value={row.by_runs_ns ?? 0} half="" tone="" /> }]
-      : []),
+    { id: "before", title: "before", width: 80, key: (row) => row.before?.total_ns ?? null, cell: (row) => <Num of={time(row.before?.total_ns)} /> },
+    { id: "after", title: "after", width: 80, key: (row) => row.after?.total_ns ?? null, cell: (row) => <Num of={time(row.after?.total_ns)} /> },
+    { id: "n", title: "n", hint: "runs, before and after where they differ", width: all.some((row) => row.before?.count !== row.after?.count) ? 108 : 76, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row) },
     ...(of === "kernels" && part.kernels.some((row) => Object.keys(row.launches).length > 0)
       ? [{ id: "launch", title: "launched differently", width: 220, isText: true, cell: (row: Row) => <Launches of={row} /> }]
       : []),
@@ -209,8 +262,8 @@ function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
   const part = page.value === null ? null : diffOf(page.value)
   if (step === 0 || part === null) return false
-  const { of, sort } = stateOf(part)
-  const next = stepFrom(orderOf(rowsOf(part, of), columnsOf(part, of), sort), isSelected, step)
+  const { of, sort, by } = stateOf(part)
+  const next = stepFrom(orderOf(rowsOf(part, of), columnsOf(part, of, by), sort), isSelected, step)
   if (next !== null) select(next)
   return true
 }

@@ -5,13 +5,14 @@ import { cutMiddle, printable } from "../names"
 import type { DiffChange, DiffKernel, DiffScope, Verdict } from "../parts/diff"
 import { page } from "../state"
 import { type Quantity, count, grouped, percent, text, timeUnit } from "../units"
+import { lettersIn } from "./table"
 
 export type DiffRow = DiffKernel | DiffScope
 
 const HINTS: Record<Verdict, string> = {
-  slower: "a run takes longer, beyond chance",
-  faster: "a run takes less, beyond chance",
-  same: "no change beyond chance",
+  slower: "a run takes longer: beyond chance, and by more than 1 %",
+  faster: "a run takes less: beyond chance, and by more than 1 %",
+  same: "no change beyond chance, or less than 1 %",
   "more runs": "it ran more often; a run takes as long as before",
   "fewer runs": "it ran less often; a run takes as long as before",
   new: "only in the second profile",
@@ -25,13 +26,27 @@ const BASES: Record<string, string> = {
   ranks: "how ranks differ",
 }
 
+/** What is compared: all the time, or what is left of the change when runs are as many as before. */
+export type Measure = "total" | "speed"
+
+/** A change and half of its interval. */
+export function measured(row: DiffChange, by: Measure): [number, number | null] {
+  if (by === "speed" && row.by_speed_ns !== null) return [row.by_speed_ns, row.speed_half_width_ns]
+  return [row.change_ns, row.half_width_ns]
+}
+
+/** The change of one run, as a share of what it took before. */
+export function perRun(row: DiffChange): number | null {
+  return row.by_speed_ns === null || !row.expected_ns ? null : row.by_speed_ns / row.expected_ns
+}
+
 /** Half of an interval in the unit of the change itself, so that the two can be compared. */
-export function halfTime(row: DiffChange): string {
-  return row.half_width_ns === null ? "" : twoDigits(row.half_width_ns / timeUnit(row.change_ns)[1])
+export function halfTime([change, half]: [number, number | null]): string {
+  return half === null ? "" : twoDigits(half / timeUnit(change)[1])
 }
 
 export function halfShare(row: DiffChange): string {
-  return row.per_run_half_width === null ? "" : twoDigits(100 * row.per_run_half_width)
+  return row.speed_half_width_ns === null || !row.expected_ns ? "" : twoDigits((100 * row.speed_half_width_ns) / row.expected_ns)
 }
 
 /** What a number may be off by needs no more. */
@@ -52,12 +67,12 @@ export function countsText(row: DiffChange): string {
   return before === after ? before : `${before} → ${after}`
 }
 
-export function Name({ of }: { of: DiffRow }): VNode {
+export function Name({ of, room }: { of: DiffRow; room: number }): VNode {
   if ("path" in of) {
     const path = of.path.map(printable).join(" › ")
-    return <span title={path}>{cutMiddle(path, 80)}</span>
+    return <span title={path}>{cutMiddle(path, lettersIn(room))}</span>
   }
-  return <span title={wholeName(of)}>{cutMiddle(shownName(of), 80)}</span>
+  return <span title={wholeName(of)}>{cutMiddle(shownName(of), lettersIn(room))}</span>
 }
 
 export function VerdictMark({ of }: { of: DiffChange }): VNode {
@@ -69,11 +84,12 @@ export function VerdictMark({ of }: { of: DiffChange }): VNode {
   )
 }
 
-export function Bar({ of, largest }: { of: DiffChange; largest: number }): VNode {
-  const bar = layoutDiffBar(of.change_ns, of.half_width_ns, largest)
+export function Bar({ of, by, largest }: { of: DiffChange; by: Measure; largest: number }): VNode {
+  const [change, half] = measured(of, by)
+  const bar = layoutDiffBar(change, half, largest)
   const share = (value: number): string => `${100 * value}%`
   return (
-    <span class={`diffbar ${toneOf(of)}`}>
+    <span class={`diffbar ${toneOf(of, change)}`}>
       <span class="zero" />
       <span class="change" style={{ left: share(bar.left), width: share(bar.width) }} />
       {bar.low === null || bar.high === null ? null : (
@@ -93,10 +109,10 @@ function said(value: unknown): string {
   return value === null || value === undefined ? "–" : printable(String(value))
 }
 
-/** Red only for what became worse beyond chance. */
-export function toneOf(of: DiffChange): string {
-  if (of.verdict === "slower") return "worse"
-  return of.verdict === "faster" ? "better" : ""
+/** Red only for what became worse beyond chance; a number that says the opposite has no colour. */
+export function toneOf(of: DiffChange, change = of.by_speed_ns ?? of.change_ns): string {
+  if (of.verdict === "slower" && change > 0) return "worse"
+  return of.verdict === "faster" && change < 0 ? "better" : ""
 }
 
 /** A change with what it may be off by. */

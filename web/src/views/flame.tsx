@@ -1,10 +1,13 @@
 /** The flame graph: an icicle from the root downward, or kernels with their callers below. */
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { hueOfKind } from "../draw/colors"
+import { type Hue, hueOfKind, strongOf } from "../draw/colors"
 import { drawFlame } from "../draw/flame"
+import type { KindLetter } from "../format"
 import { type FlameLayout, type Step, layoutFlame, levelHeight, neighbour, placeAt, placeOf } from "../layout/flame"
+import { frameName } from "../layout/frame_name"
 import { scrollTo } from "../layout/rows"
+import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import { isDark, matches, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../state"
 import { metricQuantity, percent, plainName, text } from "../units"
@@ -79,8 +82,33 @@ function Tools({ of }: { of: Flames }): VNode {
           matched {text(percent(part / (of.widths[0] as number)))} · {text(metricQuantity(name, part))}
         </span>
       )}
+      <Legend of={of.of} />
       {of.tree.isCut ? <span class="quiet">the deepest callers are left out</span> : null}
     </div>
+  )
+}
+
+const HUES: readonly [Hue, string][] = [
+  ["scope", "scope"],
+  ["python", "Python"],
+  ["kernel", "kernel"],
+  ["copy", "copy"],
+  ["line", "source line"],
+]
+
+/** What the colours mean, of those that are there. */
+function Legend({ of }: { of: Profile }): VNode {
+  const kinds = new Set(of.recording.kinds)
+  const present = new Set([...kinds].map((kind) => hueOfKind(kind as KindLetter)))
+  return (
+    <span class="legend quiet">
+      {HUES.filter(([hue]) => present.has(hue)).map(([hue, title]) => (
+        <span key={hue}>
+          <span class="swatch" style={{ background: strongOf(hue, isDark.value) }} />
+          {title}
+        </span>
+      ))}
+    </span>
   )
 }
 
@@ -100,7 +128,7 @@ function Trail({ of }: { of: Flames }): VNode | null {
         <span key={box}>
           <span class="quiet"> › </span>
           <button class="link" onClick={() => zoomTo(box)}>
-            {cutMiddle(of.of.name(of.tree.row(box)), 32)}
+            {cutMiddle(shortName(of.of, of.tree.row(box)), 32)}
           </button>
         </span>
       ))}
@@ -188,7 +216,7 @@ function paintInto(
     dark: isDark.value,
     accent: style.getPropertyValue("--accent"),
     ink: style.getPropertyValue("--ink"),
-    nameOf: (each) => (each === 0 ? "everything" : shown.name(tree.row(each))),
+    nameOf: (each) => (each === 0 ? "everything" : shortName(shown, tree.row(each))),
     hueOf: (each) => hueOfKind(each === 0 ? "r" : shown.kind(tree.row(each))),
     shareOf: (each) => text(percent(tree.width(each) / whole)),
     isSelected: (each) => each !== 0 && isSelected(of, tree.row(each), each),
@@ -196,6 +224,11 @@ function paintInto(
     hover,
     focus: focused,
   })
+}
+
+function shortName(of: Profile, row: number): string {
+  const kind = of.kind(row)
+  return kind === "p" || kind === "l" ? frameName(of.name(row)) : of.name(row)
 }
 
 function isSelected(of: Flames, row: number, box: number): boolean {
@@ -246,8 +279,9 @@ function onKey(event: KeyboardEvent): boolean {
   }
   if (event.key === "Escape") return zoomBack()
   const at = focusPlace(drawn, layout)
-  if (event.key === "Enter" && at >= 0) {
-    open(layout, at)
+  if (event.key === "Enter") {
+    if (at >= 0) open(layout, at)
+    else if (!drawn.isCallers && selectedRow.value !== null) zoomTo(selectedRow.value) // too narrow to be seen
     return true
   }
   const step = STEPS[event.key]

@@ -10,7 +10,7 @@ import { BarCell } from "./choice"
 import { estimateMark } from "./facts"
 import "./kernels.css"
 import { Num } from "./number"
-import { Table, type TableColumn, orderOf, stepFrom } from "./table"
+import { Table, type TableColumn, lettersIn, orderOf, stepFrom } from "./table"
 import type { View } from "./view"
 
 const ID = "kernels"
@@ -72,6 +72,9 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
   const largest = table.share.reduce<number>((most, share) => Math.max(most, share ?? 0), 0)
   const dark = isDark.value
   const colorOf = (at: number): string => strongOf(hueOfKind(table.kind[at] ?? "k"), dark)
+  // What is known of copies alone is not worth a column.
+  const hasKernels = table.kind.includes("k")
+  const known = (values: readonly unknown[]): boolean => values.some((value, at) => value !== null && (!hasKernels || table.kind[at] === "k"))
   const numbers = (list: readonly (number | null)[]) => (at: number): number | null => list[at] ?? null
   const middle = (list: readonly (Quantile | null)[]) => (at: number): number | null => list[at]?.[0] ?? null
   const words = (list: readonly (string | null)[]) => (at: number): string | null => list[at] ?? null
@@ -85,10 +88,10 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       title: "kernel",
       isText: true,
       key: (at) => of.shown(table.name[at] as string).toLowerCase(),
-      cell: (at) => (
+      cell: (at, room) => (
         <span title={of.whole(table.name[at] as string)}>
           <span class="swatch" style={{ background: colorOf(at) }} />
-          {cutMiddle(of.shown(table.name[at] as string), 90)}
+          {cutMiddle(of.shown(table.name[at] as string), lettersIn(room))}
         </span>
       ),
     },
@@ -130,9 +133,6 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
   return all.filter((column) => column.isKnown !== false)
 }
 
-function known(values: readonly unknown[]): boolean {
-  return values.some((value) => value !== null)
-}
 
 function extent(value: string | null | undefined): string {
   return value?.replaceAll("x", "×") ?? "–"

@@ -10,7 +10,7 @@ import { BarCell, Choice } from "./choice"
 import { Num } from "./number"
 import "./roofline.css"
 import { RooflinePlot, isSelected, select } from "./roofline_plot"
-import { Table, type TableColumn, orderOf, stepFrom } from "./table"
+import { Table, type TableColumn, lettersIn, orderOf, stepFrom } from "./table"
 import type { View } from "./view"
 
 const ID = "roofline"
@@ -94,10 +94,10 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
       title: "kernel",
       isText: true,
       key: (dot) => of.shown(dot.name).toLowerCase(),
-      cell: (dot) => (
+      cell: (dot, room) => (
         <span title={of.whole(dot.name)}>
           <span class="swatch" style={{ background: colorOf(dot) }} />
-          {cutMiddle(of.shown(dot.name), 80)}
+          {cutMiddle(of.shown(dot.name), lettersIn(room))}
         </span>
       ),
     },
@@ -105,17 +105,17 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
       id: "won",
       title: "could win",
       hint: "time above the roof: what could be won at best",
-      width: 140,
+      width: 130,
       key: (dot) => dot.headroom_ns,
       cell: (dot) => <BarCell share={most > 0 && dot.headroom_ns !== null ? dot.headroom_ns / most : null} color={colorOf(dot)} of={time(dot.headroom_ns)} />,
     },
-    { id: "time", title: "time", width: 90, key: (dot) => dot.time_ns, cell: (dot) => <Num of={time(dot.time_ns)} /> },
-    { id: "least", title: "least", hint: "the least time that the hardware allows", width: 90, key: (dot) => dot.least_ns, cell: (dot) => <Num of={time(dot.least_ns)} /> },
-    { id: "peak", title: "of peak", width: 82, unit: 1.2, key: (dot) => dot.share_of_peak, cell: (dot) => <Num of={percent(dot.share_of_peak)} /> },
-    { id: "bound", title: "bound by", width: 84, isText: true, key: (dot) => dot.bound, cell: (dot) => dot.bound ?? "–" },
-    { id: "flops", title: "FLOP/s", width: 112, unit: 7, key: (dot) => dot.flops_per_s, cell: (dot) => <Num of={amount(dot.flops_per_s, "FLOP/s")} /> },
-    { id: "bytes", title: "B/s", width: 98, unit: 4.2, key: (dot) => dot.bytes_per_s, cell: (dot) => <Num of={amount(dot.bytes_per_s, "B/s")} /> },
-    { id: "intensity", title: "FLOP/B", width: 84, unit: 0, key: (dot) => dot.intensity, cell: (dot) => <Num of={plain(dot.intensity)} /> },
+    { id: "time", title: "time", width: 86, key: (dot) => dot.time_ns, cell: (dot) => <Num of={time(dot.time_ns)} /> },
+    { id: "least", title: "least", hint: "the least time that the hardware allows", width: 86, key: (dot) => dot.least_ns, cell: (dot) => <Num of={time(dot.least_ns)} /> },
+    { id: "peak", title: "of peak", width: 76, unit: 1.2, key: (dot) => dot.share_of_peak, cell: (dot) => <Num of={percent(dot.share_of_peak)} /> },
+    { id: "bound", title: "bound by", width: 76, isText: true, key: (dot) => dot.bound, cell: (dot) => dot.bound ?? "–" },
+    { id: "flops", title: "FLOP/s", width: 106, unit: 7, key: (dot) => dot.flops_per_s, cell: (dot) => <Num of={amount(dot.flops_per_s, "FLOP/s")} /> },
+    { id: "bytes", title: "B/s", width: 92, unit: 4.2, key: (dot) => dot.bytes_per_s, cell: (dot) => <Num of={amount(dot.bytes_per_s, "B/s")} /> },
+    { id: "intensity", title: "FLOP/B", width: 74, unit: 0, key: (dot) => dot.intensity, cell: (dot) => <Num of={plain(dot.intensity)} /> },
   ]
 }
 

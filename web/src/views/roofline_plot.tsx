@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hueOfKind, strongOf } from "../draw/colors"
-import { EDGE, type Frame, type PlacedDot, type Roofline, dotAt, labelsOf, layoutRoofline } from "../layout/roofline"
+import { EDGE, type Frame, type PlacedDot, type Roofline, dotAt, isShown, labelsOf, layoutRoofline } from "../layout/roofline"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import type { RoofDevice, RoofDot } from "../parts/roofline"
@@ -43,7 +43,7 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
     >
       <svg width={size.width} height={size.height} role="img" aria-label={`roofline of ${dots.length} kernels`}>
         <Axes plot={plot} frame={frame} />
-        <Roofs plot={plot} device={device} />
+        <Roofs plot={plot} device={device} frame={frame} />
         <Distance dot={plot.dots.find((each) => each.index === chosen)} />
         {plot.dots.map((each) => (
           <Mark key={each.index} of={of} dot={dots[each.index] as RoofDot} placed={each} isHovered={each.index === pointer.at} />
@@ -97,23 +97,23 @@ function powerText(value: number, unit: string): string {
   return value < 1e4 ? grouped(value) : text(amount(value, unit)).replace(/\.0+/, "")
 }
 
-function Roofs({ plot, device }: { plot: Roofline; device: RoofDevice }): VNode {
+function Roofs({ plot, device, frame }: { plot: Roofline; device: RoofDevice; frame: Frame }): VNode {
   const { memory } = plot
-  let last = Number.NEGATIVE_INFINITY
   const angle = memory === null ? 0 : (Math.atan2(memory.y2 - memory.y1, memory.x2 - memory.x1) * 180) / Math.PI
   return (
     <g class="roofs">
-      {[...plot.roofs].sort((a, b) => a.y - b.y).map((roof) => {
-        const label = `${roof.label}  ${text(amount(roof.flops, "FLOP/s"))}`
-        const isFree = roof.y - last > 14 // labels of roofs close to each other would lie on each other
-        if (isFree) last = roof.y
-        return roof.y < MARGINS.top || roof.x1 >= roof.x2 ? null : (
+      {plot.roofs.map((roof) =>
+        isShown(roof, frame) ? (
           <g key={roof.width} class={roof.isUsed ? "used" : "unused"}>
             <line x1={roof.x1} x2={roof.x2} y1={roof.y} y2={roof.y} />
-            {isFree ? <text x={roof.x2} y={roof.y - 4} text-anchor="end">{label}</text> : null}
+            {roof.isLabelled ? (
+              <text x={roof.x2} y={roof.y - 4} text-anchor="end">
+                {roof.label}  {text(amount(roof.flops, "FLOP/s"))}
+              </text>
+            ) : null}
           </g>
-        )
-      })}
+        ) : null,
+      )}
       {memory === null ? null : (
         <g class="used">
           <line x1={memory.x1} y1={memory.y1} x2={memory.x2} y2={memory.y2} />

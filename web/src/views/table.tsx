@@ -5,20 +5,23 @@ import { type Key, scrollTo, sorted, visibleRows } from "../layout/rows"
 import "./table.css"
 
 export const ROW_HEIGHT = 24
+const LEAST = 230 // pixels of the column that takes what is left
+const LETTER = 7.2 // pixels of a letter, about
 
 export interface TableColumn<Row> {
   id: string
   title: string
   /** What the column tells, where its title does not. */
   hint?: string
-  /** Pixels; the column without one takes what is left. */
+  /** Pixels; the column without one takes what is left, and at least `LEAST`. */
   width?: number
   isText?: boolean
   /** Letters that units of its numbers need; 0 for plain ones. */
   unit?: number
   /** Whether its numbers are whole: no room for a fraction. */
   isWhole?: boolean
-  cell(row: Row): ComponentChildren
+  /** What a cell shows; `room` is its width in pixels. */
+  cell(row: Row, room: number): ComponentChildren
   /** What the column is sorted by; without it, it does not sort. */
   key?(row: Row): Key
 }
@@ -39,7 +42,7 @@ export interface TableProps<Row> {
 export function Table<Row>(props: TableProps<Row>): VNode {
   const { columns, rows, sort } = props
   const place = useRef<HTMLDivElement>(null)
-  const [seen, setSeen] = useState({ top: 0, height: 600 })
+  const [seen, setSeen] = useState({ top: 0, height: 600, width: 900 })
   const ordered = orderOf(rows, columns, sort)
   const selectedAt = ordered.findIndex(props.isSelected)
   const selectedId = selectedAt < 0 ? "" : props.idOf(ordered[selectedAt] as Row)
@@ -47,7 +50,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   useLayoutEffect(() => {
     const box = place.current
     if (box === null) return undefined
-    const watch = new ResizeObserver(() => setSeen({ top: box.scrollTop, height: box.clientHeight }))
+    const watch = new ResizeObserver(() => setSeen({ top: box.scrollTop, height: box.clientHeight, width: box.clientWidth }))
     watch.observe(box)
     return () => watch.disconnect()
   }, [])
@@ -58,14 +61,15 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   }, [selectedId, sort])
 
   const window = visibleRows(ordered.length, ROW_HEIGHT, seen.top, seen.height)
-  const least = columns.reduce((sum, column) => sum + (column.width ?? 180), 0)
+  const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0)
+  const left = Math.max(LEAST, seen.width - fixed)
   return (
     <div
       class="table"
       ref={place}
-      onScroll={(event) => setSeen({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onScroll={(event) => setSeen({ ...seen, top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
     >
-      <table aria-label={props.label} aria-rowcount={ordered.length} style={{ minWidth: `${least}px` }}>
+      <table aria-label={props.label} aria-rowcount={ordered.length} style={{ minWidth: `${fixed + LEAST}px` }}>
         <colgroup>
           {columns.map((column) => (
             <col key={column.id} style={column.width === undefined ? {} : { width: `${column.width}px` }} />
@@ -90,7 +94,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
             >
               {columns.map((column) => (
                 <td key={column.id} class={classOf(column)} style={{ "--unit": `${column.unit ?? 2.3}ch` }}>
-                  {column.cell(row)}
+                  {column.cell(row, column.width ?? left)}
                 </td>
               ))}
             </tr>
@@ -122,6 +126,11 @@ function Head<Row>(props: { column: TableColumn<Row>; sort: string; onSort(sort:
       </button>
     </th>
   )
+}
+
+/** How many letters of a name fit into a column. */
+export function lettersIn(room: number): number {
+  return Math.max(12, Math.floor((room - 34) / LETTER))
 }
 
 /** The rows in the order that `sort` asks for; as they are where no such column is. */

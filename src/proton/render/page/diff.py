@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from proton.analysis.compare import (
-    GONE,
-    NEW,
-    Change,
-    Comparison,
-    KernelChange,
-    ScopeChange,
-)
+from proton.analysis.change import GONE, NEW, Change
+from proton.analysis.compare import Comparison, KernelChange, ScopeChange
 from proton.analysis.run_times import LEAST_BATCHES, Runs
 from proton.analysis.uncertainty import CONFIDENCE
 from proton.errors import FormatError
@@ -20,6 +14,7 @@ from proton.files.detect import open_phases
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
+from proton.render.sampling import NON_USER
 from proton.render.view import prepare
 
 MOST_SCOPES = 500
@@ -46,6 +41,7 @@ def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, An
         "confidence": CONFIDENCE,
         "before": _side(before),
         "after": _side(after),
+        "runs_ratio": comparison.ratio(),
         "total": _change(total),
         "kernels": [_kernel(each) for each in kernels if each.change.verdict not in (NEW, GONE)],
         "new": [_kernel(each) for each in kernels if each.change.verdict == NEW],
@@ -70,8 +66,12 @@ def _side(profile: Profile) -> dict[str, Any]:
         "source": profile.source,
         "devices": list(dict.fromkeys(each.name or each.arch for each in profile.devices)),
         "start_time_ns": profile.header.start_time_ns,
-        "lost": sum(profile.losses.values()),
+        "lost": _lost(profile),
     }
+
+
+def _lost(profile: Profile) -> int:
+    return sum(count for kind, count in profile.losses.items() if kind != NON_USER)
 
 
 def _kernel(each: KernelChange) -> dict[str, Any]:
@@ -100,9 +100,9 @@ def _change(change: Change) -> dict[str, Any]:
         "after": _runs(change.after),
         "change_ns": change.change_ns,
         "half_width_ns": change.half_width_ns,
-        "by_runs_ns": change.by_runs_ns,
-        "per_run": change.per_run,
-        "per_run_half_width": change.per_run_half_width,
+        "by_speed_ns": change.by_speed_ns,
+        "speed_half_width_ns": change.speed_half_width_ns,
+        "expected_ns": change.expected_ns,
         "basis": change.basis,
     }
 
@@ -134,7 +134,7 @@ def _notes(before: Profile, after: Profile) -> list[str]:
             f"they are of {max(len(before.ranks), 1)} and {max(len(after.ranks), 1)} processes"
         )
     for word, profile in (("before", before), ("after", after)):
-        if lost := sum(profile.losses.values()):
+        if lost := _lost(profile):
             notes.append(f"{lost} events were lost {word}: its times may be too small")
     return notes
 

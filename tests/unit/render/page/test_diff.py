@@ -6,8 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from proton.files.detect import open_profile
 from proton.model.device import Device
 from proton.model.profile import Profile
@@ -40,8 +38,8 @@ def test_scopes_have_their_path_and_their_rows() -> None:
     assert part is not None
     (scope,) = part["scopes"]
     assert (scope["path"], scope["before_row"], scope["after_row"]) == (["step"], 1, 1)
-    assert (scope["change_ns"], scope["per_run"]) == (4, None)
-    assert part["kernels"][0]["per_run"] == pytest.approx(0.8)
+    assert (scope["change_ns"], scope["by_speed_ns"], part["runs_ratio"]) == (4, 4, 1)
+    assert part["kernels"][0]["by_speed_ns"] / part["kernels"][0]["expected_ns"] == 0.8
 
 
 def test_a_profile_against_itself_changed_nothing() -> None:
@@ -55,7 +53,7 @@ def test_a_profile_against_itself_changed_nothing() -> None:
 
 def test_what_makes_them_hard_to_compare_is_said() -> None:
     other = Device("CUDA", "0", "80", name="NVIDIA A100")
-    before = replace(profile(a=5), losses={"dropped": 3})
+    before = replace(profile(a=5), losses={"dropped": 3, "non_user_samples": 9})
     part = diff_part(before, replace(profile(a=5), devices=[other]), Columns())
     assert part is not None
     assert part["notes"] == [
