@@ -30,9 +30,7 @@ from proton.render.table import autotune_lines, sorted_lines
 from proton.render.terminal import Label, draw_tree
 from proton.render.units import Notation, format_count, format_number, readable_time_unit
 
-TRACE_NOTE = (
-    "a trace: spans of one path are summed here; https://ui.perfetto.dev shows the timeline"
-)
+TRACE_NOTE = "a trace: spans of one path are summed here; proton report shows the timeline"
 
 
 @dataclass(frozen=True, slots=True)
