@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,23 @@ def test_a_comparison_shows_names_as_text_too(tmp_path: Path, open_report: Open)
     first.write_bytes(content)
     second.write_bytes(content.replace(b"adamw", b"</script>adamw"))
     walk(open_report(first, second))
+
+
+def test_ranks_show_names_as_text_too(tmp_path: Path, open_report: Open) -> None:
+    from proton.cli import main
+
+    for rank in range(3):
+        tree, devices = json.loads(hostile((DATA / "gpt.hatchet").read_bytes()))
+        tree["proton"] |= {"rank": rank, "host": NAMES[rank]}
+        (tmp_path / f"{rank}.hatchet").write_text(json.dumps([tree, devices]))
+    merged = tmp_path / "all.hatchet"
+    assert (
+        main(["merge", *(f"{tmp_path}/{rank}.hatchet" for rank in range(3)), "-o", f"{merged}"])
+        == 0
+    )
+    opened = open_report(merged)
+    assert "Ranks" in opened.texts("[role=tab]")
+    walk(opened)
 
 
 def test_names_are_shown_as_they_are(tmp_path: Path, open_report: Open) -> None:
