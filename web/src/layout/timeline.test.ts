@@ -60,6 +60,23 @@ describe("tracks", () => {
   })
 })
 
+describe("a union", () => {
+  it("of many tracks is that of all their spans", () => {
+    const all = Array.from({ length: 7 }, (_, lane) => tracks(...Array.from({ length: 50 }, (_, at): [number, number] => [at * 40 + lane * 3, at * 40 + lane * 3 + 5]))[0] as Track)
+    const found = unionOf(all)
+    expect(found.starts.length).toBe(50)
+    expect([found.starts[0], found.ends[0]]).toEqual([0, 23])
+    expect(found.busy[50]).toBe(50 * 23)
+    expect(found.spans.length).toBe(50)
+  })
+
+  it("of none is empty, of one the same", () => {
+    expect(unionOf([]).starts.length).toBe(0)
+    const [only] = tracks([0, 1]) as [Track]
+    expect(unionOf([only])).toBe(only)
+  })
+})
+
 describe("a walk", () => {
   it("draws wide spans one by one and leaves out what is not in the window", () => {
     const [track] = tracks([0, 10], [20, 40], [50, 60], [80, 90])

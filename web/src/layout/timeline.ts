@@ -63,23 +63,31 @@ function trackOf(times: Intervals, spans: Uint32Array): Track {
 /** One track for several: times in which any of them has a span; `spans` is the first of each. */
 export function unionOf(tracks: readonly Track[]): Track {
   if (tracks.length === 1) return tracks[0] as Track
-  const all: { start: number; end: number; span: number }[] = []
-  for (const track of tracks) {
-    track.spans.forEach((span, at) => all.push({ start: track.starts[at] as number, end: track.ends[at] as number, span }))
+  if (tracks.length === 0) return trackOf({ starts: new Float64Array(0), ends: new Float64Array(0) }, new Uint32Array(0))
+  const half = tracks.length >> 1
+  return unionOfTwo(unionOf(tracks.slice(0, half)), unionOf(tracks.slice(half)))
+}
+
+function unionOfTwo(first: Track, second: Track): Track {
+  const most = first.spans.length + second.spans.length
+  const [spans, starts, ends] = [new Uint32Array(most), new Float64Array(most), new Float64Array(most)]
+  let [at, other, count] = [0, 0, 0]
+  for (let taken = 0; taken < most; taken++) {
+    const isFirst = other >= second.spans.length || (first.starts[at] as number) <= (second.starts[other] as number)
+    const [from, place] = isFirst ? [first, at++] : [second, other++]
+    const [start, end] = [from.starts[place] as number, from.ends[place] as number]
+    if (count > 0 && start <= (ends[count - 1] as number)) {
+      ends[count - 1] = Math.max(ends[count - 1] as number, end)
+    } else {
+      spans[count] = from.spans[place] as number
+      starts[count] = start
+      ends[count] = end
+      count++
+    }
   }
-  all.sort((a, b) => a.start - b.start)
-  const merged: typeof all = []
-  for (const one of all) {
-    const last = merged.at(-1)
-    if (last !== undefined && one.start <= last.end) last.end = Math.max(last.end, one.end)
-    else merged.push({ ...one })
-  }
-  const spans = Uint32Array.from(merged, (one) => one.span)
-  const starts = Float64Array.from(merged, (one) => one.start)
-  const ends = Float64Array.from(merged, (one) => one.end)
-  const busy = new Float64Array(merged.length + 1)
-  merged.forEach((one, at) => (busy[at + 1] = (busy[at] as number) + one.end - one.start))
-  return { spans, starts, ends, busy }
+  const busy = new Float64Array(count + 1)
+  for (let one = 0; one < count; one++) busy[one + 1] = (busy[one] as number) + (ends[one] as number) - (starts[one] as number)
+  return { spans: spans.slice(0, count), starts: starts.slice(0, count), ends: ends.slice(0, count), busy }
 }
 
 /** The window of time that is shown, and its width in pixels. */
