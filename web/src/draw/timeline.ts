@@ -3,40 +3,17 @@
  * Rectangles are gathered by colour and painted colour by colour: changing it costs more than a
  * rectangle does. Where spans are narrower than a pixel, a column's height tells how busy it is.
  */
-import { type Track, type Window, walk } from "../layout/timeline"
-import type { Chart, Marks } from "../layout/timeline_chart"
+import { type Track, walk } from "../layout/timeline"
 import type { GapSums } from "../layout/timeline_gaps"
 import { type Row, TRACK_HEIGHT } from "../layout/timeline_rows"
-import { type Tick, xOf } from "../layout/timeline_window"
 import { cutMiddle } from "../names"
 import { fillOf } from "./colors"
 import { HUES, STEPS, causeColor } from "./timeline_colors"
+import { BAR_HEIGHT, type Scene } from "./timeline_scene"
+import { drawArrows, drawOutline } from "./timeline_selection"
 
-export const BAR_HEIGHT = TRACK_HEIGHT - 2
 const LABEL_PIXELS = 26
 const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
-const MOST_ARROWS = 200
-
-/** Everything that one frame shows. */
-export interface Scene {
-  chart: Chart
-  window: Window
-  ticks: readonly Tick[]
-  rows: readonly Row[]
-  closed: ReadonlySet<string>
-  /** How far the rows are scrolled, and how much of them is seen. */
-  scrollTop: number
-  height: number
-  dark: boolean
-  hues: Uint8Array
-  steps: Uint8Array
-  label(look: number): string
-  found: Marks | null
-  chosen: Marks | null
-  selected: number | null
-  hovered: number | null
-  colors: { ground: string; line: string; ink: string; quiet: string; accent: string; track: string }
-}
 
 /** Rectangles by style, kept between frames so that nothing is allocated while zooming. */
 class Batches {
@@ -253,66 +230,4 @@ function widthOf(context: CanvasRenderingContext2D, text: string): number {
     widths.set(text, (width = context.measureText(text).width))
   }
   return width
-}
-
-/** Where a span stands on the canvas; null where its lane cannot be seen. */
-function boxOf(scene: Scene, span: number): { left: number; right: number; top: number } | null {
-  const place = scene.chart.placeOf(span)
-  if (place === null) return null
-  const { starts, ends } = scene.chart.timeline
-  const row = scene.rows.find((each) => each.lane === place.lane)
-  const group = scene.chart.timeline.lanes[place.lane]?.group
-  const head = row ?? scene.rows.find((each) => each.lane === null && each.group === group && scene.closed.has(each.group))
-  if (head === undefined) return null
-  const inside = row === undefined ? 4 : 1 + place.depth * TRACK_HEIGHT
-  const left = xOf(scene.window, starts[span] as number)
-  const right = Math.max(xOf(scene.window, ends[span] as number), left + 1)
-  return { left, right, top: head.top - scene.scrollTop + inside }
-}
-
-function drawOutline(context: CanvasRenderingContext2D, scene: Scene, span: number | null, color: string, width: number): void {
-  const box = span === null ? null : boxOf(scene, span)
-  if (box === null || box.right < 0 || box.left > scene.window.width) return
-  const left = Math.max(box.left, -4)
-  const wide = Math.max(Math.min(box.right, scene.window.width + 4) - left, 3)
-  context.strokeStyle = color
-  context.lineWidth = width
-  context.strokeRect(left - 0.5, box.top - 0.5, wide, BAR_HEIGHT + 1)
-}
-
-/** From the call that launched a span to it, and from it to what it launched. */
-function drawArrows(context: CanvasRenderingContext2D, scene: Scene, span: number): void {
-  const { timeline } = scene.chart
-  const pairs: [number, number][] = [
-    ...timeline.launchedBy(span).map((source): [number, number] => [source, span]),
-    ...timeline.launched(span).map((target): [number, number] => [span, target]),
-  ]
-  context.strokeStyle = scene.colors.accent
-  context.fillStyle = scene.colors.accent
-  context.lineWidth = 1.5
-  for (const [source, target] of pairs.slice(0, MOST_ARROWS)) {
-    const [from, to] = [boxOf(scene, source), boxOf(scene, target)]
-    if (from !== null && to !== null) drawArrow(context, scene, from, to)
-  }
-}
-
-type Box = { left: number; right: number; top: number }
-
-function drawArrow(context: CanvasRenderingContext2D, scene: Scene, from: Box, to: Box): void {
-  const far = scene.window.width * 2
-  const near = (x: number): number => Math.min(Math.max(x, -far), far * 1.5)
-  const [x0, x1] = [near(from.left), near(to.left)]
-  const isDown = to.top > from.top
-  const y0 = from.top + (isDown ? BAR_HEIGHT : 0)
-  const y1 = to.top + BAR_HEIGHT / 2
-  const bend = Math.max(16, Math.min(80, Math.abs(x1 - x0) / 2))
-  context.beginPath()
-  context.moveTo(x0, y0)
-  context.bezierCurveTo(x0, y0 + (isDown ? 18 : -18), x1 - bend, y1, x1, y1)
-  context.stroke()
-  context.beginPath()
-  context.moveTo(x1, y1)
-  context.lineTo(x1 - 7, y1 - 4)
-  context.lineTo(x1 - 7, y1 + 4)
-  context.fill()
 }

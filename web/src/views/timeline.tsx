@@ -2,19 +2,19 @@
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
-import { causeColor, huesOf, stepsOf } from "../draw/timeline_colors"
+import { huesOf, stepsOf } from "../draw/timeline_colors"
 import { Chart, type Hit, type Marks } from "../layout/timeline_chart"
-import { type Row, type Rows, closedAtFirst, rowsOf, visibleRows } from "../layout/timeline_rows"
+import { closedAtFirst, rowsOf } from "../layout/timeline_rows"
 import { type Range, rangeOfText, rangeText, wholeRange } from "../layout/timeline_window"
 import type { Profile } from "../model"
-import { cutMiddle, printable } from "../names"
 import { timelineOf } from "../parts/trace"
 import { isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../state"
-import { percent, text, time } from "../units"
 import "./timeline.css"
 import { Card, type Pointed, SpanDetails } from "./timeline_card"
+import { Legend } from "./timeline_legend"
+import { Names } from "./timeline_names"
 import { Stage } from "./timeline_stage"
-import { causeText, labelsOf } from "./timeline_text"
+import { labelsOf } from "./timeline_text"
 import type { View } from "./view"
 
 const ID = "timeline"
@@ -111,7 +111,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   const { clientWidth = 0, clientHeight = 0 } = parts.current["scroller"] ?? {}
   return (
     <div class="timeline">
-      <Legend chart={chart} dark={dark} />
+      <Legend chart={chart} dark={dark} range={rested.value} />
       <div class="timeline-head">
         <div class="timeline-gutter">
           <button title="show everything (0)" onClick={() => stage?.whole()}>
@@ -139,7 +139,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
         onScroll={(event) => setScroll([event.currentTarget.scrollTop, event.currentTarget.clientHeight])}
       >
         <div class="timeline-sheet" style={{ height: `${all.height}px` }}>
-          <Names chart={chart} all={all} closed={closed} scroll={scroll} toggle={toggle} />
+          <Names chart={chart} range={rested.value} all={all} closed={closed} scroll={scroll} toggle={toggle} />
           <div class="timeline-canvas">
             <canvas ref={keep("canvas")} aria-label="lanes over time" />
           </div>
@@ -199,112 +199,6 @@ function rest(chart: Chart, range: Range): void {
   const whole = rangeText(wholeRange(extent), extent)
   const words = rangeText(range, extent)
   setZoom(ID, words === whole ? "" : words)
-}
-
-/** Figures of the whole, and idle time by cause in the window. */
-function Legend({ chart, dark }: { chart: Chart; dark: boolean }): VNode | null {
-  const { part } = chart.timeline
-  const range = rested.value
-  const devices = chart.timeline.gaps.filter((gaps) => gaps.lane === null)
-  const sums = part.gaps.causes.map(() => 0)
-  for (const gaps of devices) {
-    const found = range === null ? gaps.sumsNs : chart.gaps(gaps.group)?.inWindow(range[0], range[1])
-    found?.forEach((each, cause) => (sums[cause] = (sums[cause] ?? 0) + each))
-  }
-  const occurring = part.gaps.causes.map((_, cause) => cause).filter((cause) => chart.timeline.gaps.some((gaps) => (gaps.sumsNs[cause] ?? 0) > 0))
-  const { shares } = part
-  if (shares === null && occurring.length === 0 && part.args_left_out === 0) return null
-  return (
-    <div class="timeline-legend">
-      {shares === null ? null : (
-        <span class="timeline-shares" title="of the time from the first to the last span of the trace">
-          <b>{text(time(shares.wall_ns))}</b> wall · <b>{text(percent(shares.busy))}</b> busy
-          {shares.overlap >= 0.0005 ? (
-            <>
-              {" "}
-              · <b>{text(percent(shares.overlap))}</b> overlapped
-            </>
-          ) : null}
-          {shares.launch_bound === null ? null : (
-            <>
-              {" "}
-              · <b>{text(percent(shares.launch_bound))}</b> launch-bound
-            </>
-          )}
-        </span>
-      )}
-      {occurring.length === 0 ? null : <span class="quiet" title="time in which no stream of a device had work, in the part that is shown">device idle in view:</span>}
-      {occurring.map((cause) => {
-        const name = part.gaps.causes[cause] ?? ""
-        return (
-          <span key={cause} title={causeText(name)} class="timeline-cause">
-            <i class="swatch" style={{ background: causeColor(cause, dark) }} />
-            {name} {devices.some((gaps) => (gaps.sumsNs[cause] ?? 0) > 0) ? <b>{(sums[cause] ?? 0) > 0 ? text(time(sums[cause])) : "0"}</b> : null}
-          </span>
-        )
-      })}
-      {part.args_left_out > 0 ? <span class="quiet">arguments of {part.args_left_out} kinds of spans left out</span> : null}
-    </div>
-  )
-}
-
-interface NamesOf {
-  chart: Chart
-  all: Rows
-  closed: ReadonlySet<string>
-  scroll: [number, number]
-  toggle(group: string): void
-}
-
-/** The names on the left; only those in sight are there. */
-function Names({ chart, all, closed, scroll, toggle }: NamesOf): VNode {
-  const range = rested.value
-  return (
-    <div class="timeline-names">
-      {visibleRows(all, scroll[0] - 400, scroll[0] + scroll[1] + 400).map((row) =>
-        row.lane === null ? (
-          <GroupName key={`g${row.group}`} row={row} chart={chart} isOpen={!closed.has(row.group)} toggle={toggle} />
-        ) : (
-          <LaneName key={row.lane} row={row} lane={row.lane} chart={chart} range={range} />
-        ),
-      )}
-    </div>
-  )
-}
-
-function GroupName({ row, chart, isOpen, toggle }: { row: Row; chart: Chart; isOpen: boolean; toggle(group: string): void }): VNode {
-  const count = chart.groups.find((group) => group.name === row.group)?.lanes.length ?? 0
-  const place = { top: `${row.top}px`, height: `${row.height}px` }
-  return (
-    <button class="timeline-group" style={place} aria-expanded={isOpen} title={printable(row.group)} onClick={() => toggle(row.group)}>
-      <span class="timeline-arrow">{isOpen ? "▾" : "▸"}</span>
-      <span class="timeline-name">{printable(row.group).slice(0, 60)}</span>
-      {count > 1 ? <span class="quiet">{count}</span> : null}
-    </button>
-  )
-}
-
-function LaneName({ row, lane, chart, range }: { row: Row; lane: number; chart: Chart; range: Range | null }): VNode {
-  const shown = chart.timeline.lanes[lane]
-  const name = printable(shown?.name ?? "")
-  return (
-    <div class="timeline-lane" style={{ top: `${row.top}px`, height: `${row.height}px` }} title={name}>
-      <span class="timeline-name">{cutMiddle(name, 60)}</span>
-      <span class="quiet">{busyText(chart, lane, range)}</span>
-    </div>
-  )
-}
-
-/** How busy a stream is in the window, between its first and its last work. */
-function busyText(chart: Chart, lane: number, range: Range | null): string {
-  const sums = chart.gaps(lane)
-  const track = chart.tracks(lane)[0]
-  if (sums === null || track === undefined || range === null || track.starts.length === 0) return ""
-  const from = Math.max(range[0], track.starts[0] as number)
-  const to = Math.min(range[1], track.ends[track.ends.length - 1] as number)
-  if (to <= from) return ""
-  const idle = sums.inWindow(from, to).reduce((sum, each) => sum + each, 0)
-  return text(percent(1 - idle / (to - from)))
 }
 
 function colorsOf(element: HTMLElement | null | undefined): Record<"ground" | "line" | "ink" | "quiet" | "accent" | "track", string> {

@@ -3,8 +3,9 @@
  * While somebody zooms nothing of the page is rendered but these canvases. When the window comes to
  * rest, `onRest` is told, so that the address and the sums of the legend follow.
  */
-import { type Scene, drawTimeline } from "../draw/timeline"
+import { drawTimeline } from "../draw/timeline"
 import { AXIS_HEIGHT, MAP_HEIGHT, drawAxis, drawMap } from "../draw/timeline_map"
+import type { Scene } from "../draw/timeline_scene"
 import type { Window } from "../layout/timeline"
 import type { Chart, Hit } from "../layout/timeline_chart"
 import { type Rows, visibleRows } from "../layout/timeline_rows"
