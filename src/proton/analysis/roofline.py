@@ -35,7 +35,7 @@ def roof_of(profile: Profile) -> Roof:
     """The roof of every context of a profile that has a tree."""
     tree = profile.tree
     assert tree is not None
-    peaks = Peaks(profile.devices)
+    peaks = Peaks(profile.devices, tree)
     devices = device_of_rows(tree, profile.devices)
     flops_s: list[float | None] = [None] * len(tree)
     bytes_s: list[float | None] = [None] * len(tree)
@@ -74,7 +74,9 @@ UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is n
 class Peaks:
     """The peaks of a profile's devices, asked for once each."""
 
-    def __init__(self, devices: Sequence[Device]) -> None:
+    def __init__(self, devices: Sequence[Device], tree: Tree) -> None:
+        present = set[str]().union(*tree.own)  # asking each row for all widths takes long
+        self.widths = [each for each in WIDTH_METRICS if each[1] in present]
         self._flops: Mapping[tuple[int, int], float | None] = {
             (index, width): peak_flops(device, width)
             for index, device in enumerate(devices)
@@ -85,7 +87,7 @@ class Peaks:
     def least_times(self, device: int | None, own: Metrics) -> tuple[float | None, float | None]:
         """Seconds by flops and by bytes; None where not declared, `UNKNOWN` with no peak."""
         by_flops: float | None = None
-        for width, metric in WIDTH_METRICS:
+        for width, metric in self.widths:
             if isinstance(amount := own.get(metric), (int, float)):
                 peak = None if device is None else self._flops[device, width]
                 if not peak:

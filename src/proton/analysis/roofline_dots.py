@@ -79,7 +79,7 @@ def dots_of(profile: Profile) -> list[Dot]:
     tree = profile.tree
     assert tree is not None
     times, counts = tree.totals(TIME_NS), tree.totals(COUNT)
-    peaks, devices = Peaks(profile.devices), device_of_rows(tree, profile.devices)
+    peaks, devices = Peaks(profile.devices, tree), device_of_rows(tree, profile.devices)
     dots: dict[tuple[str, int | None], Dot] = {}
     for row, own in enumerate(tree.own):
         time_ns = times[row]
@@ -100,7 +100,7 @@ def dots_of(profile: Profile) -> list[Dot]:
 
 
 def _add_work(dot: Dot, own: Metrics, peaks: Peaks) -> None:
-    for width, metric in WIDTH_METRICS:
+    for width, metric in peaks.widths:
         if isinstance(amount := own.get(metric), (int, float)):
             dot.flops_by_width[width] = amount + dot.flops_by_width.get(width, 0.0)
     if isinstance(amount := own.get(BYTES), (int, float)):
