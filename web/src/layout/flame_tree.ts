@@ -123,6 +123,11 @@ export class Inverted implements FlameTree {
   isCut = false
   readonly #boxes: Callers[]
   #work = 0
+  // Numbers grow with every grouping, so that what an earlier one left behind is known by its size.
+  readonly #groupOfName: Float64Array
+  readonly #placeOfRow: Float64Array
+  #nextGroup = 1
+  #nextPlace = 1
 
   /**
    * @param names a number for the name of each row: equal names have equal numbers
@@ -137,6 +142,8 @@ export class Inverted implements FlameTree {
     const self = selfOf(shape, widths)
     const root: Callers = { name: -1, parent: -1, depth: 0, width: 0, rows: [], weights: [], children: [] }
     this.#boxes = [root]
+    this.#groupOfName = new Float64Array(shape.size)
+    this.#placeOfRow = new Float64Array(shape.size)
     const rows: number[] = []
     const weights: number[] = []
     for (let row = 1; row < shape.size; row++) {
@@ -214,31 +221,31 @@ export class Inverted implements FlameTree {
   /** New boxes below `parent`, one for each name among `rows`, the widest first. */
   #group(parent: number, rows: readonly number[], weights: readonly number[]): number[] {
     const depth = (this.#boxes[parent]?.depth ?? 0) + 1
-    const byName = new Map<number, Callers>()
-    const places = new Map<number, number>()
+    const groups: Callers[] = []
+    const [firstGroup, firstPlace] = [this.#nextGroup, this.#nextPlace]
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at] as number
       const weight = weights[at] as number
       const name = this.names[row] as number
-      let group = byName.get(name)
-      if (group === undefined) {
-        group = { name, parent, depth, width: 0, rows: [], weights: [], children: null }
-        byName.set(name, group)
+      let number = (this.#groupOfName[name] as number) - firstGroup
+      if (number < 0) {
+        number = groups.length
+        this.#groupOfName[name] = this.#nextGroup++
+        groups.push({ name, parent, depth, width: 0, rows: [], weights: [], children: null })
       }
+      const group = groups[number] as Callers
       group.width += weight
-      const place = places.get(row)
-      if (place === undefined) {
-        places.set(row, group.rows.length)
+      const place = (this.#placeOfRow[row] as number) - firstPlace
+      if (place >= 0) group.weights[place] = (group.weights[place] as number) + weight
+      else {
+        this.#placeOfRow[row] = firstPlace + group.rows.length
+        this.#nextPlace = Math.max(this.#nextPlace, firstPlace + group.rows.length + 1)
         group.rows.push(row)
         group.weights.push(weight)
-      } else group.weights[place] = (group.weights[place] as number) + weight
+      }
     }
-    const boxes: number[] = []
-    for (const group of [...byName.values()].sort((a, b) => b.width - a.width)) {
-      boxes.push(this.#boxes.length)
-      this.#boxes.push(group)
-    }
-    return boxes
+    groups.sort((a, b) => b.width - a.width)
+    return groups.map((group) => this.#boxes.push(group) - 1)
   }
 }
 

@@ -218,7 +218,8 @@ function paintInto(
     ink: style.getPropertyValue("--ink"),
     nameOf: (each) => (each === 0 ? "everything" : shortName(shown, tree.row(each))),
     hueOf: (each) => hueOfKind(each === 0 ? "r" : shown.kind(tree.row(each))),
-    shareOf: (each) => text(percent(tree.width(each) / whole)),
+    // What is above the zoom is more than what is seen: no share of it.
+    shareOf: (each) => (tree.depth(each) < tree.depth(zoomed.value) ? "" : text(percent(tree.width(each) / whole))),
     isSelected: (each) => each !== 0 && isSelected(of, tree.row(each), each),
     isDim: (each) => hits !== null && hits[tree.row(each)] !== 1,
     hover,

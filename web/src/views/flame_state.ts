@@ -59,13 +59,21 @@ const widths = computed<Float64Array | null>(() => {
 const order = computed(() => state.value.order)
 const isCallers = computed(() => state.value.isCallers)
 
+const numbered = new WeakMap<Profile, Int32Array>()
+
+function namesOf(of: Profile): Int32Array {
+  let found = numbered.get(of)
+  if (found === undefined) numbered.set(of, (found = numberNames(of.size, (row) => of.rawName(row))))
+  return found
+}
+
 /** What to draw; null where the metric does not add up or nothing was measured. */
 export const flames = computed<Flames | null>(() => {
   const shown = profile.value
   const found = widths.value
   if (shown === null || found === null || !((found[0] ?? 0) > 0)) return null
   const tree = isCallers.value
-    ? new Inverted(shown, numberNames(shown.size, (row) => shown.rawName(row)), found)
+    ? new Inverted(shown, namesOf(shown), found)
     : new TopDown(shown, found, order.value)
   return { of: shown, tree, widths: found, isCallers: isCallers.value }
 })
