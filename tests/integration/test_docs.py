@@ -67,6 +67,17 @@ def test_every_page_is_reached_from_the_index() -> None:
     assert [page for page in pages if page != "index.md" and f"({page})" not in index] == []
 
 
+def test_every_picture_is_shown_and_small() -> None:
+    shown = {
+        (page.parent / target).resolve()
+        for page in PAGES
+        for target in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", page.read_text())
+    }
+    pictures = set((ROOT / "docs" / "images").glob("*"))
+    assert pictures == shown
+    assert [picture.name for picture in pictures if picture.stat().st_size > 150_000] == []
+
+
 def test_make_targets_in_the_text_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = {

@@ -204,8 +204,8 @@ def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     opened.page.wait_for_selector("text=new.hatchet")
     button.click()  # what was ticked still is
     opened.page.wait_for_selector("[role=tab]")
-    sources = opened.texts("select[aria-label=profile] option")
-    assert [Path(each).name for each in sources] == ["before.hatchet", "after.hatchet"]
+    compared = opened.texts("select[aria-label=profile] option")
+    assert [Path(each).name for each in compared] == ["before.hatchet", "after.hatchet"]
     opened.page.go_back()
     opened.page.click("text=trace.pftrace")
     opened.page.wait_for_selector("[role=tab]")
