@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from proton.files.lanes import row_of_key
@@ -116,11 +117,18 @@ def _warp_of(lane: Lane) -> _Warp | None:
     row = row_of_key(lane.key) if lane.kind is LaneKind.WARP else None
     if row is None:
         return None
-    cta, warp = _CTA(str(row.pid)), _WARP(str(row.tid))
+    cta, warp = _cta_of(str(row.pid)), _WARP(str(row.tid))
     if cta is None or warp is None:
         return None
-    numbers = (int(cta["sm"]), int(cta["cta"]), int(warp["warp"]), int(warp["line"] or 0))
-    return _Warp(_owner(cta), cta["kernel"], *numbers)
+    return _Warp(*cta, int(warp["warp"]), int(warp["line"] or 0))
+
+
+@lru_cache(maxsize=1 << 16)  # a CTA has many lanes
+def _cta_of(process: str) -> tuple[Owner, str, int, int] | None:
+    found = _CTA(process)
+    if found is None:
+        return None
+    return _owner(found), found["kernel"], int(found["sm"]), int(found["cta"])
 
 
 def _split(

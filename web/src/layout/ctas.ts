@@ -26,6 +26,11 @@ export interface PackedCtas {
   wave: Uint32Array
 }
 
+/** How much of the shorter one two CTAs may overlap and still follow each other: the last warps of one end while
+ * the first of the next begin.
+ */
+export const SLACK = 0.05
+
 /** Put every CTA into the first slot of its multiprocessor that is free. `start` is sorted. */
 export function packCtas(sm: Numbers, start: Numbers, duration: Numbers): PackedCtas {
   const count = sm.length
@@ -38,11 +43,15 @@ export function packCtas(sm: Numbers, start: Numbers, duration: Numbers): Packed
   for (let cta = 0; cta < count; cta++) {
     const at = rows.get(sm[cta] as number) as number
     const free = ends[at] as number[]
-    const begin = start[cta] as number
-    let chosen = free.findIndex((end) => end <= begin)
+    const [begin, length] = [start[cta] as number, duration[cta] as number]
+    const lanes = members[at] as number[][]
+    let chosen = free.findIndex((end, place) => {
+      const before = duration[lanes[place]?.at(-1) ?? cta] as number
+      return end <= begin + SLACK * Math.min(before, length)
+    })
     if (chosen < 0) chosen = free.length
-    free[chosen] = begin + (duration[cta] as number)
-    const lane = ((members[at] as number[][])[chosen] ??= [])
+    free[chosen] = begin + length
+    const lane = (lanes[chosen] ??= [])
     row[cta] = at
     slot[cta] = chosen
     wave[cta] = lane.length

@@ -7,6 +7,7 @@ import {
   inlinedInto,
   instructionsOf,
   kernelSum,
+  kernelSums,
   linesOf,
   rowsOf,
   unplacedSum,
@@ -71,6 +72,7 @@ describe("samples of source", () => {
     expect(linesOf(PART, 0, 1).has(3)).toBe(false)
     expect(kernelSum(PART, 1).samples).toBe(9)
     expect(kernelSum(PART, null).samples).toBe(107)
+    expect(kernelSums(PART)).toEqual([kernelSum(PART, 0), kernelSum(PART, 1)])
     expect(unplacedSum(PART, null).samples).toBe(7)
     expect(unplacedSum(PART, 0).samples).toBe(0)
   })

@@ -48,6 +48,13 @@ export function kernelSum(part: SourcePart, kernel: number | null): Sum {
   return adder.sum()
 }
 
+/** The samples of every kernel. */
+export function kernelSums(part: SourcePart): Sum[] {
+  const adders = part.kernels.map(() => new Adder())
+  for (const [of, , samples, latency, reasons] of part.seen) adders[of]?.add(samples, latency, reasons)
+  return adders.map((adder) => adder.sum())
+}
+
 /** All samples on lines of a file, each once. */
 export function fileSum(part: SourcePart, file: number, kernel: number | null): Sum {
   const adder = new Adder()

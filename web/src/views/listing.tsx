@@ -54,7 +54,7 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
   }
   const shared = { of, about, whole: counted(whole, focus), most, focus }
   return (
-    <div class="listing" ref={box} role="table" aria-label={`${cutMiddle(printable(about.path), 200)} by line`} onMouseLeave={leave}>
+    <div class="listing" ref={box} role="table" style={{ "--count": countRoom(whole.samples) }} aria-label={`${cutMiddle(printable(about.path), 200)} by line`} onMouseLeave={leave}>
       <div class="src head" role="row">
         <span role="columnheader">samples</span>
         <span role="columnheader">share</span>
@@ -80,6 +80,11 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
       )}
     </div>
   )
+}
+
+/** Pixels that the largest count takes; "samples" stands above it. */
+export function countRoom(most: number): string {
+  return `${Math.max(58, 8 + 7.5 * grouped(most).length)}px`
 }
 
 function Gap({ row, onOpen }: { row: Extract<SourceRow, { kind: "gap" }>; onOpen(): void }): VNode {

@@ -1,14 +1,17 @@
 /** Instructions of a kernel beside its source: by address, with samples and what warps waited for. */
 import type { VNode } from "preact"
-import { useState } from "preact/hooks"
+import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { type Shown, type Sum, instructionsOf, linesOf } from "../layout/source"
 import { baseName, cutMiddle, printable } from "../names"
 import type { SourcePart } from "../parts/source"
 import { count, grouped, percent, text } from "../units"
 import { hover, leave } from "./hover"
+import { countRoom } from "./listing"
 import { Num } from "./number"
 import { ReasonBar, ReasonWords } from "./reasons"
 import { choose, kernel } from "./source_state"
+
+const COLD = 0.005 // of the kernel's samples; instructions with fewer are written faintly
 
 interface SassProps {
   of: SourcePart
@@ -38,7 +41,14 @@ function sumOf(lines: Map<number, { samples: number }>): number {
 
 export function Sass({ of, file, line }: SassProps): VNode {
   const [chosenCode, setCode] = useState(0)
+  const rows = useRef<HTMLDivElement>(null)
   const at = kernelFor(of, file, line)
+  useLayoutEffect(() => {
+    // The hottest one is seen.
+    const hottest = rows.current?.querySelector<HTMLElement>(".hottest")
+    if (rows.current === null || hottest == null) return
+    rows.current.scrollTop = hottest.offsetTop - rows.current.offsetTop - rows.current.clientHeight / 2
+  }, [at, file, line, chosenCode])
   const found = at === null ? undefined : of.kernels[at]
   if (at === null || found === undefined || found.codes.length === 0) {
     return <div class="sass"><p class="quiet">no instruction of {line === null ? "this kernel" : "this line"} was recorded</p></div>
@@ -48,6 +58,7 @@ export function Sass({ of, file, line }: SassProps): VNode {
   const where = file === null || line === null ? null : { file, line }
   const shown = instructionsOf(of, at, where).filter((each) => each.code === codeAt)
   const most = Math.max(1, ...code.instructions.map((each) => each[3]))
+  const hottest = Math.max(0, ...shown.map((each) => each.instruction[3]))
   const known = code.instructions.reduce((sum, each) => sum + each[3], 0)
   return (
     <div class="sass" onMouseLeave={leave}>
@@ -70,9 +81,9 @@ export function Sass({ of, file, line }: SassProps): VNode {
         {where === null ? null : <button class="link" onClick={() => choose({ line: null })}>all of the kernel</button>}
         <button class="close" aria-label="hide instructions" title="hide instructions (i)" onClick={() => choose({ sass: false })}>×</button>
       </div>
-      <div class="sass-rows" role="table" aria-label="instructions">
+      <div class="sass-rows" ref={rows} role="table" aria-label="instructions" style={{ "--count": countRoom(most) }}>
         {shown.map((each) => (
-          <Row key={each.instruction[0]} of={of} each={each} whole={code.samples} most={most} isOfLine={where !== null} />
+          <Row key={each.instruction[0]} of={of} each={each} whole={code.samples} most={most} isOfLine={where !== null} isHottest={each.instruction[3] === hottest} />
         ))}
         {shown.length === 0 ? <p class="quiet">none of its hottest instructions is of this line</p> : null}
       </div>
@@ -84,7 +95,7 @@ export function Sass({ of, file, line }: SassProps): VNode {
   )
 }
 
-function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; isOfLine: boolean }): VNode {
+function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; isOfLine: boolean; isHottest: boolean }): VNode {
   const { of, each, whole, most } = props
   const [offset, words, places, samples, latency, reasons] = each.instruction
   const sum: Sum = { samples, latency, reasons }
@@ -96,7 +107,7 @@ function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; 
   }
   return (
     <div
-      class="ins"
+      class={props.isHottest ? "ins hottest" : samples < COLD * whole ? "ins cold" : "ins"}
       role="row"
       onClick={go}
       onMouseMove={(event) =>

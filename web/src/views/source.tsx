@@ -1,15 +1,16 @@
 /** Source: the file of a kernel, a bar per line by what warps waited for, instructions beside it. */
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { fileSum, filesOf, kernelSum, unplacedSum } from "../layout/source"
+import { type Sum, fileSum, filesOf, kernelSum, kernelSums, unplacedSum } from "../layout/source"
 import { cutMiddle, printable } from "../names"
 import { type SourcePart, sourceOf } from "../parts/source"
 import { selectedKernel, view } from "../state"
 import { count, percent, text } from "../units"
 import { Fact } from "./facts"
-import { Hover } from "./hover"
+import { Hover, hover, leave } from "./hover"
 import { Listing } from "./listing"
-import { ReasonBar, ReasonLegend } from "./reasons"
+import { Num } from "./number"
+import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
 import { said } from "./said"
 import { Sass } from "./sass"
 import "./source.css"
@@ -58,6 +59,12 @@ function Source(): VNode | null {
   )
 }
 
+/** The end of a path: its folder and its name. */
+function shortPath(path: string): string {
+  const parts = printable(path).split("/")
+  return cutMiddle(parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : parts.join("/"), 60)
+}
+
 function Tools({ of }: { of: SourcePart }): VNode {
   const files = filesOf(of, kernel.value)
   const groups: [string, typeof files][] = [
@@ -82,7 +89,7 @@ function Tools({ of }: { of: SourcePart }): VNode {
           ))}
         </select>
       </label>
-      <label>
+      {files.length === 0 ? null : <label>
         file{" "}
         <select
           aria-label="file"
@@ -94,14 +101,14 @@ function Tools({ of }: { of: SourcePart }): VNode {
               <optgroup key={title} label={title}>
                 {members.slice(0, MOST_OPTIONS).map(({ file, samples }) => (
                   <option key={file} value={String(file)}>
-                    {cutMiddle(printable(of.files[file]?.path ?? ""), 60)} – {text(count(samples))}
+                    {shortPath(of.files[file]?.path ?? "")} – {text(count(samples))}
                   </option>
                 ))}
               </optgroup>
             ),
           )}
         </select>
-      </label>
+      </label>}
       <button class="toggle" aria-pressed={choice.value.sass} title="instructions beside the text (i)" onClick={toggleSass}>
         SASS
       </button>
@@ -167,10 +174,38 @@ function NoLines({ of, focus, onFocus }: WhyProps): VNode {
       </div>
       <p class="quiet">
         {text(count(sum.samples))} samples, of which no line of source is known
-        {kernel.value === null || of.kernels[kernel.value]?.codes.length === 0 ? "." : ": instructions are below."}
+        {kernel.value === null ? "; choose a kernel for its instructions" : ""}
       </p>
-      {kernel.value === null ? null : <Sass of={of} file={null} line={null} />}
+      {kernel.value === null ? <Kernels of={of} focus={focus} /> : <Sass of={of} file={null} line={null} />}
     </>
+  )
+}
+
+/** Kernels by samples, where there are no lines to show; a click chooses one. */
+function Kernels({ of, focus }: { of: SourcePart; focus: number | null }): VNode {
+  const sums = kernelSums(of)
+  const most = Math.max(1, ...sums.map((each) => each.samples))
+  const all = Math.max(1, sums.reduce((sum, each) => sum + each.samples, 0))
+  return (
+    <div class="listing sampled-kernels">
+      {of.kernels.slice(0, MOST_OPTIONS).map((each, at) => {
+        const sum = sums[at] as Sum
+        return (
+          <button
+            key={at}
+            class="src"
+            onClick={() => showKernel(at)}
+            onMouseMove={(event) => hover(event, <ReasonWords part={of} sum={sum} />)}
+            onMouseLeave={leave}
+          >
+            <span class="count">{text(count(sum.samples))}</span>
+            <span class="count"><Num of={percent(sum.samples / all)} /></span>
+            <ReasonBar part={of} sum={sum} share={sum.samples / most} focus={focus} />
+            <span class="kernel-name">{cutMiddle(each.title, 100)} <span class="quiet">{cutMiddle(each.remark.split(":", 1)[0] ?? "", 40)}</span></span>
+          </button>
+        )
+      })}
+    </div>
   )
 }
 

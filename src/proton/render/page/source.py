@@ -69,15 +69,19 @@ def source_part(profile: Profile, columns: Columns, tool: str | None = "") -> di
 
 
 def _summed(profile: Profile) -> dict[tuple[str, Stack], Samples]:
-    """Kernel and stack of lines -> what was sampled there."""
+    """Kernel and stack of lines -> what was sampled there.
+
+    Samples without a line are those of the tree's kernels: instructions are not all recorded.
+    """
     tree = profile.tree
     assert tree is not None
+    placed = (seen for seen in samples_of(profile) if seen.stack)
     unplaced = (
         Seen(tree.frames[row].name, (), found.count, found.latency, found.reasons)
         for row, (_, found) in kernels_without_lines(profile, tree).items()
     )
     sums: dict[tuple[str, Stack], Samples] = {}
-    for seen in chain(samples_of(profile), unplaced):
+    for seen in chain(placed, unplaced):
         sums.setdefault((seen.kernel, seen.stack), Samples()).add(seen)
     return sums
 

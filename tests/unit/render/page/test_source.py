@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from proton.analysis.source_lines import samples_by_file
 from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile
+from proton.model.sampling import NO_CUBIN
 from proton.render.page.pack import Columns
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
 from proton.render.view import prepare
+from tests.support.profiles import profile_of
+from tests.support.sampling import KERNEL, SAMPLING
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 
@@ -63,6 +67,16 @@ def test_no_sample_is_left_out(tmp_path: Path, name: str) -> None:
     whole = profile.tree.totals("num_samples")[0]
     assert sum(one[2] for one in part["seen"]) == whole
     assert sum(kernel["samples"] for kernel in part["kernels"]) == whole
+
+
+def test_samples_that_have_no_line_count_once() -> None:
+    """Instructions without lines once counted beside the kernels that they are of."""
+    counts = {"num_samples": 107, "stalled_wait": 40}
+    profile = profile_of([(0, "ROOT", {}), (1, "kernel", counts)])
+    bare = replace(KERNEL, lines=NO_CUBIN, instructions=(KERNEL.instructions[2],))
+    part = part_of(replace(profile, sampling=replace(SAMPLING, kernels=(bare,), lines=())))
+    assert [one[:3] for one in part["seen"]] == [[0, [], 107]]
+    assert part["kernels"][0]["samples"] == 107
 
 
 def test_kernels_and_reasons_are_in_the_order_of_their_samples(tmp_path: Path) -> None:
