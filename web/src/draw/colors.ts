@@ -49,7 +49,7 @@ export function fillOf(hue: Hue, depth: number, dark: boolean, dim = false): Fil
   if (found === undefined) {
     const [angle, chroma] = HUES[hue]
     const swing = Math.abs(3 - step) / 3 // down and up again, so that neighbours differ
-    const lightness = dark ? 0.4 + 0.07 * swing : 0.8 + 0.08 * swing
+    const lightness = dark ? 0.45 + 0.06 * swing : 0.8 + 0.08 * swing
     const fill = oklch(dim ? (dark ? 0.29 : 0.94) : lightness, dim ? chroma * 0.25 : chroma * (dark ? 0.8 : 1), angle)
     const text = dim ? (dark ? "#9aa2ad" : "#5c6470") : dark ? "#f4f6f8" : "#14181d"
     found = { fill, text, edge: oklch(dark ? 0.22 : 0.99, 0.01, angle) }

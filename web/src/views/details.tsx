@@ -22,6 +22,9 @@ export function Details(): VNode {
     return (
       <aside class="details empty" aria-label="selection">
         <p class="quiet">Click a kernel or a context, in any view: what is known of it appears here.</p>
+        <p class="quiet">
+          <kbd>/</kbd> searches, <kbd>?</kbd> lists all keys.
+        </p>
       </aside>
     )
   }
