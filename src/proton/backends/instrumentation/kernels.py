@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,7 @@ class Kernels:
         self._lock = threading.RLock()  # measuring loads and launches a kernel, too
         self._by_function: dict[int, LoadedKernel | None] = {}  # None: it records nothing
         self._by_number: dict[int, LoadedKernel] = {}
+        self._by_key: dict[str, LoadedKernel] = {}
         self.has_mailbox = False
         self.keeps_bytes = False
 
@@ -82,7 +83,7 @@ class Kernels:
         """Triton has loaded a kernel."""
         self._by_function.pop(function, None)  # the address may have been another kernel's
         with self._lock:
-            self._add(function, name, _read_metadata(name, metadata_group))
+            self._add(function, name, key, _read_metadata(name, metadata_group))
 
     def find(self, function: int, launched: Any = None) -> LoadedKernel | None:
         """The kernel of a function; None where it does not record.
@@ -102,19 +103,25 @@ class Kernels:
                 if kernel is None:
                     self._by_function[function] = None
                 else:
-                    self._add(function, kernel.name, kernel.metadata)
+                    self._add(function, kernel.name, kernel.hash, kernel.metadata)
             return self._by_function[function]
 
     def of_number(self, number: int) -> LoadedKernel:
         """The kernel that the recorder knows by this number."""
         return self._by_number[number]
 
-    def _add(self, function: int, name: str, metadata: Any) -> None:
+    def _add(self, function: int, name: str, key: str, metadata: Any) -> None:
+        """Get to know a kernel; `key` is Triton's of what was compiled."""
         records = read_records(metadata)
         if records is None:
             self._by_function[function] = None
             return
         cost, tools = self._cost_of(records), _current_tools()
+        # threads that compile a kernel at once load it twice, and it is one all the same
+        twin = self._by_key.get(key)
+        if twin is not None and (twin.records, twin.cost, twin.tools) == (records, cost, tools):
+            self._by_function[function] = replace(twin, function=function)
+            return
         number = _native.InKernel.add_kernel(
             name,
             scratch_bytes=records.scratch_bytes,
@@ -124,7 +131,7 @@ class Kernels:
             keeps_bytes=bool(tools) or has_memory(records.record_map),
         )
         loaded = LoadedKernel(number, name, function, records, cost, tools)
-        self._by_number[number] = self._by_function[function] = loaded
+        self._by_number[number] = self._by_function[function] = self._by_key[key] = loaded
         self.has_mailbox |= _has_mailbox(records.record_map)
         self.keeps_bytes |= loaded.keeps_bytes
 

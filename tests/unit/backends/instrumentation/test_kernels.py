@@ -65,10 +65,26 @@ def test_an_address_that_is_used_again_is_another_kernels(kernels: Kernels, tmp_
     assert kernels.find(0x100) is None
 
 
+def test_a_kernel_that_threads_compiled_at_once_is_one(kernels: Kernels, tmp_path: Path) -> None:
+    """Its launches once stood apart, by the copy that happened to be launched."""
+    load(kernels, tmp_path, 0x100, metadata())
+    load(kernels, tmp_path, 0x101, metadata())
+    load(kernels, tmp_path, 0x102, metadata(ring_bytes=128))
+    first, second, other = (kernels.find(function) for function in (0x100, 0x101, 0x102))
+    assert first is not None
+    assert second is not None
+    assert other is not None
+    assert second.number == first.number
+    assert second.function == 0x101
+    assert other.number != first.number
+
+
 def test_kernels_loaded_before_anybody_listened_are_looked_for(
     kernels: Kernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    loaded = SimpleNamespace(function=0x200, name="early", metadata=SimpleNamespace(**metadata()))
+    loaded = SimpleNamespace(
+        function=0x200, name="early", hash="early", metadata=SimpleNamespace(**metadata())
+    )
     monkeypatch.setattr(_triton_launch, "loaded_kernels", lambda: [loaded])
     found = kernels.find(0x200)
     assert found is not None
