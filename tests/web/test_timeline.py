@@ -216,6 +216,20 @@ def test_arrow_keys_go_to_the_neighbours_of_a_span(opened: Opened) -> None:
     assert start < 10_000 < 30_000 < end < 60_000
 
 
+def test_the_next_key_goes_from_match_to_match(opened: Opened) -> None:
+    opened.page.fill("#search", "_kernel")
+    opened.page.locator("#search").blur()
+    seen = []
+    for _ in range(4):
+        opened.page.keyboard.press("n")
+        seen.append(opened.texts(".details h2")[0])
+    assert seen == ["launch first_kernel", "first_kernel", "launch second_kernel", "second_kernel"]
+    opened.page.keyboard.press("N")
+    assert opened.texts(".details h2")[0] == "launch second_kernel"
+    opened.page.keyboard.press("ArrowUp")
+    assert opened.texts(".details h2")[0] == "step"
+
+
 def color_at(opened: Opened, lane: str, share: float, below: int = 0) -> list[int]:
     """The colour of the lanes' canvas at a time, `below` pixels under the middle of a lane."""
     box = opened.page.locator(CANVAS).bounding_box()

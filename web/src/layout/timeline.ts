@@ -128,12 +128,12 @@ export function walk(track: Intervals, window: Window, sink: Sink): void {
   }
 }
 
-/** The first place whose end lies past `time`. */
-export function firstPast(ends: Float64Array, time: number): number {
-  let [low, high] = [0, ends.length]
+/** The first place in a sorted array whose value lies past `value`. */
+export function firstPast(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((ends[middle] as number) <= time) low = middle + 1
+    if ((sorted[middle] as number) <= value) low = middle + 1
     else high = middle
   }
   return low

@@ -93,6 +93,33 @@ describe("a chart", () => {
     expect(chart().afterGap("none such", 0)).toBeNull()
   })
 
+  it("knows what a span is in, and what is in it", () => {
+    expect(chart().nested(1, true)).toBe(0)
+    expect(chart().nested(0, false)).toBe(1)
+    expect(chart().nested(0, true)).toBeNull()
+    expect(chart().nested(1, false)).toBeNull()
+    expect(chart().nested(99, true)).toBeNull()
+  })
+
+  it("finds marked spans one after the other, both ways", () => {
+    const made = chart()
+    const kernels = made.marks((look) => made.timeline.nameOfLook(look) === "matmul")
+    expect(made.nextMarked(kernels, -1, true)).toBe(2)
+    expect(made.nextMarked(kernels, 10, true)).toBe(3)
+    expect(made.nextMarked(kernels, 70, true)).toBeNull()
+    expect(made.nextMarked(kernels, 70, false)).toBe(2)
+    expect(made.nextMarked(kernels, 10, false)).toBeNull()
+    const all = made.marks(() => true)
+    const seen: number[] = []
+    for (let at: number | null = made.nextMarked(all, -1, true); at !== null; ) {
+      seen.push(at)
+      at = made.nextMarked(all, made.timeline.starts[at] as number, true)
+    }
+    expect(seen[0]).toBe(0)
+    expect(seen).toContain(3)
+    expect(made.nextMarked(made.marks(() => false), -1, true)).toBeNull()
+  })
+
   it("sums up marked spans by their look", () => {
     const made = chart()
     const marks = made.marks((look) => made.timeline.nameOfLook(look) === "matmul")

@@ -95,6 +95,35 @@ export class Chart {
     return null
   }
 
+  /** The span around another on its lane (`up`), or the first one inside it. */
+  nested(span: number, up: boolean): number | null {
+    const place = this.placeOf(span)
+    const track = place === null ? undefined : this.tracks(place.lane)[place.depth + (up ? -1 : 1)]
+    if (track === undefined) return null
+    const { starts, ends } = this.timeline
+    const at = firstPast(track.ends, starts[span] as number)
+    const [outer, inner] = up ? [track.spans[at], span] : [span, track.spans[at]]
+    if (outer === undefined || inner === undefined) return null
+    const isInside = (starts[outer] as number) <= (starts[inner] as number) && (ends[inner] as number) <= (ends[outer] as number)
+    return isInside ? (up ? outer : inner) : null
+  }
+
+  /** The marked span that begins next after `time`, or last before it, on whichever lane. */
+  nextMarked(marks: Marks, time: number, forward: boolean): number | null {
+    let [found, best]: [number | null, number] = [null, forward ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY]
+    for (const track of this.#tracks.flat()) {
+      const sums = marks.sums(track)
+      // Sums only grow where a span is marked, so the place of the next step is the next marked one.
+      const from = firstPast(track.starts, time)
+      const before = firstAtLeast(track.starts, time)
+      const at = forward ? firstPast(sums, sums[from] as number) - 1 : firstAtLeast(sums, sums[before] as number) - 1
+      const start = track.starts[at]
+      if (start === undefined || (forward ? start >= best : start <= best)) continue
+      ;[found, best] = [track.spans[at] ?? null, start]
+    }
+    return found
+  }
+
   /** The span that a gap of a stream or device ends with. */
   afterGap(of: number | string, at: number): number | null {
     const end = this.#gaps.get(of)?.gaps.ends[at]

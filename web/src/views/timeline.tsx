@@ -22,6 +22,8 @@ const ID = "timeline"
 /** The one that is shown; keys go to it. */
 let stage: Stage | null = null
 const charts = new WeakMap<Profile, Chart>()
+/** What `n` goes through: what a search found, or else what is selected. */
+let marked: Marks | null = null
 /** The window when it last came to rest: what the legend sums up. */
 const rested = signal<Range | null>(null)
 
@@ -52,6 +54,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   }, [chart, of])
   const found = useFound(chart, paint.label)
   const chosen = useChosen(of, chart)
+  marked = found ?? chosen
   const selected = selection.value?.kind === "span" ? selection.value.index : null
   const toggle = (group: string): void => {
     const next = new Set(closed)
@@ -230,16 +233,39 @@ function onKey(event: KeyboardEvent): boolean {
     case "f":
       if (index !== null) stage.reveal(index, true)
       return index !== null
+    case "n":
+    case "N":
+      return follow(stage, index, event.key === "n")
     case "ArrowLeft":
-    case "ArrowRight": {
-      const place = index === null ? null : stage.chart.placeOf(index)
-      const next = event.key === "ArrowLeft" ? place?.before : place?.after
-      if (next !== null && next !== undefined) selection.value = { kind: "span", index: next }
-      return index !== null
-    }
+    case "ArrowRight":
+    case "ArrowUp":
+    case "ArrowDown":
+      if (index === null) return event.key === "ArrowDown" && follow(stage, null, true) // out of the search
+      select(neighbour(stage.chart, index, event.key))
+      return true
     default:
       return false
   }
+}
+
+/** The span beside, around or inside another. */
+function neighbour(chart: Chart, span: number, key: string): number | null {
+  if (key === "ArrowUp" || key === "ArrowDown") return chart.nested(span, key === "ArrowUp")
+  const place = chart.placeOf(span)
+  return (key === "ArrowLeft" ? place?.before : place?.after) ?? null
+}
+
+/** Go to the marked span after or before the selected one, or else to the first in view. */
+function follow(on: Stage, span: number | null, forward: boolean): boolean {
+  if (marked === null) return false
+  const [from, to] = on.target
+  const time = span === null ? (forward ? from : to) : (on.chart.timeline.starts[span] as number)
+  select(on.chart.nextMarked(marked, time, forward))
+  return true
+}
+
+function select(span: number | null): void {
+  if (span !== null) selection.value = { kind: "span", index: span }
 }
 
 export const timeline: View = {
@@ -255,7 +281,8 @@ export const timeline: View = {
     ["a d", "move left and right (dragging does too)"],
     ["0", "the whole trace"],
     ["f", "zoom to the selected span (a double click does too)"],
-    ["← →", "the span before or after the selected one"],
+    ["← → ↑ ↓", "the span before, after, around or inside the selected one"],
+    ["n N", "the next or last one that the search found, or of the selected kernel"],
     ["shift wheel", "lanes up and down"],
   ],
 }
