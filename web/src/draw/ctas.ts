@@ -1,6 +1,6 @@
 /** CTAs on a canvas: how many ran, then a row for each multiprocessor, with the tail tinted. */
 import { type Range, ticksOf } from "../layout/axis"
-import { imageOf } from "../layout/cta_image"
+import { type CtaImage, imageOf, sumOfRows } from "../layout/cta_image"
 import { type Lane, type PackedCtas, activeOver, boxesOf } from "../layout/ctas"
 import { count, text, time, timeUnit } from "../units"
 import { FONT, type Inks } from "./canvas"
@@ -13,6 +13,7 @@ export const ACTIVE = 44
 export const TOP = AXIS + ACTIVE + 6
 export const LEFT = 46
 const LEAST_SLOT = 1.2 // pixels of a box
+const SHADES = 32 // between two colours
 
 export interface CtaPicture {
   packed: PackedCtas
@@ -51,12 +52,13 @@ export function drawCtas(context: CanvasRenderingContext2D, picture: CtaPicture)
   context.clip()
   drawTail(context, picture)
   drawGrid(context, picture)
-  const most = drawActive(context, picture)
+  const image = lowRows(picture)
+  const most = drawActive(context, picture, image)
   drawTailName(context, picture)
   context.beginPath()
   context.rect(LEFT, TOP, width - LEFT, height - TOP)
   context.clip()
-  drawRows(context, picture)
+  drawRows(context, picture, image)
   context.restore()
   drawNames(context, picture, most)
 }
@@ -119,10 +121,10 @@ function drawGrid(context: CanvasRenderingContext2D, picture: CtaPicture): void 
 }
 
 /** How many CTAs ran at each moment, as an area; returns the most at once. */
-function drawActive(context: CanvasRenderingContext2D, picture: CtaPicture): number {
+function drawActive(context: CanvasRenderingContext2D, picture: CtaPicture, image: CtaImage | null): number {
   const { width, range, dark, inks } = picture
   const parts = Math.max(1, Math.floor(width - LEFT))
-  const active = activeOver(picture.start, picture.duration, range, parts)
+  const active = image === null ? activeOver(picture.start, picture.duration, range, parts) : sumOfRows(image)
   let most = 0
   for (const value of active) most = Math.max(most, value)
   if (most === 0) return 0
@@ -138,58 +140,82 @@ function drawActive(context: CanvasRenderingContext2D, picture: CtaPicture): num
   return most
 }
 
-function drawRows(context: CanvasRenderingContext2D, picture: CtaPicture): void {
+function drawRows(context: CanvasRenderingContext2D, picture: CtaPicture, image: CtaImage | null): void {
   const { packed, rowHeight, scroll, height } = picture
-  const slotHeight = (rowHeight - rowGap(rowHeight)) / packed.slots
-  if (slotHeight < LEAST_SLOT) drawImage(context, picture)
+  const slotHeight = slotHeightOf(picture)
+  if (image !== null) drawImage(context, picture, image)
   for (const lane of packed.lanes) {
     const top = TOP + lane.row * rowHeight - scroll + lane.slot * slotHeight
     if (top + slotHeight < TOP || top > height) continue
-    if (slotHeight >= LEAST_SLOT) drawLane(context, picture, lane, top, slotHeight)
+    if (image === null) drawLane(context, picture, lane, top, slotHeight)
     drawMarks(context, picture, lane, top, slotHeight)
   }
 }
 
-/** Rows that are too low for boxes: a pixel is as strong as it is full, its colour the mean of what ran. */
-function drawImage(context: CanvasRenderingContext2D, picture: CtaPicture): void {
-  const { packed, start, duration, range, width, dark, extremes, rowHeight, scroll } = picture
+/** What rows look like that are too low for boxes; null where boxes are drawn. */
+function lowRows(picture: CtaPicture): CtaImage | null {
+  const { packed, start, duration, range, width, extremes } = picture
+  if (slotHeightOf(picture) >= LEAST_SLOT) return null
   const columns = Math.max(1, Math.floor(width - LEFT))
-  const isWave = picture.color === "wave"
   const spread = Math.max(extremes[1] - extremes[0], 1e-9)
-  const image = imageOf(packed, start, duration, range, columns, (cta) =>
-    isWave ? (packed.wave[cta] as number) % 2 : ((duration[cta] as number) - extremes[0]) / spread,
+  const valueOf =
+    picture.color === "wave"
+      ? (cta: number): number => (packed.wave[cta] as number) & 1
+      : (cta: number): number => ((duration[cta] as number) - extremes[0]) / spread
+  return imageOf(packed, start, duration, range, columns, valueOf)
+}
+
+let sheet: HTMLCanvasElement | null = null
+
+/** A pixel is as strong as it is full, and its colour the mean of what ran. */
+function drawImage(context: CanvasRenderingContext2D, picture: CtaPicture, image: CtaImage): void {
+  const { packed, dark, rowHeight, scroll } = picture
+  const isWave = picture.color === "wave"
+  const shades = Array.from({ length: SHADES + 1 }, (_, at) =>
+    pixelOf(isWave ? mixed(shadeOf(0, dark), shadeOf(1, dark), at / SHADES) : colorOfHeat(0.25 + (0.75 * at) / SHADES, dark)),
   )
-  const shades = Array.from({ length: 33 }, (_, at) =>
-    bytesOf(isWave ? mixed(shadeOf(0, dark), shadeOf(1, dark), at / 32) : colorOfHeat(0.25 + (0.75 * at) / 32, dark)),
-  )
-  const sheet = document.createElement("canvas")
-  sheet.width = columns
+  sheet ??= document.createElement("canvas")
+  sheet.width = image.columns
   sheet.height = image.rows
   const ink = sheet.getContext("2d")
-  const pixels = ink?.createImageData(columns, image.rows)
-  if (ink == null || pixels === undefined) return
-  for (let at = 0; at < image.covered.length; at++) {
+  const data = ink?.createImageData(image.columns, image.rows)
+  if (ink == null || data === undefined) return
+  const pixels = new Uint32Array(data.data.buffer)
+  for (let at = 0; at < pixels.length; at++) {
     const covered = image.covered[at] as number
     if (covered === 0) continue
-    const shade = shades[Math.round((32 * (image.value[at] as number)) / covered)] as readonly number[]
-    pixels.data.set([...shade, Math.round(255 * Math.min(1, 0.2 + (0.8 * covered) / packed.slots))], 4 * at)
+    const shade = shades[Math.round((SHADES * (image.value[at] as number)) / covered)] as number
+    const strength = Math.round(255 * Math.min(1, 0.2 + (0.8 * covered) / packed.slots))
+    pixels[at] = shade + strength * 0x1000000
   }
-  ink.putImageData(pixels, 0, 0)
+  ink.putImageData(data, 0, 0)
   context.imageSmoothingEnabled = false
-  context.drawImage(sheet, LEFT, TOP - scroll, columns, image.rows * rowHeight)
+  context.drawImage(sheet, LEFT, TOP - scroll, image.columns, image.rows * rowHeight)
+}
+
+function slotHeightOf({ packed, rowHeight }: CtaPicture): number {
+  return (rowHeight - rowGap(rowHeight)) / packed.slots
 }
 
 function shadeOf(wave: number, dark: boolean): string {
   return fillOf("kernel", wave % 2 === 0 ? 0 : 3, dark).fill
 }
 
-function bytesOf(color: string): number[] {
-  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+function bytesOf(color: string): [number, number, number] {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16)) as [number, number, number]
+}
+
+/** A colour as images hold it, without its strength: blue, green, red. */
+function pixelOf(color: string): number {
+  const [red, green, blue] = bytesOf(color)
+  return red + 0x100 * green + 0x10000 * blue
 }
 
 function mixed(first: string, second: string, share: number): string {
   const [from, to] = [bytesOf(first), bytesOf(second)]
-  return `#${from.map((value, at) => Math.round(value + (((to[at] as number) - value) * share)).toString(16).padStart(2, "0")).join("")}`
+  const part = (value: number, at: number): string =>
+    Math.round(value + ((to[at] as number) - value) * share).toString(16).padStart(2, "0")
+  return `#${from.map(part).join("")}`
 }
 
 /** Rows are apart where there is room for it. */

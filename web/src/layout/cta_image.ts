@@ -14,7 +14,7 @@ export interface CtaImage {
   value: Float32Array
 }
 
-/** What the rows look like between two times; `valueOf` is what a CTA is coloured by, 0 to 1. */
+/** What the rows look like between two times; `start` is sorted, `valueOf` is what a CTA is coloured by, 0 to 1. */
 export function imageOf(
   packed: PackedCtas,
   start: Numbers,
@@ -28,9 +28,11 @@ export function imageOf(
   const value = new Float32Array(rows * columns)
   const scale = columns / (to - from)
   for (let cta = 0; cta < start.length; cta++) {
-    const left = Math.max(((start[cta] as number) - from) * scale, 0)
-    const right = Math.min(((start[cta] as number) + (duration[cta] as number) - from) * scale, columns)
-    if (right <= left) continue
+    const begin = start[cta] as number
+    if (begin >= to) break // they are sorted
+    const right = Math.min((begin + (duration[cta] as number) - from) * scale, columns)
+    if (right <= 0) continue
+    const left = Math.max((begin - from) * scale, 0)
     const weight = valueOf(cta)
     const base = (packed.row[cta] as number) * columns
     const last = Math.min(Math.ceil(right), columns) - 1
@@ -41,4 +43,13 @@ export function imageOf(
     }
   }
   return { rows, columns, covered, value }
+}
+
+/** CTAs that ran in each column, all rows together. */
+export function sumOfRows({ rows, columns, covered }: CtaImage): Float64Array {
+  const sums = new Float64Array(columns)
+  for (let row = 0, at = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++, at++) sums[column] = (sums[column] as number) + (covered[at] as number)
+  }
+  return sums
 }

@@ -54,7 +54,7 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
   }
   const shared = { of, about, whole: counted(whole, focus), most, focus }
   return (
-    <div class="listing" ref={box} role="table" style={{ "--count": countRoom(whole.samples) }} aria-label={`${cutMiddle(printable(about.path), 200)} by line`} onMouseLeave={leave}>
+    <div class="listing" ref={box} role="table" style={{ "--count": countRoom(most) }} aria-label={`${cutMiddle(printable(about.path), 200)} by line`} onMouseLeave={leave}>
       <div class="src head" role="row">
         <span role="columnheader">samples</span>
         <span role="columnheader">share</span>

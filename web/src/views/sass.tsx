@@ -61,7 +61,7 @@ export function Sass({ of, file, line }: SassProps): VNode {
   const hottest = Math.max(0, ...shown.map((each) => each.instruction[3]))
   const known = code.instructions.reduce((sum, each) => sum + each[3], 0)
   return (
-    <div class="sass" onMouseLeave={leave}>
+    <div class={where === null ? "sass" : "sass of-line"} onMouseLeave={leave}>
       <div class="sass-head">
         <strong title={cutMiddle(printable(code.symbol), 1000)}>{cutMiddle(found.title, 40)}</strong>
         <span class="quiet">
@@ -127,7 +127,7 @@ function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; 
       <span class="count">{grouped(samples)}</span>
       <span class="count"><Num of={percent(samples / Math.max(whole, 1))} /></span>
       <ReasonBar part={of} sum={sum} share={samples / most} focus={null} />
-      <span class="number">{props.isOfLine || spot === undefined ? "" : spot[1]}</span>
+      {props.isOfLine ? null : <span class="number">{spot === undefined ? "" : spot[1]}</span>}
       <code>{printable(words)}</code>
     </div>
   )
