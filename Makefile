@@ -18,7 +18,7 @@ PYTHON_DIRS := src tests tools benchmarks examples
 PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-matrix test-long test-native test-page test-web test-gpu test-python \
+.PHONY: help demo build test test-matrix test-long test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
 	lint types format format-check contracts tree web docs bench check clean
 
 help:  ## list the targets
@@ -64,10 +64,10 @@ build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYT
 
 # ---- tests ----
 
-test: $(VENV)/.stamp-test  ## everything that needs no GPU, set-up included (under 10 minutes)
+test: $(VENV)/.stamp-test  ## what needs no GPU, set-up included; C++ under ASan (under 10 minutes)
 	@$(MAKE) --no-print-directory check
 
-check: format-check lint types contracts tree test-page test-native test-python  ## `make test` after set-up
+check: format-check lint types contracts tree test-page test-address test-python  ## `make test` after set-up
 
 test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
 	@echo "== pytest: all tests that need no GPU"
@@ -76,11 +76,11 @@ test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
 test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests
 	@$(PYTEST) -m long --timeout 3600 tests
 
-test-native: $(VENV)/.stamp-test  ## C++ tests: plain, under ASan and under TSan
-	@for kind in plain address thread; do \
-		echo "== native tests: $$kind"; \
-		$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON sh tests/native/run.sh $$kind || exit 1; \
-	done
+test-native: test-address test-plain test-thread  ## C++ tests: plain, under ASan and under TSan
+
+test-plain test-address test-thread: test-%: $(VENV)/.stamp-test
+	@echo "== native tests: $*"
+	@$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON sh tests/native/run.sh $*
 
 test-page:  # types and unit tests of the page, and its build; skipped aloud without Node
 	@$(PYTHON) -m tools.page --check
