@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.conftest import folder_of_proton
 from tests.support.browser import Opened, open_url
 from tests.web.conftest import DATA, find_browser
 
@@ -122,6 +126,73 @@ def test_phases_of_a_job_appear_as_it_writes_them(
     replace(tmp_path / "run.part_2.hatchet", GPT)
     opened.page.wait_for_selector(".figure strong >> text=516")
     assert opened.page.locator("text=left out: ").count() == 0
+
+
+_JOB = """
+import sys
+import proton
+
+session = proton.start("run", backend="interpreter")
+for phase in ("warm_up", "train", "test"):
+    with proton.scope(phase, metrics={"tokens": 64}):
+        pass
+    print(phase, flush=True)
+    sys.stdin.readline()
+    proton.data.advance_phase(session)
+with proton.scope("tidy", metrics={"tokens": 64}):
+    pass
+proton.finalize()
+"""
+
+
+def test_a_job_is_watched_from_its_first_phase_to_its_end(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": folder_of_proton(),
+        "PROTON_JOURNAL_INTERVAL": "0.1",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-c", _JOB],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as job:
+        limit = threading.Timer(60, job.kill)
+        limit.start()
+        assert job.stdin is not None
+        assert job.stdout is not None
+        assert job.stdout.readline() == "warm_up\n"
+        while not (tmp_path / "run.partial").exists() or not is_seen(tmp_path / "run"):
+            time.sleep(0.05)
+        opened = open_served(serve(tmp_path / "run").url)
+        opened.page.wait_for_selector("text=warm_up")
+        opened.page.wait_for_selector(".lines >> text=a profile in the making")
+        for phase in ("train", "test"):
+            job.stdin.write("\n")
+            assert job.stdout.readline() == f"{phase}\n"
+            opened.page.wait_for_selector(f"text={phase}")
+        job.stdin.write("\n")
+        assert job.wait(30) == 0
+        limit.cancel()
+    opened.page.wait_for_selector("text=tidy")
+    opened.page.wait_for_selector(".lines", state="detached")
+    assert opened.page.locator("text=warm_up").count() >= 1
+
+
+def is_seen(path: Path) -> bool:
+    """Whether something of a recording can be read."""
+    from proton.errors import FormatError
+    from proton.files.growing import find_recording, open_growing
+
+    try:
+        return open_growing(find_recording(path)).tree is not None
+    except FormatError:
+        return False
 
 
 def test_a_file_that_is_not_whole_is_a_line_above_the_last_that_was(

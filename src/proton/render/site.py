@@ -67,6 +67,15 @@ def page_maker() -> Maker:
     return Maker(lambda: page, page_data)
 
 
+def _where(folder: Path) -> str:
+    """What to do where a folder holds no recording: look into one below it, or for other names."""
+    for below in sorted(folder.iterdir()):
+        is_ours = below.is_dir() and not below.is_symlink() and os.access(below, os.R_OK | os.X_OK)
+        if is_ours and (found := len(find_recordings(below))):
+            return f"there {'are' if found > 1 else 'is'} {found} in {below}: serve that"
+    return f"they end in {', '.join(f'.{suffix}' for suffix in FORMAT_OF_SUFFIX)}"
+
+
 class Place(NamedTuple):
     """What a path of a URL means: `names` of recordings (none: the folder), and what of them."""
 
@@ -90,8 +99,7 @@ class Site:
         self._packing = threading.Lock()
         self._facts = FolderFacts()
         if self._folder is not None and not find_recordings(self._folder):
-            endings = ", ".join(f".{suffix}" for suffix in FORMAT_OF_SUFFIX)
-            raise FormatError(f"{self._folder}: no profile in this folder; they end in {endings}")
+            raise FormatError(f"{self._folder}: no profile in this folder; {_where(self._folder)}")
         if self._folder is None:
             for path in paths:
                 if os.path.isdir(path):

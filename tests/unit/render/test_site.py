@@ -178,11 +178,15 @@ def test_a_file_that_is_gone_or_cut_is_said_in_place_of_data() -> None:
     [
         (["gone.hatchet"], "^gone.hatchet: no such file$"),
         (["empty"], "^empty: no profile in this folder; they end in .hatchet, "),
+        (["above"], "^above: no profile in this folder; there is 1 in above/b: serve that$"),
         (["empty", "a.hatchet"], "^empty: a folder among files; serve it alone$"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(paths: list[str], said: str) -> None:
     Path("empty").mkdir()
+    for name in ("a", "b"):
+        Path("above", name).mkdir(parents=True)
+    write("above/b/run.hatchet")
     write("a.hatchet")
     with pytest.raises(FormatError, match=said):
         Site(paths, MAKER)
