@@ -111,7 +111,7 @@ def test_the_async_wait_tool_compiles_and_shows_a_stored_buffer(tmp_path: Path) 
     text = output_of("async_wait_view", tmp_path)
     assert "no GPU: compiled only; " in text
     assert "compiled only; 0 records" not in text
-    assert "iteration@32         64 times" in text
+    assert "iteration@32         4096 times" in text
     waits = next(line for line in text.splitlines() if line.startswith("wait") and "█" in line)
     assert waits.count("█") > 16
 
