@@ -71,3 +71,22 @@ def test_doctor_reports_the_missing_core_as_a_problem(package_without_core: Path
     report = run(package_without_core, "-m", "proton", "doctor")
     assert report.returncode == 1
     assert any("native core" in line and "problem" in line for line in report.stdout.splitlines())
+
+
+def test_pages_are_made_and_shown_without_the_native_core(package_without_core: Path) -> None:
+    page = package_without_core / "proton" / "render" / "assets" / "page.html"
+    page.write_text("<p><!--proton-data--></p>")  # whether it was built or not
+    written = run(package_without_core, "-m", "proton", "report", str(RECORDING), "-o", "page.html")
+    assert written.returncode == 0, written.stderr
+    assert (package_without_core / "page.html").exists()
+    program = (
+        "import proton\n"
+        "from proton.render import browser\n"
+        "browser.has_browser = lambda: False\n"
+        f"proton.show({str(RECORDING)!r})"
+    )
+    shown = run(package_without_core, "-c", program)
+    assert shown.returncode == 0, shown.stderr
+    path = shown.stdout.split("the page is ")[1].split(";")[0]
+    assert Path(path).stat().st_size > 1000
+    Path(path).unlink()
