@@ -189,3 +189,20 @@ def test_it_looks_right_in_the_documentation(
     opened.page.mouse.move(*point(opened, 0.28, 4))
     opened.page.wait_for_selector(".card")
     picture(opened, "flame")
+
+
+def test_boxes_too_narrow_to_draw_are_zoomed_to_together(open_report: Open, tmp_path: Path) -> None:
+    kernels = [node(f"k{at:04}", [], 100_000 - at) for at in range(5000)]
+    path = write_tree(tmp_path / "narrow.hatchet", node("ROOT", kernels))
+    opened = open_report(path, hash="view=flame")
+    opened.page.mouse.move(*point(opened, 0.5, 1))
+    assert "boxes too narrow to draw" in opened.texts(".card")[0]
+    opened.page.mouse.dblclick(*point(opened, 0.5, 1))
+    opened.page.wait_for_selector(".trail")
+    assert " of 5000" in opened.texts(".trail")[0]
+    click(opened, 0.01, 1)
+    name = selected(opened)
+    assert name.startswith("k")
+    assert 2000 < int(name[1:]) < 3000
+    opened.page.keyboard.press("Escape")
+    assert opened.page.locator(".trail").count() == 0

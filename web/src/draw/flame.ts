@@ -26,6 +26,8 @@ export interface FlamePaint {
   isSelected(box: number): boolean
   /** Whether a search leaves it out. */
   isDim(box: number): boolean
+  /** Whether some of these children of a box, too narrow to draw, hold what is searched for. */
+  isHit(box: number, from: number, count: number): boolean
   /** The place under the pointer; -1 for none. */
   hover: number
   /** The place that arrows go from; -1 for none. */
@@ -61,10 +63,10 @@ function drawBox(context: CanvasRenderingContext2D, paint: FlamePaint, place: nu
   const width = Math.max((layout.widths[place] as number) - GAP, 0.5)
   const hidden = layout.hidden[place] as number
   if (hidden > 0) {
-    const { fill, text } = fillOf("host", 0, paint.dark, true)
+    const isHit = paint.isHit(box, layout.froms[place] as number, hidden)
+    const { fill } = fillOf(isHit ? "kernel" : "host", 0, paint.dark, !isHit)
     context.fillStyle = fill
     context.fillRect(left, y, width, paint.level - GAP)
-    label(context, `${hidden} narrow`, left, y + paint.level / 2, width, text)
     return
   }
   const isDim = paint.isDim(box)

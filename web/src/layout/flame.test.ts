@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { shapeOf } from "./shape.test.support"
-import { layoutFlame, levelHeight, neighbour, placeAt, placeOf } from "./flame"
+import { layoutFlame, levelHeight, neighbour, placeAt, placeOf, shownWidth } from "./flame"
 import { Inverted, TopDown, widthsOf } from "./flame_tree"
 
 const STEP = shapeOf([
@@ -43,22 +43,32 @@ describe("layout", () => {
     ])
   })
 
-  test("narrow siblings become one box that says how many they are", () => {
+  test("narrow siblings become boxes that stand for several, each wide enough to hit", () => {
     const rows = Array.from({ length: 40 }, () => [1, "k", 1] as const)
     const { shape, own } = shapeOf([[0, "ROOT"], [1, "big", 60], ...rows])
     const layout = layoutFlame(new TopDown(shape, widthsOf(shape, own, true)), { zoom: 0, width: 100, least: 2 })
-    expect(boxesOf(layout).slice(1)).toEqual([
-      [0, 60, 40, 1],
-      [1, 0, 60, 1],
+    const groups = Array.from({ length: layout.count }, (_, at) => at).filter((at) => layout.hidden[at] !== 0)
+    expect(groups.map((at) => [layout.hidden[at], layout.froms[at], layout.lefts[at], layout.widths[at]])).toEqual([
+      [7, 1, 60, 7], [7, 8, 67, 7], [7, 15, 74, 7], [7, 22, 81, 7], [7, 29, 88, 7], [5, 36, 95, 5],
     ])
-    expect(layout.hidden[1]).toBe(40)
+  })
+
+  test("such a box is zoomed to by its range", () => {
+    const rows = Array.from({ length: 1000 }, () => [1, "k", 1] as const)
+    const { shape, own } = shapeOf([[0, "ROOT"], ...rows])
+    const tree = new TopDown(shape, widthsOf(shape, own, true))
+    const layout = layoutFlame(tree, { zoom: 0, range: [70, 80], width: 100, least: 2 })
+    expect(layout.byLevel[1]?.map((at) => [layout.boxes[at], layout.lefts[at], layout.widths[at]])).toEqual(
+      Array.from({ length: 10 }, (_, at) => [71 + at, 10 * at, 10]),
+    )
+    expect([shownWidth(tree, 0, [70, 80]), shownWidth(tree, 0, [990, 2000]), shownWidth(tree, 0, null)]).toEqual([10, 10, 1000])
   })
 
   test("in recorded order each run of narrow siblings is a box of its own", () => {
     const { shape, own } = shapeOf([[0, "ROOT"], [1, "a", 1], [1, "a", 1], [1, "b", 97], [1, "c", 1]])
     const tree = new TopDown(shape, widthsOf(shape, own, true), "recorded")
     const layout = layoutFlame(tree, { zoom: 0, width: 100, least: 1.5 })
-    expect([...layout.hidden]).toEqual([0, 2, 0])
+    expect([...layout.hidden]).toEqual([0, 2, 1, 0])
   })
 
   test("nothing measured is nothing but the root's line", () => {

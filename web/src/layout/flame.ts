@@ -1,7 +1,7 @@
 /** Where the boxes of a flame graph lie: the root on top, children below their parent.
  *
  * Lengths are pixels across and levels down. What is narrower than `least` is not laid out box by
- * box: neighbours that are too narrow become one box that says how many they are.
+ * box: neighbours that are too narrow become boxes that stand for several, and can be zoomed to.
  */
 import type { FlameTree } from "./flame_tree"
 
@@ -12,6 +12,8 @@ export interface FlameLayout {
   readonly boxes: Int32Array
   /** 0 for one box, else how many narrow siblings this stands for. */
   readonly hidden: Int32Array
+  /** Of such a box, the first of them among the children of their parent. */
+  readonly froms: Int32Array
   readonly lefts: Float64Array
   readonly widths: Float64Array
   readonly levels: Int32Array
@@ -24,16 +26,20 @@ export interface FlameLayout {
 export interface FlameView {
   /** The box that takes the whole width; what is above it is drawn at whole width too. */
   zoom: number
+  /** Of its children only these take the whole width: the first, and one past the last. */
+  range?: readonly [number, number] | null
   width: number
   /** The least width of a box, in pixels. */
   least: number
 }
 
+const GROUP = 7 // pixels of a box that stands for several
+
 export function layoutFlame(tree: FlameTree, view: FlameView): FlameLayout {
   tree.refresh()
   const made = new Builder()
-  for (const box of ancestorsOf(tree, view.zoom)) made.add(box, 0, 0, view.width, tree.depth(box))
-  const whole = tree.width(view.zoom)
+  for (const box of ancestorsOf(tree, view.zoom)) made.add(box, 0, 0, 0, view.width, tree.depth(box))
+  const whole = shownWidth(tree, view.zoom, view.range ?? null)
   if (!(whole > 0) || !(view.width > 0)) return made.finish()
   const scale = view.width / whole
   const pendingBoxes = [view.zoom]
@@ -42,31 +48,38 @@ export function layoutFlame(tree: FlameTree, view: FlameView): FlameLayout {
     const box = pendingBoxes.pop() as number
     const left = pendingLefts.pop() as number
     const level = tree.depth(box)
-    made.add(box, 0, left, tree.width(box) * scale, level)
+    const isZoom = box === view.zoom
+    made.add(box, 0, 0, left, isZoom ? view.width : tree.width(box) * scale, level)
     const children = tree.children(box)
+    const [first, end] = (isZoom ? view.range : null) ?? [0, children.length]
     const from = pendingBoxes.length
     let at = left
-    let hidden = 0
-    let hiddenLeft = left
-    for (let index = 0; index < children.length; index++) {
+    const narrow = new Narrow(made, box, level + 1)
+    for (let index = first; index < Math.min(end, children.length); index++) {
       const child = children[index] as number
       const width = tree.width(child) * scale
-      if (width < view.least) {
-        if (hidden === 0) hiddenLeft = at
-        hidden++
-      } else {
-        if (hidden > 0) made.addHidden(box, hidden, hiddenLeft, at, level + 1, view.least)
-        hidden = 0
+      if (width < view.least) narrow.add(index, at, width)
+      else {
+        narrow.flush()
         pendingBoxes.push(child)
         pendingLefts.push(at)
       }
       at += width
     }
-    if (hidden > 0) made.addHidden(box, hidden, hiddenLeft, at, level + 1, view.least)
+    narrow.flush()
     reverse(pendingBoxes, from)
     reverse(pendingLefts, from)
   }
   return made.finish()
+}
+
+/** What the whole width stands for: a box, or some of its children. */
+export function shownWidth(tree: FlameTree, zoom: number, range: readonly [number, number] | null): number {
+  if (range === null) return tree.width(zoom)
+  const children = tree.children(zoom)
+  let sum = 0
+  for (let at = range[0]; at < Math.min(range[1], children.length); at++) sum += tree.width(children[at] as number)
+  return sum
 }
 
 /** Pixels of a level: as much as there is room for, within reason. */
@@ -134,26 +147,51 @@ function reverse(values: number[], from: number): void {
   }
 }
 
+/** Neighbours too narrow to draw, gathered to boxes that are wide enough. */
+class Narrow {
+  #from = 0
+  #count = 0
+  #left = 0
+  #width = 0
+
+  constructor(
+    readonly made: Builder,
+    readonly parent: number,
+    readonly level: number,
+  ) {}
+
+  add(index: number, left: number, width: number): void {
+    if (this.#count === 0) [this.#from, this.#left, this.#width] = [index, left, 0]
+    this.#count++
+    this.#width += width
+    if (this.#width >= GROUP) this.flush()
+  }
+
+  flush(): void {
+    // What does not make up a pixel even together cannot be seen at all.
+    if (this.#width >= 0.5 && this.#count > 0) this.made.add(this.parent, this.#count, this.#from, this.#left, this.#width, this.level)
+    this.#count = 0
+  }
+}
+
 class Builder {
   readonly #boxes: number[] = []
   readonly #hidden: number[] = []
+  readonly #froms: number[] = []
   readonly #lefts: number[] = []
   readonly #widths: number[] = []
   readonly #levels: number[] = []
   readonly #byLevel: number[][] = []
 
-  add(box: number, hidden: number, left: number, width: number, level: number): void {
+  add(box: number, hidden: number, from: number, left: number, width: number, level: number): void {
     while (this.#byLevel.length <= level) this.#byLevel.push([])
     this.#byLevel[level]?.push(this.#boxes.length)
     this.#boxes.push(box)
     this.#hidden.push(hidden)
+    this.#froms.push(from)
     this.#lefts.push(left)
     this.#widths.push(width)
     this.#levels.push(level)
-  }
-
-  addHidden(parent: number, count: number, left: number, right: number, level: number, least: number): void {
-    if (right - left >= least) this.add(parent, count, left, right - left, level)
   }
 
   finish(): FlameLayout {
@@ -163,6 +201,7 @@ class Builder {
       count: this.#boxes.length,
       boxes: Int32Array.from(this.#boxes),
       hidden: Int32Array.from(this.#hidden),
+      froms: Int32Array.from(this.#froms),
       lefts,
       widths: Float64Array.from(this.#widths),
       levels: Int32Array.from(this.#levels),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { shapeOf } from "./shape.test.support"
-import { Inverted, TopDown, matchedWidth, selfOf, widthsOf } from "./flame_tree"
+import { Inverted, TopDown, countBefore, matchedWidth, selfOf, widthsOf } from "./flame_tree"
 
 const STEP = shapeOf([
   [0, "ROOT"],
@@ -106,4 +106,9 @@ test("a match inside a match is counted once", () => {
   const { shape, own } = shapeOf([[0, "ROOT"], [1, "a", 1], [2, "ab", 2], [1, "c", 7], [2, "a", 5]])
   const widths = widthsOf(shape, own, true)
   expect(matchedWidth(shape, widths, Uint8Array.of(0, 1, 1, 0, 1))).toBe(8)
+})
+
+test("marks before a row tell how many are in a subtree", () => {
+  const counts = countBefore(Uint8Array.of(0, 1, 1, 0, 1))
+  expect([...counts]).toEqual([0, 0, 1, 2, 2, 3])
 })

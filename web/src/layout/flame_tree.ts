@@ -262,6 +262,13 @@ export function matchedWidth(shape: Shape, widths: Float64Array, matches: Uint8A
   return sum
 }
 
+/** For every row how many of those before it are marked, with one more at the end. */
+export function countBefore(matches: Uint8Array): Int32Array {
+  const counts = new Int32Array(matches.length + 1)
+  for (let row = 0; row < matches.length; row++) counts[row + 1] = (counts[row] as number) + (matches[row] as number)
+  return counts
+}
+
 /** A number for each name: equal names have equal numbers. */
 export function numberNames(size: number, nameOf: (row: number) => string): Int32Array {
   const known = new Map<string, number>()

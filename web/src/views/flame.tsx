@@ -1,20 +1,17 @@
 /** The flame graph: an icicle from the root downward, or kernels with their callers below. */
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { type Hue, hueOfKind, strongOf } from "../draw/colors"
+import { hueOfKind } from "../draw/colors"
 import { drawFlame } from "../draw/flame"
-import type { KindLetter } from "../format"
-import { type FlameLayout, type Step, layoutFlame, levelHeight, neighbour, placeAt, placeOf } from "../layout/flame"
-import { frameName } from "../layout/frame_name"
+import { type FlameLayout, type Step, layoutFlame, levelHeight, neighbour, placeAt, placeOf, shownWidth } from "../layout/flame"
 import { scrollTo } from "../layout/rows"
-import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import { isDark, matches, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../state"
-import { metricQuantity, percent, plainName, text } from "../units"
-import { Choice } from "./choice"
+import { percent, plainName, text } from "../units"
 import "./flame.css"
 import { FlameCard } from "./flame_card"
-import { type Flames, change, flames, focus, matched, state, zoomBack, zoomTo, zoomed } from "./flame_state"
+import { type Flames, flames, focus, isHit, state, zoomBack, zoomTo, zoomed, zoomedRange } from "./flame_state"
+import { FlameTools, shortName, turn } from "./flame_tools"
 import type { View } from "./view"
 
 const LEAST = 1.5 // pixels
@@ -43,96 +40,9 @@ function Flame(): VNode {
   }
   return (
     <div class="flame-view">
-      <Tools of={drawn} />
+      <FlameTools of={drawn} />
       <Graph of={drawn} />
     </div>
-  )
-}
-
-function Tools({ of }: { of: Flames }): VNode {
-  const { isCallers, order } = state.value
-  const part = matched.value
-  const name = metric.value
-  return (
-    <div class="toolbar">
-      <Choice
-        label="which way up"
-        options={[
-          { id: "down", title: "From the root", hint: "scopes on top, kernels below (c)" },
-          { id: "callers", title: "Callers", hint: "kernels on top, below each what called it (c)" },
-        ]}
-        value={isCallers ? "callers" : "down"}
-        onPick={(id) => turn(id === "callers")}
-      />
-      {isCallers ? null : (
-        <Choice
-          label="order of siblings"
-          options={[
-            { id: "widest", title: "Widest first" },
-            { id: "recorded", title: "As recorded" },
-          ]}
-          value={order}
-          onPick={(id) => change({ order: id === "recorded" ? "recorded" : "widest" })}
-        />
-      )}
-      <Trail of={of} />
-      <span class="gap" />
-      {part === null ? null : (
-        <span class="matched" title="what fits the search, each part counted once">
-          matched {text(percent(part / (of.widths[0] as number)))} · {text(metricQuantity(name, part))}
-        </span>
-      )}
-      <Legend of={of.of} />
-      {of.tree.isCut ? <span class="quiet">the deepest callers are left out</span> : null}
-    </div>
-  )
-}
-
-const HUES: readonly [Hue, string][] = [
-  ["scope", "scope"],
-  ["python", "Python"],
-  ["kernel", "kernel"],
-  ["copy", "copy"],
-  ["line", "source line"],
-]
-
-/** What the colours mean, of those that are there. */
-function Legend({ of }: { of: Profile }): VNode {
-  const kinds = new Set(of.recording.kinds)
-  const present = new Set([...kinds].map((kind) => hueOfKind(kind as KindLetter)))
-  return (
-    <span class="legend quiet">
-      {HUES.filter(([hue]) => present.has(hue)).map(([hue, title]) => (
-        <span key={hue}>
-          <span class="swatch" style={{ background: strongOf(hue, isDark.value) }} />
-          {title}
-        </span>
-      ))}
-    </span>
-  )
-}
-
-/** Where the zoom stands, each part a way back. */
-function Trail({ of }: { of: Flames }): VNode | null {
-  const boxes: number[] = []
-  for (let box = zoomed.value; box > 0; box = of.tree.parent(box)) boxes.push(box)
-  if (boxes.length === 0) return null
-  const shown = boxes.slice(0, 3).reverse()
-  return (
-    <span class="trail">
-      <button class="link" onClick={() => change({ row: 0, depth: 0 })}>
-        everything
-      </button>
-      {boxes.length > 3 ? <span class="quiet"> › …</span> : null}
-      {shown.map((box) => (
-        <span key={box}>
-          <span class="quiet"> › </span>
-          <button class="link" onClick={() => zoomTo(box)}>
-            {cutMiddle(shortName(of.of, of.tree.row(box)), 32)}
-          </button>
-        </span>
-      ))}
-    </span>
   )
 }
 
@@ -142,7 +52,11 @@ function Graph({ of }: { of: Flames }): VNode {
   const [size, setSize] = useState({ width: 0, height: 0 })
   const [pointer, setPointer] = useState({ at: -1, x: 0, y: 0 })
   const zoom = zoomed.value
-  const layout = useMemo(() => layoutFlame(of.tree, { zoom, width: size.width, least: LEAST }), [of, zoom, size.width])
+  const range = zoomedRange.value
+  const layout = useMemo(
+    () => layoutFlame(of.tree, { zoom, range, width: size.width, least: LEAST }),
+    [of, zoom, range, size.width],
+  )
   const level = levelHeight(layout.height, size.height)
   current = { drawn: of, layout }
   const paint = (): void => paintInto(place.current, canvas.current, of, layout, level, pointer.at)
@@ -181,7 +95,7 @@ function Graph({ of }: { of: Flames }): VNode {
     >
       <canvas ref={canvas} role="img" aria-label={`flame graph of ${plainName(metric.value)}`} />
       <div class="flame-space" style={{ height: `${layout.height * level}px` }} />
-      {pointer.at < 0 ? null : <FlameCard of={of} layout={layout} place={pointer.at} zoom={zoom} x={pointer.x} y={pointer.y} />}
+      {pointer.at < 0 ? null : <FlameCard of={of} layout={layout} place={pointer.at} zoom={zoom} seen={shownWidth(of.tree, zoom, range)} x={pointer.x} y={pointer.y} />}
     </div>
   )
 }
@@ -205,7 +119,7 @@ function paintInto(
   const style = getComputedStyle(document.documentElement)
   const { of: shown, tree } = of
   const hits = matches.value
-  const whole = tree.width(zoomed.value)
+  const whole = shownWidth(tree, zoomed.value, zoomedRange.value)
   const focused = focusPlace(of, layout)
   drawFlame(context, {
     layout,
@@ -219,17 +133,13 @@ function paintInto(
     nameOf: (each) => (each === 0 ? "everything" : shortName(shown, tree.row(each))),
     hueOf: (each) => hueOfKind(each === 0 ? "r" : shown.kind(tree.row(each))),
     // What is above the zoom is more than what is seen: no share of it.
-    shareOf: (each) => (tree.depth(each) < tree.depth(zoomed.value) ? "" : text(percent(tree.width(each) / whole))),
+    shareOf: (each) => (tree.width(each) > whole * (1 + 1e-9) ? "" : text(percent(tree.width(each) / whole))),
     isSelected: (each) => each !== 0 && isSelected(of, tree.row(each), each),
     isDim: (each) => hits !== null && hits[tree.row(each)] !== 1,
+    isHit: (each, from, many) => isHit(of, each, from, many),
     hover,
     focus: focused,
   })
-}
-
-function shortName(of: Profile, row: number): string {
-  const kind = of.kind(row)
-  return kind === "p" || kind === "l" ? frameName(of.name(row)) : of.name(row)
 }
 
 function isSelected(of: Flames, row: number, box: number): boolean {
@@ -253,12 +163,9 @@ function pick(of: Flames, layout: FlameLayout, place: number): void {
 }
 
 function open(layout: FlameLayout, place: number): void {
-  if (place >= 0) zoomTo(layout.boxes[place] as number)
-}
-
-function turn(isCallers: boolean): void {
-  focus.value = null
-  change({ isCallers, row: 0, depth: 0 })
+  if (place < 0) return
+  const [hidden, from] = [layout.hidden[place] as number, layout.froms[place] as number]
+  zoomTo(layout.boxes[place] as number, hidden === 0 ? null : [from, from + hidden])
 }
 
 /** Scroll so that a level is seen. */

@@ -1,9 +1,9 @@
 /** What the box under the pointer is: its name, its share, how often and how long it ran. */
 import type { VNode } from "preact"
-import type { FlameLayout } from "../layout/flame"
+import { type FlameLayout, shownWidth } from "../layout/flame"
 import { cutMiddle } from "../names"
 import { metric } from "../state"
-import { count, metricQuantity, percent, plainName, text, time } from "../units"
+import { count, grouped, metricQuantity, percent, plainName, time } from "../units"
 import { Fact, pathText } from "./facts"
 import type { Flames } from "./flame_state"
 
@@ -15,33 +15,39 @@ interface CardProps {
   layout: FlameLayout
   place: number
   zoom: number
+  /** What the whole width stands for. */
+  seen: number
   /** The pointer, in the window. */
   x: number
   y: number
 }
 
-export function FlameCard({ of, layout, place, zoom, x, y }: CardProps): VNode {
+export function FlameCard({ of, layout, place, zoom, seen, x, y }: CardProps): VNode {
   const left = Math.max(4, Math.min(x + 14, window.innerWidth - WIDTH - 8))
   const isLow = y > window.innerHeight * 0.6
   const spot = isLow ? { bottom: `${window.innerHeight - y + 12}px` } : { top: `${y + 16}px` }
   return (
     <div class="card" style={{ left: `${left}px`, maxWidth: `${WIDTH}px`, ...spot }}>
-      {layout.hidden[place] === 0 ? <Box of={of} box={layout.boxes[place] as number} zoom={zoom} /> : <Narrow of={of} layout={layout} place={place} />}
+      {layout.hidden[place] === 0 ? <Box of={of} box={layout.boxes[place] as number} zoom={zoom} seen={seen} /> : <Narrow of={of} layout={layout} place={place} />}
     </div>
   )
 }
 
 function Narrow({ of, layout, place }: { of: Flames; layout: FlameLayout; place: number }): VNode {
-  const share = (layout.widths[place] as number) / (layout.widths[0] as number)
+  const [from, many] = [layout.froms[place] as number, layout.hidden[place] as number]
+  const part = shownWidth(of.tree, layout.boxes[place] as number, [from, from + many])
   return (
-    <p class="quiet">
-      {layout.hidden[place]} boxes too narrow to draw, together {text(percent(share))}; zoom to “
-      {cutMiddle(of.of.name(of.tree.row(layout.boxes[place] as number)), 60)}” to see them
-    </p>
+    <>
+      <strong>{many === 1 ? "one box too narrow to draw" : `${grouped(many)} boxes too narrow to draw`}</strong>
+      <dl>
+        <Fact name={many === 1 ? "it has" : "together"} of={metricQuantity(metric.value, part)} share={part / of.tree.width(0)} />
+      </dl>
+      <p class="quiet">double click shows {many === 1 ? "it" : "them"}</p>
+    </>
   )
 }
 
-function Box({ of, box, zoom }: { of: Flames; box: number; zoom: number }): VNode {
+function Box({ of, box, zoom, seen }: { of: Flames; box: number; zoom: number; seen: number }): VNode {
   const { of: shown, tree } = of
   const row = tree.row(box)
   const value = tree.width(box)
@@ -56,7 +62,7 @@ function Box({ of, box, zoom }: { of: Flames; box: number; zoom: number }): VNod
       <p class="quiet">{box === 0 ? "" : `${KINDS[shown.kind(row)]} · ${of.isCallers ? callers(of, box) : pathText(shown, row, 90)}`}</p>
       <dl>
         <Fact name={cutMiddle(name, 40)} of={metricQuantity(metric.value, value)} share={value / tree.width(0)} />
-        {zoom === 0 || zoom === box ? null : <Fact name="of what is zoomed to" of={percent(value / tree.width(zoom))} />}
+        {seen === tree.width(0) || zoom === box || value > seen ? null : <Fact name="of what is zoomed to" of={percent(value / seen)} />}
         {parent <= 0 ? null : <Fact name={of.isCallers ? "of what it called" : "of its parent"} of={percent(value / tree.width(parent))} />}
         {isOne && !Number.isNaN(runs) ? <Fact name="runs" of={count(runs)} /> : null}
         {isOne && detail !== undefined ? <Fact name="p50" of={time(detail.p50)} /> : null}

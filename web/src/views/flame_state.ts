@@ -1,18 +1,21 @@
 /** What the flame graph shows: which way up, in which order, zoomed to what; and the tree for it. */
 import { computed, signal } from "@preact/signals"
-import { type FlameTree, Inverted, type Order, TopDown, matchedWidth, numberNames, widthsOf } from "../layout/flame_tree"
+import { shownWidth } from "../layout/flame"
+import { type FlameTree, Inverted, type Order, TopDown, countBefore, matchedWidth, numberNames, widthsOf } from "../layout/flame_tree"
 import type { Profile } from "../model"
 import { matches, metric, profile, setZoom, zoom } from "../state"
 
 const ID = "flame"
 
-/** As the address has it: `c` callers, `r` recorded order, `z<row>` or `z<row>-<depth>` zoomed. */
+/** As the address has it: `c` callers, `r` recorded order, `z<row>` or `z<row>-<depth>` zoomed, `n<from>-<to>` to these children. */
 export interface FlameState {
   isCallers: boolean
   order: Order
   /** A context, and in the callers' view how many levels above it. */
   row: number
   depth: number
+  /** Of its children only these; null: all. */
+  range: readonly [number, number] | null
 }
 
 export const state = computed<FlameState>(() => stateOf(zoom.value[ID] ?? ""))
@@ -20,11 +23,13 @@ export const state = computed<FlameState>(() => stateOf(zoom.value[ID] ?? ""))
 export function stateOf(text: string): FlameState {
   const words = text.split(".")
   const place = words.map((word) => /^z(\d{1,9})(?:-(\d{1,9}))?$/.exec(word)).find((match) => match !== null)
+  const range = words.map((word) => /^n(\d{1,9})-(\d{1,9})$/.exec(word)).find((match) => match !== null)
   return {
     isCallers: words.includes("c"),
     order: words.includes("r") ? "recorded" : "widest",
     row: Number(place?.[1] ?? 0),
     depth: Number(place?.[2] ?? 0),
+    range: range === undefined ? null : [Number(range?.[1]), Number(range?.[2])],
   }
 }
 
@@ -33,6 +38,7 @@ export function textOf(of: FlameState): string {
   if (of.isCallers) words.push("c")
   if (of.order === "recorded") words.push("r")
   if (of.row > 0) words.push(of.isCallers ? `z${of.row}-${of.depth}` : `z${of.row}`)
+  if (of.range !== null) words.push(`n${of.range[0]}-${of.range[1]}`)
   return words.join(".")
 }
 
@@ -87,6 +93,13 @@ export const zoomed = computed<number>(() => {
   return drawn.tree.width(row) > 0 ? row : 0
 })
 
+/** Of the children of what is zoomed to only these; null: all of it, or none of them are there. */
+export const zoomedRange = computed<readonly [number, number] | null>(() => {
+  const drawn = flames.value
+  const { range } = state.value
+  return drawn === null || range === null || !(shownWidth(drawn.tree, zoomed.value, range) > 0) ? null : range
+})
+
 /** How much of the whole fits the search; null where nothing is searched for. */
 export const matched = computed<number | null>(() => {
   const hits = matches.value
@@ -94,26 +107,42 @@ export const matched = computed<number | null>(() => {
   return hits === null || drawn === null ? null : matchedWidth(drawn.of, drawn.widths, hits)
 })
 
+const counted = computed(() => (matches.value === null ? null : countBefore(matches.value)))
+
+/** Whether some of these children of a box, or in the view from the root what is below them, fit the search. */
+export function isHit(of: Flames, box: number, from: number, many: number): boolean {
+  const counts = counted.value
+  if (counts === null) return false
+  const children = of.tree.children(box)
+  for (let at = from; at < from + many; at++) {
+    const row = of.tree.row(children[at] as number)
+    const end = of.isCallers ? row + 1 : (of.of.ends[row] as number)
+    if ((counts[end] as number) > (counts[row] as number)) return true
+  }
+  return false
+}
+
 /** The box that arrows go from, in the callers' view, where a context alone does not tell it. */
 export const focus = signal<number | null>(null)
 
 const before: string[] = []
 
-export function zoomTo(box: number): void {
+/** Zoom to a box, or to some of its children. */
+export function zoomTo(box: number, range: readonly [number, number] | null = null): void {
   const drawn = flames.value
-  if (drawn === null || box === zoomed.value) return
+  if (drawn === null || (box === zoomed.value && range === null && zoomedRange.value === null)) return
   before.push(zoom.value[ID] ?? "")
-  change({ row: drawn.tree.depth(box) === 0 ? 0 : drawn.tree.row(box), depth: drawn.tree.depth(box) })
+  change({ row: drawn.tree.depth(box) === 0 ? 0 : drawn.tree.row(box), depth: drawn.tree.depth(box), range })
 }
 
 /** Back to where the last zoom came from; false where there is nothing to go back to. */
 export function zoomBack(): boolean {
-  if (zoomed.value === 0) {
+  if (zoomed.value === 0 && zoomedRange.value === null) {
     before.length = 0
     return false
   }
   const last = stateOf(before.pop() ?? "")
-  if (last.isCallers === isCallers.value) change({ row: last.row, depth: last.depth })
-  else change({ row: 0, depth: 0 })
+  if (last.isCallers === isCallers.value) change({ row: last.row, depth: last.depth, range: last.range })
+  else change({ row: 0, depth: 0, range: null })
   return true
 }
