@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from heapq import heapify, heapreplace
 from pathlib import Path
@@ -164,6 +165,27 @@ def test_a_click_on_a_cta_shows_its_warps_and_regions(open_report: Open) -> None
     assert again.page.locator(".warp-canvas").count() == 1
 
 
+def test_arrows_go_to_the_cta_beside_the_chosen_one(open_report: Open) -> None:
+    opened = open_report("in_kernel.chrome_trace", hash=f"{HASH}&zoom.inkernel=..0")
+    assert "CTA 0 on SM 3" in opened.page.inner_text("#view")
+    opened.page.keyboard.press("ArrowDown")
+    assert "CTA 1 on SM 9" in opened.page.inner_text("#view")
+
+
+def test_a_cta_of_one_kernel_is_none_of_another(tmp_path: Path, open_report: Open) -> None:
+    recording = tmp_path / "two.chrome_trace"
+    text = (DATA / "in_kernel.chrome_trace").read_text()
+    trace = json.loads(text)
+    trace["traceEvents"] += json.loads(text.replace("matmul_kernel", "other"))["traceEvents"]
+    recording.write_text(json.dumps(trace))
+    opened = open_report(recording, hash=f"{HASH}&zoom.inkernel=0..0")
+    assert opened.page.locator(".warp-canvas").count() == 1
+    opened.page.select_option("select[aria-label=kernel]", "1")
+    opened.page.wait_for_selector("text=click a CTA")
+    opened.page.go_back()
+    opened.page.wait_for_selector(".warp-canvas")
+
+
 def test_launches_of_another_tool_are_drawn_too(open_report: Open) -> None:
     opened = open_report("triton36_inkernel_trace.chrome_trace", hash=HASH)
     assert opened.page.get_attribute(".cta-canvas", "aria-label") == "4 CTAs on 4 multiprocessors"
@@ -177,6 +199,14 @@ def test_keys_zoom_and_move(open_report: Open) -> None:
     for key in ("w", "w", "d", "+"):
         opened.page.keyboard.press(key)
     assert link.is_enabled()
+    opened.page.wait_for_function("location.hash.includes('zoom.inkernel')")
+    words = opened.hash().removeprefix("#")
+    assert re.search(r"zoom.inkernel=0\.\.\.\d+-\d+$", words)
+    assert (
+        open_report("in_kernel.chrome_trace", hash=words)
+        .page.locator("button:text-is('all')")
+        .is_enabled()
+    )
     assert opened.page.locator(".cta-canvas").screenshot() != before
     opened.page.keyboard.press("0")
     assert link.is_disabled()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { SLACK, activeOver, boxesOf, ctaAt, packCtas } from "./ctas"
+import { type Direction, SLACK, activeOver, boxesOf, ctaAt, neighbourOf, packCtas } from "./ctas"
 
 // Two multiprocessors: 7 runs two CTAs at once, then a third in the place of the first.
 const SM = [7, 7, 3, 7]
@@ -92,6 +92,19 @@ describe("a CTA at a place", () => {
   it("may be a little beside the pointer, but not far", () => {
     expect(ctaAt(packed, START, DURATION, { row: 0, slot: 0, time: 8, slack: 2 })).toBe(2)
     expect(ctaAt(packed, START, DURATION, { row: 0, slot: 0, time: 20, slack: 2 })).toBe(-1)
+  })
+})
+
+describe("the CTA beside one", () => {
+  const packed = packCtas(SM, START, DURATION)
+  const next = (cta: number, to: Direction): number => neighbourOf(packed, START, DURATION, cta, to)
+
+  it("is the one before or after in its place", () => {
+    expect([next(0, "Right"), next(3, "Left"), next(3, "Right"), next(0, "Left")]).toEqual([3, 0, -1, -1])
+  })
+
+  it("is the nearest in time on the next multiprocessor", () => {
+    expect([next(2, "Down"), next(3, "Up"), next(2, "Up"), next(0, "Down")]).toEqual([0, 2, -1, -1])
   })
 })
 

@@ -162,6 +162,22 @@ export function ctaAt(
   return nearest <= where.slack ? best : -1
 }
 
+export type Direction = "Left" | "Right" | "Up" | "Down"
+
+/** The CTA before or after one in its place, or the nearest in time on the next multiprocessor; -1 at the ends. */
+export function neighbourOf(packed: PackedCtas, start: Numbers, duration: Numbers, cta: number, to: Direction): number {
+  const row = packed.row[cta] as number
+  if (to === "Left" || to === "Right") {
+    const lane = packed.lanes.find((each) => each.row === row && each.slot === packed.slot[cta])
+    if (lane === undefined) return -1
+    const at = packed.order.indexOf(cta, lane.first) + (to === "Left" ? -1 : 1)
+    return at < lane.first || at >= lane.last ? -1 : (packed.order[at] as number)
+  }
+  const time = (start[cta] as number) + (duration[cta] as number) / 2
+  const next = row + (to === "Up" ? -1 : 1)
+  return ctaAt(packed, start, duration, { row: next, slot: -1, time, slack: Number.POSITIVE_INFINITY })
+}
+
 /** How many CTAs ran on average in each of `parts` equal parts of the time from `from` to `to`. */
 export function activeOver(
   start: Numbers,

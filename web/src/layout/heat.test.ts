@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { gridOf, heatOf } from "./heat"
+import { gridOf, heatOf, lowestOf } from "./heat"
 
 it("puts as many bins into a cell as needed, and loses no access", () => {
   const bins = Array.from({ length: 100 }, (_, at) => at)
@@ -16,8 +16,15 @@ it("gives a few bins a cell each", () => {
 })
 
 it("colours every access, and the most frequent ones fully", () => {
-  expect(heatOf(0, 10)).toBe(0)
-  expect(heatOf(1, 1e6)).toBeGreaterThan(0.1)
-  expect(heatOf(1e6, 1e6)).toBe(1)
-  expect(heatOf(1, 1)).toBe(1)
+  expect(heatOf(0, 1, 10)).toBe(0)
+  expect(heatOf(1, 1, 1e6)).toBeGreaterThan(0.1)
+  expect(heatOf(1e6, 1, 1e6)).toBe(1)
+  expect(heatOf(1, 1, 1)).toBe(1)
+})
+
+it("spans what there is, but makes no small difference look large", () => {
+  expect(lowestOf(gridOf([0, 1000, 1e6], 8, 4))).toBe(1000)
+  expect(lowestOf(gridOf([9000, 10_000], 8, 4))).toBe(625)
+  expect(heatOf(9000, 625, 10_000)).toBeGreaterThan(0.9)
+  expect(gridOf([0, 0], 8, 4)).toMatchObject({ least: 0, most: 0 })
 })

@@ -7,6 +7,8 @@ export interface Grid {
   cells: Float64Array
   /** Bins in a cell. */
   binsPerCell: number
+  /** Accesses of the cell that has the fewest, of those that have some. */
+  least: number
   most: number
 }
 
@@ -18,13 +20,21 @@ export function gridOf(bins: ArrayLike<number>, columns: number, mostRows: numbe
     const cell = Math.floor(bin / binsPerCell)
     cells[cell] = (cells[cell] as number) + (bins[bin] as number)
   }
-  let most = 0
-  for (const count of cells) most = Math.max(most, count)
-  return { columns, rows: Math.ceil(cells.length / columns), cells, binsPerCell, most }
+  let [least, most] = [Number.POSITIVE_INFINITY, 0]
+  for (const count of cells) {
+    most = Math.max(most, count)
+    if (count > 0) least = Math.min(least, count)
+  }
+  return { columns, rows: Math.ceil(cells.length / columns), cells, binsPerCell, least: most === 0 ? 0 : least, most }
+}
+
+/** The fewest accesses that colours tell apart: small differences are not made to look large. */
+export function lowestOf({ least, most }: Pick<Grid, "least" | "most">): number {
+  return Math.max(1, Math.min(least, most / 16))
 }
 
 /** How strongly a cell is coloured, 0 to 1: by the logarithm, so that rare accesses are seen. */
-export function heatOf(count: number, most: number): number {
+export function heatOf(count: number, lowest: number, most: number): number {
   if (count <= 0 || most <= 0) return 0
-  return most <= 1 ? 1 : 0.12 + 0.88 * (Math.log(count) / Math.log(most))
+  return most <= lowest ? 1 : 0.12 + 0.88 * Math.max(0, Math.log(count / lowest) / Math.log(most / lowest))
 }

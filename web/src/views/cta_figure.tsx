@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { inks, prepared } from "../draw/canvas"
 import { type CtaPicture, LEFT, TOP, drawCtas, rowGap } from "../draw/ctas"
 import { type Range, moved, zoomed } from "../layout/axis"
-import { type PackedCtas, ctaAt, packCtas } from "../layout/ctas"
+import { type Direction, type PackedCtas, ctaAt, neighbourOf, packCtas } from "../layout/ctas"
 import type { InKernelPart, Launch, Region } from "../parts/in_kernel"
 import { isDark, profile } from "../state"
 import { count, text, time } from "../units"
@@ -13,12 +13,13 @@ import { CtaTexts } from "./cta_summary"
 import { Fact } from "./facts"
 import { useWheel, useWidth } from "./figure"
 import { hover, leave } from "./hover"
-import { choice, choose, shownEntry } from "./inkernel_state"
+import { chooseHere, here } from "./inkernel_state"
 import { WarpFigure } from "./warp_figure"
 
 const MOST_ROW = 26 // pixels
 const LEAST_ROW = 2
 const MOST_HEIGHT = 460
+const REST_MS = 250
 
 /** What a key does while a picture is shown. */
 export const figureKey: { current: ((key: string) => boolean) | null } = { current: null }
@@ -52,7 +53,8 @@ export function CtaFigure({ found, launch, regions }: FigureProps): VNode | null
   }, [shown, launch])
   const packed = useMemo(() => (columns === null ? null : packCtas(columns.sm, columns.start, columns.duration)), [columns])
   if (columns === null || packed === null) return null
-  const chosen = choice.value.cta !== null && choice.value.cta < columns.sm.length ? choice.value.cta : -1
+  const wanted = here.value.cta
+  const chosen = wanted !== null && wanted < columns.sm.length ? wanted : -1
   return (
     <section class="figure-section">
       <Boxes launch={launch} columns={columns} packed={packed} chosen={chosen} />
@@ -77,6 +79,11 @@ function titleOf(columns: Columns, packed: PackedCtas, cta: number): string {
   return `CTA ${columns.number[cta] ?? 0} on SM ${columns.sm[cta] ?? 0}, ${text(time(length))} from ${text(time(start))} on, number ${(packed.wave[cta] ?? 0) + 1} in its place`
 }
 
+/** What an address says is seen, as far as there is such a time. */
+function rangeIn(range: Range | null, whole: Range): Range {
+  return range === null || range[0] >= whole[1] ? whole : [range[0], Math.min(range[1], whole[1])]
+}
+
 function extremesOf(values: ArrayLike<number>): Range {
   let [least, most] = [Number.POSITIVE_INFINITY, 0]
   for (let at = 0; at < values.length; at++) {
@@ -92,7 +99,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
   const width = useWidth(place)
   const end = Math.max(launch.duration_ns, launch.last_ns, 1)
   const whole: Range = [0, end]
-  const [look, setLook] = useState<Look>({ range: whole, rowHeight: 0, scroll: 0 })
+  const [look, setLook] = useState<Look>(() => ({ range: rangeIn(here.value.range, whole), rowHeight: 0, scroll: 0 }))
   const [color, setColor] = useState<"wave" | "duration">("wave")
   const [pointed, setPointed] = useState(-1)
   const extremes = useMemo(() => extremesOf(columns.duration), [columns])
@@ -149,7 +156,10 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     else if (key === "s") zoomBy(1 / 0.6, middle)
     else if (key === "a") setLook({ ...look, range: moved(look.range, -step, whole) })
     else if (key === "d") setLook({ ...look, range: moved(look.range, step, whole) })
-    else if (key === "+" || key === "=") taller(1.5)
+    else if (chosen >= 0 && key.startsWith("Arrow")) {
+      const next = neighbourOf(packed, columns.start, columns.duration, chosen, key.slice(5) as Direction)
+      if (next >= 0) chooseHere({ cta: next })
+    } else if (key === "+" || key === "=") taller(1.5)
     else if (key === "-") taller(1 / 1.5)
     else if (key === "0") setLook({ range: whole, rowHeight: 0, scroll: 0 })
     else return false
@@ -171,6 +181,13 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     zoomBy(Math.exp(event.deltaY * 0.0015), timeAt(event))
     return true
   })
+  useLayoutEffect(() => {
+    // The address follows once the picture rests.
+    const isWhole = look.range[0] <= whole[0] && look.range[1] >= whole[1]
+    if (isWhole && here.value.range === null) return undefined
+    const timer = setTimeout(() => chooseHere({ range: isWhole ? null : look.range }), REST_MS)
+    return () => clearTimeout(timer)
+  }, [look.range])
   const drag = useRef<{ x: number; y: number; look: Look; isMoved: boolean } | null>(null)
   const isZoomed = look.range[0] > whole[0] || look.range[1] < whole[1] || look.rowHeight > 0
   return (
@@ -223,7 +240,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
             drag.current = null
             if (!isClick) return
             const at = find(event)
-            choose({ entry: shownEntry.value, cta: at < 0 || at === chosen ? null : at }, true)
+            chooseHere({ cta: at < 0 || at === chosen ? null : at }, true)
           }}
           onPointerLeave={() => {
             setPointed(-1)

@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { prepared } from "../draw/canvas"
 import { colorOfHeat } from "../draw/regions"
-import { type Grid, gridOf, heatOf } from "../layout/heat"
+import { type Grid, gridOf, heatOf, lowestOf } from "../layout/heat"
 import { cutMiddle } from "../names"
 import type { Heat } from "../parts/in_kernel"
 import { isDark, profile } from "../state"
@@ -49,7 +49,7 @@ function HeatMap({ of }: { of: Heat }): VNode {
           {bytesText(of.bytes)} moved by {text(count(of.accesses))} access{of.accesses === 1 ? "" : "es"}
         </span>
         <span class="gap" />
-        {grid.most > 0 ? <Scale most={grid.most} /> : null}
+        {grid.most > 0 ? <Scale lowest={lowestOf(grid)} most={grid.most} /> : null}
       </div>
       {grid.most === 0 ? (
         <p class="quiet note">no access was counted by address</p>
@@ -67,11 +67,11 @@ function HeatMap({ of }: { of: Heat }): VNode {
 }
 
 /** What colours mean: accesses, on a logarithmic scale. */
-function Scale({ most }: { most: number }): VNode {
+function Scale({ lowest, most }: { lowest: number; most: number }): VNode {
   const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => colorOfHeat(0.12 + 0.88 * share, isDark.value))
   return (
     <span class="heat-scale quiet">
-      1 <span style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} /> {text(count(most))} accesses
+      {text(count(Math.round(lowest)))} <span style={{ background: `linear-gradient(to right, ${stops.join(", ")})` }} /> {text(count(most))} accesses
     </span>
   )
 }
@@ -82,9 +82,9 @@ function Cells({ grid, cellBytes, width, name }: { grid: Grid; cellBytes: number
   useLayoutEffect(() => {
     const context = canvas.current === null ? null : prepared(canvas.current, width, height)
     if (context === null) return
-    const dark = isDark.value
+    const [dark, lowest] = [isDark.value, lowestOf(grid)]
     grid.cells.forEach((found, at) => {
-      context.fillStyle = found === 0 ? (dark ? "#20252c" : "#f0f2f5") : colorOfHeat(heatOf(found, grid.most), dark)
+      context.fillStyle = found === 0 ? (dark ? "#20252c" : "#f0f2f5") : colorOfHeat(heatOf(found, lowest, grid.most), dark)
       context.fillRect(LEFT + (at % grid.columns) * CELL, TOP + Math.floor(at / grid.columns) * CELL, CELL - 1, CELL - 1)
     })
     context.font = '11px system-ui, sans-serif'

@@ -11,7 +11,7 @@ import { Fact } from "./facts"
 import { HeatMaps } from "./heat_map"
 import { Hover } from "./hover"
 import "./inkernel.css"
-import { type Entry, choice, choose, entries, part, showEntry, shownEntry } from "./inkernel_state"
+import { type Entry, chooseHere, entries, here, part, showEntry, shownEntry } from "./inkernel_state"
 import { Regions, Values } from "./regions"
 import type { View } from "./view"
 
@@ -27,6 +27,7 @@ export const inKernel: View = {
   onKey,
   keys: [
     ["w a s d", "zoom in and out, move"],
+    ["← ↑ → ↓", "go from the chosen CTA to the next one, or to the next multiprocessor"],
     ["+ -", "taller rows, lower rows"],
     ["0", "all of the launch"],
   ],
@@ -38,7 +39,7 @@ function InKernel(): VNode | null {
   if (found === null || entry === undefined) return null
   const record = entry.record === null ? null : (found.kernels[entry.record] ?? null)
   const launches = entry.launches
-  const at = Math.min(choice.value.launch ?? 0, Math.max(launches.length - 1, 0))
+  const at = Math.min(here.value.launch ?? 0, Math.max(launches.length - 1, 0))
   const launch = launches[at] === undefined ? undefined : found.launches[launches[at]]
   return (
     <div class="inkernel-view">
@@ -92,7 +93,7 @@ function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry
           <select
             aria-label="launch"
             value={String(at)}
-            onChange={(event) => choose({ entry: shownEntry.value, launch: Number(event.currentTarget.value), cta: null }, true)}
+            onChange={(event) => chooseHere({ launch: Number(event.currentTarget.value), cta: null, range: null }, true)}
           >
             {entry.launches.slice(0, MOST_OPTIONS).map((launch, number) => (
               <option key={number} value={String(number)}>

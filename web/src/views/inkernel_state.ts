@@ -70,23 +70,25 @@ export interface Choice {
   launch: number | null
   /** Place among the CTAs of the launch. */
   cta: number | null
+  /** What is seen of the launch, in nanoseconds from its beginning; null: all. */
+  range: readonly [number, number] | null
 }
 
 export function readChoice(text: string): Choice {
-  const found = /^(\d{0,6})\.(\d{0,6})\.(\d{0,9})$/.exec(text)
+  const found = /^(\d{0,6})\.(\d{0,6})\.(\d{0,9})(?:\.(\d{1,15})-(\d{1,15}))?$/.exec(text)
   const number = (part: string | undefined): number | null => (part === undefined || part === "" ? null : Number(part))
-  return { entry: number(found?.[1]), launch: number(found?.[2]), cta: number(found?.[3]) }
+  const [from, to] = [number(found?.[4]), number(found?.[5])]
+  const range: [number, number] | null = from !== null && to !== null && from < to ? [from, to] : null
+  return { entry: number(found?.[1]), launch: number(found?.[2]), cta: number(found?.[3]), range }
 }
 
-export function writeChoice({ entry, launch, cta }: Choice): string {
-  return entry === null && launch === null && cta === null ? "" : `${entry ?? ""}.${launch ?? ""}.${cta ?? ""}`
+export function writeChoice({ entry, launch, cta, range }: Choice): string {
+  if (entry === null && launch === null && cta === null && range === null) return ""
+  const seen = range === null ? "" : `.${Math.floor(range[0])}-${Math.ceil(range[1])}`
+  return `${entry ?? ""}.${launch ?? ""}.${cta ?? ""}${seen}`
 }
 
 export const choice = computed<Choice>(() => readChoice(zoom.value[ID] ?? ""))
-
-export function choose(change: Partial<Choice>, step = false): void {
-  setZoom(ID, writeChoice({ ...choice.value, ...change }), step)
-}
 
 export const part = computed<InKernelPart | null>(() => (profile.value === null ? null : inKernelOf(profile.value)))
 export const entries = computed<Entry[]>(() => (part.value === null ? [] : entriesOf(part.value)))
@@ -104,10 +106,22 @@ export const shownEntry = computed<number>(() => {
   return chosen !== null && known[chosen] !== undefined ? chosen : 0
 })
 
+/** What was chosen in the entry that is shown; choices in another one are not meant for it. */
+export const here = computed<Choice>(() => {
+  const { entry } = choice.value
+  if (entry === null || entry === shownEntry.value) return choice.value
+  return { entry, launch: null, cta: null, range: null }
+})
+
+/** Choose a launch, a CTA or a time of the entry that is shown. */
+export function chooseHere(change: Partial<Choice>, step = false): void {
+  setZoom(ID, writeChoice({ ...here.value, ...change, entry: shownEntry.value }), step)
+}
+
 /** Show an entry, and select its context or its kernel. */
 export function showEntry(at: number): void {
   const entry = entries.value[at]
-  choose({ entry: at, launch: null, cta: null }, true)
+  setZoom(ID, writeChoice({ entry: at, launch: null, cta: null, range: null }), true)
   const row = entry?.rows[0]
   const shown = profile.value
   if (row !== undefined) selectRow(row)

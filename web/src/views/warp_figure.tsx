@@ -13,7 +13,7 @@ import { time } from "../units"
 import { Fact } from "./facts"
 import { useWheel, useWidth } from "./figure"
 import { hover, leave } from "./hover"
-import { choose } from "./inkernel_state"
+import { chooseHere } from "./inkernel_state"
 
 interface WarpProps {
   found: InKernelPart
@@ -45,7 +45,7 @@ export function WarpFigure({ found, launch, cta, title, regions }: WarpProps): V
       <div class="figure-head">
         <strong>{title}</strong>
         <span class="gap" />
-        <button class="link" onClick={() => choose({ cta: null })}>close</button>
+        <button class="link" onClick={() => chooseHere({ cta: null })}>close</button>
       </div>
       {warps === null || warps.rows === 0 ? (
         <p class="quiet">no regions of its warps were recorded, or none are in the page</p>
