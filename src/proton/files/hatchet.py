@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import msgpack
@@ -189,11 +190,19 @@ def to_json(profile: Profile, tree: Tree) -> bytes:
         for frame in set(tree.frames)
     }
     names = {name: f"{encode(name)}:" for name in set().union(*tree.own)}
+    label = cache(encode)  # of texts only: equal numbers of two types are not the same text
 
     def metrics_json(metrics: Mapping[str, MetricValue]) -> str:
-        # Numbers are written out: an encoder's call a row would cost more than all the rest.
+        # Written out: an encoder's call a row would cost more than all the rest.
         values = [
-            names[name] + (repr(value) if type(value) in _NUMBERS else encode(value))
+            names[name]
+            + (
+                repr(value)
+                if type(value) in _NUMBERS
+                else label(value)
+                if type(value) is str
+                else encode(value)
+            )
             for name, value in metrics.items()
         ]
         return "{" + ",".join(values) + "}"

@@ -20,7 +20,7 @@ ALIGNMENT = 8
 # Our name of an element type -> its letter in the standard library's arrays.
 TYPES = {"f64": "d", "f32": "f", "u32": "I", "i32": "i", "u16": "H", "u8": "B"}
 # Of compression: what is large gets a level that is four times as fast for a tenth in size.
-_LEVEL, _FAST_LEVEL, _LARGE = 9, 4, 1 << 20
+_LEVEL, _FAST_LEVEL, _LARGE = 9, 3, 1 << 20
 
 
 class Columns:

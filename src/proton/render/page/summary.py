@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from proton.analysis.catalog import raw_metrics
 from proton.analysis.roofline import BYTES, FLOPS_WIDTHS, WIDTH_METRICS, bound_by, roof_of
-from proton.analysis.totals import shown_values, total_of, whole_of
+from proton.analysis.totals import whole_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
+from proton.model.frame import FrameKind
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile
@@ -16,15 +19,20 @@ from proton.render.page.kernels import RATES
 from proton.render.page.pack import Columns
 from proton.render.sampling import NON_USER
 
+Wholes = Mapping[str, float | None]
+
 _WORK = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))
+_SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(_WORK))
+_LEAVES = (FrameKind.KERNEL, FrameKind.COPY)
 
 
 def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
     """What the first screen says. Times are nanoseconds, shares 0 to 1, None is not known."""
     tree = profile.tree
     assert tree is not None
-    metric = next((name for name in (TIME_NS, CPU_TIME_NS) if whole_of(tree, name)), None)
-    kinds = {name: kind_of(profile, name).value for name in _metrics(tree)}
+    names = raw_metrics(tree)
+    wholes = {name: whole_of(tree, name) for name in _SUMMED if name in names}
+    metric = next((name for name in (TIME_NS, CPU_TIME_NS) if wholes.get(name)), None)
     lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
     return {
         "device": device_names(profile),
@@ -32,35 +40,24 @@ def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
         "is_interpreted": is_interpreted(profile),
         "recorded_as": "tree" if profile.trace is None else "trace",
         "time_metric": metric,
-        "time_ns": _whole(profile, tree, metric),
-        "kernels": whole_of(tree, COUNT),
+        "time_ns": None if metric is None else wholes[metric],
+        "kernels": wholes.get(COUNT),
         "contexts": len(tree),
         "phases": len(profile.phases),
         "ranks": len(profile.ranks),
         "lost": lost,
         "says_losses": bool(profile.header.proton_version),
-        "metric_kinds": kinds,
-        **_rates(profile, tree),
+        "metric_kinds": {name: kind_of(profile, name).value for name in names},
+        **_rates(profile, tree, wholes),
     }
 
 
-def _metrics(tree: Tree) -> list[str]:
-    return list(dict.fromkeys(name for own in tree.own for name in own))
-
-
-def _whole(profile: Profile, tree: Tree, metric: str | None) -> float | None:
-    if metric is None:
-        return None
-    kind = kind_of(profile, metric)
-    return total_of(shown_values(tree, metric, kind), kind)
-
-
-def _rates(profile: Profile, tree: Tree) -> dict[str, float | str | None]:
+def _rates(profile: Profile, tree: Tree, wholes: Wholes) -> dict[str, float | str | None]:
     """What `kernels` says of each kernel, for all of them together."""
-    time_ns = whole_of(tree, TIME_NS)
+    time_ns = wholes.get(TIME_NS)
     if not time_ns:
         return dict.fromkeys((*RATES, "declared_share"))
-    flops, moved = _flops(tree), whole_of(tree, BYTES)
+    flops, moved = _flops(wholes), wholes.get(BYTES)
     roof = roof_of(profile)
     least_s = None if roof.is_unknown[0] else roof.least_s[0]
     return {
@@ -73,25 +70,28 @@ def _rates(profile: Profile, tree: Tree) -> dict[str, float | str | None]:
     }
 
 
+def _flops(wholes: Wholes) -> float | None:
+    """Operations of all widths, or those that were given without one."""
+    if (known := wholes.get("flops")) is not None:
+        return known
+    found = [amount for _, each in WIDTH_METRICS if (amount := wholes.get(each)) is not None]
+    return sum(found) if found else None
+
+
 def _declared_ns(tree: Tree) -> float:
     """The time in contexts that say how many operations or bytes their work was."""
+    declared = [row for row, own in enumerate(tree.own) if row and not _WORK.isdisjoint(own)]
+    times = [tree.own[row].get(TIME_NS) for row in declared]
+    known = [time for time in times if isinstance(time, (int, float))]
+    if len(known) == len(declared) and all(tree.frames[row].kind in _LEAVES for row in declared):
+        return sum(known)  # said by kernels, as is usual: no need to look below
     totals, ends = tree.totals(TIME_NS), tree.ends()
-    spent, row = 0.0, 1
-    while row < len(tree):
-        if _WORK.isdisjoint(tree.own[row]):
-            row += 1
-        else:
+    spent, end = 0.0, 0
+    for row in declared:
+        if row >= end:
             spent += totals[row] or 0
-            row = ends[row]
+            end = ends[row]
     return spent
-
-
-def _flops(tree: Tree) -> float | None:
-    """Operations of all widths, or those that were given without one."""
-    if (known := whole_of(tree, "flops")) is not None:
-        return known
-    found = [amount for _, each in WIDTH_METRICS if (amount := whole_of(tree, each)) is not None]
-    return sum(found) if found else None
 
 
 def _device(device: Device) -> dict[str, Any]:
