@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from proton.errors import FormatError
@@ -24,25 +25,53 @@ def read_details(found: object, row_count: int, source: str) -> dict[int, Kernel
         raise FormatError(f"{source}: proton.kernels must be a list, not {short(found)}")
     details: dict[int, KernelDetail] = {}
     shared: dict[int, Metrics] = {}  # by number of the entry that has them
+    is_sound = _is_sound(found, row_count)
     for number, entry in enumerate(found):
-        place = f"{source}: proton.kernels[{number}]"
-        if type(entry) is not list or len(entry) != _SIZE:
-            raise FormatError(f"{place} must be a list of a row, four times and an object")
-        row, *times, last = entry
+        if not is_sound:
+            _check(entry, f"{source}: proton.kernels[{number}]", row_count)
+        row, least, largest, p50, p99, last = entry
         if type(last) is dict:
-            shared[number] = read_attributes(last)
-        elif not is_integer(last) or last not in shared:
-            raise FormatError(f"{place} must end in an object or name an earlier entry that does")
-        if not is_integer(row) or not 0 <= row < row_count:
-            raise FormatError(f"{place} must name one of {row_count} nodes, not {short(row)}")
-        if not all(map(is_integer, times[:2])):
-            raise FormatError(f"{place} must have a least and a largest time in nanoseconds")
-        if not all(time is None or is_integer(time) for time in times[2:]):
-            raise FormatError(f"{place} must have quantiles in nanoseconds or null")
-        least, largest, p50, p99 = times
-        attributes = shared[number if type(last) is dict else last]
+            attributes = shared[number] = read_attributes(last)
+        elif is_integer(last) and last in shared:
+            attributes = shared[last]
+        else:
+            raise FormatError(
+                f"{source}: proton.kernels[{number}] must end in an object or name an earlier "
+                "entry that does"
+            )
         details[row] = KernelDetail(least, largest, p50, p99, attributes)
     return details
+
+
+def _is_sound(found: list[Any], row_count: int) -> bool:
+    """Whether all rows and times are certainly well: whole columns are quicker to ask."""
+    if set(map(type, found)) != {list} or set(map(len, found)) != {_SIZE}:
+        return False
+    rows, least, largest, p50, p99, _ = zip(*found, strict=True)
+    if set(map(type, chain(rows, least, largest))) != {int}:
+        return False
+    times = [time for time in chain(p50, p99) if time is not None]
+    if set(map(type, times)) - {int}:
+        return False
+    return 0 <= min(rows) <= max(rows) < row_count and all(
+        is_integer(each) for times in (least, largest, times) if times for each in _ends(times)
+    )
+
+
+def _ends(times: Sequence[int]) -> tuple[int, int]:
+    return min(times), max(times)
+
+
+def _check(entry: object, place: str, row_count: int) -> None:
+    if type(entry) is not list or len(entry) != _SIZE:
+        raise FormatError(f"{place} must be a list of a row, four times and an object")
+    row, *times, _ = entry
+    if not is_integer(row) or not 0 <= row < row_count:
+        raise FormatError(f"{place} must name one of {row_count} nodes, not {short(row)}")
+    if not all(map(is_integer, times[:2])):
+        raise FormatError(f"{place} must have a least and a largest time in nanoseconds")
+    if not all(time is None or is_integer(time) for time in times[2:]):
+        raise FormatError(f"{place} must have quantiles in nanoseconds or null")
 
 
 def read_attributes(found: Mapping[Any, Any]) -> Metrics:

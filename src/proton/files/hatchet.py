@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -21,12 +21,11 @@ from proton.files.details import details_object
 from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.summary import device_map, summary_object
-from proton.model.metric import CYCLES, EMPTY, MetricValue
+from proton.model.metric import CYCLES, EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 
 _VALUE_TYPES = {int, float, str}
-_NUMBERS = {int, float}
 
 
 class ReadTree(NamedTuple):
@@ -189,24 +188,7 @@ def to_json(profile: Profile, tree: Tree) -> bytes:
         frame: f'{{"frame":{{"name":{encode(frame.name)},"type":"function"}},"metrics":'
         for frame in set(tree.frames)
     }
-    names = {name: f"{encode(name)}:" for name in set().union(*tree.own)}
-    label = cache(encode)  # of texts only: equal numbers of two types are not the same text
-
-    def metrics_json(metrics: Mapping[str, MetricValue]) -> str:
-        # Written out: an encoder's call a row would cost more than all the rest.
-        values = [
-            names[name]
-            + (
-                repr(value)
-                if type(value) in _NUMBERS
-                else label(value)
-                if type(value) is str
-                else encode(value)
-            )
-            for name, value in metrics.items()
-        ]
-        return "{" + ",".join(values) + "}"
-
+    metrics_json = _metrics_encoder(encode)
     pieces: list[str] = ["["]
     open_nodes = 0
     for row, depth in enumerate(tree.depths()):
@@ -221,6 +203,35 @@ def to_json(profile: Profile, tree: Tree) -> bytes:
     pieces.append("]}" * (open_nodes - 1))
     pieces.append(f'],"{PROTON_KEY}":{summary}}},{encode(device_map(profile))}]')
     return "".join(pieces).encode()
+
+
+def _metrics_encoder(encode: Callable[[Any], str]) -> Callable[[Metrics], str]:
+    """What writes the metrics of a node as JSON: an encoder's call each would cost far more.
+
+    Nodes with the same metrics share a template, into which numbers go as they are.
+    """
+    templates: dict[tuple[str, ...], str] = {}
+    label = cache(encode)  # of texts only: equal numbers of two types are not the same text
+
+    def write(metrics: Metrics) -> str:
+        names = tuple(metrics)
+        if (template := templates.get(names)) is None:
+            places = [encode(name).replace("%", "%%") + ":%s" for name in names]
+            template = templates[names] = "{" + ",".join(places) + "}"
+        return template % tuple(
+            [
+                value
+                if (kind := type(value)) is int
+                else repr(value)
+                if kind is float
+                else label(value)
+                if kind is str
+                else encode(value)
+                for value in metrics.values()
+            ]
+        )
+
+    return write
 
 
 def to_msgpack(profile: Profile, tree: Tree) -> bytes:

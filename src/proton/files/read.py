@@ -77,17 +77,19 @@ def _read_json(data: bytes, source: str) -> Profile:
     return profile
 
 
-def _count_keys(value: Any) -> int:
-    """How many keys the objects in `value` have, itself included."""
+_CONTAINERS = (dict, list)
+
+
+def _count_keys(value: list[Any]) -> int:
+    """How many keys the objects in `value` have."""
     count = 0
-    pending = [value]
+    pending: list[Any] = [value]  # lists and objects
     while pending:
         part = pending.pop()
         if type(part) is dict:
             count += len(part)
-            pending.extend(part.values())
-        elif type(part) is list:
-            pending.extend(part)
+            part = part.values()
+        pending += [each for each in part if type(each) in _CONTAINERS]
     return count
 
 
