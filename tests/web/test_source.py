@@ -128,6 +128,15 @@ def test_a_reason_can_be_looked_at_alone(open_report: Open) -> None:
     assert plain(rows(opened)[14][0]) == "1045"
 
 
+def test_a_line_that_is_let_go_of_stays_where_it_is(open_report: Open) -> None:
+    """The view once went back to the hottest line."""
+    opened = open_report("sampled.hatchet", hash=HASH, size=(900, 600))
+    opened.page.evaluate("document.querySelector('.listing').scrollTop = 0")
+    opened.page.click("[data-line='3']")
+    opened.page.click("[data-line='3']")
+    assert opened.page.evaluate("document.querySelector('.listing').scrollTop") == 0
+
+
 def test_keys_go_from_one_line_with_samples_to_the_next(open_report: Open) -> None:
     opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
     for key, line in (("j", 13), ("j", 14), ("k", 13)):

@@ -97,9 +97,14 @@ export function linesOf(part: SourcePart, file: number, kernel: number | null): 
 
 /** Files with samples of a kernel: those that kernels are written in first, then by samples. */
 export function filesOf(part: SourcePart, kernel: number | null): { file: number; samples: number }[] {
-  const found = part.files
-    .map((_, file) => ({ file, samples: fileSum(part, file, kernel).samples }))
-    .filter((each) => each.samples > 0)
+  const samplesOf = new Map<number, number>()
+  for (const [of, places, samples] of part.seen) {
+    if (kernel !== null && of !== kernel) continue
+    for (const file of new Set(places.map((place) => part.places[place]?.[0] ?? -1))) {
+      samplesOf.set(file, (samplesOf.get(file) ?? 0) + samples)
+    }
+  }
+  const found = [...samplesOf].map(([file, samples]) => ({ file, samples })).filter((each) => each.samples > 0)
   const isUser = (file: number): number => (part.files[file]?.is_user === true ? 0 : 1)
   return found.sort((a, b) => isUser(a.file) - isUser(b.file) || b.samples - a.samples || a.file - b.file)
 }

@@ -37,15 +37,9 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
   const most = Math.max(1, ...[...lines.values()].map((each) => counted(each, focus)))
   const chosen = place.value?.line ?? null
 
-  useLayoutEffect(() => {
-    const line = chosen ?? hottest?.line
-    const row = box.current?.querySelector(`[data-line="${line ?? ""}"]`)
-    const [frame, edge] = [box.current?.getBoundingClientRect(), row?.getBoundingClientRect()]
-    if (box.current === null || frame === undefined || edge === undefined) return
-    if (edge.top < frame.top || edge.bottom > frame.bottom) {
-      box.current.scrollTop += (edge.top + edge.bottom - frame.top - frame.bottom) / 2
-    }
-  }, [file, at, chosen])
+  // What is hottest is seen at first, and what is chosen when it is.
+  useLayoutEffect(() => show(box.current, chosen ?? hottest?.line ?? null), [file, at])
+  useLayoutEffect(() => show(box.current, chosen), [chosen])
 
   const toggle = (line: number): void => {
     const next = new Set(unfolded)
@@ -80,6 +74,15 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
       )}
     </div>
   )
+}
+
+/** Scroll to a line that is not seen. */
+function show(box: HTMLElement | null, line: number | null): void {
+  const row = line === null ? null : (box?.querySelector(`[data-line="${line}"]`) ?? null)
+  if (box === null || row === null) return
+  const [frame, edge] = [box.getBoundingClientRect(), row.getBoundingClientRect()]
+  const isSeen = edge.top >= frame.top + edge.height && edge.bottom <= frame.bottom
+  if (!isSeen) box.scrollTop += (edge.top + edge.bottom - frame.top - frame.bottom) / 2
 }
 
 /** Pixels that the largest count takes; "samples" stands above it. */

@@ -64,7 +64,8 @@ function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps
   const [range, setRange] = useState<Range>(whole)
   const [pointed, setPointed] = useState<RegionBox | null>(null)
   const height = heightOf(warps)
-  const colorAt = (name: number): number => colorNumber(regions, names[name] ?? "", name)
+  const colors = useMemo(() => names.map((name, at) => colorNumber(regions, name, at)), [names, regions])
+  const colorAt = (name: number): number => colors[name] ?? 0
   useLayoutEffect(() => {
     if (canvas.current === null || width <= LEFT) return
     const context = prepared(canvas.current, width, height)
