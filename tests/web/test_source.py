@@ -161,6 +161,19 @@ def test_a_kernel_without_lines_says_why(open_report: Open) -> None:
     assert "drain" in opened.page.inner_text(".reason-legend")
 
 
+def test_kernels_without_lines_are_listed_and_a_click_chooses_one(open_report: Open) -> None:
+    opened = open_report("triton36_samples.hatchet", hash=HASH)
+    names = opened.texts(".sampled-kernels .kernel-name")
+    assert names[0] == "matmul_512x512x512"
+    counts = [int(plain(text)) for text in opened.texts(".sampled-kernels .count:first-child")]
+    assert counts == sorted(counts, reverse=True)
+    opened.page.hover(".sampled-kernels button >> nth=0")
+    assert opened.page.locator(".hover").count() == 1
+    opened.page.click(".sampled-kernels button >> nth=0")
+    assert opened.texts(".details h2") == ["matmul_512x512x512"]
+    assert opened.page.locator(".hover").count() == 0  # it once stayed when its row was gone
+
+
 def test_a_line_of_the_tree_opens_its_file(open_report: Open) -> None:
     opened = open_report("sampled.hatchet", hash=HASH)
     document = json.loads((DATA / "sampled.hatchet").read_text())[0]

@@ -25,7 +25,15 @@ export function leave(): void {
 export function Hover(): VNode | null {
   const card = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState({ width: 320, height: 160 })
-  useLayoutEffect(() => () => leave(), [])
+  useLayoutEffect(() => {
+    // What was under the pointer may be gone or elsewhere by then.
+    const ends = ["click", "keydown", "scroll", "wheel"]
+    for (const each of ends) window.addEventListener(each, leave, { capture: true, passive: true })
+    return () => {
+      for (const each of ends) window.removeEventListener(each, leave, { capture: true })
+      leave()
+    }
+  }, [])
   useLayoutEffect(() => {
     const box = card.current
     if (box === null) return

@@ -109,9 +109,11 @@ function Tools({ of }: { of: SourcePart }): VNode {
           )}
         </select>
       </label>}
-      <button class="toggle" aria-pressed={choice.value.sass} title="instructions beside the text (i)" onClick={toggleSass}>
-        SASS
-      </button>
+      {files.length === 0 ? null : (
+        <button class="toggle" aria-pressed={choice.value.sass} title="instructions beside the text (i)" onClick={toggleSass}>
+          SASS
+        </button>
+      )}
       <span class="gap" />
       <Counted of={of} />
     </div>
