@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import hypot
 
 from proton.analysis.change import Change, change_between, change_of_all
 from proton.analysis.diff import ABSENT, unite
 from proton.analysis.matched_runs import Matched, match_contexts
-from proton.analysis.run_times import TimedTree, kinds_by_name, runs_by_name, runs_by_row
+from proton.analysis.run_times import Runs, TimedTree, kinds_by_name, runs_by_name, runs_by_row
 from proton.model.detail import KernelDetail
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 
-_MOST = 0.8  # of kernels
+_MOST = 0.8  # of the time
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
 _SHOWN = ("grid", "block", "registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy")
 
@@ -33,7 +34,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True)
 class ScopeChange:
-    """The change of a context; row 0 is all. A row is -1 in a profile that lacks it."""
+    """The change of a context. A row is -1 in a profile that lacks it."""
 
     row: int  # in the tree of both profiles
     before_row: int
@@ -66,22 +67,47 @@ class Comparison:
         )
 
     def ratio(self) -> float:
-        """How many times as often kernels ran, where that is one number for most of them; else 1.
+        """How many times as often kernels ran, where one number holds for most of the time; else 1.
 
         Recordings of the same program often differ in how many steps they saw.
         """
         first, second = self._names
-        ratios = [
-            new.count / old.count
-            for name, old in first.items()
-            if (new := second.get(name)) is not None and old.count and new.count
-        ]
-        if not ratios:
+        weights: dict[float, float] = {}
+        wholes = [sum(runs.total_ns for runs in each.values()) or 1.0 for each in self._names]
+        for name, old in first.items():
+            new = second.get(name)
+            if new is not None and old.count and new.count:
+                share = min(old.total_ns / wholes[0], new.total_ns / wholes[1])
+                each = new.count / old.count
+                weights[each] = weights.get(each, 0.0) + share
+        if not weights:
             return 1.0
-        ratio, times = Counter(ratios).most_common(1)[0]
-        return ratio if times >= _MOST * len(ratios) else 1.0
+        ratio, share = max(weights.items(), key=lambda pair: pair[1])
+        return ratio if share >= _MOST else 1.0
 
-    def kernels(self) -> list[KernelChange]:
+    def total(self) -> Change:
+        """The change of all kernels together.
+
+        Where they ran more often each in its own way, the part that came from slower runs is the
+        sum of theirs.
+        """
+        old, new = (rows[0] for rows in self._rows)
+        ratio = self.ratio()
+        change = change_of_all(old, new, ratio)
+        both = [each.change for each in self.kernels if each.change.by_speed_ns is not None]
+        if ratio != 1 or all(each.change_ns == each.by_speed_ns for each in both):
+            return change
+        halves = [each.speed_half_width_ns for each in both]
+        known = [half for half in halves if half is not None]
+        return replace(
+            change,
+            by_speed_ns=sum(each.by_speed_ns or 0.0 for each in both),
+            speed_half_width_ns=hypot(*known) if len(known) == len(halves) else None,
+            expected_ns=sum(each.expected_ns or 0.0 for each in both),
+        )
+
+    @cached_property
+    def kernels(self) -> Sequence[KernelChange]:
         """Every kernel and copy of either profile, the largest change of the total first."""
         before, after = self._before, self._after
         first, second = self._names
@@ -111,10 +137,10 @@ class Comparison:
         Their rows are those of `union`.
         """
         union, ratio = self.union, self.ratio()
-        first, second = runs_by_row(self._before), runs_by_row(self._after)
+        first, second = self._rows
         found: list[ScopeChange] = []
         for row, frame in enumerate(union.tree.frames):
-            if row and frame.kind not in _NAMED:
+            if frame.kind not in _NAMED:
                 continue
             here, there = union.first_rows[row], union.second_rows[row]
             old = first[here] if here != ABSENT else None
@@ -123,6 +149,10 @@ class Comparison:
                 found.append(ScopeChange(row, here, there, change_of_all(old, new, ratio)))
         found.sort(key=lambda each: -abs(each.change.change_ns))
         return found
+
+    @cached_property
+    def _rows(self) -> tuple[list[Runs | None], list[Runs | None]]:
+        return runs_by_row(self._before), runs_by_row(self._after)
 
     def _matched(self) -> dict[str, Matched]:
         old, new, union = self._before.own, self._after.own, self.union

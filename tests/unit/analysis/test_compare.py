@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 from proton.analysis.change import FASTER, GONE, MORE_RUNS, NEW, SAME, SLOWER
@@ -28,7 +29,7 @@ def recorded(**kernels: tuple[int, ...]) -> Profile:
 def test_kernels_stand_in_the_order_of_their_change_whichever_way() -> None:
     before = recorded(a=(100, 100), b=(5000, 5000), c=(70, 70), gone=(2500, 2500))
     after = recorded(a=(110, 110), b=(1000, 1000), c=(70, 70), new=(30, 30))
-    found = Comparison(before, after).kernels()
+    found = Comparison(before, after).kernels
     assert [each.name for each in found] == ["b", "gone", "new", "a", "c"]
     assert [each.change.verdict for each in found][:3] == [FASTER, GONE, NEW]
 
@@ -44,7 +45,7 @@ def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
         details = {2: detail_of(times["short"]), 4: detail_of(times["long"])}
         return replace(profile, tree=replace(profile.tree, details=details))
 
-    (kernel,) = Comparison(mixed(1), mixed(3)).kernels()
+    (kernel,) = Comparison(mixed(1), mixed(3)).kernels
     assert kernel.change.verdict == MORE_RUNS
     assert (kernel.change.change_ns, kernel.change.by_speed_ns) == (73_200, 0)
 
@@ -58,7 +59,7 @@ def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
         for frame in after.tree.frames
     ]
     moved = replace(after, tree=replace(after.tree, frames=frames))
-    (kernel,) = Comparison(before, moved).kernels()
+    (kernel,) = Comparison(before, moved).kernels
     assert (kernel.change.verdict, kernel.change.basis) == (SLOWER, SPREAD)
 
 
@@ -67,15 +68,39 @@ def test_recordings_of_more_steps_are_compared_at_equal_runs() -> None:
     many = recorded(a=(1000, 1010, 1020) * 3, b=(500, 510, 520) * 3)
     comparison = Comparison(few, many)
     assert comparison.ratio() == 3
-    whole = comparison.scopes()[0].change
+    whole = comparison.total()
     assert (whole.verdict, whole.change_ns, whole.by_speed_ns) == (MORE_RUNS, 9120, 0)
 
 
 def test_kernels_that_ran_more_often_each_in_its_own_way_have_no_common_ratio() -> None:
     before = recorded(a=(1000, 1010), b=(500, 510))
     after = recorded(a=(1000, 1010) * 2, b=(500, 510))
-    assert Comparison(before, after).ratio() == 1
+    comparison = Comparison(before, after)
+    assert comparison.ratio() == 1
+    assert (comparison.total().change_ns, comparison.total().by_speed_ns) == (2010, 0)
     assert Comparison(before, recorded(other=(5, 6))).ratio() == 1
+
+
+def test_a_ratio_of_many_small_kernels_is_not_that_of_all() -> None:
+    small = {f"k{at}": (10, 11) for at in range(20)}
+    before = recorded(large=(90_000, 90_100), **small)
+    after = recorded(large=(90_000, 90_100), **{name: each * 5 for name, each in small.items()})
+    assert Comparison(before, after).ratio() == 1
+
+
+def test_two_recordings_of_one_program_differ_in_next_to_nothing() -> None:
+    chance = random.Random(11)
+
+    def record() -> Profile:
+        return recorded(
+            **{
+                f"k{at}": tuple(round(chance.gauss(9000, 300)) for _ in range(30))
+                for at in range(200)
+            }
+        )
+
+    found = [each.change.verdict for each in Comparison(record(), record()).kernels]
+    assert found.count(SAME) >= 0.95 * len(found)
 
 
 def test_ranks_in_both_are_compared_one_by_one() -> None:
@@ -85,9 +110,9 @@ def test_ranks_in_both_are_compared_one_by_one() -> None:
         return replace(profile_of([(0, "ROOT", {}), (1, "k", own)]), ranks=ranks)
 
     before, after = merged(100_000, 500_000, 900_000), merged(110_000, 511_000, 909_000)
-    (paired,) = Comparison(before, after).kernels()
+    (paired,) = Comparison(before, after).kernels
     assert (paired.change.verdict, paired.change.basis) == (SLOWER, RANKS)
-    (apart,) = Comparison(before, replace(after, ranks=(Rank(4), Rank(5), Rank(6)))).kernels()
+    (apart,) = Comparison(before, replace(after, ranks=(Rank(4), Rank(5), Rank(6)))).kernels
     assert apart.change.verdict == SAME
 
 
@@ -99,12 +124,12 @@ def test_launches_that_changed_are_named() -> None:
         return replace(profile, tree=replace(profile.tree, details=details))
 
     before, after = launched(registers=64, occupancy=1), launched(registers=128, occupancy=1)
-    assert Comparison(before, after).kernels()[0].launches == {"registers": (64, 128)}
+    assert Comparison(before, after).kernels[0].launches == {"registers": (64, 128)}
 
 
 def test_scopes_are_matched_by_path() -> None:
     comparison = Comparison(recorded(k=(100, 100)), recorded(k=(900, 900)))
-    whole, step = comparison.scopes()
-    assert (whole.row, whole.change.change_ns) == (0, 1600)
+    (step,) = comparison.scopes()
+    assert comparison.total().change_ns == 1600
     assert comparison.union.tree.frames[step.row].name == "step"
     assert (step.before_row, step.after_row, step.change.verdict) == (1, 1, SLOWER)

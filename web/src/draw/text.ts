@@ -1,4 +1,5 @@
 /** Text on a canvas in a given width: cut in the middle, measured once for each letter. */
+import { withoutNamespaces } from "../layout/frame_name"
 import { cutMiddle } from "../names"
 
 const widths = new Map<string, number>()
@@ -19,13 +20,16 @@ export function widthOf(context: CanvasRenderingContext2D, text: string): number
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (room < 14) return ""
   const narrow = widthOf(context, "i")
-  let shown = cutMiddle(text, Math.max(3, Math.floor(room / narrow)))
+  const most = Math.floor(room / narrow)
+  if (text.length <= most && widthOf(context, text) <= room) return text
+  const short = withoutNamespaces(text)
+  let shown = cutMiddle(short, Math.max(3, most))
   for (let tries = 0; tries < 6; tries++) {
     const width = widthOf(context, shown)
     if (width <= room) return shown
     const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
     if (letters < 3) return ""
-    shown = cutMiddle(text, letters)
+    shown = cutMiddle(short, letters)
   }
   return ""
 }

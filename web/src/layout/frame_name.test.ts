@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { frameName } from "./frame_name"
+import { frameName, shortened, withoutNamespaces } from "./frame_name"
 
 test("the function comes first, and of the file only its name", () => {
   expect(frameName("/opt/lib/torch/nn/module.py:1790@_call_impl")).toBe("_call_impl  module.py:1790")
@@ -10,4 +10,13 @@ test("the function comes first, and of the file only its name", () => {
 test("other names stay as they are", () => {
   expect(frameName("matmul@v2")).toBe("matmul@v2")
   expect(frameName("at::native::add")).toBe("at::native::add")
+})
+
+test("namespaces go first where there is no room, and only those in front", () => {
+  const name = "at::native::reduce_kernel<512, at::Sum>"
+  expect(shortened(name, 60)).toBe(name)
+  expect(shortened(name, 30)).toBe("reduce_kernel<512, at::Sum>")
+  expect(shortened(name, 15)).toBe("reduce_…t::Sum>")
+  expect(withoutNamespaces("plain_kernel")).toBe("plain_kernel")
+  expect(withoutNamespaces("a::")).toBe("a::")
 })

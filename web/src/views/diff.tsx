@@ -212,7 +212,7 @@ function columnsOf(part: DiffPart, of: Of, by: Measure): TableColumn<Row>[] {
       return <Sure of={time(found[0])} value={found[0]} half={halfTime(found)} tone={toneOf(row, found[0])} />
     },
   }
-  const bar: TableColumn<Row> = { id: "bar", title: "faster ◂ ▸ slower", width: 118, isText: true, cell: (row) => <Bar of={row} by={by} largest={largest} /> }
+  const bar: TableColumn<Row> = { id: "bar", title: "faster | slower", width: 118, isText: true, cell: (row) => <Bar of={row} by={by} largest={largest} /> }
   if (!isBoth) {
     const side = of === "new" ? "after" : "before"
     return [

@@ -1,6 +1,7 @@
 /** Cells of the diff: names, verdicts, changes with their intervals, bars. */
 import type { VNode } from "preact"
 import { layoutDiffBar } from "../layout/diff_bar"
+import { shortened } from "../layout/frame_name"
 import { cutMiddle, printable } from "../names"
 import type { DiffChange, DiffKernel, DiffScope, Verdict } from "../parts/diff"
 import { page } from "../state"
@@ -72,7 +73,7 @@ export function Name({ of, room }: { of: DiffRow; room: number }): VNode {
     const path = of.path.map(printable).join(" › ")
     return <span title={path}>{cutMiddle(path, lettersIn(room))}</span>
   }
-  return <span title={wholeName(of)}>{cutMiddle(shownName(of), lettersIn(room))}</span>
+  return <span title={wholeName(of)}>{shortened(shownName(of), lettersIn(room))}</span>
 }
 
 export function VerdictMark({ of }: { of: DiffChange }): VNode {

@@ -1,8 +1,8 @@
 /** Every kernel and copy in one table that any column sorts. */
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../draw/colors"
+import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
-import { cutMiddle } from "../names"
 import { type KernelsPart, type Quantile, kernelsOf } from "../parts/kernels"
 import { isDark, matcher, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../state"
 import { amount, count, percent, text, time } from "../units"
@@ -91,7 +91,7 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       cell: (at, room) => (
         <span title={of.whole(table.name[at] as string)}>
           <span class="swatch" style={{ background: colorOf(at) }} />
-          {cutMiddle(of.shown(table.name[at] as string), lettersIn(room))}
+          {shortened(of.shown(table.name[at] as string), lettersIn(room))}
         </span>
       ),
     },

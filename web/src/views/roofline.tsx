@@ -1,6 +1,7 @@
 /** The roofline: what the hardware allows, one dot for each kernel, and what could be won. */
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../draw/colors"
+import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
 import { type RoofDot, type RooflinePart, rooflineOf } from "../parts/roofline"
@@ -97,7 +98,7 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
       cell: (dot, room) => (
         <span title={of.whole(dot.name)}>
           <span class="swatch" style={{ background: colorOf(dot) }} />
-          {cutMiddle(of.shown(dot.name), lettersIn(room))}
+          {shortened(of.shown(dot.name), lettersIn(room))}
         </span>
       ),
     },

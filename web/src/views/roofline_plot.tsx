@@ -3,6 +3,7 @@ import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
 import { hueOfKind, strongOf } from "../draw/colors"
 import { EDGE, type Frame, type PlacedDot, type Roofline, dotAt, isShown, labelsOf, layoutRoofline } from "../layout/roofline"
+import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import type { RoofDevice, RoofDot } from "../parts/roofline"
@@ -49,7 +50,7 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
           <Mark key={each.index} of={of} dot={dots[each.index] as RoofDot} placed={each} isHovered={each.index === pointer.at} />
         ))}
         <g class="labels">
-          {labelsOf(plot, (index) => cutMiddle(of.shown((dots[index] as RoofDot).name), 30), frame).map((label) => (
+          {labelsOf(plot, (index) => shortened(of.shown((dots[index] as RoofDot).name), 30), frame).map((label) => (
             <text key={label.index} x={label.x} y={label.y} text-anchor={label.anchor}>
               {label.text}
             </text>

@@ -30,19 +30,17 @@ def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, An
     if before.tree is None or after.tree is None:
         return None
     comparison = Comparison(before, after, _phases(before), _phases(after))
-    kernels = comparison.kernels()
+    kernels = comparison.kernels
     if not kernels:
         return None
-    everything = comparison.scopes()
-    total = next(each.change for each in everything if each.row == 0)
-    scopes = [each for each in everything if each.row]
+    scopes = comparison.scopes()
     tree = comparison.union.tree
     return {
         "confidence": CONFIDENCE,
         "before": _side(before),
         "after": _side(after),
         "runs_ratio": comparison.ratio(),
-        "total": _change(total),
+        "total": _change(comparison.total()),
         "kernels": [_kernel(each) for each in kernels if each.change.verdict not in (NEW, GONE)],
         "new": [_kernel(each) for each in kernels if each.change.verdict == NEW],
         "gone": [_kernel(each) for each in kernels if each.change.verdict == GONE],
