@@ -21,7 +21,7 @@ class Opened:
 
     def hash(self) -> str:
         """What stands behind `#` in the address, as soon as the page has written it."""
-        self.page.wait_for_timeout(250)
+        self.page.wait_for_selector("html[data-address=current]")
         return str(self.page.evaluate("decodeURIComponent(location.hash.replaceAll('+', ' '))"))
 
     def texts(self, selector: str) -> list[str]:

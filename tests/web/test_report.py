@@ -116,6 +116,22 @@ def test_a_selection_stays_where_the_other_profile_has_it_too(open_report: Open)
     assert "sel=node:3" in opened.hash()
 
 
+def test_back_and_forward_go_through_the_views_and_lose_none(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet")
+    chosen = "[role=tab][aria-selected=true]"
+    for key in "23":
+        opened.page.keyboard.press(key)
+        opened.hash()
+    seen = opened.texts(chosen)
+    for go in (opened.page.go_back, opened.page.go_back, opened.page.go_forward):
+        go()
+        opened.hash()
+        seen += opened.texts(chosen)
+    opened.page.go_forward()
+    opened.hash()
+    assert [*seen, *opened.texts(chosen)] == ["Kernels", "Flame", "Summary", "Flame", "Kernels"]
+
+
 def test_the_reader_chooses_light_or_dark_and_the_system_before(open_report: Open) -> None:
     opened = open_report("gpt.hatchet", dark=True)
     root = opened.page.locator("html")

@@ -3,7 +3,7 @@
  * The address (`#view=flame&sel=node:12`) can be shared and is restored on load; going to another
  * view or profile is a step that the back button takes back.
  */
-import { computed, effect, signal } from "@preact/signals"
+import { batch, computed, effect, signal } from "@preact/signals"
 import type { Page, Profile } from "./model"
 
 /** What is selected, in all views at once. Kernels go by their name in the file. */
@@ -139,6 +139,10 @@ export function toHash(): string {
 
 /** The state that an address tells; what it does not tell is as at the beginning. */
 export function fromHash(hash: string): void {
+  batch(() => restore(hash))
+}
+
+function restore(hash: string): void {
   const words = new URLSearchParams(hash.replace(/^#/, ""))
   const number = (text: string | null): number => (text !== null && /^\d{1,9}$/.test(text) ? Number(text) : 0)
   view.value = words.get("view") ?? "summary"
@@ -168,7 +172,13 @@ export function followAddress(): () => void {
   fromHash(location.hash)
   let [lastView, lastProfile] = [view.value, profileIndex.value]
   let timer = 0
+  let isGoingBack = false
+  // Whether the address tells the state already, for who looks at it from outside.
+  const tell = (isCurrent: boolean): void => {
+    document.documentElement.dataset["address"] = isCurrent ? "current" : "changing"
+  }
   const write = (): void => {
+    tell(true)
     const words = toHash()
     const wanted = words === "" ? location.pathname + location.search : `#${words}`
     const push = isStep || view.value !== lastView || profileIndex.value !== lastProfile
@@ -184,12 +194,18 @@ export function followAddress(): () => void {
   const stop = effect(() => {
     toHash() // reads every signal that the address tells
     clearTimeout(timer)
+    if (isGoingBack) {
+      ;[isStep, lastView, lastProfile] = [false, view.value, profileIndex.value]
+      return tell(true)
+    }
+    tell(false)
     if (isStep || view.value !== lastView || profileIndex.value !== lastProfile) write()
     else timer = window.setTimeout(write, 150)
   })
   const back = (): void => {
+    isGoingBack = true
     fromHash(location.hash)
-    ;[lastView, lastProfile] = [view.value, profileIndex.value]
+    isGoingBack = false
   }
   window.addEventListener("popstate", back)
   window.addEventListener("hashchange", back)
