@@ -109,6 +109,9 @@ def test_losses_spills_and_changed_occupancy_are_marked(open_report: Open) -> No
 def test_kernels_and_the_selection_are_one(open_report: Open) -> None:
     opened = open_report("in_kernel.hatchet", hash=f"{HASH}&sel=kernel:softmax_kernel")
     assert "softmax_kernel" in opened.page.inner_text("select[aria-label=kernel] option:checked")
+    assert opened.texts(".details section:has(h3:text-is('recorded inside')) dt") == [
+        "CTAs", "waves", "tail",
+    ]  # fmt: skip
     opened.page.select_option("select[aria-label=kernel]", "1")
     assert opened.texts(".details h2") == ["matmul_kernel"]
     assert opened.texts(".details .path .link") == ["step", "backward"]

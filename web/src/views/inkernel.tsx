@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { cutMiddle, printable } from "../names"
 import { type InKernelPart, type RecordedKernel, inKernelOf } from "../parts/in_kernel"
 import { selectedKernel, view } from "../state"
-import { percent, text, time } from "../units"
+import { count, percent, plain, text, time } from "../units"
 import { Accesses } from "./accesses"
 import { CtaFigure, figureKey } from "./cta_figure"
 import { CtaSummary } from "./cta_summary"
@@ -124,6 +124,13 @@ function Details(): VNode | null {
         {largest.slice(0, 4).map((each) => (
           <Fact key={each.name} name={cutMiddle(each.name, 40)} of={percent(each.share)} />
         ))}
+        {record.ctas === null ? null : (
+          <>
+            <Fact name="CTAs" of={count(record.ctas.count)} />
+            <Fact name="waves" of={plain(record.ctas.waves)} />
+            <Fact name="tail" of={time(record.ctas.tail_ns)} />
+          </>
+        )}
       </dl>
       {view.value === "inkernel" ? null : (
         <button class="link" onClick={() => (view.value = "inkernel")}>
