@@ -88,7 +88,11 @@ def derivable_families(profile: Profile) -> dict[str, list[str]]:
     """The derived metrics that this profile has the sources for, by what they tell."""
     assert profile.tree is not None
     available = catalog.raw_metrics(profile.tree)
-    timed = [name for name in ("time", "cpu_time") if catalog.find_metric(name, available)]
+    timed = [
+        name
+        for name in ("time", "cpu_time")
+        if (metric := catalog.find_metric(name, available)) and _known_length_ns(metric)
+    ]
     widths = [metric for _, metric in WIDTH_METRICS if metric in available]
     amounts = [f"flop{metric[5:]}" for metric in widths]
     if "flops" in available or widths:
@@ -258,12 +262,17 @@ def _ranks(source: _Source, word: str, name: str, unit: str) -> Column:
 
 
 def _length_ns(metric: str, word: str) -> float:
-    """How many nanoseconds one unit of `metric` is; a time that does not say is in nanoseconds."""
-    is_time = catalog.plain_name(metric) in ("time", "cpu_time")
-    length = TIME_UNITS.get(catalog.unit_of(metric) or ("ns" if is_time else ""))
+    """How many nanoseconds one unit of `metric` is, which `word` needs to be a time."""
+    length = _known_length_ns(metric)
     if length is None:
         raise UsageError(f"metric {word!r} has no meaning: {metric!r} is not measured in time")
     return length
+
+
+def _known_length_ns(metric: str) -> float | None:
+    """The same, None where it is none; a time that does not say its unit is in nanoseconds."""
+    is_time = catalog.plain_name(metric) in ("time", "cpu_time")
+    return TIME_UNITS.get(catalog.unit_of(metric) or ("ns" if is_time else ""))
 
 
 def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:

@@ -19,6 +19,7 @@ from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 
 _FRESH_S = 5.0  # a file that was written to within this may still grow
+_SKEW_S = 60.0  # and so may one that a clock running ahead has dated
 _ENDS_IN_THE_MIDDLE = ("truncated", "cut off", "is empty", "torn")  # words of the readers
 
 
@@ -101,7 +102,7 @@ def open_file(path: Path, source: str) -> Profile:
 
 def _cut_short(text: str, age_s: float) -> FormatError:
     """The error of a file that ends in the middle, with what to expect of it."""
-    if age_s < _FRESH_S:
+    if -_SKEW_S < age_s < _FRESH_S:
         return StillGrowing(f"{text}; it is still being written: look again when it is whole")
     return FormatError(f"{text}; it was cut: copy or record it again")
 

@@ -109,17 +109,19 @@ def peak_flops(device: Device, width: int) -> float | None:
     """`max_flops` of `device`; None where its architecture, size or clock is not known."""
     if (device.device_type, device.arch) not in _PRODUCTS:
         return None
-    if device.num_sms is None or device.clock_rate_khz is None:
+    sms, clock_khz = device.num_sms or 0, device.clock_rate_khz or 0
+    if sms <= 0 or clock_khz <= 0:
         return None
-    return max_flops(device.device_type, device.arch, width, device.num_sms, device.clock_rate_khz)
+    return max_flops(device.device_type, device.arch, width, sms, clock_khz)
 
 
 def peak_bytes_per_second(device: Device) -> float | None:
     """`max_bps` of `device`; None where its architecture, bus or memory clock is not known."""
     if device.device_type == "CUDA":
-        if device.bus_width is None or device.memory_clock_rate_khz is None:
+        bus_width, clock_khz = device.bus_width or 0, device.memory_clock_rate_khz or 0
+        if bus_width <= 0 or clock_khz <= 0:
             return None
-        return max_bps("CUDA", device.arch, device.bus_width, device.memory_clock_rate_khz)
+        return max_bps("CUDA", device.arch, bus_width, clock_khz)
     product = _PRODUCTS.get((device.device_type, device.arch))
     return None if product is None else product.bytes_per_second
 

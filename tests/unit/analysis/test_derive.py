@@ -199,3 +199,9 @@ def test_a_time_in_a_unit_we_do_not_know_is_refused(make_profile: MakeProfile, w
     profile = make_profile([(0, "ROOT", {}), (1, "k", {"time (fortnights)": 1, "bytes": 1})])
     with pytest.raises(UsageError, match="not measured in time"):
         derive(profile, [word])
+
+
+def test_a_time_in_a_unit_that_is_none_derives_nothing(make_profile: MakeProfile) -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"time (odd)": 5, "bytes": 8, "count": 1})]
+    words = derivable_words(make_profile(rows))
+    assert not [word for word in words if word.startswith(("time/ms", "avg_", "byte/s", "util"))]

@@ -66,6 +66,8 @@ def test_memory_of_an_amd_device_needs_only_its_architecture() -> None:
         replace(H200, arch="75"),
         replace(H200, num_sms=None),
         replace(H200, clock_rate_khz=None),
+        replace(H200, clock_rate_khz=-1),
+        replace(H200, num_sms=0),
     ],
 )
 def test_the_peak_is_missing_where_the_file_or_we_do_not_know(device: Device) -> None:
@@ -77,6 +79,8 @@ def test_the_peak_is_missing_where_the_file_or_we_do_not_know(device: Device) ->
     [
         Device("CPU", "0", "interpreter"),
         replace(H200, bus_width=None),
+        replace(H200, bus_width=-1),
+        replace(H200, memory_clock_rate_khz=0),
         Device("HIP", "0", "gfx1100"),
     ],
 )

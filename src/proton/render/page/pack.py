@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import sys
 import zlib
 from array import array
@@ -71,11 +72,26 @@ def compress(data: bytes) -> str:
 
 
 def to_json(value: Any) -> bytes:
-    """`value` as compact JSON. Not-a-number, which JSON cannot hold, is a ValueError."""
+    """`value` as compact JSON; numbers that it cannot hold, as of endless sums, are missing."""
     encoder = json.JSONEncoder(
         ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain
     )
-    return encoder.encode(value).encode("utf-8", "replace")
+    try:
+        text = encoder.encode(value)
+    except ValueError:  # rare, so that it is looked for only then
+        text = encoder.encode(_finite(value))
+    return text.encode("utf-8", "replace")
+
+
+def _finite(value: Any) -> Any:
+    """`value` with None in place of what is infinite or no number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return value
+    return [_finite(each) for each in value]
 
 
 def json_object(fields: Mapping[str, bytes]) -> bytes:

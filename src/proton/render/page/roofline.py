@@ -39,7 +39,6 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 def _dot(dot: Dot) -> dict[str, Any]:
-    seconds = dot.time_ns / 1e9
     flops, least_ns = dot.flops, dot.least_ns
     return {
         "name": dot.name,
@@ -51,8 +50,8 @@ def _dot(dot: Dot) -> dict[str, Any]:
         "time_ns": dot.time_ns,
         "width": dot.width,
         "intensity": dot.intensity,
-        "flops_per_s": None if flops is None else flops / seconds,
-        "bytes_per_s": None if dot.bytes is None else dot.bytes / seconds,
+        "flops_per_s": None if flops is None else flops / dot.time_ns * 1e9,
+        "bytes_per_s": None if dot.bytes is None else dot.bytes / dot.time_ns * 1e9,
         "least_ns": least_ns,
         "headroom_ns": None if least_ns is None else dot.time_ns - least_ns,
         "share_of_peak": None if least_ns is None else least_ns / dot.time_ns,

@@ -48,8 +48,11 @@ def test_values_of_the_model_become_plain() -> None:
     assert to_json(MappingProxyType({"a": (1, 2)})) == b'{"a":[1,2]}'
 
 
-def test_not_a_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        to_json([math.nan])
+def test_numbers_that_json_cannot_hold_are_missing() -> None:
+    value = {"a": (1.5, math.nan, "x"), "b": MappingProxyType({"c": -math.inf}), "d": 2**70}
+    assert to_json(value) == b'{"a":[1.5,null,"x"],"b":{"c":null},"d":1180591620717411303424}'
+
+
+def test_what_is_no_data_is_refused() -> None:
     with pytest.raises(TypeError, match="object cannot go into a page"):
         to_json(object())
