@@ -68,6 +68,13 @@ describe("a timeline", () => {
     expect(TIMELINE.launchedBy(0)).toEqual([])
   })
 
+  it("knows all the calls that launched one span", () => {
+    const several = { ...COLUMNS, source: Uint32Array.of(0, 1), target: Int32Array.of(3, 0) }
+    const timeline = new Timeline(PART, (id) => (several as Record<string, Column>)[id] as Column)
+    expect(timeline.launchedBy(3)).toEqual([0, 1])
+    expect(timeline.launchedBy(99)).toEqual([])
+  })
+
   it("has gaps as intervals of their lane", () => {
     const [gaps] = TIMELINE.gaps
     expect([gaps?.lane, [...(gaps?.starts ?? [])], [...(gaps?.ends ?? [])], [...(gaps?.causes ?? [])]]).toEqual([

@@ -82,7 +82,7 @@ export class Timeline {
   readonly #lookKind: Column
   readonly #lookRow: Column
   readonly #lookArgs: Column
-  #flows: { sources: Uint32Array; targets: Uint32Array; byTarget: Map<number, number[]> } | null = null
+  #flows: Flows | null = null
 
   constructor(
     readonly part: TracePart,
@@ -157,23 +157,38 @@ export class Timeline {
 
   /** The calls that launched a span; one as a rule. */
   launchedBy(span: number): readonly number[] {
-    return this.#flowTables().byTarget.get(span) ?? []
+    const { sources, firstOf, nextOf } = this.#flowTables()
+    const found: number[] = []
+    for (let at = firstOf[span] ?? NONE; at !== NONE; at = nextOf[at] as number) found.push(sources[at] as number)
+    return found
   }
 
-  #flowTables(): { sources: Uint32Array; targets: Uint32Array; byTarget: Map<number, number[]> } {
+  /** Made when first asked for; flows of one target are a chain, as a rule of one. */
+  #flowTables(): Flows {
     if (this.#flows === null) {
       const sources = sums(this.column(this.part.flows.source))
       const targets = sums(this.column(this.part.flows.target))
-      const byTarget = new Map<number, number[]>()
-      targets.forEach((target, at) => {
-        const known = byTarget.get(target)
-        if (known === undefined) byTarget.set(target, [sources[at] as number])
-        else known.push(sources[at] as number)
-      })
-      this.#flows = { sources, targets, byTarget }
+      const firstOf = new Int32Array(this.starts.length).fill(NONE)
+      const nextOf = new Int32Array(targets.length)
+      for (let at = targets.length - 1; at >= 0; at--) {
+        const target = targets[at] as number
+        nextOf[at] = firstOf[target] ?? NONE
+        firstOf[target] = at
+      }
+      this.#flows = { sources, targets, firstOf, nextOf }
     }
     return this.#flows
   }
+}
+
+const NONE = -1
+
+/** Flows by source. `firstOf`: span -> first flow that ends there; `nextOf`: flow -> the next such. */
+interface Flows {
+  sources: Uint32Array
+  targets: Uint32Array
+  firstOf: Int32Array
+  nextOf: Int32Array
 }
 
 const made = new WeakMap<Profile, Timeline | null>()
