@@ -17,6 +17,7 @@ from proton.model.tree import Tree
 FLOPS_WIDTHS = (8, 16, 32, 64)
 WIDTH_METRICS = tuple((width, f"flops{width}") for width in FLOPS_WIDTHS)
 BYTES = "bytes"
+DECLARED = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))  # what bounds a time
 
 COMPUTE, MEMORY = "compute", "memory"
 
@@ -42,7 +43,7 @@ def roof_of(profile: Profile) -> Roof:
     least_s: list[float | None] = [None] * len(tree)
     is_unknown = [False] * len(tree)
     for row, own in enumerate(tree.own):
-        if row == 0 or not (BYTES in own or any(metric in own for _, metric in WIDTH_METRICS)):
+        if row == 0 or DECLARED.isdisjoint(own):
             continue
         by_flops, by_bytes = peaks.least_times(devices[row], own)
         if by_flops is UNKNOWN or by_bytes is UNKNOWN:

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from proton.analysis.catalog import raw_metrics
-from proton.analysis.roofline import BYTES, FLOPS_WIDTHS, WIDTH_METRICS, bound_by, roof_of
+from proton.analysis.roofline import (
+    BYTES,
+    DECLARED,
+    FLOPS_WIDTHS,
+    WIDTH_METRICS,
+    bound_by,
+    roof_of,
+)
 from proton.analysis.totals import whole_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
@@ -21,8 +28,7 @@ from proton.render.sampling import NON_USER
 
 Wholes = Mapping[str, float | None]
 
-_WORK = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))
-_SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(_WORK))
+_SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(DECLARED))
 _LEAVES = (FrameKind.KERNEL, FrameKind.COPY)
 
 
@@ -80,7 +86,7 @@ def _flops(wholes: Wholes) -> float | None:
 
 def _declared_ns(tree: Tree) -> float:
     """The time in contexts that say how many operations or bytes their work was."""
-    declared = [row for row, own in enumerate(tree.own) if row and not _WORK.isdisjoint(own)]
+    declared = [row for row, own in enumerate(tree.own) if row and not DECLARED.isdisjoint(own)]
     times = [tree.own[row].get(TIME_NS) for row in declared]
     known = [time for time in times if isinstance(time, (int, float))]
     if len(known) == len(declared) and all(tree.frames[row].kind in _LEAVES for row in declared):
