@@ -108,3 +108,11 @@ test("some of the slope is seen though all kernels are far to the right", () => 
   const plot = layoutRoofline(DEVICE, [dot({ intensity: 5000 })], FRAME)
   expect((plot.memory?.x2 as number) - (plot.memory?.x1 as number)).toBeGreaterThan(150)
 })
+
+test("a time that cannot be has the least radius", () => {
+  for (const time_ns of [0, -5]) {
+    const [placed] = layoutRoofline(DEVICE, [dot({ time_ns })], FRAME).dots
+    expect(placed?.radius).toBeGreaterThan(0)
+    expect(placed?.radius).toBeLessThan(LARGEST_RADIUS)
+  }
+})

@@ -84,13 +84,13 @@ export function layoutRoofline(device: RoofDevice, dots: readonly RoofDot[], fra
     roof.isLabelled = isShown(roof, frame) && taken.every((y) => Math.abs(y - roof.y) >= LINE)
     if (roof.isLabelled) taken.push(roof.y)
   }
-  const longest = dots.reduce((most, dot) => Math.max(most, dot.time_ns), 0)
+  const longest = dots.reduce((most, dot) => Math.max(most, dot.time_ns), Number.MIN_VALUE)
   const placed: PlacedDot[] = []
   dots.forEach((dot, index) => {
     const spot = spotOf(dot, bandwidth, x)
     if (spot === null) return
     const [intensity, rate, edge] = spot
-    const radius = Math.max(LEAST_RADIUS, LARGEST_RADIUS * Math.sqrt(dot.time_ns / longest))
+    const radius = Math.max(LEAST_RADIUS, LARGEST_RADIUS * Math.sqrt(Math.max(0, dot.time_ns / longest)))
     const roof = roofAbove(device, dot, intensity, edge)
     placed.push({ index, x: x.at(intensity), y: y.at(rate), radius, edge, roofY: roof === null ? null : y.at(roof) })
   })
