@@ -1,0 +1,33 @@
+"""Random profiles with impossible numbers and names: every view draws them without a complaint."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proton.errors import FormatError
+from tests.integration.test_viewer_fuzz import profile
+from tests.support.browser import Opened
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_view_fails_on_numbers_that_cannot_be(
+    seed: int, tmp_path: Path, open_page: Callable[..., Opened]
+) -> None:
+    from proton.render.html import page_of
+
+    dice = random.Random(seed)
+    page = tmp_path / "page.html"
+    for count in (1, 1, 2):
+        try:
+            page.write_text(page_of([profile(dice) for _ in range(count)]))
+        except FormatError:  # nothing was recorded
+            continue
+        opened = open_page(page)
+        for tab in opened.page.locator("[role=tab]").all():
+            tab.click()
+            assert not [text for text in opened.texts("#view .problem") if "failed" in text]
+        assert not opened.is_cut()
