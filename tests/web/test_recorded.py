@@ -26,12 +26,16 @@ def test_the_first_screen_of_a_training_run_says_what_is_slow_and_where(
     picture(opened, "page")
 
 
-def test_autotuned_kernels_say_how_far_they_are_from_the_peak(open_report: Open) -> None:
-    opened = open_report("h200/kernels.hatchet")
+def test_autotuned_kernels_say_how_far_they_are_from_the_peak(
+    open_report: Open, picture: Picture
+) -> None:
+    opened = open_report("h200/kernels.hatchet", size=(1240, 460))
     row = opened.page.locator("table.kernels tbody tr", has_text="matmul_4096").first
     cells = ["".join(cell.split()) for cell in row.locator("td").all_inner_texts()]
     assert "517TFLOP/s" in cells
     assert "52.3%" in cells
+    row.click()
+    picture(opened, "summary")
 
 
 def test_a_trace_says_how_busy_the_device_was_and_why_it_waited(

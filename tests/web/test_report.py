@@ -33,9 +33,7 @@ def test_every_recording_opens_in_every_view_without_a_complaint(
     assert not opened.is_cut()
 
 
-def test_the_first_screen_says_how_long_where_and_how_good(
-    open_report: Open, picture: Callable[[Opened, str], None]
-) -> None:
+def test_the_first_screen_says_how_long_where_and_how_good(open_report: Open) -> None:
     opened = open_report("gpt.hatchet")
     figures = dict(zip(opened.texts(".figure span"), opened.texts(".figure strong"), strict=True))
     assert figures["total GPU"] == "687\u00a0µs"
@@ -43,8 +41,6 @@ def test_the_first_screen_says_how_long_where_and_how_good(
     assert opened.words(".where .label") == ["forward", "optimizer"]
     assert opened.words("table.kernels tbody td.name")[0] == "matmul_1024x3072x768"
     assert opened.texts("header .problem") == ["✗ 3 lost"]
-    opened.page.click("table.kernels tbody tr >> nth=0")
-    picture(opened, "summary")
 
 
 def test_a_selection_is_shown_on_the_right_and_told_in_the_address(open_report: Open) -> None:
