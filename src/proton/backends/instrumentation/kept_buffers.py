@@ -5,10 +5,12 @@ One for each session; buffers are taken whenever it flushes, and in between by `
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from proton import _native
@@ -41,7 +43,7 @@ class MemorySum:
     uncovered: Mapping[str, int] = field(default_factory=dict)
 
     def add(self, report: MemoryReport) -> None:
-        """Count one launch more. A heat map is summed while its tensor keeps its size."""
+        """Count one launch more; heat maps of tensors that grow get coarser bins."""
         before: list[AccessCount | None] = [*self.sites] or [None] * len(report.counters)
         self.sites = [_sum(old, new) for old, new in zip(before, report.counters, strict=True)]
         for each in report.heat:
@@ -62,8 +64,19 @@ def _sum(old: AccessCount | None, new: AccessCount) -> AccessCount:
 
 
 def _sum_heat(old: TensorHeat | None, new: TensorHeat) -> TensorHeat:
-    if old is None or (old.bin_bytes, len(old.bins)) != (new.bin_bytes, len(new.bins)):
+    """Both maps, in bins that those of either fit into: nothing counted is lost."""
+    if old is None:
         return new
+    bin_bytes = math.lcm(old.bin_bytes, new.bin_bytes)
+
+    def folded(old_bins: Sequence[int], new_bins: Sequence[int]) -> tuple[int, ...]:
+        pairs = zip_longest(
+            _fold(old_bins, bin_bytes // old.bin_bytes),
+            _fold(new_bins, bin_bytes // new.bin_bytes),
+            fillvalue=0,
+        )
+        return tuple(a + b for a, b in pairs)
+
     return TensorHeat(
         tensor=new.tensor,
         bytes=old.bytes + new.bytes,
@@ -71,10 +84,15 @@ def _sum_heat(old: TensorHeat | None, new: TensorHeat) -> TensorHeat:
         store_bytes=old.store_bytes + new.store_bytes,
         accesses=old.accesses + new.accesses,
         start=new.start,
-        bin_bytes=new.bin_bytes,
-        bins=tuple(a + b for a, b in zip(old.bins, new.bins, strict=True)),
-        byte_bins=tuple(a + b for a, b in zip(old.byte_bins, new.byte_bins, strict=True)),
+        bin_bytes=bin_bytes,
+        bins=folded(old.bins, new.bins),
+        byte_bins=folded(old.byte_bins, new.byte_bins),
     )
+
+
+def _fold(bins: Sequence[int], count: int) -> list[int]:
+    """Every `count` neighbours as one."""
+    return [sum(bins[at : at + count]) for at in range(0, len(bins), count)]
 
 
 class KeptBuffers:

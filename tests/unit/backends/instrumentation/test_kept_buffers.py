@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import pytest
 
 from proton.backends.instrumentation import kept_buffers
-from proton.backends.instrumentation.kept_buffers import KeptBuffers, LaunchNote
+from proton.backends.instrumentation.kept_buffers import KeptBuffers, LaunchNote, MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
 from proton.inkernel.compile import KernelRecords
+from proton.inkernel.memory import MemoryReport, TensorHeat
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, ToolBuffer
 
@@ -69,3 +70,28 @@ def test_a_buffer_that_is_too_short_for_its_counters_is_said(
     record_map = {"counters": [site], "counter_bytes": 16, "warps": [0], "ring_bytes": 0}
     (warning,) = take(monkeypatch, kernel(record_map), b"short")
     assert "what kernel 'k' counted cannot be read" in warning
+
+
+def heat(bin_bytes: int, *bins: int) -> MemoryReport:
+    """A launch that accessed one tensor, 4 bytes at a time."""
+    count = sum(bins)
+    spread = tuple(4 * each for each in bins)
+    tensor = TensorHeat("x", 4 * count, 4 * count, 0, count, 4096, bin_bytes, bins, spread)
+    return MemoryReport(heat=(tensor,))
+
+
+def test_heat_maps_of_a_tensor_that_changes_its_size_are_summed_in_the_coarser_bins() -> None:
+    total = MemorySum()
+    for report in (heat(64, 1, 2, 3, 4, 5), heat(256, 10, 20, 30), heat(64, 7)):
+        total.add(report)
+    x = total.heat["x"]
+    assert (x.bin_bytes, x.bins) == (256, (10 + 10 + 7, 5 + 20, 30))
+    assert x.byte_bins == tuple(4 * each for each in x.bins)
+    assert (x.accesses, x.bytes) == (sum(x.bins), sum(x.byte_bins)) == (82, 328)
+
+
+def test_heat_maps_of_a_tensor_that_gets_longer_keep_their_bins() -> None:
+    total = MemorySum()
+    for report in (heat(64, 1, 2), heat(64, 1, 1, 1)):
+        total.add(report)
+    assert (total.heat["x"].bin_bytes, total.heat["x"].bins) == (64, (2, 3, 1))

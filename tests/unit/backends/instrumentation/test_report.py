@@ -109,11 +109,11 @@ def test_memory_accesses_are_named_by_the_arguments_they_go_through() -> None:
     assert (made.losses, made.uncovered) == ({"dropped_bytes": 3}, {"tma": 1})
 
 
-def test_a_heat_map_of_a_tensor_of_another_size_stands_for_the_last_launch() -> None:
+def test_heat_maps_of_a_tensor_of_another_size_are_summed() -> None:
     total = MemorySum()
     for bins in ((1, 2), (4, 5, 6)):
         total.add(MemoryReport((), (TensorHeat("x", 8, 8, 0, 2, 0, 4, bins, bins),)))
-    assert list(report([], total).heat) == [HeatMap("x", 8, 2, 4, [4, 5, 6])]
+    assert list(report([], total).heat) == [HeatMap("x", 16, 4, 4, [5, 7, 6])]
 
 
 def test_a_captured_kernel_stands_below_its_capture() -> None:
