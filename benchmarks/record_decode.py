@@ -2,25 +2,38 @@
 
 Usage: python benchmarks/record_decode.py [--rounds N] [--json PATH]
 1056 warps of 1024 records each, as a pipelined matmul leaves them: loads, a dot and its wait inside
-every iteration of a loop. "Overwritten" is the same with rings of a quarter of that.
+every iteration of a loop. "Overwritten" is the same with rings of a quarter of that. "A launch" is
+what a small kernel leaves: as many warps with one passage each, read as a tree's session reads it.
+Processor time, so that neighbours on the machine count little.
 """
 
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable
 
 from proton._native import DeviceBuffer
 from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
-from stats import Result, estimate, interleave, parser, report, time_ns
+from stats import Result, estimate, interleave, parser, report
 
 CTA_COUNT, WARP_COUNT = 264, 4
 RECORD_COUNT = 1024  # of a warp
 BAR_NS = 100.0  # a record: 10^7 a second
+LAUNCH = f"decode a launch of {CTA_COUNT * WARP_COUNT} warps, 2 records each"
+LAUNCH_BAR_US = 40.0
+LAUNCHES = 20  # that are decoded in one go
 REGIONS = [{"name": name, "kind": "op"} for name in ("loop", "load", "dot", "wait", "kernel")]
 RECORD_MAP = {"regions": REGIONS}
 START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
 SM_COUNT = 132
+
+
+def processor_ns(run: Callable[[], object]) -> int:
+    """Processor time of one call of `run`."""
+    start = time.thread_time_ns()
+    run()
+    return time.thread_time_ns() - start
 
 
 def records(start_clock: int) -> bytes:
@@ -38,20 +51,31 @@ def records(start_clock: int) -> bytes:
     return b"".join(struct.pack("<II", *one) for one in words)
 
 
-def filled(geometry: Geometry) -> bytes:
-    """The buffer of a launch."""
+def passage(start_clock: int) -> bytes:
+    """What one warp writes of one passage."""
+    tags = [pack_tag(RecordKind.START, 4), pack_tag(RecordKind.END, 4)]
+    return b"".join(
+        struct.pack("<II", tag, (start_clock + 100 + 5000 * at) & 0xFFFFFFFF)
+        for at, tag in enumerate(tags)
+    )
+
+
+def filled(geometry: Geometry, write: Callable[[int], bytes] = records) -> bytes:
+    """The buffer of a launch whose warps `write` from a clock on."""
     rings, headers = [], []
     for slot in range(geometry.slot_count):
         cta, warp = divmod(slot, geometry.warp_count)
         sm = cta % SM_COUNT
-        clock = START_CLOCK + 33_000_000 * sm
-        data = records(clock)
-        rings.append(data[-geometry.ring_bytes :])
+        late = cta % 7  # steps of global time
+        clock = START_CLOCK + 33_000_000 * sm + 51 * late
+        data = write(clock)
+        rings.append(data[-geometry.ring_bytes :].ljust(geometry.ring_bytes, b"\0"))
         headers.append(
             struct.pack(
                 "<6I4Q2I",
                 *(MAGIC, cta, warp, sm, len(data), geometry.ring_bytes),
-                *(START_TIME, clock, START_TIME + 32_768, clock + 52_429, 0, 0),
+                *(START_TIME + 32 * late, clock),
+                *(START_TIME + 32_768 + 32 * late, clock + 52_429, 0, 0),
             )
         )
     return b"".join(rings + headers)
@@ -62,7 +86,8 @@ def main() -> None:
     arguments = parser(__doc__).parse_args()
     whole = Geometry(CTA_COUNT, WARP_COUNT, RECORD_COUNT * 8)
     part = Geometry(CTA_COUNT, WARP_COUNT, RECORD_COUNT * 2)
-    buffers = {whole: filled(whole), part: filled(part)}
+    small = Geometry(CTA_COUNT, WARP_COUNT, 256)
+    buffers = {whole: filled(whole), part: filled(part), small: filled(small, passage)}
     decoded = DeviceBuffer.decode(buffers[whole], whole, RECORD_MAP, record_cycles=20)
     assert not decoded.losses(), decoded.losses()
 
@@ -73,14 +98,24 @@ def main() -> None:
         def decode() -> object:
             return DeviceBuffer.decode(buffer, geometry, RECORD_MAP, spans=spans, **options)
 
-        return lambda: time_ns(decode) / count
+        return lambda: processor_ns(decode) / count
+
+    def launches() -> None:
+        for _ in range(LAUNCHES):
+            DeviceBuffer.decode(
+                *(buffers[small], small, RECORD_MAP),
+                record_cycles=20.0,
+                kernel_ns=(0, 40_000),
+                exact=False,
+            )
 
     runs = {
         "decode a record": run(whole, spans=False),
         "decode a record, with spans": run(whole, spans=True),
         "decode a record of an overwritten ring": run(part, spans=False),
     }
-    samples = interleave(runs, rounds=arguments.rounds)
+    a_launch = {LAUNCH: lambda: processor_ns(launches) / LAUNCHES / 1e3}
+    samples = interleave(runs | a_launch, rounds=arguments.rounds)
     note = f"{decoded.record_count / 1e6:.2f} M records"
     report(
         [
@@ -92,7 +127,8 @@ def main() -> None:
                 note=note if name == "decode a record" else "",
             )
             for name in runs
-        ],
+        ]
+        + [Result(LAUNCH, "us", estimate(samples[LAUNCH]), bar=LAUNCH_BAR_US)],
         arguments.json,
     )
 

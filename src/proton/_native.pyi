@@ -564,6 +564,7 @@ class DeviceBuffer:
         expected_warps: int | None = None,
         host_clock: DeviceClock | None = None,
         spans: bool = False,
+        exact: bool = True,
         drained: Sequence[Buffer] | None = None,
     ) -> DecodedBuffer:
         """Read the buffer of one launch, without the GIL.
@@ -575,6 +576,7 @@ class DeviceBuffer:
         `expected_warps` how many slots were to be written (None: all), `host_clock` what other
         launches on the device told about its time (where `kernel_ns` is given it learns, else it
         places the launch), `drained` what was taken out of each slot's ring while the kernel ran.
+        Without `exact` clocks are fitted quickly where global time is fine enough for that.
         Bytes that make no sense are counted as losses; UsageError only for a call that makes none.
         """
 

@@ -59,7 +59,7 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_m
                      double record_cycles, double empty_cycles,
                      std::optional<std::pair<int64_t, int64_t>> kernel_ns,
                      double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
-                     HostOffset* host_clock, bool spans,
+                     HostOffset* host_clock, bool spans, bool exact,
                      const std::optional<nb::sequence>& drained) {
   const HeldBytes held(buffer);
   const Geometry shape{count_of(geometry, "cta_count"), count_of(geometry, "warp_count"),
@@ -69,6 +69,7 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_m
                         .cost = {record_cycles, empty_cycles},
                         .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
+                        .fit = exact ? ClockFit::kExact : ClockFit::kQuick,
                         .expected_warps = expected_warps,
                         .kernel = {},
                         .host_offset = host_clock};
@@ -187,7 +188,8 @@ void add_device_buffer(nb::module_& module) {
   type.def_static("decode", decode, "buffer"_a, "geometry"_a, "record_map"_a, nb::kw_only(),
                   "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
                   "nominal_cycles_per_ns"_a = 0.0, "expected_warps"_a = nb::none(),
-                  "host_clock"_a = nb::none(), "spans"_a = false, "drained"_a = nb::none());
+                  "host_clock"_a = nb::none(), "spans"_a = false, "exact"_a = true,
+                  "drained"_a = nb::none());
 }
 
 }  // namespace proton::bindings

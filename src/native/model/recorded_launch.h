@@ -2,6 +2,7 @@
 /// data, whichever backend decoded it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,14 @@ struct RecordedWarp {
   uint32_t cta, warp, sm;
   bool has_times;
   int64_t start_ns, end_ns;  // host clock
+
+  /// As long as `other`, too, ran.
+  void widen(const RecordedWarp& other) {
+    if (!other.has_times) return;
+    start_ns = has_times ? std::min(start_ns, other.start_ns) : other.start_ns;
+    end_ns = has_times ? std::max(end_ns, other.end_ns) : other.end_ns;
+    has_times = true;
+  }
 };
 
 /// A passage, or a moment with or without a value. Times are nanoseconds of the host clock.
@@ -50,6 +59,7 @@ struct RecordedLaunch {
   double clock_ghz = 0;  // of the multiprocessors; 0: not known
   std::vector<RecordedRegion> regions;
   std::vector<RecordedWarp> warps;
+  uint64_t more_warps = 0;  // that were recorded; in a tree, the first stands for all
   std::vector<RecordedSpan> spans;
 };
 

@@ -38,7 +38,8 @@ class RegionTable {
         own_ns[parent] -= launch.regions[i].time_ns;
       }
     }
-    const double warp_count = std::max<double>(1, static_cast<double>(launch.warps.size()));
+    const double warp_count =
+        std::max<double>(1, static_cast<double>(launch.warps.size() + launch.more_warps));
     std::vector<uint32_t> here;
     for (size_t i = 0; i < launch.regions.size(); ++i) {
       const RecordedRegion& region = launch.regions[i];

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <optional>
 
-#include "backends/device_buffer/decode.h"
-
 namespace proton::device_buffer {
 namespace {
 
@@ -30,10 +28,6 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-double distance(uint64_t from, uint64_t to) {
-  return to >= from ? static_cast<double>(to - from) : -static_cast<double>(from - to);
-}
-
 bool is_plausible(double cycles_per_ns) {
   return cycles_per_ns >= kLeastCyclesPerNs && cycles_per_ns <= kMostCyclesPerNs;
 }
@@ -42,9 +36,9 @@ bool is_plausible(double cycles_per_ns) {
 double measure_frequency(std::span<const Header* const> warps) {
   std::vector<std::pair<double, double>> seen;  // time, frequency
   for (const Header* warp : warps) {
-    const double time_ns = distance(warp->start_time_ns, warp->end_time_ns);
+    const double time_ns = signed_distance(warp->start_time_ns, warp->end_time_ns);
     if (time_ns == 0) continue;
-    const double frequency = distance(warp->start_clock, warp->end_clock) / time_ns;
+    const double frequency = signed_distance(warp->start_clock, warp->end_clock) / time_ns;
     if (is_plausible(frequency)) seen.emplace_back(time_ns, frequency);
   }
   if (seen.empty()) return 0;
@@ -135,10 +129,10 @@ ClockMap ClockMap::fit(std::span<const Header> headers, double nominal_cycles_pe
     readings.clear();
     for (; last < warps.size() && warps[last]->sm == sm.sm; ++last) {
       const Header& warp = *warps[last];
-      readings.push_back(
-          {distance(sm.clock_at, warp.start_clock), distance(map.origin_ns_, warp.start_time_ns)});
-      readings.push_back(
-          {distance(sm.clock_at, warp.end_clock), distance(map.origin_ns_, warp.end_time_ns)});
+      readings.push_back({signed_distance(sm.clock_at, warp.start_clock),
+                          signed_distance(map.origin_ns_, warp.start_time_ns)});
+      readings.push_back({signed_distance(sm.clock_at, warp.end_clock),
+                          signed_distance(map.origin_ns_, warp.end_time_ns)});
     }
     sm.warp_count = static_cast<uint32_t>(last - first);
     fit_line(sm, readings, frequency, static_cast<double>(map.step_ns_));
@@ -166,8 +160,8 @@ ClockMap ClockMap::fit_roughly(std::span<const Header> headers, double nominal_c
       continue;
     }
     if (map.origin_ns_ == 0) map.origin_ns_ = header.start_time_ns;
-    const double start = distance(map.origin_ns_, header.start_time_ns);
-    const double end = distance(map.origin_ns_, header.end_time_ns);
+    const double start = signed_distance(map.origin_ns_, header.start_time_ns);
+    const double end = signed_distance(map.origin_ns_, header.end_time_ns);
     map.first_ns_ = std::min(map.first_ns_, start);
     map.last_ns_ = std::max(map.last_ns_, end);
     if (at % stride == 0 || chosen.empty()) chosen.push_back(&header);
@@ -179,6 +173,7 @@ ClockMap ClockMap::fit_roughly(std::span<const Header> headers, double nominal_c
   if (!is_plausible(map.cycles_per_ns_)) map.cycles_per_ns_ = 0;
   map.shift_ns_ = static_cast<int64_t>(map.origin_ns_);
   map.is_rough_ = map.cycles_per_ns_ > 0;
+  map.ns_per_cycle_ = map.is_rough_ ? 1 / map.cycles_per_ns_ : 0;
   return map;
 }
 
@@ -235,8 +230,8 @@ const SmClock* ClockMap::find(uint32_t sm) const {
 
 bool ClockMap::is_outlier(const SmClock& sm, const Header& header) const {
   const auto is_off = [&](uint64_t clock, uint64_t time_ns) {
-    const double along_ns = distance(sm.clock_at, clock) / sm.cycles_per_ns;
-    const double rest_ns = sm.time_at_ns + along_ns - distance(origin_ns_, time_ns);
+    const double along_ns = signed_distance(sm.clock_at, clock) / sm.cycles_per_ns;
+    const double rest_ns = sm.time_at_ns + along_ns - signed_distance(origin_ns_, time_ns);
     const double allowed_ns = std::max(kOutlierNs, 4 * static_cast<double>(step_ns_)) +
                               kOutlierShare * std::abs(along_ns);
     return std::abs(rest_ns) > allowed_ns;
@@ -245,30 +240,16 @@ bool ClockMap::is_outlier(const SmClock& sm, const Header& header) const {
          is_off(header.end_clock, header.end_time_ns);
 }
 
-std::optional<WarpClock> ClockMap::warp_clock(const Header& header) const {
-  if (is_rough_) {
-    if (!has_good_clocks(header)) return std::nullopt;
-    return WarpClock{header.start_clock, distance(origin_ns_, header.start_time_ns),
-                     1 / cycles_per_ns_, shift_ns_};
-  }
+std::optional<WarpClock> ClockMap::fitted_clock(const Header& header) const {
   const SmClock* sm = has_good_clocks(header) ? find(header.sm) : nullptr;
   if (sm == nullptr) return std::nullopt;
   if (!is_outlier(*sm, header)) {
     return WarpClock{sm->clock_at, sm->time_at_ns, 1 / sm->cycles_per_ns, shift_ns_};
   }
-  return WarpClock{header.start_clock, distance(origin_ns_, header.start_time_ns),
-                   distance(header.start_time_ns, header.end_time_ns) /
-                       distance(header.start_clock, header.end_clock),
+  return WarpClock{header.start_clock, signed_distance(origin_ns_, header.start_time_ns),
+                   signed_distance(header.start_time_ns, header.end_time_ns) /
+                       signed_distance(header.start_clock, header.end_clock),
                    shift_ns_};
-}
-
-double WarpClock::since_shift_ns(uint64_t clock) const {
-  constexpr double kMostNs = 0x1p58;  // what is beyond comes from damaged headers
-  return std::clamp(time_at_ns + distance(clock_at, clock) * ns_per_cycle, -kMostNs, kMostNs);
-}
-
-int64_t WarpClock::time_ns(uint64_t clock) const {
-  return shift_ns + static_cast<int64_t>(std::llround(since_shift_ns(clock)));
 }
 
 }  // namespace proton::device_buffer

@@ -3,11 +3,13 @@
 /// twice, global time in steps of its own. Medians, so that a few wrong warps change nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/host_offset.h"
 #include "backends/device_buffer/layout.h"
 #include "backends/device_buffer/losses.h"
@@ -25,6 +27,10 @@ struct SmClock {
   double residual_ns = 0;  // median distance of the warps' readings from the line
 };
 
+inline double signed_distance(uint64_t from, uint64_t to) {
+  return to >= from ? static_cast<double>(to - from) : -static_cast<double>(from - to);
+}
+
 /// A line for the clocks of one warp.
 struct WarpClock {
   uint64_t clock_at = 0;
@@ -32,8 +38,17 @@ struct WarpClock {
   double ns_per_cycle = 0;
   int64_t shift_ns = 0;
 
-  double since_shift_ns(uint64_t clock) const;
-  int64_t time_ns(uint64_t clock) const;
+  double since_shift_ns(uint64_t clock) const {
+    constexpr double kMostNs = 0x1p58;  // what is beyond comes from damaged headers
+    return std::clamp(time_at_ns + signed_distance(clock_at, clock) * ns_per_cycle, -kMostNs,
+                      kMostNs);
+  }
+  int64_t time_ns(uint64_t clock) const {
+    const double since_ns = since_shift_ns(clock);
+    const auto whole = static_cast<int64_t>(since_ns);  // llround, without the call
+    const double rest = since_ns - static_cast<double>(whole);
+    return shift_ns + whole + (rest >= 0.5) - (rest <= -0.5);
+  }
 };
 
 class ClockMap {
@@ -63,9 +78,15 @@ class ClockMap {
 
   /// How clocks of this warp become times: by its SM's line; outliers go by their own readings.
   /// Nothing where its readings are of no use.
-  std::optional<WarpClock> warp_clock(const Header& header) const;
+  std::optional<WarpClock> warp_clock(const Header& header) const {
+    if (!is_rough_) return fitted_clock(header);
+    if (!has_good_clocks(header)) return std::nullopt;
+    return WarpClock{header.start_clock, signed_distance(origin_ns_, header.start_time_ns),
+                     ns_per_cycle_, shift_ns_};
+  }
 
  private:
+  std::optional<WarpClock> fitted_clock(const Header& header) const;
   const SmClock* find(uint32_t sm) const;
   bool is_outlier(const SmClock& sm, const Header& header) const;
   void find_bounds(std::span<const Header> headers, Losses& losses);
@@ -73,6 +94,7 @@ class ClockMap {
   std::vector<SmClock> sms_;
   KeyIndex by_sm_;
   double cycles_per_ns_ = 0;
+  double ns_per_cycle_ = 0;
   int64_t step_ns_ = 0;
   uint64_t origin_ns_ = 0;  // a reading in the middle: doubles hold the distance exactly enough
   int64_t shift_ns_ = 0;    // from origin to the time we tell

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "backends/device_buffer/clock_widener.h"
+
 namespace proton::device_buffer {
 namespace {
-
-constexpr uint64_t kMostTime = uint64_t{1} << 62;  // later than any clock shows
 
 /// The records of a warp by their numbers: drained ones from 0 on, then those still in the ring.
 class RecordSource {
@@ -76,56 +76,6 @@ void parse_records(const RecordSource& source, uint64_t number, uint64_t end,
   }
 }
 
-/// Makes whole clocks of the part of them that records hold.
-class ClockWidener {
- public:
-  ClockWidener(const Header& header, uint32_t clock_bits)
-      : start_(header.start_clock), end_(header.end_clock), wrap_(uint64_t{1} << clock_bits) {}
-
-  uint64_t start() const { return start_; }
-  uint64_t wrap() const { return wrap_; }
-  bool has_end() const { return start_ <= end_; }
-  uint64_t life() const { return end_ - start_; }
-
-  /// The distance from one clock to a later one.
-  uint64_t step(uint64_t from, uint64_t to) const { return (to - from) & (wrap_ - 1); }
-
-  /// Clocks from the start on. One that would lie behind the warp's end ran backwards: the record
-  /// gets the nearest time that fits. Returns the latest.
-  uint64_t widen_forward(std::span<Event> events, Losses& losses) const {
-    uint64_t clock = start_;
-    for (Event& event : events) {
-      const uint64_t ahead = step(clock, event.clock);
-      const bool is_backward = has_end() ? ahead > end_ - clock : ahead >= wrap_ / 2;
-      if (!is_backward) [[likely]] {
-        event.clock = clock += ahead;
-        continue;
-      }
-      ++losses.clock_anomalies;
-      event.clock = clock - std::min(wrap_ - ahead, clock - start_);
-    }
-    return clock;
-  }
-
-  /// The same from the warp's end back, never before its start.
-  void widen_backward(std::span<Event> events, Losses& losses) const {
-    uint64_t clock = end_;
-    for (size_t i = events.size(); i-- > 0;) {
-      Event& event = events[i];
-      const uint64_t back = step(event.clock, clock);
-      if (back <= clock - start_) [[likely]] {
-        event.clock = clock -= back;
-        continue;
-      }
-      ++losses.clock_anomalies;
-      event.clock = clock + std::min(wrap_ - back, end_ - clock);
-    }
-  }
-
- private:
-  uint64_t start_, end_, wrap_;
-};
-
 /// How little sense the records from `number` on make, lower is better: ids that are none, clocks
 /// outside the warp's life or not later than the one before. Clocks tell nothing of warps that
 /// lived so long that any may be right.
@@ -164,25 +114,17 @@ std::optional<Header> read_header(std::span<const std::byte> buffer, const Geome
     ++losses.missing_warps;
     return std::nullopt;
   }
-  if (header.magic != kMagic || header.ring_bytes != geometry.ring_bytes ||
-      header.written_bytes % kRecordBytes != 0 ||
-      (geometry.ring_bytes == 0 && header.written_bytes != 0)) {
+  if (!is_header(header, geometry)) {
     ++losses.damaged_headers;
     return std::nullopt;
   }
   return header;
 }
 
-bool has_good_clocks(const Header& header) {
-  return header.start_clock < header.end_clock && header.end_clock < kMostTime &&
-         header.start_time_ns != 0 && header.start_time_ns <= header.end_time_ns &&
-         header.end_time_ns < kMostTime;
-}
-
 WarpRecords decode_warp(const WarpBytes& warp, const RecordFormat& format,
                         std::vector<Event>& events, Losses& losses) {
-  const RecordSource source(warp);
   const ClockWidener clocks(warp.header, format.clock_bits);
+  const RecordSource source(warp);
   const size_t first = events.size();
   const auto since = [&](size_t at) { return std::span(events).subspan(at); };
   if (source.overwritten() == 0) {

@@ -54,12 +54,24 @@ struct WarpRecords {
   uint64_t overwritten = 0;
 };
 
+/// Whether it is one of such a buffer.
+inline bool is_header(const Header& header, const Geometry& geometry) {
+  return header.magic == kMagic && header.ring_bytes == geometry.ring_bytes &&
+         header.written_bytes % kRecordBytes == 0 &&
+         (geometry.ring_bytes != 0 || header.written_bytes == 0);
+}
+
 /// The header of a slot; nothing (and a loss) where there is none.
 std::optional<Header> read_header(std::span<const std::byte> buffer, const Geometry& geometry,
                                   uint64_t slot, Losses& losses);
 
 /// Whether both pairs of the header can be used.
-bool has_good_clocks(const Header& header);
+inline bool has_good_clocks(const Header& header) {
+  constexpr uint64_t kMostTime = uint64_t{1} << 62;  // later than any clock shows
+  return header.start_clock < header.end_clock && header.end_clock < kMostTime &&
+         header.start_time_ns != 0 && header.start_time_ns <= header.end_time_ns &&
+         header.end_time_ns < kMostTime;
+}
 
 /// Appends the events of a warp to `events`, in the order they were recorded. Clocks count forward
 /// from the header's start, and behind overwritten records backward from its end.

@@ -42,85 +42,23 @@ void check(std::span<const std::byte> buffer, const Geometry& geometry, size_t r
   }
 }
 
-/// One entry a slot: what a warp spent there in one go and what in waiting for others.
-void merge_slots(std::vector<WarpCycles>& warps) {
-  const auto by_slot = [](const WarpCycles& a, const WarpCycles& b) { return a.slot < b.slot; };
-  if (!std::is_sorted(warps.begin(), warps.end(), by_slot)) {
-    std::stable_sort(warps.begin(), warps.end(), by_slot);
-  }
-  size_t kept = 0;
-  for (size_t at = 1; at < warps.size(); ++at) {
-    if (warps[at].slot == warps[kept].slot) {
-      warps[kept].cycles += warps[at].cycles;
-    } else {
-      warps[++kept] = warps[at];
+/// Where the value stands that this share of `count` does not exceed: nearest rank, as everywhere.
+ptrdiff_t rank(size_t count, double share) {
+  const auto wanted = static_cast<size_t>(std::ceil(share * static_cast<double>(count)));
+  return static_cast<ptrdiff_t>(std::max<size_t>(wanted, 1) - 1);
+}
+
+ClockMap fit_clocks(std::span<const Header> headers, const DecodeOptions& options, Losses& losses) {
+  constexpr int64_t kFineStepNs = 64;
+  if (options.fit != ClockFit::kExact) {
+    Losses rough_losses;
+    ClockMap clocks = ClockMap::fit_roughly(headers, options.nominal_cycles_per_ns, rough_losses);
+    if (options.fit == ClockFit::kRough || clocks.step_ns() <= kFineStepNs) {
+      losses.add(rough_losses);
+      return clocks;
     }
   }
-  if (!warps.empty()) warps.resize(kept + 1);
-}
-
-/// Nearest rank, as everywhere.
-double quantile(std::vector<WarpCycles>& warps, double share) {
-  if (warps.empty()) return 0;
-  const auto wanted = static_cast<size_t>(std::ceil(share * static_cast<double>(warps.size())));
-  const auto at = warps.begin() + static_cast<ptrdiff_t>(std::max<size_t>(wanted, 1) - 1);
-  std::nth_element(warps.begin(), at, warps.end(),
-                   [](const WarpCycles& a, const WarpCycles& b) { return a.cycles < b.cycles; });
-  return at->cycles;
-}
-
-RegionSummary summarize(RegionContext& context, size_t warp_count, double cycles_per_ns) {
-  merge_slots(context.warps);
-  RegionSummary summary;
-  summary.region = context.region;
-  summary.parent = context.parent;
-  summary.depth = context.depth;
-  summary.count = context.count;
-  summary.warp_count = context.warps.size();
-  summary.raw_cycles = context.raw_cycles;
-  summary.cycles = context.cycles;
-  summary.normalized_cycles = context.cycles / static_cast<double>(std::max<size_t>(warp_count, 1));
-  summary.time_ns = cycles_per_ns > 0 ? context.cycles / cycles_per_ns : 0;
-  summary.min_cycles = context.min_cycles;
-  summary.max_cycles = context.max_cycles;
-  summary.warp_p10_cycles = quantile(context.warps, 0.1);
-  summary.warp_p50_cycles = quantile(context.warps, 0.5);
-  summary.warp_p90_cycles = quantile(context.warps, 0.9);
-  summary.value_count = context.value_count;
-  summary.value_sum = context.value_sum;
-  summary.value_min = context.value_min;
-  summary.value_max = context.value_max;
-  return summary;
-}
-
-/// The slots of a buffer that have a header, in order.
-struct Slots {
-  std::vector<Header> headers;
-  std::vector<uint64_t> numbers;
-
-  /// Which of them a slot is; it must be one.
-  uint32_t index_of(uint64_t slot) const {
-    const auto at = std::lower_bound(numbers.begin(), numbers.end(), slot);
-    return static_cast<uint32_t>(at - numbers.begin());
-  }
-};
-
-Slots read_slots(std::span<const std::byte> buffer, const Geometry& geometry,
-                 const DecodeOptions& options, Losses& losses) {
-  Slots slots;
-  slots.headers.reserve(geometry.slot_count());  // the buffer has room for as many
-  slots.numbers.reserve(geometry.slot_count());
-  for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
-    if (const std::optional<Header> header = read_header(buffer, geometry, slot, losses)) {
-      slots.headers.push_back(*header);
-      slots.numbers.push_back(slot);
-    }
-  }
-  if (options.expected_warps) {
-    const uint64_t found = slots.headers.size() + losses.damaged_headers;
-    losses.missing_warps = *options.expected_warps - std::min(*options.expected_warps, found);
-  }
-  return slots;
+  return ClockMap::fit(headers, options.nominal_cycles_per_ns, losses);
 }
 
 void place_clocks(ClockMap& clocks, const DecodeOptions& options, Losses& losses) {
@@ -129,29 +67,6 @@ void place_clocks(ClockMap& clocks, const DecodeOptions& options, Losses& losses
     clocks.place(start_ns, end_ns, options.host_offset, losses);
   } else if (options.host_offset != nullptr) {
     if (const auto offset_ns = options.host_offset->offset_ns()) clocks.place(*offset_ns);
-  }
-}
-
-/// Spans of one slot follow one another, but for those that ended in another warp.
-void place_spans(std::span<const RegionSpan> spans, const Slots& slots, const ClockMap& clocks,
-                 DecodedBuffer& decoded) {
-  uint64_t slot = ~uint64_t{0};
-  uint32_t warp = 0;
-  std::optional<WarpClock> clock;
-  for (const RegionSpan& span : spans) {
-    if (span.slot != slot) {
-      slot = span.slot;
-      warp = slots.index_of(slot);
-      clock = clocks.warp_clock(slots.headers[warp]);
-    }
-    if (!clock) {
-      ++decoded.losses.unplaced_spans;
-      continue;
-    }
-    const uint32_t end_warp = span.end_slot == slot ? warp : slots.index_of(span.end_slot);
-    decoded.spans.push_back({span.context, span.kind, warp, end_warp,
-                             clock->time_ns(span.start_clock), clock->time_ns(span.end_clock),
-                             span.value});
   }
 }
 
@@ -175,45 +90,164 @@ WarpSummary summarize(const Header& header, uint64_t slot, const WarpRecords& re
 
 }  // namespace
 
+void DecodedBuffer::clear() {
+  DecodedBuffer empty;
+  const auto keep = [](auto& memory, auto& into) {
+    memory.clear();
+    into = std::move(memory);
+  };
+  keep(warps, empty.warps);
+  keep(regions, empty.regions);
+  keep(spans, empty.spans);
+  keep(sms, empty.sms);
+  *this = std::move(empty);
+}
+
+RegionSummary Decoder::summarize(const RegionContext& context, double cycles_per_ns) {
+  RegionSummary summary;
+  summary.region = context.region;
+  summary.parent = context.parent;
+  summary.depth = context.depth;
+  summary.count = context.count;
+  summary.warp_count = context.warps.size();
+  summary.raw_cycles = context.raw_cycles;
+  summary.cycles = context.cycles;
+  summary.normalized_cycles =
+      context.cycles / static_cast<double>(std::max<size_t>(headers_.size(), 1));
+  summary.time_ns = cycles_per_ns > 0 ? context.cycles / cycles_per_ns : 0;
+  summary.min_cycles = context.min_cycles;
+  summary.max_cycles = context.max_cycles;
+  summary.value_count = context.value_count;
+  summary.value_sum = context.value_sum;
+  summary.value_min = context.value_min;
+  summary.value_max = context.value_max;
+  if (context.warps.empty()) return summary;
+  cycles_.clear();
+  for (const WarpCycles& warp : context.warps) cycles_.push_back(warp.cycles);
+  const auto first = cycles_.begin(), last = cycles_.end();
+  const auto p10 = first + rank(cycles_.size(), 0.1), p50 = first + rank(cycles_.size(), 0.5),
+             p90 = first + rank(cycles_.size(), 0.9);
+  std::nth_element(first, p50, last);  // then each of the others has its own half
+  summary.warp_p50_cycles = *p50;
+  if (p10 != p50) std::nth_element(first, p10, p50);
+  if (p90 != p50) std::nth_element(p50 + 1, p90, last);
+  summary.warp_p10_cycles = *p10;
+  summary.warp_p90_cycles = *p90;
+  return summary;
+}
+
+void Decoder::read_slots(std::span<const std::byte> buffer, const Geometry& geometry,
+                         const DecodeOptions& options) {
+  Losses& losses = decoded_.losses;
+  const uint64_t count = geometry.slot_count();
+  const std::byte* const place = buffer.data() + geometry.header_offset(0);
+  copied_.clear();
+  numbers_.clear();
+  uint64_t good = 0;
+  if (reinterpret_cast<uintptr_t>(place) % alignof(Header) == 0) {
+    headers_ = {reinterpret_cast<const Header*>(place), count};
+    while (good < count && is_header(headers_[good], geometry)) ++good;
+  }
+  if (good < count) {
+    copied_.reserve(count);  // the buffer has room for as many
+    numbers_.reserve(count);
+    for (uint64_t slot = 0; slot < count; ++slot) {
+      if (const std::optional<Header> header = read_header(buffer, geometry, slot, losses)) {
+        copied_.push_back(*header);
+        numbers_.push_back(slot);
+      }
+    }
+    headers_ = copied_;
+  }
+  if (options.expected_warps) {
+    const uint64_t found = headers_.size() + losses.damaged_headers;
+    losses.missing_warps = *options.expected_warps - std::min(*options.expected_warps, found);
+  }
+}
+
+/// Which header is a slot's; it must have one.
+uint32_t Decoder::index_of(uint64_t slot) const {
+  if (numbers_.empty()) return static_cast<uint32_t>(slot);
+  const auto at = std::lower_bound(numbers_.begin(), numbers_.end(), slot);
+  return static_cast<uint32_t>(at - numbers_.begin());
+}
+
+/// Spans of one slot follow one another, but for those that ended in another warp.
+void Decoder::place_spans(const ClockMap& clocks) {
+  uint64_t slot = ~uint64_t{0};
+  uint32_t warp = 0;
+  std::optional<WarpClock> clock;
+  for (const RegionSpan& span : matcher_.spans()) {
+    if (span.slot != slot) {
+      slot = span.slot;
+      warp = index_of(slot);
+      clock = clocks.warp_clock(headers_[warp]);
+    }
+    if (!clock) {
+      ++decoded_.losses.unplaced_spans;
+      continue;
+    }
+    const uint32_t end_warp = span.end_slot == slot ? warp : index_of(span.end_slot);
+    decoded_.spans.push_back({span.context, span.kind, warp, end_warp,
+                              clock->time_ns(span.start_clock), clock->time_ns(span.end_clock),
+                              span.value});
+  }
+  matcher_.spans().clear();
+}
+
+DecodedBuffer& Decoder::decode(std::span<const std::byte> buffer, const Geometry& geometry,
+                               std::span<const Region> regions, const DecodeOptions& options,
+                               Drained drained) {
+  constexpr size_t kKeptWarps = 1u << 16;  // memory for more is given back
+  constexpr size_t kAhead = 8;             // warps whose records are fetched before their turn
+  check(buffer, geometry, regions.size(), options, drained);
+  if (decoded_.warps.capacity() > kKeptWarps || decoded_.spans.capacity() > kKeptWarps) *this = {};
+  decoded_.clear();
+  Losses& losses = decoded_.losses;
+  read_slots(buffer, geometry, options);
+  ClockMap clocks = fit_clocks(headers_, options, losses);
+  place_clocks(clocks, options, losses);
+
+  matcher_.begin(regions, {options.cost, options.keeps_spans}, losses);
+  decoded_.warps.reserve(headers_.size());
+  for (size_t at = 0; at < headers_.size(); ++at) {
+    const uint64_t slot = slot_of(at);
+    if (at + kAhead < headers_.size()) {
+      __builtin_prefetch(buffer.data() + geometry.ring_offset(slot_of(at + kAhead)));
+    }
+    const WarpBytes warp{headers_[at],
+                         buffer.subspan(geometry.ring_offset(slot), geometry.ring_bytes),
+                         drained.empty() ? std::span<const std::byte>{} : drained[slot]};
+    const uint64_t cta = slot / geometry.warp_count;
+    const auto alike = static_cast<uint32_t>(slot - cta * geometry.warp_count);
+    WarpRecords records{warp.header.written_bytes / kRecordBytes, 0};
+    if (!matcher_.repeat_warp(slot, alike, warp, options.clock_bits)) {
+      events_.clear();
+      records = decode_warp(warp, {regions, options.clock_bits}, events_, losses);
+      matcher_.add_warp(slot, events_, records.overwritten > 0, alike);
+    }
+    decoded_.record_count += records.record_count;
+    decoded_.warps.push_back(device_buffer::summarize(warp.header, slot, records, clocks));
+    const bool is_last = at + 1 == headers_.size() || slot_of(at + 1) / geometry.warp_count != cta;
+    if (!is_last) continue;
+    matcher_.end_cta();
+    if (options.keeps_spans) place_spans(clocks);
+  }
+  decoded_.cycles_per_ns = clocks.cycles_per_ns();
+  for (const RegionContext& context : matcher_.contexts()) {
+    decoded_.regions.push_back(summarize(context, decoded_.cycles_per_ns));
+  }
+  decoded_.time_step_ns = clocks.step_ns();
+  decoded_.is_host_time = clocks.is_host_time();
+  decoded_.sms.assign(clocks.sms().begin(), clocks.sms().end());
+  return decoded_;
+}
+
 DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& geometry,
                             std::span<const Region> regions, const DecodeOptions& options,
                             Drained drained) {
-  check(buffer, geometry, regions.size(), options, drained);
-  DecodedBuffer decoded;
-  Losses& losses = decoded.losses;
-  const Slots slots = read_slots(buffer, geometry, options, losses);
-  const auto fit = options.is_rough ? ClockMap::fit_roughly : ClockMap::fit;
-  ClockMap clocks = fit(slots.headers, options.nominal_cycles_per_ns, losses);
-  place_clocks(clocks, options, losses);
-
-  RegionMatcher matcher(regions, {options.cost, options.keeps_spans}, losses);
-  std::vector<Event> events;
-  decoded.warps.reserve(slots.headers.size());
-  for (size_t at = 0; at < slots.headers.size(); ++at) {
-    const uint64_t slot = slots.numbers[at];
-    WarpBytes warp{slots.headers[at],
-                   buffer.subspan(geometry.ring_offset(slot), geometry.ring_bytes),
-                   drained.empty() ? std::span<const std::byte>{} : drained[slot]};
-    events.clear();
-    const WarpRecords records = decode_warp(warp, {regions, options.clock_bits}, events, losses);
-    matcher.add_warp(slot, events, records.overwritten > 0);
-    decoded.record_count += records.record_count;
-    decoded.warps.push_back(summarize(warp.header, slot, records, clocks));
-    const bool is_last = at + 1 == slots.headers.size() ||
-                         slots.numbers[at + 1] / geometry.warp_count != slot / geometry.warp_count;
-    if (!is_last) continue;
-    matcher.end_cta();
-    place_spans(matcher.spans(), slots, clocks, decoded);
-    matcher.spans().clear();
-  }
-  for (RegionContext& context : matcher.contexts()) {
-    decoded.regions.push_back(summarize(context, slots.headers.size(), clocks.cycles_per_ns()));
-  }
-  decoded.cycles_per_ns = clocks.cycles_per_ns();
-  decoded.time_step_ns = clocks.step_ns();
-  decoded.is_host_time = clocks.is_host_time();
-  decoded.sms.assign(clocks.sms().begin(), clocks.sms().end());
-  return decoded;
+  Decoder decoder;
+  return std::move(decoder.decode(buffer, geometry, regions, options, drained));
 }
 
 }  // namespace proton::device_buffer

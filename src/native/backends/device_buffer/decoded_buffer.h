@@ -15,12 +15,19 @@
 
 namespace proton::device_buffer {
 
+/// How clocks become times.
+enum class ClockFit : uint8_t {
+  kExact,  // SM by SM: ClockMap::fit
+  kQuick,  // roughly where global time has steps fine enough, else exactly
+  kRough,  // ClockMap::fit_roughly
+};
+
 struct DecodeOptions {
   uint32_t clock_bits = kShortClockBits;  // that a record holds
   RecordCost cost{};
   double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
-  bool is_rough = false;  // clocks are not fitted SM by SM: ClockMap::fit_roughly
+  ClockFit fit = ClockFit::kExact;
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
   struct HostInterval {
     int64_t start_ns, end_ns;
@@ -81,13 +88,42 @@ struct DecodedBuffer {
   bool is_host_time = false;
   uint64_t record_count = 0;
   Losses losses;
+
+  /// As new, but for the memory.
+  void clear();
 };
 
 /// What one slot's ring had when the host took it out, in order; see WarpBytes.
 using Drained = std::span<const std::span<const std::byte>>;
 
-/// Throws Error(kUsage) where `buffer` cannot have this geometry or options make no sense; whatever
-/// the bytes say is no error. `drained` is empty or has a span for every slot.
+/// Decodes one buffer after the other in the same memory.
+class Decoder {
+ public:
+  /// What `buffer` says; good until the next call. Throws Error(kUsage) where it cannot have this
+  /// geometry or options make no sense; whatever the bytes say is no error. `drained` is empty or
+  /// has a span for every slot.
+  DecodedBuffer& decode(std::span<const std::byte> buffer, const Geometry& geometry,
+                        std::span<const Region> regions, const DecodeOptions& options,
+                        Drained drained = {});
+
+ private:
+  void read_slots(std::span<const std::byte> buffer, const Geometry& geometry,
+                  const DecodeOptions& options);
+  void place_spans(const ClockMap& clocks);
+  uint64_t slot_of(size_t header) const { return numbers_.empty() ? header : numbers_[header]; }
+  uint32_t index_of(uint64_t slot) const;
+  RegionSummary summarize(const RegionContext& context, double cycles_per_ns);
+
+  DecodedBuffer decoded_;
+  std::span<const Header> headers_;  // of the slots that have one, in order
+  std::vector<Header> copied_;       // the same, where they cannot be read where they stand
+  std::vector<uint64_t> numbers_;    // of their slots; empty: each slot has one
+  std::vector<Event> events_;        // of the warp at hand
+  RegionMatcher matcher_;
+  std::vector<double> cycles_;  // of the region at hand, by warp
+};
+
+/// The same once.
 DecodedBuffer decode_buffer(std::span<const std::byte> buffer, const Geometry& geometry,
                             std::span<const Region> regions, const DecodeOptions& options,
                             Drained drained = {});

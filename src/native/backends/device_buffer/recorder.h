@@ -6,6 +6,7 @@
 /// takes it. Lock order: a target's mutex, then `mutex_`.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -220,7 +221,7 @@ class Recorder {
   CudaResult reserve_staging(ContextState& state, size_t bytes);
   bool complete(Launch& launch);
   void decode_all(std::span<const LaunchPointer> launches);
-  void decode_and_report(Launch& launch, bool is_rough);
+  void decode_and_report(Launch& launch, Decoder& decoder, bool is_late);
   void report(const Launch& launch, const DecodedBuffer& decoded);
   void keep(const Launch& launch);
   void drop(const Launch& launch, CudaResult result);
@@ -263,6 +264,7 @@ class Recorder {
   CudaContext current_ = nullptr;
   std::vector<ContextState*> zeroing_;  // those with memory that is being zeroed
   std::vector<uint32_t> most_written_;  // by kernel: bytes of a ring, so far
+  std::array<Decoder, 4> decoders_;     // its own, then its helpers'
 };
 
 }  // namespace proton::device_buffer

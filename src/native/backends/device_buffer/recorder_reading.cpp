@@ -215,7 +215,7 @@ void Recorder::read_graphs() {
       has_run = magic == kMagic;
     }
     if (!has_run) continue;
-    if (complete(*launch)) decode_and_report(*launch, false);
+    if (complete(*launch)) decode_and_report(*launch, decoders_[0], false);
     if (is_host) {
       std::memset(launch->bytes_read, 0, launch->bytes);
     } else {

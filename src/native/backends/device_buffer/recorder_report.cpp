@@ -13,7 +13,6 @@ namespace {
 constexpr const char* kDeviceType = "CUDA";
 constexpr CudaResult kInvalidValue = 1;
 constexpr size_t kMany = 8;  // launches that wait to be decoded
-constexpr size_t kMostThreads = 4;
 
 /// Bytes of its ring that some warp has used, or the whole ring.
 uint32_t most_written(std::span<const std::byte> buffer, const Geometry& geometry) {
@@ -27,7 +26,8 @@ uint32_t most_written(std::span<const std::byte> buffer, const Geometry& geometr
 }
 
 /// What of a decoded buffer a session is told, but where it belongs.
-RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& kernel) {
+RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& kernel,
+                         bool with_warps) {
   RecordedLaunch launch;
   launch.kernel = kernel.name;
   launch.device_type = kDeviceType;
@@ -42,10 +42,17 @@ RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& ke
     region.time_ns = from.time_ns;
     launch.regions.push_back(std::move(region));
   }
-  launch.warps.reserve(decoded.warps.size());
+  launch.warps.reserve(with_warps ? decoded.warps.size() : 1);
   for (const WarpSummary& warp : decoded.warps) {
-    launch.warps.push_back({warp.cta, warp.warp, warp.sm, warp.has_times && decoded.is_host_time,
-                            warp.start_ns, warp.end_ns});
+    const RecordedWarp told{warp.cta,      warp.warp,
+                            warp.sm,       warp.has_times && decoded.is_host_time,
+                            warp.start_ns, warp.end_ns};
+    if (with_warps || launch.warps.empty()) {
+      launch.warps.push_back(told);
+    } else {
+      ++launch.more_warps;
+      launch.warps[0].widen(told);
+    }
   }
   launch.spans.reserve(decoded.spans.size());
   for (const PlacedSpan& span : decoded.spans) {
@@ -80,7 +87,7 @@ bool Recorder::complete(Launch& launch) {
 }
 
 /// With some help where there are many, so that launches are not read slower than they are made;
-/// then clocks are fitted roughly, too.
+/// then clocks are fitted roughly whatever that costs them.
 void Recorder::decode_all(std::span<const LaunchPointer> launches) {
   std::vector<Launch*> ready;
   for (const LaunchPointer& launch : launches) {
@@ -88,17 +95,21 @@ void Recorder::decode_all(std::span<const LaunchPointer> launches) {
   }
   const bool is_late = ready.size() >= kMany;
   std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t at = next++; at < ready.size(); at = next++) decode_and_report(*ready[at], is_late);
+  const auto work = [&](Decoder& decoder) {
+    for (size_t at = next++; at < ready.size(); at = next++) {
+      decode_and_report(*ready[at], decoder, is_late);
+    }
   };
   const size_t cores = std::max(1u, std::thread::hardware_concurrency() / 4);
   std::vector<std::thread> helpers;
-  for (size_t i = 1; is_late && i < std::min(cores, kMostThreads); ++i) helpers.emplace_back(work);
-  work();
+  for (size_t i = 1; is_late && i < std::min(cores, decoders_.size()); ++i) {
+    helpers.emplace_back(work, std::ref(decoders_[i]));
+  }
+  work(decoders_[0]);
   for (std::thread& helper : helpers) helper.join();
 }
 
-void Recorder::decode_and_report(Launch& launch, bool is_rough) {
+void Recorder::decode_and_report(Launch& launch, Decoder& decoder, bool is_late) {
   const RecordingKernel& kernel = *launch.kernel;
   const Geometry geometry = kernel.geometry(launch.grid_ctas);
   const std::span<const std::byte> bytes(launch.bytes_read, launch.bytes);
@@ -112,12 +123,14 @@ void Recorder::decode_and_report(Launch& launch, bool is_rough) {
   if (!launch.is_captured) options.kernel = {launch.start_ns, launch.end_ns};
   options.keeps_spans = std::ranges::any_of(
       launch.destinations, [](const Destination& each) { return each.target->options.with_spans; });
-  options.is_rough = is_rough && !options.keeps_spans;
+  options.fit = options.keeps_spans ? ClockFit::kExact
+                : is_late           ? ClockFit::kRough
+                                    : ClockFit::kQuick;
   std::vector<std::span<const std::byte>> drained(launch.drained.begin(), launch.drained.end());
   try {
-    const DecodedBuffer decoded =
-        decode_buffer(bytes.first(std::min(bytes.size(), geometry.size_bytes())), geometry,
-                      kernel.regions, options, drained);
+    const DecodedBuffer& decoded =
+        decoder.decode(bytes.first(std::min(bytes.size(), geometry.size_bytes())), geometry,
+                       kernel.regions, options, drained);
     if (decoded.cycles_per_ns > 0) launch.state->cycles_per_ns = decoded.cycles_per_ns;
     report(launch, decoded);
     if (kernel.keeps_bytes) keep(launch);
@@ -136,7 +149,9 @@ void Recorder::decode_and_report(Launch& launch, bool is_rough) {
 
 void Recorder::report(const Launch& launch, const DecodedBuffer& decoded) {
   const RecordingKernel& kernel = *launch.kernel;
-  RecordedLaunch told = to_launch(decoded, kernel);
+  const bool with_warps = std::ranges::any_of(
+      launch.destinations, [](const Destination& each) { return each.target->options.with_spans; });
+  RecordedLaunch told = to_launch(decoded, kernel, with_warps);
   told.device_id = static_cast<uint32_t>(launch.state->device);
   told.lane = launch.lane;
   told.is_captured = launch.is_captured;

@@ -8,14 +8,59 @@ namespace {
 // Kernels nest a few regions; damaged buffers would nest as many as there are records.
 constexpr size_t kMostDepth = 256;
 constexpr size_t kMostContexts = 1u << 16;
+constexpr size_t kMostSpare = 64;
+
+/// One entry a slot, in order.
+void merge_slots(std::vector<WarpCycles>& warps) {
+  std::stable_sort(warps.begin(), warps.end(),
+                   [](const WarpCycles& a, const WarpCycles& b) { return a.slot < b.slot; });
+  size_t kept = 0;
+  for (size_t at = 1; at < warps.size(); ++at) {
+    if (warps[at].slot == warps[kept].slot) {
+      warps[kept].cycles += warps[at].cycles;
+    } else {
+      warps[++kept] = warps[at];
+    }
+  }
+  warps.resize(std::min(warps.size(), kept + 1));
+}
 
 }  // namespace
 
-void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost) {
+void RegionMatcher::begin(std::span<const Region> regions, Options options, Losses& losses) {
+  regions_ = regions;
+  options_ = options;
+  losses_ = &losses;
+  for (RegionContext& context : contexts_) {
+    if (spare_.size() >= kMostSpare) break;
+    context.warps.clear();
+    spare_.push_back(std::move(context.warps));
+  }
+  contexts_.clear();
+  spans_.clear();
+  children_.clear();
+  last_key_ = 0;
+  for (Pattern& pattern : patterns_) pattern.tags.clear();
+  repeated_ = learned_ = 0;
+  queues_.resize(std::max(queues_.size(), regions.size()));
+}
+
+std::span<RegionContext> RegionMatcher::contexts() {
+  for (RegionContext& context : contexts_) {
+    if (!context.is_in_order) merge_slots(context.warps);
+    context.is_in_order = true;
+  }
+  return contexts_;
+}
+
+void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost,
+                             uint32_t alike) {
   slot_ = slot;
   is_start_lost_ = is_start_lost;
   is_start_lost_in_cta_ |= is_start_lost;
   worked_ = 0;
+  has_crossed_ = false;
+  passages_.clear();
   const Event* before = nullptr;
   for (const Event& event : events) {
     if (options_.cost.is_known()) work_until(event, before);
@@ -33,13 +78,14 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
         break;
     }
   }
+  learn(events, patterns_[alike % patterns_.size()]);
   finish_warp();
 }
 
 void RegionMatcher::work_until(const Event& event, const Event* before) {
   if (before == nullptr || event.clock < before->clock) return;
   const uint64_t raw = event.clock - before->clock, records = event.number - before->number;
-  losses_.over_corrected += options_.cost.contradicts(raw, records);
+  losses_->over_corrected += options_.cost.contradicts(raw, records);
   worked_ += options_.cost.without(raw, records);
 }
 
@@ -49,7 +95,7 @@ void RegionMatcher::start(const Event& event) {
   }
   const bool is_queued = regions_[event.region].matching == Matching::kQueued;
   if (skipped_ > 0 || open_.size() >= kMostDepth) [[unlikely]] {
-    ++losses_.too_deep;
+    ++losses_->too_deep;
     skipped_ += !is_queued;
     return;
   }
@@ -73,15 +119,20 @@ void RegionMatcher::end(const Event& event) {
   for (size_t at = open_.size(); at-- > 0;) {
     if (open_[at].event.region == event.region) return close(at, event);
   }
-  ++(is_start_lost_ ? losses_.overwritten_starts : losses_.unmatched_ends);
+  ++(is_start_lost_ ? losses_->overwritten_starts : losses_->unmatched_ends);
 }
 
 void RegionMatcher::close(size_t at, const Event& end) {
   const Open start = open_[at];
-  open_.erase(open_.begin() + static_cast<ptrdiff_t>(at));
+  if (at + 1 == open_.size()) [[likely]] {
+    open_.pop_back();
+  } else {
+    has_crossed_ = true;
+    open_.erase(open_.begin() + static_cast<ptrdiff_t>(at));
+  }
   if (start.is_crossed) {
     --crossed_;
-    ++losses_.crossed_regions;
+    ++losses_->crossed_regions;
   }
   for (size_t above = at; above < open_.size(); ++above) {
     if (open_[above].is_crossed) continue;
@@ -89,6 +140,8 @@ void RegionMatcher::close(size_t at, const Event& end) {
     ++crossed_;
   }
   const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
+  passages_.push_back({static_cast<uint32_t>(start.event.number), static_cast<uint32_t>(end.number),
+                       start.context});
   book(start.context, start.event, slot_, end, slot_,
        options_.cost.is_known() ? worked_ - start.worked : static_cast<double>(raw));
 }
@@ -99,7 +152,7 @@ void RegionMatcher::drop_crossed(uint32_t region) {
   std::erase_if(open_,
                 [&](const Open& one) { return one.is_crossed && one.event.region == region; });
   crossed_ -= before - open_.size();
-  losses_.unmatched_starts += before - open_.size();
+  losses_->unmatched_starts += before - open_.size();
 }
 
 void RegionMatcher::end_queued(const Event& event) {
@@ -140,9 +193,12 @@ uint32_t RegionMatcher::innermost() const {
 uint32_t RegionMatcher::enter_context(uint32_t region) {
   const uint32_t parent = innermost();
   const uint64_t key = pair_key(parent, region);
+  if (key == last_key_) [[likely]] {
+    return last_context_;
+  }
   if (contexts_.size() >= kMostContexts) [[unlikely]] {
     const uint32_t* known = children_.find(key);
-    if (known == nullptr) ++losses_.too_deep;
+    if (known == nullptr) ++losses_->too_deep;
     return known == nullptr ? kNoContext : *known;
   }
   bool is_new;
@@ -153,8 +209,14 @@ uint32_t RegionMatcher::enter_context(uint32_t region) {
     context.region = region;
     context.parent = parent;
     context.depth = parent == kNoContext ? 0 : contexts_[parent].depth + 1;
+    if (!spare_.empty()) {
+      context.warps = std::move(spare_.back());
+      spare_.pop_back();
+    }
     contexts_.push_back(std::move(context));
   }
+  last_key_ = key;
+  last_context_ = *at;
   return *at;
 }
 
@@ -179,15 +241,12 @@ void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, c
                          uint64_t end_slot, double cycles) {
   const uint64_t raw = end.clock > start.clock ? end.clock - start.clock : 0;
   RegionContext& context = contexts_[at];
-  const bool is_first = context.count++ == 0;
-  context.raw_cycles += raw;
-  context.cycles += cycles;
-  context.min_cycles = is_first ? cycles : std::min(context.min_cycles, cycles);
-  context.max_cycles = std::max(context.max_cycles, cycles);
   if (start_slot == slot_ && end_slot == slot_) {
-    touch(at).warp_cycles += cycles;
+    touch(at).add(raw, cycles);
   } else {
+    context.add_elsewhere(raw, cycles);
     context.warps.push_back({start_slot, cycles});
+    context.is_in_order = false;
   }
   if (!options_.keeps_spans) return;
   spans_.push_back({start_slot, end_slot, start.clock, std::max(start.clock, end.clock), 0, at,
@@ -195,16 +254,11 @@ void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, c
 }
 
 void RegionMatcher::finish_warp() {
-  losses_.unmatched_starts += open_.size();
+  losses_->unmatched_starts += open_.size();
   open_.clear();
   crossed_ = 0;
   skipped_ = 0;
-  for (const uint32_t at : touched_) {
-    RegionContext& context = contexts_[at];
-    context.warps.push_back({slot_, context.warp_cycles});
-    context.warp_cycles = 0;
-    context.is_touched = false;
-  }
+  for (const uint32_t at : touched_) contexts_[at].finish_warp(slot_);
   touched_.clear();
   for (const uint32_t region : queued_) {
     Queue& queue = queues_[region];
@@ -228,20 +282,20 @@ void RegionMatcher::end_cta() {
   auto start = pending_starts_.begin();
   for (const Pending& end : pending_ends_) {
     while (start != pending_starts_.end() && start->event.region < end.event.region) {
-      ++losses_.unmatched_starts;
+      ++losses_->unmatched_starts;
       ++start;
     }
     const bool is_match = start != pending_starts_.end() &&
                           start->event.region == end.event.region &&
                           start->event.clock <= end.event.clock;
     if (!is_match) {
-      ++(is_start_lost_in_cta_ ? losses_.overwritten_starts : losses_.unmatched_ends);
+      ++(is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends);
       continue;
     }
     book_pair(*start, end.event, end.slot);
     ++start;
   }
-  losses_.unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);
+  losses_->unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);
   pending_starts_.clear();
   pending_ends_.clear();
   is_start_lost_in_cta_ = false;

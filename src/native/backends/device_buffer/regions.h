@@ -2,6 +2,8 @@
 /// nested in. One thread; slots come in order, a CTA's together.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -35,9 +37,29 @@ struct RegionContext {
   double value_sum = 0;
   int64_t value_min = 0;
   int64_t value_max = 0;
-  std::vector<WarpCycles> warps;  // a slot may come twice where it waited for another warp
-  double warp_cycles = 0;         // of the warp at hand
+  std::vector<WarpCycles> warps;
+  bool is_in_order = true;  // `warps`, by slot; else some may be there twice
+  double warp_cycles = 0;   // of the warp at hand
   bool is_touched = false;
+
+  /// A passage of the warp at hand.
+  void add(uint64_t raw, double corrected) {
+    add_elsewhere(raw, corrected);
+    warp_cycles += corrected;
+  }
+  /// One that did not stay in it.
+  void add_elsewhere(uint64_t raw, double corrected) {
+    const bool is_first = count++ == 0;
+    raw_cycles += raw;
+    cycles += corrected;
+    min_cycles = is_first ? corrected : std::min(min_cycles, corrected);
+    max_cycles = std::max(max_cycles, corrected);
+  }
+  void finish_warp(uint64_t slot) {
+    warps.push_back({slot, warp_cycles});
+    warp_cycles = 0;
+    is_touched = false;
+  }
 };
 
 /// One passage, mark (of no length) or value, by clock.
@@ -58,15 +80,20 @@ class RegionMatcher {
     bool keeps_spans = false;
   };
 
-  RegionMatcher(std::span<const Region> regions, Options options, Losses& losses)
-      : regions_(regions), options_(options), losses_(losses), queues_(regions.size()) {}
+  /// Begins a buffer; what is found is lost to the next. Memory is used again.
+  void begin(std::span<const Region> regions, Options options, Losses& losses);
 
+  /// Adds a warp that recorded what the one added before with the same `alike` did, but for the
+  /// clocks: nothing needs to be matched. False: it did not, and nothing was added.
+  bool repeat_warp(uint64_t slot, uint32_t alike, const WarpBytes& warp, uint32_t clock_bits);
   /// `is_start_lost`: records were overwritten, so ends may come without a start.
-  void add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost);
+  void add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost,
+                uint32_t alike = 0);
   /// Every warp of a CTA was added: match what was left over across them.
   void end_cta();
 
-  std::vector<RegionContext>& contexts() { return contexts_; }
+  /// One entry a slot in each `warps`, by slot: what was spent in one go and what in waiting.
+  std::span<RegionContext> contexts();
   std::vector<RegionSpan>& spans() { return spans_; }
 
  private:
@@ -86,6 +113,19 @@ class RegionMatcher {
     size_t taken = 0;  // of them, from the front
   };
 
+  /// What a warp recorded, and which of that belongs together. Kernels whose warps do the same are
+  /// matched once.
+  struct Pattern {
+    struct Passage {
+      uint32_t start, end;  // records
+      uint32_t context;
+    };
+    std::vector<uint32_t> tags;      // without payloads; empty: none is known
+    std::vector<Passage> passages;   // as they ended
+    std::vector<uint32_t> contexts;  // of them, each once
+  };
+
+  void learn(std::span<const Event> events, Pattern& pattern);
   void start(const Event& event);
   void end(const Event& event);
   void end_queued(const Event& event);
@@ -104,20 +144,30 @@ class RegionMatcher {
 
   std::span<const Region> regions_;
   Options options_;
-  Losses& losses_;
+  Losses* losses_ = nullptr;
   std::vector<RegionContext> contexts_;
+  std::vector<std::vector<WarpCycles>> spare_;  // memory for `warps` of contexts to come
   std::vector<RegionSpan> spans_;
-  KeyIndex children_;  // (parent, region) -> context
+  KeyIndex children_;      // (parent, region) -> context
+  uint64_t last_key_ = 0;  // of children_, most often the next one too
+  uint32_t last_context_ = 0;
   // of the warp at hand
   uint64_t slot_ = 0;
   bool is_start_lost_ = false;
   double worked_ = 0;  // cycles from its first record on, without what records cost
   std::vector<Open> open_;
-  size_t crossed_ = 0;    // of open_
+  size_t crossed_ = 0;  // of open_
+  bool has_crossed_ = false;
   uint64_t skipped_ = 0;  // starts without a context, whose ends must be skipped too
   std::vector<uint32_t> touched_;
   std::vector<Queue> queues_;     // by region: asynchronous starts
   std::vector<uint32_t> queued_;  // regions with a start in their queue, some more than once
+  // warps that repeat another
+  std::array<Pattern, 8> patterns_;
+  std::vector<Pattern::Passage> passages_;  // of the warp at hand
+  std::vector<uint64_t> clocks_;
+  std::vector<double> worked_at_;
+  uint64_t repeated_ = 0, learned_ = 0;
   // of the CTA at hand
   bool is_start_lost_in_cta_ = false;
   std::vector<Pending> pending_starts_;

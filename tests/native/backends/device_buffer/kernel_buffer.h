@@ -93,6 +93,7 @@ class Buffer {
 
   const Geometry& geometry() const { return geometry_; }
   std::vector<std::byte>& bytes() { return bytes_; }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
 
   DecodedBuffer decode(const std::vector<Region>& regions, const DecodeOptions& options = {},
                        Drained drained = {}) const {
