@@ -120,7 +120,9 @@ def test_a_file_may_have_any_name(tmp_path: Path, open_report: Open) -> None:
     path.write_bytes((DATA / "gpt.hatchet").read_bytes())
     opened = open_report(path)
     assert opened.texts("header .source")[0].startswith("<img src=x onerror=")
-    assert opened.page.get_attribute("header .source", "title").endswith(path.name)
+    title = opened.page.get_attribute("header .source", "title")
+    assert title is not None
+    assert title.endswith(path.name)
     check(opened)
 
 
