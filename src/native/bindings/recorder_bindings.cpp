@@ -131,16 +131,15 @@ std::string renamed(const Session& session, ContextId context) {
 
 nb::dict region_dict(const RegionSum& sum) {
   nb::dict dict;
-  const double weight = sum.warp_count == 0 ? 0 : 1.0 / static_cast<double>(sum.warp_count);
   dict["region"] = sum.region;
   dict["parent"] = sum.parent == device_buffer::kNoContext ? nb::object(nb::none())
                                                            : nb::object(nb::int_(sum.parent));
   dict["count"] = sum.count;
   dict["cycles"] = sum.cycles;
   dict["ns"] = sum.time_ns;
-  dict["p10"] = sum.p10_cycles * weight;
-  dict["p50"] = sum.p50_cycles * weight;
-  dict["p90"] = sum.p90_cycles * weight;
+  dict["p10"] = sum.passages.quantile(0.1);
+  dict["p50"] = sum.passages.quantile(0.5);
+  dict["p90"] = sum.passages.quantile(0.9);
   dict["min"] = sum.min_cycles;
   dict["max"] = sum.max_cycles;
   dict["value_count"] = sum.value_count;

@@ -100,10 +100,12 @@ void DecodedBuffer::clear() {
   keep(regions, empty.regions);
   keep(spans, empty.spans);
   keep(sms, empty.sms);
+  keep(warp_passages, empty.warp_passages);
   *this = std::move(empty);
 }
 
-RegionSummary Decoder::summarize(const RegionContext& context, double cycles_per_ns) {
+RegionSummary Decoder::summarize(const RegionContext& context, bool with_quantiles) {
+  const double cycles_per_ns = decoded_.cycles_per_ns;
   RegionSummary summary;
   summary.region = context.region;
   summary.parent = context.parent;
@@ -121,7 +123,12 @@ RegionSummary Decoder::summarize(const RegionContext& context, double cycles_per
   summary.value_sum = context.value_sum;
   summary.value_min = context.value_min;
   summary.value_max = context.value_max;
-  if (context.warps.empty()) return summary;
+  summary.first_passage = decoded_.warp_passages.size();
+  for (const WarpCycles& warp : context.warps) {
+    decoded_.warp_passages.push_back(
+        warp.passages > 1 ? warp.cycles / static_cast<double>(warp.passages) : warp.cycles);
+  }
+  if (context.warps.empty() || !with_quantiles) return summary;
   cycles_.clear();
   for (const WarpCycles& warp : context.warps) cycles_.push_back(warp.cycles);
   const auto first = cycles_.begin(), last = cycles_.end();
@@ -235,7 +242,7 @@ DecodedBuffer& Decoder::decode(std::span<const std::byte> buffer, const Geometry
   }
   decoded_.cycles_per_ns = clocks.cycles_per_ns();
   for (const RegionContext& context : matcher_.contexts()) {
-    decoded_.regions.push_back(summarize(context, decoded_.cycles_per_ns));
+    decoded_.regions.push_back(summarize(context, options.with_quantiles));
   }
   decoded_.time_step_ns = clocks.step_ns();
   decoded_.is_host_time = clocks.is_host_time();

@@ -27,6 +27,7 @@ struct DecodeOptions {
   RecordCost cost{};
   double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
+  bool with_quantiles = true;  // of regions; else who asks has `warp_passages`
   ClockFit fit = ClockFit::kExact;
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
   struct HostInterval {
@@ -53,6 +54,7 @@ struct RegionSummary {
   uint32_t depth = 0;
   uint64_t count = 0;
   uint64_t warp_count = 0;       // warps that came there
+  size_t first_passage = 0;      // of theirs, in DecodedBuffer::warp_passages
   uint64_t raw_cycles = 0;       // with the cost of records
   double cycles = 0;             // without
   double normalized_cycles = 0;  // over all recorded warps, those that never came there too
@@ -82,6 +84,7 @@ struct DecodedBuffer {
   std::vector<WarpSummary> warps;
   std::vector<RegionSummary> regions;  // parents first
   std::vector<PlacedSpan> spans;       // by CTA and slot, as they ended
+  std::vector<double> warp_passages;   // cycles of one, the mean of each warp, by region
   std::vector<SmClock> sms;
   double cycles_per_ns = 0;
   int64_t time_step_ns = 0;
@@ -112,7 +115,7 @@ class Decoder {
   void place_spans(const ClockMap& clocks);
   uint64_t slot_of(size_t header) const { return numbers_.empty() ? header : numbers_[header]; }
   uint32_t index_of(uint64_t slot) const;
-  RegionSummary summarize(const RegionContext& context, double cycles_per_ns);
+  RegionSummary summarize(const RegionContext& context, bool with_quantiles);
 
   DecodedBuffer decoded_;
   std::span<const Header> headers_;  // of the slots that have one, in order

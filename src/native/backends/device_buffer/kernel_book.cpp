@@ -15,7 +15,7 @@ void widen(T& low, T& high, T other_low, T other_high, bool is_first) {
 
 }  // namespace
 
-void RegionSum::add(const RegionSummary& summary) {
+void RegionSum::add(const RegionSummary& summary, const DecodedBuffer& decoded) {
   if (summary.count > 0) {
     widen(min_cycles, max_cycles, summary.min_cycles, summary.max_cycles, count == 0);
   }
@@ -26,13 +26,9 @@ void RegionSum::add(const RegionSummary& summary) {
   warp_count += summary.warp_count;
   cycles += summary.cycles;
   time_ns += summary.time_ns;
-  if (summary.count > 0) {
-    // What warps spent there in all, over how often each came by.
-    const auto warps = static_cast<double>(summary.warp_count);
-    const double weight = warps * warps / static_cast<double>(summary.count);
-    p10_cycles += summary.warp_p10_cycles * weight;
-    p50_cycles += summary.warp_p50_cycles * weight;
-    p90_cycles += summary.warp_p90_cycles * weight;
+  const std::span all(decoded.warp_passages);
+  for (const double each : all.subspan(summary.first_passage, summary.warp_count)) {
+    passages.add(each);
   }
   value_count += summary.value_count;
   value_sum += summary.value_sum;
@@ -64,10 +60,12 @@ void KernelSum::add(const DecodedBuffer& decoded) {
     uint32_t* at = children_.find_or_add(pair_key(parent, summary.region), is_new);
     if (is_new) {
       *at = static_cast<uint32_t>(regions.size());
-      regions.push_back({.region = summary.region, .parent = parent});
+      RegionSum& sum = regions.emplace_back();
+      sum.region = summary.region;
+      sum.parent = parent;
     }
     placed.push_back(*at);
-    regions[*at].add(summary);
+    regions[*at].add(summary, decoded);
   }
   if (auto times = cta_times(decoded); !times.empty()) ctas = std::move(times);
   losses.add(decoded.losses);

@@ -8,13 +8,14 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/device_buffer/cycle_sketch.h"
 #include "backends/device_buffer/decoded_buffer.h"
 #include "base/key_index.h"
 #include "model/ids.h"
 
 namespace proton::device_buffer {
 
-/// A region in the regions around it, over all launches. Quantiles are means over launches.
+/// A region in the regions around it, over all launches.
 struct RegionSum {
   uint32_t region = 0;
   uint32_t parent = kNoContext;  // an earlier one
@@ -24,13 +25,13 @@ struct RegionSum {
   double time_ns = 0;
   double min_cycles = 0;
   double max_cycles = 0;
-  double p10_cycles = 0, p50_cycles = 0, p90_cycles = 0;  // of a passage, times `warp_count`
+  CycleSketch passages;  // of a passage, the mean of each warp of each launch
   uint64_t value_count = 0;
   double value_sum = 0;
   int64_t value_min = 0;
   int64_t value_max = 0;
 
-  void add(const RegionSummary& summary);
+  void add(const RegionSummary& summary, const DecodedBuffer& decoded);
 };
 
 /// When and where a CTA ran, as its recorded warps saw it.

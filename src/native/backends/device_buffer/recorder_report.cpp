@@ -123,6 +123,7 @@ void Recorder::decode_and_report(Launch& launch, Decoder& decoder, bool is_late)
   if (!launch.is_captured) options.kernel = {launch.start_ns, launch.end_ns};
   options.keeps_spans = std::ranges::any_of(
       launch.destinations, [](const Destination& each) { return each.target->options.with_spans; });
+  options.with_quantiles = false;
   options.fit = options.keeps_spans ? ClockFit::kExact
                 : is_late           ? ClockFit::kRough
                                     : ClockFit::kQuick;

@@ -18,6 +18,7 @@ void merge_slots(std::vector<WarpCycles>& warps) {
   for (size_t at = 1; at < warps.size(); ++at) {
     if (warps[at].slot == warps[kept].slot) {
       warps[kept].cycles += warps[at].cycles;
+      warps[kept].passages += warps[at].passages;
     } else {
       warps[++kept] = warps[at];
     }
@@ -245,7 +246,7 @@ void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, c
     touch(at).add(raw, cycles);
   } else {
     context.add_elsewhere(raw, cycles);
-    context.warps.push_back({start_slot, cycles});
+    context.warps.push_back({start_slot, cycles, 1});
     context.is_in_order = false;
   }
   if (!options_.keeps_spans) return;

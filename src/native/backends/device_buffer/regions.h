@@ -21,6 +21,7 @@ constexpr uint32_t kNoContext = ~0u;
 struct WarpCycles {
   uint64_t slot;
   double cycles;
+  uint64_t passages;
 };
 
 /// A region below the regions it was recorded in, and what all warps spent in it.
@@ -40,12 +41,14 @@ struct RegionContext {
   std::vector<WarpCycles> warps;
   bool is_in_order = true;  // `warps`, by slot; else some may be there twice
   double warp_cycles = 0;   // of the warp at hand
+  uint64_t warp_passages = 0;
   bool is_touched = false;
 
   /// A passage of the warp at hand.
   void add(uint64_t raw, double corrected) {
     add_elsewhere(raw, corrected);
     warp_cycles += corrected;
+    ++warp_passages;
   }
   /// One that did not stay in it.
   void add_elsewhere(uint64_t raw, double corrected) {
@@ -56,8 +59,9 @@ struct RegionContext {
     max_cycles = std::max(max_cycles, corrected);
   }
   void finish_warp(uint64_t slot) {
-    warps.push_back({slot, warp_cycles});
+    warps.push_back({slot, warp_cycles, warp_passages});
     warp_cycles = 0;
+    warp_passages = 0;
     is_touched = false;
   }
 };

@@ -3,6 +3,7 @@
 #include <random>
 #include <tuple>
 
+#include "backends/device_buffer/kernel_book.h"
 #include "base/error.h"
 #include "kernel_buffer.h"
 
@@ -226,4 +227,27 @@ TEST(options_that_make_no_sense_are_refused) {
   CHECK_HAS(refusal(buffer, options), "a kernel cannot run");
   const std::vector<std::span<const std::byte>> drained(3);
   CHECK_THROWS(buffer.decode(nested(1), {}, drained), Error);
+}
+
+TEST(quantiles_are_of_all_warps_of_all_launches_and_of_one_passage) {
+  KernelBook book;
+  const auto launch = [&](uint32_t warps, uint64_t cycles) {
+    Buffer buffer({warps, 1, 64});
+    for (uint32_t slot = 0; slot < warps; ++slot) {
+      buffer.put(
+          slot,
+          Warp{}.on(slot, 0, 0).start(0, 0).end(0, cycles).start(0, 2000).end(0, 2000 + cycles));
+    }
+    book.add({}, 0, buffer.decode(nested(1), {.with_quantiles = false}));
+  };
+  launch(6, 100);
+  launch(3, 1000);
+  launch(1, 200);
+  const std::vector<KernelSum> sums = book.sums(0);
+  CHECK_EQ(sums.size(), 1);
+  const RegionSum& region = sums[0].regions[0];
+  CHECK_EQ(region.passages.count(), 10);
+  CHECK_EQ(region.passages.quantile(0.5), 100);
+  CHECK_EQ(region.passages.quantile(0.7), 200);
+  CHECK_EQ(region.passages.quantile(0.9), 1000);
 }
