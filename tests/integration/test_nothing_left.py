@@ -16,6 +16,7 @@ import triton.language as tl
 
 import proton
 import proton.language as pl
+from proton import _native
 from proton.backends.instrumentation import backend
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.backends.instrumentation.launches import Launches
@@ -78,6 +79,9 @@ def places() -> dict[str, Any]:
 def test_a_process_whose_sessions_have_ended_is_as_it_was(
     launches: Any, fake_driver: FakeDriver, backends: tuple[str, ...]
 ) -> None:
+    # of tests before this one: while they live, CUPTI must keep the ids of their nodes
+    has_graphs = _native.Cupti.is_loaded() and not _native.Cupti.detach()
+    finalized = fake_driver.counter("cuptiFinalize")
     launch()
     before = places()
     for _ in range(2):
@@ -90,8 +94,8 @@ def test_a_process_whose_sessions_have_ended_is_as_it_was(
     assert after == before
     for counter in ("is_subscribed", "enabled_callbacks", "enabled_kinds"):
         assert fake_driver.counter(counter) == 0, counter
-    if "cupti" in backends:
-        assert fake_driver.counter("cuptiFinalize") >= 1, "CUPTI stays in the way of launches"
+    if "cupti" in backends and not has_graphs:
+        assert fake_driver.counter("cuptiFinalize") > finalized, "CUPTI stays in the way"
     callbacks = fake_driver.counter("callbacks")
     launch()
     assert fake_driver.counter("callbacks") == callbacks

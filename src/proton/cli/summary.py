@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import io
 import shlex
 import sys
 from collections.abc import Mapping
@@ -40,11 +40,14 @@ def _why_empty(losses: Mapping[str, int]) -> str:
 
 def say(lines: list[str]) -> None:
     """Print to stderr, where there still is one."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it any more
-            for line in lines:
-                print(f"proton: {line}", file=sys.stderr)
-            sys.stderr.flush()
+    if sys.stderr is None:
+        return
+    try:
+        for line in lines:
+            print(f"proton: {line}", file=sys.stderr)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # closed, or nobody reads it any more
+        sys.stderr = io.StringIO()  # what could not be written would fail again, and the exit code
 
 
 def _files(paths: list[str]) -> str:
