@@ -65,7 +65,9 @@ def main() -> None:
         if "error" in found:
             print(f"{number}: {found['error']}", flush=True)
             continue
-        runs.append({name: Accuracy(name, **each) for name, each in found.items()})
+        runs.append(
+            {name: Accuracy(name, each["truth"], each["measured"]) for name, each in found.items()}
+        )
     results = results_of(runs)
     report(results, chosen.json)
     if not results:
