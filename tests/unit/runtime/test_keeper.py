@@ -72,7 +72,7 @@ def test_starting_twice_is_one_thread_and_stopping_twice_is_harmless() -> None:
     assert threading.active_count() == known  # programs count theirs
     keeper.stop()
     keeper.stop()
-    wait_until(lambda: thread_count() == before)
+    wait_until(lambda: thread_count() <= before)  # threads of other tests may end meanwhile
 
 
 def test_the_thread_is_away_while_a_fork_is_under_way() -> None:
