@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +39,17 @@ class Opened:
         return bool(
             self.page.evaluate("s => document.querySelector(s).scrollWidth > innerWidth", selector)
         )
+
+
+@contextmanager
+def closed_without_problems() -> Iterator[list[Opened]]:
+    """A list for the pages of a test: closed at its end, which fails where one complained."""
+    opened: list[Opened] = []
+    yield opened
+    problems = [problem for each in opened for problem in each.problems]
+    for each in opened:
+        each.page.context.close()
+    assert not problems, f"the page complained: {problems}"
 
 
 def open_file(browser: Browser, path: Path, **options: Any) -> Opened:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.browser import Opened, open_file
+from tests.support.browser import Opened, closed_without_problems, open_file
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -77,17 +77,13 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Opened]]:
     The test fails where the page has written an error or a warning to the console, unless it says
     `opened.problems.clear()`.
     """
-    opened: list[Opened] = []
+    with closed_without_problems() as opened:
 
-    def open_one(path: Path, **options: Any) -> Opened:
-        opened.append(open_file(browser, path, **options))
-        return opened[-1]
+        def open_one(path: Path, **options: Any) -> Opened:
+            opened.append(open_file(browser, path, **options))
+            return opened[-1]
 
-    yield open_one
-    problems = [problem for each in opened for problem in each.problems]
-    for each in opened:
-        each.page.context.close()
-    assert not problems, f"the page complained: {problems}"
+        yield open_one
 
 
 @pytest.fixture

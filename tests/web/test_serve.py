@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import folder_of_proton
-from tests.support.browser import Opened, open_url
+from tests.support.browser import Opened, closed_without_problems, open_url
 from tests.web.conftest import DATA, find_browser
 
 if TYPE_CHECKING:
@@ -54,17 +54,13 @@ def serve() -> Iterator[Serve]:
 @pytest.fixture
 def open_served(browser: Browser) -> Iterator[Open]:
     """`open_served(server.url, hash=...)`; fails on complaints of the page, like `open_page`."""
-    opened: list[Opened] = []
+    with closed_without_problems() as opened:
 
-    def open_one(url: str, **options: Any) -> Opened:
-        opened.append(open_url(browser, url, own=url, **options))
-        return opened[-1]
+        def open_one(url: str, **options: Any) -> Opened:
+            opened.append(open_url(browser, url, own=url, **options))
+            return opened[-1]
 
-    yield open_one
-    problems = [problem for each in opened for problem in each.problems]
-    for each in opened:
-        each.page.context.close()
-    assert not problems, f"the page complained: {problems}"
+        yield open_one
 
 
 def replace(path: Path, content: bytes) -> None:
