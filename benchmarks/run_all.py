@@ -90,8 +90,11 @@ def spread(estimate: Mapping[str, float] | None) -> str:
 def row(result: Mapping[str, Any]) -> str:
     """One line of the table."""
     unit, bar = result["unit"], result["bar"]
-    met = "-" if bar is None else ("yes" if result["estimate"]["low"] <= bar else "**no**")
-    shown = "-" if bar is None else f"<= {bar:g} {unit}"
+    shown, met = "-", "-"
+    if bar is not None:
+        shown = f"<= {bar:g} {unit}"
+        reached = [result["estimate"][end] <= bar for end in ("median", "low")]
+        met = "yes" if reached[0] else "undecided" if reached[1] else "**no**"
     known = spread(result["known"]) + ("" if result["known"] is None else f" {unit}")
     name = result["figure"] + (f" ({result['note']})" if result["note"] else "")
     return f"| {name} | {spread(result['estimate'])} {unit} | {shown} | {met} | {known} |\n"

@@ -46,8 +46,8 @@ class Estimate:
 class Result:
     """One figure: what was measured, the bar it must reach, what the known tool does.
 
-    `bar` is an upper limit in `unit`; it is met if the interval reaches it. `known` is the same
-    figure of triton.profiler in this run; None where it was not measured.
+    `bar` is an upper limit in `unit`. `known` is the same figure of triton.profiler in this run;
+    None where it was not measured.
     """
 
     figure: str
@@ -61,6 +61,15 @@ class Result:
     def is_met(self) -> bool | None:
         """Whether the interval reaches the bar; None without a bar."""
         return None if self.bar is None else self.estimate.low <= self.bar
+
+    @property
+    def verdict(self) -> str:
+        """`met`, `MISSED`, or that the run cannot tell; a dash without a bar."""
+        if self.bar is None:
+            return "-"
+        if self.estimate.median <= self.bar:
+            return "met"
+        return "undecided" if self.is_met else "MISSED"
 
 
 def estimate(samples: Sequence[float]) -> Estimate:
@@ -183,11 +192,10 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 def report(results: Sequence[Result], json_path: Path | None = None) -> None:
     """Print the results as lines and, with `json_path`, write them as JSON."""
     for result in results:
-        verdict = {True: "met", False: "MISSED", None: "-"}[result.is_met]
         bar = "" if result.bar is None else f"  bar {result.bar:g}"
         known = "" if result.known is None else f"  known tool {result.known}"
         note = f"  ({result.note})" if result.note else ""
-        print(f"{result.figure}: {result.estimate} {result.unit}{bar}  {verdict}{known}{note}")
+        print(f"{result.figure}: {result.estimate} {result.unit}{bar}  {result.verdict}{known}{note}")
     if json_path is not None:
         document = {
             "machine": machine(),

@@ -32,6 +32,10 @@ def test_a_missed_bar_stands_out() -> None:
     assert "| **no** |" in row(result(bar=30.0))
 
 
+def test_a_bar_within_the_interval_alone_is_undecided() -> None:
+    assert "| undecided |" in row(result(bar=41.0))
+
+
 def test_the_section_leaves_out_where_the_results_went() -> None:
     document = {
         "machine": "a machine",

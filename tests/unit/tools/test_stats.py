@@ -65,6 +65,15 @@ def test_a_bar_is_met_if_the_interval_reaches_it(low: float, met: bool) -> None:
     assert Result("x", "ns", Estimate(12, low, 14, 11), bar=10).is_met is met
 
 
+@pytest.mark.parametrize(
+    ("bar", "verdict"), [(None, "-"), (9.0, "MISSED"), (11.0, "undecided"), (12.0, "met")]
+)
+def test_the_median_decides_and_the_interval_says_whether_it_can(
+    bar: float | None, verdict: str
+) -> None:
+    assert Result("x", "ns", Estimate(12, 10, 14, 11), bar=bar).verdict == verdict
+
+
 def test_a_report_is_printed_and_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
