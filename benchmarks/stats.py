@@ -195,7 +195,9 @@ def report(results: Sequence[Result], json_path: Path | None = None) -> None:
         bar = "" if result.bar is None else f"  bar {result.bar:g}"
         known = "" if result.known is None else f"  known tool {result.known}"
         note = f"  ({result.note})" if result.note else ""
-        print(f"{result.figure}: {result.estimate} {result.unit}{bar}  {result.verdict}{known}{note}")
+        print(
+            f"{result.figure}: {result.estimate} {result.unit}{bar}  {result.verdict}{known}{note}"
+        )
     if json_path is not None:
         document = {
             "machine": machine(),
