@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from typing import Any
 
@@ -109,6 +110,49 @@ def test_copies_and_sets_are_seen(torch: Any, record: Any) -> None:
     assert sum(metrics["count"] for _, metrics in recorded.copies) == 3, recorded.copies
     for direction in ("htod", "dtod", "dtoh"):
         assert any(direction in name for name in names), names
+
+
+class Managed:
+    """Managed memory of so many floats, for torch and for the host."""
+
+    def __init__(self, count: int) -> None:
+        address = ctypes.c_void_p()
+        driver = ctypes.CDLL("libcuda.so.1")
+        assert driver.cuMemAllocManaged(ctypes.byref(address), ctypes.c_size_t(4 * count), 1) == 0
+        assert address.value is not None
+        self.host = (ctypes.c_float * count).from_address(address.value)
+        self.__cuda_array_interface__ = {
+            "shape": (count,),
+            "typestr": "<f4",
+            "data": (address.value, False),
+            "version": 3,
+        }
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_pages_that_migrate_are_seen_where_asked_for(
+    torch: Any, record: Any, is_asked: bool
+) -> None:
+    count = 1 << 20
+    managed = Managed(count)
+    seen = torch.as_tensor(managed, device="cuda")
+
+    def work() -> None:
+        for _ in range(2):
+            ctypes.memset(managed.host, 0, 4 * count)  # to the host
+            with proton.scope("touch"):
+                seen.add_(1)  # and to the device
+            torch.cuda.synchronize()
+
+    recorded = record(work, mode="unified_memory=on" if is_asked else "")
+    moved = {path: metrics for path, metrics in recorded.copies if "unified" in path[-1]}
+    if not is_asked:
+        assert moved == {}
+        return
+    assert not recorded.file.header.get("warnings")
+    assert set(moved) >= {("<unified memory HtoD>",), ("<unified memory DtoH>",)}, recorded.copies
+    assert moved["<unified memory HtoD>",]["bytes"] >= 4 * count, moved
+    assert recorded.count_under("touch") == 2
 
 
 def test_a_program_that_uses_no_gpu_gets_no_context(run_python: Any) -> None:

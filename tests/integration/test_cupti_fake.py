@@ -300,6 +300,23 @@ def test_several_devices_are_told_apart(fake_driver: FakeDriver, profile_of: Any
     assert set(profile.devices["CUDA"]) == {"0", "1"}
 
 
+@pytest.mark.parametrize(("mode", "names"), [("", set()), ("unified_memory=on", {"HtoD", "DtoH"})])
+def test_migrations_of_unified_memory_are_in_the_file_where_asked_for(
+    mode: str, names: set[str], fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti", mode=mode)
+    with proton.scope("step"):
+        fake_driver.launch("k", 3)
+        fake_driver.calls.fake_unified_memory(1, 1 << 16, 20, 0, 0)
+        fake_driver.calls.fake_unified_memory(2, 1 << 16, 30, 0, 0)
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    found = {path for path in kernels_of(profile) if path != "step/k"}
+    assert found == {f"<unified memory {name}>" for name in names}  # nobody's call: at the root
+    assert profile.losses == {}
+    assert not profile.header.get("warnings")
+
+
 def test_dropped_records_are_in_the_file(fake_driver: FakeDriver, profile_of: Any) -> None:
     session = proton.start("run", backend="cupti")
     fake_driver.option("drop_next", 4)

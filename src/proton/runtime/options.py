@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
+from proton.backends.cupti.mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
@@ -29,7 +30,7 @@ JOURNAL_INTERVAL_S = 10.0
 
 # backend -> mode -> its options; a backend that is not listed checks its mode itself
 _MODES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cupti": {"": ("graphs",), SAMPLING: SAMPLING_OPTIONS, PERIODIC_FLUSHING: ("format",)},
+    "cupti": {"": tuple(CUPTI_OPTIONS), SAMPLING: SAMPLING_OPTIONS, PERIODIC_FLUSHING: ("format",)},
     "rocprofiler": {SAMPLING: ("interval",), PERIODIC_FLUSHING: ("format",)},
     "interpreter": {PERIODIC_FLUSHING: ("format",)},
 }

@@ -202,6 +202,34 @@ TEST(migrations_of_unified_memory_are_booked_where_asked_for) {
   CHECK_EQ(gpu::describe(recording.losses()), "");
 }
 
+TEST(migrations_are_only_for_the_session_that_asked_for_them) {
+  gpu::begin();
+  gpu::SinkOptions options;
+  options.with_migrations = true;
+  gpu::Recording asking(options);
+  gpu::Recording other;
+  FAKE(fake_unified_memory)(2, 65536, 20, 0, 0);
+  FAKE(fake_memcpy)(1, 64, 3, nullptr);
+  CHECK_EQ(asking.rows(),
+           (gpu::Rows{{"<memcpy HtoD>", {1, 3}}, {"<unified memory DtoH>", {1, 20}}}));
+  CHECK_EQ(other.rows(), (gpu::Rows{{"<memcpy HtoD>", {1, 3}}}));
+}
+
+TEST(devices_whose_migrations_cannot_be_counted_are_a_warning) {
+  for (const char* function : {"cuptiActivityConfigureUnifiedMemoryCounter", "cuInit"}) {
+    gpu::begin();
+    FAKE(fake_set_failure)(function, 19, 0, -1);
+    gpu::SinkOptions options;
+    options.with_migrations = true;
+    gpu::Recording recording(options);
+    gpu::launch("k", 4);
+    CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1, 4}}}));
+    CHECK_EQ(recording.warnings.size(), 1u);
+    CHECK_HAS(recording.warnings.at(0), "migrations of unified memory are not recorded: ");
+    CHECK_HAS(recording.warnings.at(0), "(error 19)");
+  }
+}
+
 TEST(contexts_that_end_before_the_session_take_nothing_with_them) {
   gpu::begin();
   gpu::Recording recording;

@@ -176,6 +176,7 @@ class Hub {
     bool is_active = false;
     std::vector<Interval> intervals;
     bool wants(uint32_t correlation) const;
+    bool wants_copy(const KernelEvent& event) const;  ///< of its kind, whenever it was
   };
   /// The contexts of an event, for both kinds of sinks.
   struct Contexts {
@@ -210,7 +211,8 @@ class Hub {
   void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
   void enable_copies(bool is_wanted);
   void enable_launches(bool is_wanted);
-  void configure_migrations();
+  void enable_migrations(bool is_wanted, std::vector<std::string>& warnings);
+  std::string configure_migrations();
   // Of hub_sampling.cpp
   void enable_modules();
   void hand_over_samples(const SinkEntry& entry, bool will_be_active);

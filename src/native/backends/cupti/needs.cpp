@@ -73,8 +73,7 @@ std::vector<std::string> Hub::update_needs(bool is_last_going) {
   for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
     enable_kind(kind, is_any && copies, warnings);
   }
-  if (migrations) configure_migrations();
-  enable_kind(kUnifiedMemoryActivity, is_any && migrations, warnings);
+  enable_migrations(is_any && migrations, warnings);
   if (!is_any && !is_paused) captures_.store(0, std::memory_order_relaxed);
   values_.set_open(is_any);
   return warnings;
@@ -129,17 +128,42 @@ void Hub::enable_copies(bool is_wanted) {
   sees_copies_ = is_wanted;
 }
 
-void Hub::configure_migrations() {
-  if (library_.configure_unified_memory == nullptr) return;
+/// Pages that move by themselves. The driver counts them device by device, once it is initialised.
+void Hub::enable_migrations(bool is_wanted, std::vector<std::string>& warnings) {
+  const bool is_on = std::find(enabled_kinds_.begin(), enabled_kinds_.end(),
+                               kUnifiedMemoryActivity) != enabled_kinds_.end();
+  if (is_wanted && !is_on) {
+    if (std::string why_not = configure_migrations(); !why_not.empty()) {
+      warnings.push_back(concat("migrations of unified memory are not recorded: ", why_not));
+      return;
+    }
+  }
+  enable_kind(kUnifiedMemoryActivity, is_wanted, warnings);
+}
+
+/// Why not, or "".
+std::string Hub::configure_migrations() {
+  if (library_.configure_unified_memory == nullptr) {
+    return concat(library_.path,
+                  " has no function cuptiActivityConfigureUnifiedMemoryCounter; use a newer one");
+  }
   int count = 0;
-  if (library_.device_count(&count) != 0) return;
+  CudaResult result = library_.init(0);
+  if (result == 0) result = library_.device_count(&count);
+  if (result != 0) return concat("the devices are not known: ", library_.describe_cuda(result));
   std::vector<UnifiedMemoryConfig> configs;
   for (int device = 0; device < count; ++device) {
     for (const uint32_t kind : {kBytesHtoD, kBytesDtoH, kBytesDtoD}) {
       configs.push_back({1, kind, static_cast<uint32_t>(device), 1});
     }
   }
-  library_.configure_unified_memory(configs.data(), static_cast<uint32_t>(configs.size()));
+  const Result refusal =
+      library_.configure_unified_memory(configs.data(), static_cast<uint32_t>(configs.size()));
+  if (refusal == kSuccess) return "";
+  return concat("cuptiActivityConfigureUnifiedMemoryCounter failed with ",
+                library_.describe(refusal),
+                "; it needs devices that reach each other's memory, or one that "
+                "CUDA_VISIBLE_DEVICES picks");
 }
 
 bool Hub::flush(int64_t limit_ns, bool synchronize) {

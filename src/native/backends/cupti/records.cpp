@@ -134,6 +134,11 @@ void Hub::dispatch() {
   pending_count_ = 0;
 }
 
+bool Hub::SinkEntry::wants_copy(const KernelEvent& event) const {
+  const bool is_migration = event.correlation == 0 && event.graph_node == 0;
+  return is_migration ? options.with_migrations : options.with_copies;
+}
+
 void Hub::send_to(const SinkEntry& entry) {
   std::array<bool, kBatch> is_wanted;
   size_t wanted_count = 0;
@@ -144,7 +149,7 @@ void Hub::send_to(const SinkEntry& entry) {
     event.capture = entry.options.with_frames ? contexts.python_capture : contexts.shadow_capture;
     // Work without an id goes to whoever is active now.
     is_wanted[i] = event.correlation == 0 ? entry.is_active : entry.wants(event.correlation);
-    if (event.kind == EventKind::kCopy && !entry.options.with_copies) is_wanted[i] = false;
+    if (event.kind == EventKind::kCopy && !entry.wants_copy(event)) is_wanted[i] = false;
     if (event.graph_node != 0 && event.capture == kNoContext) is_wanted[i] = false;  // our own
     wanted_count += is_wanted[i];
   }

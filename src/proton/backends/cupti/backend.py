@@ -168,6 +168,7 @@ class CuptiBackend:
         _native.Cupti.start(
             sink,
             graphs=self._mode.graphs,
+            unified_memory=self._mode.unified_memory == "on",
             buffer_bytes=self._knobs.profile_buffer_size,
             value_bytes=self._knobs.profile_metric_buffer_size,
             graph_timing=self._knobs.graph_launch_timing,

@@ -9,6 +9,8 @@ from proton.inkernel.mode import split_modes
 from proton.inkernel.sampling import GRAPH_DETAILS, PCSampling, parse_sampling
 
 SAMPLING = "pcsampling"
+# option -> its values
+OPTIONS = {"graphs": GRAPH_DETAILS, "unified_memory": ("on", "off")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,25 +20,31 @@ class CuptiMode:
     Attributes:
         graphs: `"node"`: an event for each kernel of a replayed graph; `"graph"`: one a replay.
         sampling: how instructions are sampled; None: they are not.
+        unified_memory: `"on"`: an event for each migration of managed memory.
     """
 
     graphs: str = "node"
     sampling: PCSampling | None = None
+    unified_memory: str = "off"
 
     def __str__(self) -> str:
         """The text that parses back to this mode."""
-        if self.sampling is not None:
-            return str(self.sampling)
-        return "" if self.graphs == "node" else f"graphs={self.graphs}"
+        asked = {} if self.graphs == "node" or self.sampling else {"graphs": self.graphs}
+        if self.unified_memory != "off":
+            asked["unified_memory"] = self.unified_memory
+        options = ":".join(f"{key}={value}" for key, value in asked.items())
+        return "+".join(filter(None, (str(self.sampling or ""), options)))
 
 
 def parse_mode(text: str) -> CuptiMode:
     """The mode that `text` spells: `""`, `"graphs=graph"`, `"pcsampling:interval=4096"`, ...
 
+    Options of the empty mode, which stands beside any other, are those of `OPTIONS`.
+
     Raises:
         UsageError: a mode, an option or a value that does not exist or is out of its range.
     """
-    graphs: str | None = None
+    given: dict[str, str] = {}
     sampling: PCSampling | None = None
     for mode in split_modes(text):
         if mode.name == SAMPLING:
@@ -47,13 +55,12 @@ def parse_mode(text: str) -> CuptiMode:
         if mode.name:
             raise UsageError.unknown("mode of backend 'cupti'", mode.name, choices=(SAMPLING,))
         for key, value in mode.options.items():
-            if key != "graphs":
-                raise UsageError.unknown("option of backend 'cupti'", key, choices=("graphs",))
-            if value not in GRAPH_DETAILS:
-                raise UsageError.unknown("value of option 'graphs'", value, choices=GRAPH_DETAILS)
-            graphs = value
-    if sampling is None:
-        return CuptiMode(graphs or "node")
-    if graphs is not None:
-        sampling = replace(sampling, graphs=graphs)
-    return CuptiMode(sampling.graphs, sampling)
+            if key not in OPTIONS:
+                raise UsageError.unknown("option of backend 'cupti'", key, choices=OPTIONS)
+            if value not in OPTIONS[key]:
+                raise UsageError.unknown(f"value of option {key!r}", value, choices=OPTIONS[key])
+            given[key] = value
+    if sampling is not None:
+        sampling = replace(sampling, graphs=given.get("graphs", sampling.graphs))
+        given["graphs"] = sampling.graphs
+    return CuptiMode(sampling=sampling, **given)
