@@ -58,6 +58,20 @@ def compile_again(source: Any, target: Any, options: Mapping[str, Any]) -> Any:
     return compiler.compile(plain, target=target, options=dict(options))
 
 
+def finish(text: str, target: Any, options: Any, metadata: dict[str, Any]) -> Any:
+    """What Triton's stages behind `llir` make of LLVM text. LLVM may end the process."""
+    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    language = importlib.import_module("triton.backends.compiler").Language.TRITON
+    stages: dict[str, Any] = {}
+    compiler.make_backend(target).add_stages(stages, options, language)
+    names = list(stages)
+    importlib.import_module("triton._C.libtriton").llvm.init_targets()  # as `llir` does
+    done: Any = text
+    for name in names[names.index("llir") + 1 :]:
+        done = stages[name](done, metadata)
+    return done
+
+
 def stages_hook() -> Callable[..., Any] | None:
     """What Triton calls with the stages of every kernel it compiles."""
     hook: Callable[..., Any] | None = _triton.runtime_knobs().add_stages_inspection_hook

@@ -1,5 +1,6 @@
 """Kernels with counters of memory accesses compile to machine code for every target we name."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,44 @@ def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
     (text,) = said
     assert "LLVM refuses it: Instruction does not dominate all uses!" in text
     assert text in read_warnings(kernel.metadata)
+
+
+ACCESS = "define void @callback(i64 %a, i32 %b, i32 %k, i32 %s) {{\n  {}\n  ret void\n}}\n{}"
+OF_NVIDIA = "i32 @llvm.nvvm.read.ptx.sreg.tid.x()"
+OF_AMD = "i32 @llvm.amdgcn.workitem.id.x()"
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(
+    ("target", "line", "declaration", "problem"),
+    [
+        ("sm_90", f"%x = call {OF_AMD}", f"declare {OF_AMD}", "Cannot select: intrinsic"),
+        ("gfx942", f"%x = call {OF_NVIDIA}", f"declare {OF_NVIDIA}", "Cannot select: intrinsic"),
+        ("sm_90", "call void @gone()", "declare void @gone()", "extern function 'gone'"),
+        ("gfx942", "call void @gone()", "declare void @gone()", "call @gone, which nobody"),
+        ("gfx942", "%x = alloca i32", "", r"alloca .*addrspace\(5\)"),
+        ("sm_90", 'call void asm sideeffect "no ptx", ""()', "", "Parsing error"),
+    ],
+)
+def test_a_callback_that_no_code_can_be_made_of_does_not_end_the_process(
+    target: str, line: str, declaration: str, problem: str, tmp_path: Path
+) -> None:
+    from proton.inkernel.compile import read_records
+    from proton.inkernel.instrument import begin
+
+    file = tmp_path / "hostile.ll"
+    use = '\n  call void asm sideeffect "", "r"(i32 %x)' if "call i32" in line else ""
+    file.write_text(ACCESS.format(line + use, declaration))
+    said: list[str] = []
+    handle = begin(parse_instrumentation(f"call-at:file={file}"), warn=said.append)
+    try:
+        kernel = triton.compile(source("add"), target=TARGETS[target])
+    finally:
+        handle.end()
+    assert kernel.asm.get("cubin") or kernel.asm.get("hsaco")
+    assert read_records(kernel.metadata) is None
+    (text,) = said
+    assert re.search(problem, text), text
 
 
 def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:

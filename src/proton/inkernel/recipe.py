@@ -29,7 +29,7 @@ def recording_passes(
     """
     # the user's own records are checked before ours stand between them
     chosen = sorted(
-        _passes_of(mode, "ttgir"),
+        mode_passes(mode, "ttgir"),
         key=lambda each: (each.name != "record-user-scopes", each.name == "record-ctas"),
     )
     if not is_nested:
@@ -56,7 +56,7 @@ def lowering_recipe(
         UsageError: the sampling options or the buffer's size do not fit the kernel.
     """
     memory = BufferType.GLOBAL if is_global else mode.buffer_type
-    own = [_named(each, kernel.parameters) for each in _passes_of(mode, "llvm")]
+    own = [_named(each, kernel.parameters) for each in mode_passes(mode, "llvm")]
     return (*own, *lowering_passes(mode, kernel, memory=memory))
 
 
@@ -67,7 +67,8 @@ def _named(own: Pass, parameters: tuple[str, ...]) -> Pass:
     return own
 
 
-def _passes_of(mode: InstrumentationMode, level: str) -> list[Pass]:
+def mode_passes(mode: InstrumentationMode, level: str) -> list[Pass]:
+    """The passes of this level that a mode itself names, with its options."""
     found: dict[str, Pass] = {}
     for part in mode.parts:
         for name in part.passes:

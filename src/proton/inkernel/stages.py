@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from proton import _triton, _triton_compiler
@@ -22,7 +23,8 @@ from proton.inkernel.mode import BufferType
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.pipeline import run_passes
 from proton.inkernel.reading import read_module
-from proton.inkernel.recipe import lowering_recipe, recording_passes
+from proton.inkernel.recipe import lowering_recipe, mode_passes, recording_passes
+from proton.inkernel.trial import has_strangers_code, problem_of_code
 from proton.inkernel.user_records import has_carriers, record_names, without_records
 from proton.inkernel.verify import verify
 
@@ -43,6 +45,7 @@ class RecordingStages:
         self, backend: Any, options: Any, choice: Choice, warn: Callable[[str], None]
     ) -> None:
         self._target = backend.target
+        self._given = options
         self._options = _told_options(backend, options)
         self._choice = choice
         self._tell = warn
@@ -159,16 +162,21 @@ class RecordingStages:
     def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
         """The text with records as code; in global memory where shared memory has no room."""
         mode, facts = self._choice.mode, self._facts(metadata)
+        check = None
+        if has_strangers_code(mode_passes(mode, "llvm")):
+            check = partial(
+                problem_of_code, target=self._target, options=self._given, metadata=metadata
+            )
         if mode.buffer_type is BufferType.GLOBAL:
-            return lower_text(text, lowering_recipe(mode, facts))
+            return lower_text(text, lowering_recipe(mode, facts), check=check)
         problem = "their rings in shared memory would leave room for fewer CTAs at once"
         try:
-            lowered, lowering = lower_text(text, lowering_recipe(mode, facts))
+            lowered, lowering = lower_text(text, lowering_recipe(mode, facts), check=check)
             if lowering is None or mode.buffer_size or not self._loses_ctas(facts, lowering):
                 return lowered, lowering
         except InstrumentationError as error:
             problem = str(error)
-        done = lower_text(text, lowering_recipe(mode, facts, is_global=True))
+        done = lower_text(text, lowering_recipe(mode, facts, is_global=True), check=check)
         if mode.buffer_size:
             self._warn(f"kernel {self._name!r}: records go to global memory: {problem}")
         return done

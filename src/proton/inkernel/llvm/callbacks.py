@@ -6,10 +6,7 @@ LLVM in a process of its own, because LLVM ends the process it finds a broken mo
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
@@ -17,6 +14,7 @@ from pathlib import Path
 
 from proton import _triton
 from proton.errors import UsageError
+from proton.inkernel.apart import run_apart
 from proton.inkernel.llvm.llvm_types import split_list
 
 BUFFER = "ptr addrspace(1)"
@@ -90,23 +88,11 @@ def _problem_of(text: str) -> str:
     with tempfile.TemporaryDirectory(prefix="proton-callback-") as folder:
         file = Path(folder, "callbacks.ll")
         file.write_text(f"{_FLAGS.sub('', text)}\n{_VERIFIED}", encoding="utf-8")
-        command = [sys.executable, "-c", _CHECK, str(file)]
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=CHECK_LIMIT_S,
-                env=_environment(),
-            )
-        except subprocess.TimeoutExpired:
+        done = run_apart(_CHECK, str(file), CHECK_LIMIT_S)
+        if done is None:
             return f"it took longer than {CHECK_LIMIT_S} s to check"
         if done.returncode == 0 and not done.stdout.strip():
             return ""
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         said = [line for line in said if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
         return " ".join(said[:3])[:300] or done.stdout.strip().replace(str(file), "the text")
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}

@@ -34,9 +34,10 @@ def link(module: LlvmModule, text: str, *, is_inlined: bool) -> None:
     """Append the functions, globals and types of `text` to the module.
 
     Raises:
-        InstrumentationError: both define the same name.
+        InstrumentationError: both define the same name, or the text calls what nobody defines.
     """
     known = _symbols([*module.prologue, module.kernel.header, *module.epilogue])
+    _check_declared(module, text, known)
     outside = [*module.prologue, *module.epilogue]
     groups = _next_number(outside, _GROUP)
     numbers = _next_number(outside, _METADATA)
@@ -62,6 +63,22 @@ def link(module: LlvmModule, text: str, *, is_inlined: bool) -> None:
         (before if moved.startswith(("@", "%")) else after).append(moved)
     module.prologue += before
     module.epilogue += after
+
+
+def _check_declared(module: LlvmModule, text: str, known: dict[str, bool]) -> None:
+    """NVIDIA's assembler knows what the driver defines; AMD's linker may leave it to the loader."""
+    if module.kernel.vendor != "amd":
+        return
+    own = _symbols(text.split("\n"))
+    defined = {
+        name for names in (known, own) for name, is_declared in names.items() if not is_declared
+    }
+    gone = sorted(name for name in own if name not in defined and not name.startswith("llvm."))
+    if gone:
+        raise InstrumentationError(
+            f"kernel {module.kernel.name!r}: callbacks call @{gone[0]}, which nobody defines; "
+            "define it in the same file"
+        )
 
 
 def _symbols(lines: list[str]) -> dict[str, bool]:

@@ -66,3 +66,12 @@ def test_a_function_that_is_not_inlined_says_so() -> None:
 def test_the_same_name_in_both_is_refused() -> None:
     with pytest.raises(InstrumentationError, match="callbacks define @k, which the kernel's"):
         link(LlvmModule(KERNEL), "define void @k() {\n  ret void\n}\n", is_inlined=True)
+
+
+def test_what_nobody_defines_is_refused_where_the_linker_would_let_it_pass() -> None:
+    calls = "declare void @gone()\ndefine void @f() {\n  call void @gone()\n  ret void\n}\n"
+    link(LlvmModule(KERNEL), calls, is_inlined=True)  # NVIDIA's assembler says so itself
+    amd = KERNEL.replace("ptx_kernel", "amdgpu_kernel")
+    with pytest.raises(InstrumentationError, match="callbacks call @gone, which nobody defines"):
+        link(LlvmModule(amd), calls, is_inlined=True)
+    link(LlvmModule(amd), f"{calls}define void @gone() {{\n  ret void\n}}\n", is_inlined=True)

@@ -1,0 +1,23 @@
+"""A little Python in a process of its own: for what may end the process that it runs in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+def run_apart(code: str, argument: str, limit_s: float) -> subprocess.CompletedProcess[str] | None:
+    """Run `code` with `argument` as `sys.argv[1]`, what it prints kept; None: it took too long."""
+    paths = os.pathsep.join(each for each in sys.path if each)
+    try:
+        return subprocess.run(
+            [sys.executable, "-c", code, argument],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            env={**os.environ, "PYTHONPATH": paths},
+        )
+    except subprocess.TimeoutExpired:
+        return None
