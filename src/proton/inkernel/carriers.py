@@ -26,7 +26,9 @@ _TTGIR = re.compile(
     r'\s*\{[^"]*"[^"]*"[^}]*\}(?:\s+(%[\w$.#-]+) : (\S+))?\s*->\s*i32'
 )
 # what people write into a file by hand, as in `proton.record start "load"`
-_PLAIN = re.compile(r'^\s*proton\.record (start|end|mark) (?:"([^"]+)"|([\w.~-]+))\s*(?:loc\(|$)')
+_PLAIN = re.compile(
+    r'^\s*proton\.record (start|end|mark) (?:"([^"]+)"|([\w.~-]+))\s*(?:loc\(|//|$)'
+)
 
 
 @dataclass(frozen=True, slots=True)

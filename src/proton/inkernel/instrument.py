@@ -101,7 +101,7 @@ class _Switch:
         hook.install()
         self._undo = [
             hook.remove,
-            read_records_in_files(),
+            read_records_in_files(self.say),
             wrap_function(_triton_compiler.jit_function_class(), "run", self._make_run),
             wrap_function(_triton.autotuner_class(), "_bench", _make_bench),
         ]

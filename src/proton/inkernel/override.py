@@ -2,7 +2,8 @@
 
 Triton reads such files for `TRITON_KERNEL_OVERRIDE`, for `ir_override` of an autotuner's
 configuration and for `triton.compile("kernel.ttgir")`. While recording is on, the lines become
-carriers before Triton's parser sees them; files without such lines are read as they are.
+carriers before Triton's parser sees them; files without such lines are read as they are. Where one
+cannot be read, all such lines of the file are left out and a warning says so.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from proton.inkernel.carriers import from_ttgir
 
 _PLAIN = re.compile(r"^[ \t]*proton\.", re.MULTILINE)
 _TARGET = re.compile(r'\bttg\.target = "([^"]*)"')
-_LOCATION = re.compile(r"\s*(loc\(.*\))\s*$")
+_LOCATION = re.compile(r"\s*(loc\(.*\))\s*(?://.*)?$")
 _NAME = re.compile(r"%proton_(\d+)\b")
+_QUOTABLE = re.compile(r'[^"\\<>]+$')
 
 
 def with_carriers(text: str, path: str = "<ir>") -> str:
@@ -42,13 +44,24 @@ def with_carriers(text: str, path: str = "<ir>") -> str:
         assert carrier is not None
         number += 1
         indent = line[: len(line) - len(line.lstrip())]
-        location = _LOCATION.search(line)
         written = carrier.to_ttgir(f"%proton_{number}", target[1] if target else "cuda")
-        lines[at] = f"{indent}{written}{f' {location[1]}' if location else ''}"
+        lines[at] = f"{indent}{written} {_location(line, path, at + 1)}".rstrip()
     return "\n".join(lines)
 
 
-def read_records_in_files() -> Callable[[], None]:
+def without_lines(text: str) -> str:
+    """TTIR or TTGIR text with its `proton.` lines empty."""
+    return "\n".join("" if _PLAIN.match(line) else line for line in text.split("\n"))
+
+
+def _location(line: str, path: str, number: int) -> str:
+    """Where a record stands: what its line says, else its place in the file that people know."""
+    if found := _LOCATION.search(line):
+        return found[1]
+    return f'loc("{path}":{number}:1)' if _QUOTABLE.match(path) else ""
+
+
+def read_records_in_files(warn: Callable[[str], None]) -> Callable[[], None]:
     """Have Triton read files with `proton.record` lines from now on; what undoes it."""
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,9 +69,14 @@ def read_records_in_files() -> Callable[[], None]:
             text = Path(path).read_text(encoding="utf-8")
             if not _PLAIN.search(text):
                 return original(path, context)
+            try:
+                text = with_carriers(text, str(path))
+            except InstrumentationError as error:
+                warn(f"{error}; the lines `proton.` of this file are left out")
+                text = without_lines(text)
             with tempfile.TemporaryDirectory(prefix="proton-override-") as folder:
                 rewritten = Path(folder, Path(path).name)
-                rewritten.write_text(with_carriers(text, str(path)), encoding="utf-8")
+                rewritten.write_text(text, encoding="utf-8")
                 return original(str(rewritten), context)
 
         return parse_mlir_module

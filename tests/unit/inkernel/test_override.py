@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,20 @@ def test_lines_become_carriers_in_their_places() -> None:
     assert lines[3] == TEXT.split("\n")[3]
 
 
+def test_a_record_without_a_place_gets_its_own_in_the_users_file() -> None:
+    lines = with_carriers(TEXT, "/mine/k.ttgir").split("\n")
+    assert lines[2].endswith("-> i32 loc(#loc1)")
+    assert lines[4].endswith('-> i32 loc("/mine/k.ttgir":5:1)')
+    assert with_carriers(TEXT, 'a"b').split("\n")[4].endswith("-> i32")
+
+
+def test_a_comment_may_stand_behind_a_record() -> None:
+    lines = with_carriers(TEXT.replace("loc(#loc1)", "loc(#loc1) // here")).split("\n")
+    assert lines[2].endswith("-> i32 loc(#loc1)")
+    lines = with_carriers(TEXT.replace("loc(#loc1)", "// here")).split("\n")
+    assert lines[2].endswith("-> i32")
+
+
 def test_a_line_that_cannot_be_read_is_shown_with_its_place() -> None:
     with pytest.raises(InstrumentationError, match=r"^k\.ttgir:3: cannot read .*start\|end\|mark"):
         with_carriers(TEXT.replace('start "a b" loc(#loc1)', "begin"), "k.ttgir")
@@ -58,7 +73,7 @@ def test_only_files_with_such_lines_are_rewritten(
 
     ir = Module()
     monkeypatch.setattr(_triton_compiler, "ir_module", lambda: ir)
-    undo = read_records_in_files()
+    undo = read_records_in_files(pytest.fail)
     ours, plain = tmp_path / "ours.ttgir", tmp_path / "plain.ttgir"
     ours.write_text(TEXT)
     plain.write_text("module {\n}\n")
@@ -68,7 +83,7 @@ def test_only_files_with_such_lines_are_rewritten(
     assert ir.parse_mlir_module is Ir.parse_mlir_module
     assert read[0] == (str(plain), "module {\n}\n")
     assert read[1][0] != str(ours)
-    assert read[1][1] == with_carriers(TEXT)
+    assert read[1][1] == with_carriers(TEXT, str(ours))
 
 
 def _softmax(target: str = "90") -> Any:
@@ -91,6 +106,30 @@ def _names(kernel: Any) -> set[str]:
     return {region["name"] for region in records.record_map["regions"]} if records else set()
 
 
+def _override(
+    level: str, target: str, folder: Path, edit: Any, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Let a file override softmax, the edited one of this level; its path."""
+    for name, value in {
+        "TRITON_CACHE_DIR": str(folder / "cache"),
+        "TRITON_ALWAYS_COMPILE": "1",
+        "TRITON_KERNEL_DUMP": "1",
+        "TRITON_DUMP_DIR": str(folder / "override"),
+    }.items():
+        monkeypatch.setenv(name, value)
+    _softmax(target)
+    for path in (folder / "override").rglob("softmax.*"):
+        if path.suffix == f".{level}":
+            path.write_text(edit(path.read_text()))
+            edited = path
+        else:
+            path.unlink()
+    monkeypatch.delenv("TRITON_KERNEL_DUMP")
+    monkeypatch.setenv("TRITON_KERNEL_OVERRIDE", "1")
+    monkeypatch.setenv("TRITON_OVERRIDE_DIR", str(folder / "override"))
+    return edited
+
+
 @pytest.mark.matrix
 @pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 @pytest.mark.parametrize("level", ["ttir", "ttgir"])
@@ -98,26 +137,42 @@ def _names(kernel: Any) -> set[str]:
 def test_records_in_a_file_that_overrides_a_kernel_are_recorded(
     level: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "override"
-    for name, value in {
-        "TRITON_CACHE_DIR": str(tmp_path / "cache"),
-        "TRITON_ALWAYS_COMPILE": "1",
-        "TRITON_KERNEL_DUMP": "1",
-        "TRITON_DUMP_DIR": str(folder),
-    }.items():
-        monkeypatch.setenv(name, value)
-    _softmax(target)
-    for path in folder.rglob("softmax.*"):
-        if path.suffix == f".{level}":
-            path.write_text(_with_lines(path.read_text()))
-        else:
-            path.unlink()
-    monkeypatch.delenv("TRITON_KERNEL_DUMP")
-    monkeypatch.setenv("TRITON_KERNEL_OVERRIDE", "1")
-    monkeypatch.setenv("TRITON_OVERRIDE_DIR", str(folder))
+    path = _override(level, target, tmp_path, _with_lines, monkeypatch)
     with recording("default") as warnings:
-        assert _names(_softmax(target)) == {"by hand"}
+        records = read_records(_softmax(target).metadata)
     assert warnings == []
+    assert records is not None
+    (region,) = records.record_map["regions"]
+    assert (region["name"], region["file"]) == ("by hand", str(path))
+    assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("proton.record begin a", r"softmax\.ttgir:\d+: cannot read 'proton\.record begin a'"),
+        ('proton.record start "a"', r"softmax\.ttgir:\d+: 'a' is started here and not ended"),
+    ],
+)
+def test_lines_that_are_wrong_are_left_out_and_the_users_file_is_named(
+    line: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _override(
+        "ttgir",
+        "90",
+        tmp_path,
+        lambda text: text.replace("    tt.return", f"    {line}\n    tt.return"),
+        monkeypatch,
+    )
+    with recording("default") as warnings:
+        kernel = _softmax()
+    assert kernel.asm["cubin"]
+    assert _names(kernel) == set()
+    (text,) = warnings
+    assert re.search(why, text), text
+    assert f"{path}:" in text
 
 
 @pytest.mark.matrix
