@@ -7,6 +7,7 @@ commands of their own, `completion` is for shells and `progress` for who waits.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(arguments, CompletionArguments):
             from proton.cli.completion import completion_script
 
-            print(completion_script(arguments.shell, COMMANDS))
+            print(completion_script(arguments.shell, COMMANDS), flush=True)
             return 0
         if isinstance(arguments, CommandArguments):
             return _command(arguments)
@@ -43,16 +44,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ProtonError as error:  # anything else is a bug and keeps its traceback
         print("proton:", *str(error).splitlines(), file=sys.stderr)  # one line, whatever is quoted
         return 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:  # the reader has seen enough, as in `proton --help | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     return launch()
 
 
 def _answer(question: Question) -> int:
     from proton.cli.help import VERSION, help_text
 
-    print(VERSION if question is Question.VERSION else help_text())
+    print(VERSION if question is Question.VERSION else help_text(), flush=True)
     return 0
 
 
 def _command(arguments: CommandArguments) -> int:
     module = import_module(f"proton.cli.{arguments.command}")
-    return int(module.run(arguments.words))
+    code = int(module.run(arguments.words))
+    sys.stdout.flush()  # here, where a reader that is gone can be dealt with
+    return code

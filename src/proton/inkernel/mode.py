@@ -102,9 +102,12 @@ def split_modes(text: str) -> tuple[ModeText, ...]:
     """The modes of a string, in order; options without a mode name belong to the name `""`.
 
     Raises:
-        UsageError: an option is not `key=value`, or is given twice.
+        UsageError: an option is not `key=value`, or is given twice; or a `+` joins nothing.
     """
-    return tuple(_split_mode(part.strip()) for part in text.split("+")) if text.strip() else ()
+    parts = [part.strip() for part in text.split("+")]
+    if len(parts) > 1 and "" in parts:
+        raise UsageError(f"mode {text!r} has a '+' with no mode beside it; write mode+mode")
+    return tuple(map(_split_mode, parts)) if text.strip() else ()
 
 
 def _split_mode(text: str) -> ModeText:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, ClassVar, cast
@@ -131,8 +131,15 @@ class Joined(InstrumentationMode):
         return "+".join(texts)
 
 
-def join_modes(modes: tuple[InstrumentationMode, ...]) -> InstrumentationMode:
+def join_modes(
+    modes: tuple[InstrumentationMode, ...], given: Sequence[Mapping[str, object]] = ()
+) -> InstrumentationMode:
     """One mode of several; options that all modes share may be given with any of them.
+
+    Args:
+        modes: In any order.
+        given: The shared options of each, where it is known which were given: a value that is a
+            mode's default was given, too, if somebody wrote it.
 
     Raises:
         UsageError: a mode is named twice, or two give the same option different values.
@@ -141,8 +148,8 @@ def join_modes(modes: tuple[InstrumentationMode, ...]) -> InstrumentationMode:
     if len(parts) == 1:
         return modes[0]
     shared: dict[str, Any] = {}
-    for mode in modes:
-        for option, value in mode.given(is_shared=True).items():
+    for options in given or [mode.given(is_shared=True) for mode in modes]:
+        for option, value in options.items():
             if shared.setdefault(option, value) != value:
                 raise UsageError(
                     f"option {option!r} is {shared[option]!s} and {value!s} in modes that are "
@@ -172,7 +179,12 @@ def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
     if isinstance(mode, InstrumentationMode):
         return mode
     texts = split_modes(str(mode or "")) or (ModeText("default", {}),)
-    return join_modes(tuple(_read(text.name or "default", text.options) for text in texts))
+    modes = tuple(_read(text.name or "default", text.options) for text in texts)
+    given = [
+        {option: getattr(read, option) for option in text.options if option in SHARED}
+        for text, read in zip(texts, modes, strict=True)
+    ]
+    return join_modes(modes, given)
 
 
 def _read(name: str, options: Mapping[str, str]) -> InstrumentationMode:

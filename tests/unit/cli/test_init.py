@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from proton.cli import main
@@ -43,3 +47,15 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
 def test_a_line_stays_one_line_whatever_it_quotes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["a\nb/c.py"]) == 2
     assert capsys.readouterr().err.startswith("proton: a b/c.py: no such file")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["--completion", "bash"], ["doctor"]])
+def test_a_reader_that_has_seen_enough_is_no_failure(words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    code = f"import sys; from proton.cli import main; sys.exit(main({words!r}))"
+    with open(writer, "wb") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=stdout, stderr=subprocess.PIPE, timeout=60
+        )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -73,6 +73,9 @@ def test_joined_modes_may_be_joined_again() -> None:
 def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
     assert parse_instrumentation("cta").granularity is Granularity.CTA
     assert parse_instrumentation("cta+ops").granularity is Granularity.WARP
+    chosen = parse_instrumentation("cta:granularity=cta+ops")
+    assert chosen.granularity is Granularity.CTA
+    assert parse_instrumentation(str(chosen)) == chosen
 
 
 @pytest.mark.parametrize(
@@ -80,6 +83,9 @@ def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
     [
         ("ops+ops", r"mode 'ops\+ops' names a mode twice"),
         ("ops:buffer_size=64+mma:buffer_size=128", "'buffer_size' is 64 and 128 in modes"),
+        ("ops:granularity=cta+mma:granularity=warp", "'granularity' is cta and warp in modes"),
+        ("ops+", r"mode 'ops\+' has a '\+' with no mode beside it"),
+        ("ops++mma", r"mode 'ops\+\+mma' has a '\+' with no mode beside it"),
         ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'bytes', 'call-at', 'cta'"),
         ("loops:ops=load", "unknown instrumentation option 'ops'; choose one of .*'cap'"),
         ("loops:cap=many", "cap must be a whole number of iterations, 0 or more, not 'many'"),
