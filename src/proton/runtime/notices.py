@@ -17,10 +17,15 @@ def say(notices: list[str]) -> None:
     Raises:
         ProtonWarning: where the program made warnings errors.
     """
+    for text in take(notices):
+        warnings.warn(text, ProtonWarning, stacklevel=_outside_level())
+
+
+def take(notices: list[str]) -> tuple[str, ...]:
+    """What was noted, for whoever tells it; the list is empty afterwards."""
     texts = tuple(notices)
     notices.clear()
-    for text in texts:
-        warnings.warn(text, ProtonWarning, stacklevel=_outside_level())
+    return texts
 
 
 def _outside_level() -> int:

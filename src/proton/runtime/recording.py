@@ -175,7 +175,7 @@ class Recording:
         """Write every phase that was not written yet.
 
         Raises:
-            WriteError: the first failure; the other phases are written all the same.
+            WriteError: the first failure, with notes of others; all phases are tried.
         """
         failure: WriteError | None = None
         header = self._common_header(self.native.phase)
@@ -186,39 +186,44 @@ class Recording:
                     with self._timed(f"phase {phase} written"):
                         self.files.write(phase, output_format, own)
                 except WriteError as error:
+                    if failure is not None:
+                        failure.add_note(str(error))
                     failure = failure or error
         if failure is not None:
             raise failure
 
-    def write_complete_phases(self) -> None:
+    def write_complete_phases(self) -> bool:
         """With periodic flushing: write the phases that are complete, and drop them.
 
-        A failure is only noted: the program goes on, and what is in no file is tried again later.
+        A failure is only noted: the program goes on. False: one is in no file, to be tried again.
         """
         if self.options.flush_format is None:
-            return
+            return True
         with self.keeping:
             for phase in self.left_phases():
                 if phase >= self._complete_limit():
-                    return
+                    break
                 try:
                     with self._timed(f"phase {phase} written"):
                         self.files.write(phase, self.options.flush_format, self.header(phase))
                 except WriteError as error:
-                    self.notices.append(str(error))
+                    if str(error) not in self.notices:
+                        self.notices.append(str(error))
                     if error.rescued_to is None:
-                        return
+                        return False
                 self.clear(phase, up_to=True)
+        return True
 
-    def write_early(self, phase: int) -> bool:
-        """Write a phase that stays in memory, in case the process is killed; False: it failed."""
+    def write_early(self, phase: int) -> str:
+        """Write a phase that stays in memory, in case the process is killed; why not, or ""."""
         with self.keeping:
             try:
                 self.files.write_early(phase, self.expected_format, self.header(phase))
             except OSError as error:
-                self.native.warn(f"phase {phase} could not be written early: {error}")
-                return False
-        return True
+                why_not = f"phase {phase} could not be written early: {error.strerror or error}"
+                self.native.warn(why_not)
+                return why_not
+        return ""
 
     def discard(self) -> None:
         """Close it without writing anything more. Harmless when done twice."""

@@ -23,6 +23,8 @@ SETTLE_S = 0.05  # between two looks whether a phase is complete; they grow up t
 GRACE_S = 1.0  # a phase that was left may be cleared again before it is written
 GRACE_INCOMPLETE_S = 5.0  # with periodic flushing phases are written once, if that is soon
 GIVE_UP_S = 30.0  # a launch that failed never gets an event
+RETRY_S = 1.0  # after a phase could not be written; then twice as long each time
+LONGEST_RETRY_S = 60.0
 SHARE = 50  # saving takes at most one part in so many of the time
 
 _log = logging.getLogger("proton")
@@ -52,6 +54,8 @@ class Safekeeping:
         self._settle_spacing_s = SETTLE_S
         self._left_at: dict[int, float] = {}  # phase -> when it was left, until it is complete
         self._written: dict[int, int] = {}  # phase -> change count in its file
+        self._retry_at = 0.0
+        self._retry_spacing_s = RETRY_S
         self._has_failed = False
         self._lock = threading.Lock()  # of the journal
 
@@ -110,22 +114,33 @@ class Safekeeping:
 
     def _write_left_phases(self) -> None:
         """Phases that were left become files; with periodic flushing they are dropped then."""
-        recording = self._recording
-        if recording.options.flush_format is not None:
-            recording.write_complete_phases()
-        if recording.files.stem is None:
+        if time.monotonic() < self._retry_at:
             return
+        if self._recording.write_complete_phases() and self._write_early():
+            self._retry_spacing_s = RETRY_S
+        else:
+            self._retry_at = time.monotonic() + self._retry_spacing_s
+            self._retry_spacing_s = min(2 * self._retry_spacing_s, LONGEST_RETRY_S)
+
+    def _write_early(self) -> bool:
+        """Write the phases that stay in memory for now; False: it failed."""
+        recording = self._recording
+        if recording.files.stem is None:
+            return True
         for phase in recording.left_phases():
             changes = recording.native.change_count(phase)
-            if self._written.get(phase) == changes or not self._is_old_enough(phase):
+            if self._written.get(phase) == changes or time.monotonic() < self._early_at(phase):
                 continue
-            if recording.write_early(phase):
-                self._written[phase] = changes
+            if why_not := recording.write_early(phase):
+                self._say_unsafe(f"{recording.files.stem}: {why_not}")
+                return False
+            self._written[phase] = changes
+        return True
 
-    def _is_old_enough(self, phase: int) -> bool:
+    def _early_at(self, phase: int) -> float:
+        """When a phase that was left is written, if it is still there."""
         is_periodic = self._recording.options.flush_format is not None
-        grace_s = GRACE_INCOMPLETE_S if is_periodic else GRACE_S
-        return time.monotonic() - self._left_at.get(phase, 0.0) >= grace_s
+        return self._left_at.get(phase, 0.0) + (GRACE_INCOMPLETE_S if is_periodic else GRACE_S)
 
     def _save_open_phase(self) -> None:
         recording = self._recording
@@ -148,16 +163,19 @@ class Safekeeping:
         try:
             journal.save(self._recording.native, phase, self._recording.header(phase))
         except OSError as error:
-            if not self._has_failed:
-                self._has_failed = True
-                _log.warning(
-                    "%s: cannot write the journal: %s; if this process is killed, what it recorded "
-                    "is lost; make room, or set PROTON_JOURNAL_INTERVAL=0 to do without",
-                    journal.path,
-                    error.strerror or error,
-                )
+            self._say_unsafe(f"{journal.path}: cannot write the journal: {error.strerror or error}")
         else:
             self._saved = (phase, changes)
+
+    def _say_unsafe(self, what: str) -> None:
+        """Once: it goes wrong again and again until there is room."""
+        if not self._has_failed:
+            self._has_failed = True
+            _log.warning(
+                "%s; if this process is killed, what it recorded is lost; make room, or set "
+                "PROTON_JOURNAL_INTERVAL=0 to do without the journal",
+                what,
+            )
 
     def _wait_s(self) -> float:
         now = time.monotonic()
@@ -166,6 +184,7 @@ class Safekeeping:
             times.append(self._settle_at)
         if self._journal is not None:
             times.append(self._save_at)
-        waiting = [p for p in self._recording.left_phases() if p not in self._written]
-        times += [self._left_at.get(phase, now) + GRACE_S for phase in waiting]
+        if self._recording.files.stem is not None:
+            waiting = [p for p in self._recording.left_phases() if p not in self._written]
+            times += [max(self._early_at(phase), self._retry_at) for phase in waiting]
         return max(0.01, min(times, default=now + GIVE_UP_S) - now)

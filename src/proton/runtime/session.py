@@ -176,8 +176,9 @@ def close_sessions(session: int | None, output_format: str) -> None:
                 failures.append(error)
         _follow_flags()
     if failures:
-        for other in failures[1:]:
-            failures[0].add_note(str(other))
+        notes = [notice for each in recordings for notice in notices.take(each.notices)]
+        for note in (*map(str, failures[1:]), *notes):
+            failures[0].add_note(note)
         raise failures[0]
     _say_notices(recordings)
 
@@ -292,7 +293,8 @@ def _write_at_exit() -> None:
     except (ProtonError, OSError) as error:
         import logging
 
-        logging.getLogger("proton").error("%s", error)
+        for text in (error, *getattr(error, "__notes__", ())):
+            logging.getLogger("proton").error("%s", text)
     finally:
         keeper.stop()  # it must not live on into the end of the interpreter
 

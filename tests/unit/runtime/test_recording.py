@@ -70,6 +70,33 @@ def test_all_phases_are_tried_when_one_cannot_be_written(gpu: Any, tmp_cwd: Path
     assert (tmp_cwd / "run.part_2.hatchet").is_file()
 
 
+def test_every_phase_that_went_elsewhere_is_named(gpu: Any, tmp_cwd: Path) -> None:
+    session = proton.start("run")
+    gpu.launch("k")
+    proton.data.advance_phase(session)
+    gpu.launch("k")
+    for phase in range(2):
+        (tmp_cwd / f"run.part_{phase}.hatchet").mkdir()
+    with pytest.raises(WriteError, match=r"run\.part_0\.pid_\d+\.hatchet' instead") as caught:
+        proton.finalize()
+    assert "run.part_1.pid_" in caught.value.__notes__[0]
+
+
+def test_a_phase_that_went_elsewhere_in_mid_run_is_named_at_the_latest_with_the_failure(
+    gpu: Any, tmp_cwd: Path
+) -> None:
+    session = proton.start("run", mode="periodic_flushing")
+    gpu.launch("k")
+    for phase in range(2):
+        (tmp_cwd / f"run.part_{phase}.hatchet").mkdir()
+    (recording,) = sessions.open_recordings()
+    recording.advance_phase()  # by a thread of ours: nobody is there to be told
+    gpu.launch("k")
+    with pytest.raises(WriteError, match=r"run\.part_1\.pid_") as caught:
+        proton.finalize(session)
+    assert "run.part_0.pid_" in caught.value.__notes__[0]
+
+
 def test_a_backend_that_fails_to_flush_does_not_cost_the_profile(
     gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -206,6 +206,38 @@ def test_a_full_disk_is_said_once_and_the_profile_is_written(
     assert os.listdir() == ["run.hatchet"]
 
 
+def test_a_phase_that_cannot_be_written_is_tried_again_less_and_less_often(
+    clock: Clock, fake_gpu: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PROTON_JOURNAL_INTERVAL", "0")
+    recording = start()
+    fake_gpu.launch("k")
+    proton.data.advance_phase(recording.id)
+    os.mkdir("run.part_0.hatchet")  # in the way
+    clock.now += safekeeping.GIVE_UP_S + 1  # the phase counts as complete
+    waits = []
+    for _ in range(8):
+        waits.append(recording.safekeeping.step())
+        clock.now += waits[-1]
+    assert waits == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0]
+    (record,) = caplog.records
+    assert "run: phase 0 could not be written early: Is a directory" in record.getMessage()
+    os.rmdir("run.part_0.hatchet")
+    recording.safekeeping.step()
+    assert open_profile("run.part_0.hatchet").phases == (0,)
+    finish()
+
+
+def test_a_session_on_standard_output_keeps_nobody_busy(clock: Clock, fake_gpu: Any) -> None:
+    proton.start("-")
+    (recording,) = open_recordings()
+    fake_gpu.launch("k")
+    proton.data.advance_phase(recording.id)
+    clock.now += safekeeping.GIVE_UP_S + 1  # the phase counts as complete
+    assert recording.safekeeping.step() == safekeeping.GIVE_UP_S
+    finish()
+
+
 def test_a_step_of_a_closed_session_is_harmless(clock: Clock, fake_gpu: Any) -> None:
     recording = start()
     fake_gpu.launch("k")
