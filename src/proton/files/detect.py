@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError, StillGrowing
+from proton.files.journal_format import is_journal
 from proton.files.parts import find_parts, gap_warnings, is_part
 from proton.files.read import read_profile
 from proton.files.schema import SUFFIXES
@@ -95,8 +96,8 @@ def open_file(path: Path, source: str) -> Profile:
             f"{source}: too large for the memory of this machine ({len(data)} bytes)"
         ) from None
     except FormatError as error:
-        if not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
-            raise
+        if is_journal(data) or not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
+            raise  # a journal is never seen before its beginning is whole
         raise _cut_short(str(error), time.time() - status.st_mtime) from None
 
 
