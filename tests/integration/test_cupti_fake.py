@@ -337,6 +337,21 @@ def test_a_refusal_names_error_and_remedy(fake_driver: FakeDriver) -> None:
     proton.finalize(session)
 
 
+@pytest.mark.parametrize("function", ["cuInit", "cuDeviceGetCount", "cuDeviceGetName"])
+def test_a_device_that_has_gone_costs_its_description_only(
+    function: str, fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti")
+    fake_driver.launch("k", 3)
+    fake_driver.fail(function, 100)
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    assert kernels_of(profile) == {"k": (1, 3)}
+    (warning,) = profile.header["warnings"]
+    assert warning.startswith("the profile does not describe its devices: ")
+    assert f"{function} failed with" in warning
+
+
 def test_a_device_reset_in_the_middle_loses_nothing(
     fake_driver: FakeDriver, profile_of: Any
 ) -> None:

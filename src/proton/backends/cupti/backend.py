@@ -96,8 +96,8 @@ class CuptiBackend:
         if sink is not None and self._timer is None:
             _native.Cupti.flush(SOON_LIMIT_S, synchronize=False)
             self._find_code(sink)
-            if not self._devices and sink.event_count:
-                self._devices = _native.Cupti.devices()  # takes milliseconds: not at the end
+            if sink.event_count:
+                self._list_devices(sink)  # takes milliseconds: not at the end
 
     def stop(self) -> None:
         """Report no more; what was booked stays."""
@@ -232,9 +232,18 @@ class CuptiBackend:
         clock: dict[str, int] = {}
         if self._timer is None:
             clock["clock_residual_ns"] = _native.Cupti.stats()["clock_residual_ns"]
-        self._devices = self._devices or _native.Cupti.devices()
+        self._list_devices(self._sink)
         for index, attributes in enumerate(self._devices):
             self._sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
+
+    def _list_devices(self, sink: Any) -> None:
+        """Once they are known, they stay; a driver that has lost them costs no profile."""
+        if self._devices:
+            return
+        try:
+            self._devices = _native.Cupti.devices()
+        except BackendUnavailable as error:
+            sink.warn(f"the profile does not describe its devices: {error}")
 
     def _watch_autotuning(self) -> None:
         _shared_watch().add(self._on_autotune)
