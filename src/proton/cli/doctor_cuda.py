@@ -24,6 +24,7 @@ _INJECTIONS = {
 }
 _OURS = "libproton_nvtx.so"  # what `import proton` names to NVTX, if no other tool is there
 _HW_TRACE = "cuptiActivityEnableHWTrace"
+_SUBSCRIBE = "cuptiSubscribe"
 _INSTALL_CUPTI = (
     "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), "
     "or set TRITON_CUPTI_LIB_PATH to the folder that has it"
@@ -64,7 +65,16 @@ def libraries(knobs: Knobs) -> Iterator[Finding]:
         yield Finding("libcupti", str(candidate))
     if not driver.devices() and knobs.cuda_library is None:
         return  # nobody will open one here
-    if chosen_of(candidates) is None:
+    chosen = chosen_of(candidates)
+    if chosen is not None and not _mentions(chosen.path, _SUBSCRIBE):
+        yield Finding(
+            "libcupti",
+            f"{chosen.path} is no libcupti: it has no function {_SUBSCRIBE}",
+            f"have {chosen.origin} name another, or unset it"
+            if chosen.is_named
+            else _INSTALL_CUPTI,
+        )
+    if chosen is None:
         seen = "none can be used" if candidates else "none found"
         named = next((each.origin for each in candidates if each.is_named), None)
         yield Finding(
@@ -104,7 +114,10 @@ def hw_trace(knobs: Knobs) -> Iterator[Finding]:
 
 def _mentions(path: str, name: str) -> bool:
     """Whether a library exports a name, as far as its bytes tell; it is not loaded."""
-    return name.encode() + b"\0" in Path(path).read_bytes()
+    try:
+        return name.encode() + b"\0" in Path(path).read_bytes()
+    except OSError:
+        return False
 
 
 def sampling(knobs: Knobs) -> Iterator[Finding]:

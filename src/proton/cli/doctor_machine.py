@@ -27,6 +27,8 @@ _VARIABLES = (
     "TRITON_PROFILE_METRIC_BUFFER_SIZE",
     "PROTON_DATA_FLUSH_TIMING",
     "PROTON_GRAPH_LAUNCH_TIMING",
+    "PROTON_JOURNAL_INTERVAL",
+    "PROTON_CATCH_SIGNALS",
     "PROTON_CUDA_LIBRARY",
 )
 
@@ -67,12 +69,12 @@ def _knobs() -> Knobs:
 def environment() -> Iterator[Finding]:
     """The variables that Proton understands, and whether their values can be read."""
     given = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
-    try:
-        knobs = options.read_knobs()
-    except UsageError as error:
-        yield Finding("environment", str(error), "correct it or unset it")
+    problems = options.unreadable_settings()
+    for problem in problems:
+        yield Finding("environment", problem, "correct it or unset it")
+    if problems:
         return
-    if knobs.disable:
+    if options.is_disabled():
         yield Finding(
             "environment",
             f"profiling is switched off: {', '.join(given)}",

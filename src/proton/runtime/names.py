@@ -8,6 +8,7 @@ from proton.errors import UsageError
 
 DEFAULT_PROFILE_NAME = "proton"
 STDOUT_NAMES = ("", "-")
+LONGEST_NAME_BYTES = 255  # of a file in its folder, suffix included
 
 # data kind -> the formats that can hold it, the default first
 FORMATS = {"tree": ("hatchet", "hatchet_msgpack"), "trace": ("chrome_trace", "perfetto")}

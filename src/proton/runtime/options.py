@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from proton.backends.base import BACKENDS
@@ -20,7 +21,14 @@ from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.names import DEFAULT_PROFILE_NAME, STDOUT_NAMES, fill, pick_format
+from proton.runtime.names import (
+    DEFAULT_PROFILE_NAME,
+    LONGEST_NAME_BYTES,
+    STDOUT_NAMES,
+    file_name,
+    fill,
+    pick_format,
+)
 
 CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")
@@ -44,6 +52,21 @@ _RANK_VARIABLES = (
 )
 _TRUE = ("1", "true", "yes", "on", "y")
 _FALSE = ("0", "false", "no", "off", "n", "")
+# switch or size -> its variable; those called TRITON_ are knobs of Triton's by the same name
+_SWITCHES = {
+    "disable": "TRITON_PROTON_DISABLE",
+    "enable_nvtx": "TRITON_ENABLE_NVTX",
+    "enable_hw_trace": "TRITON_ENABLE_HW_TRACE",
+    "data_flush_timing": "PROTON_DATA_FLUSH_TIMING",
+    "graph_launch_timing": "PROTON_GRAPH_LAUNCH_TIMING",
+    "catches_signals": "PROTON_CATCH_SIGNALS",
+    "interpret": "TRITON_INTERPRET",
+}
+_SIZES = {
+    "profile_buffer_size": "TRITON_PROFILE_BUFFER_SIZE",
+    "profile_metric_buffer_size": "TRITON_PROFILE_METRIC_BUFFER_SIZE",
+}
+_SIZE_DIGITS = 19  # what has fewer fits into 64 bits
 
 
 class TextMode(Protocol):
@@ -130,7 +153,7 @@ def resolve(
         backend_mode = str(parse_mode(backend_mode))  # refused now, and equal ones become equal
     return SessionOptions(
         name=name,
-        stem=None if name in STDOUT_NAMES else os.path.abspath(_fill_name(name)),
+        stem=None if name in STDOUT_NAMES else _make_stem(name, data),
         context=context,
         data=data,
         backend=backend,
@@ -139,7 +162,7 @@ def resolve(
         hook=hook,
         knobs=knobs,
         journal_interval_s=_read_seconds("PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S),
-        catches_signals=_read_bool({}, "catches_signals", "PROTON_CATCH_SIGNALS", default=True),
+        catches_signals=_read_bool({}, "catches_signals", default=True),
     )
 
 
@@ -208,6 +231,17 @@ def _split_flushing(modes: tuple[ModeText, ...], data: str) -> tuple[str, str | 
     return "+".join(str(mode) for mode in modes if mode.name != PERIODIC_FLUSHING), flush_format
 
 
+def _make_stem(name: str, data: str) -> str:
+    stem = os.path.abspath(_fill_name(name))
+    size = len(os.fsencode(os.path.basename(file_name(stem, pick_format("", data)))))
+    if size > LONGEST_NAME_BYTES:
+        raise UsageError(
+            f"name {name!r} is too long: with its suffix it has {size} bytes, and the name of a "
+            f"file may have {LONGEST_NAME_BYTES}; give a shorter one"
+        )
+    return stem
+
+
 def _fill_name(name: str) -> str:
     if "{" not in name:
         return name
@@ -235,7 +269,7 @@ def read_rank(*, strict: bool) -> int | None:
 
 def is_disabled() -> bool:
     """Whether knob or environment says that nothing is to be profiled."""
-    return _read_bool(_triton_knobs(), "disable", "TRITON_PROTON_DISABLE", default=False)
+    return _read_bool(_triton_knobs(), "disable")
 
 
 def read_knobs() -> Knobs:
@@ -247,29 +281,44 @@ def read_knobs() -> Knobs:
     knobs = _triton_knobs()
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return Knobs(
-        disable=_read_bool(knobs, "disable", "TRITON_PROTON_DISABLE", default=False),
-        enable_nvtx=_read_bool(knobs, "enable_nvtx", "TRITON_ENABLE_NVTX", default=True),
-        enable_hw_trace=_read_bool(knobs, "enable_hw_trace", "TRITON_ENABLE_HW_TRACE"),
+        disable=_read_bool(knobs, "disable"),
+        enable_nvtx=_read_bool(knobs, "enable_nvtx", default=True),
+        enable_hw_trace=_read_bool(knobs, "enable_hw_trace"),
         cupti_lib_dir=_read_text(
             knobs, "cupti_lib_dir", "TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_DIR"
         ),
         cupti_lib_blackwell_dir=_read_text(
             knobs, "cupti_lib_blackwell_dir", "TRITON_CUPTI_LIB_BLACKWELL_PATH"
         ),
-        profile_buffer_size=_read_size(knobs, "profile_buffer_size", "TRITON_PROFILE_BUFFER_SIZE"),
-        profile_metric_buffer_size=_read_size(
-            knobs, "profile_metric_buffer_size", "TRITON_PROFILE_METRIC_BUFFER_SIZE"
-        ),
-        data_flush_timing=_read_bool({}, "", "PROTON_DATA_FLUSH_TIMING"),
-        graph_launch_timing=_read_bool({}, "", "PROTON_GRAPH_LAUNCH_TIMING"),
+        profile_buffer_size=_read_size(knobs, "profile_buffer_size"),
+        profile_metric_buffer_size=_read_size(knobs, "profile_metric_buffer_size"),
+        data_flush_timing=_read_bool({}, "data_flush_timing"),
+        graph_launch_timing=_read_bool({}, "graph_launch_timing"),
         cuda_library=os.environ.get("PROTON_CUDA_LIBRARY") or None,
         cuda_home=os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or None,
         library_folders=tuple(
             filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep))
         ),
         hides_devices=visible is not None and visible.strip() in ("", "-1", "NoDevFiles"),
-        interprets=_read_bool({}, "interpret", "TRITON_INTERPRET"),
+        interprets=_read_bool({}, "interpret"),
     )
+
+
+def unreadable_settings() -> list[str]:
+    """What would stop a session: a line for each setting that cannot be read."""
+    knobs = _triton_knobs()
+    reads: list[Callable[[], object]] = [
+        *(partial(_read_bool, knobs, knob) for knob in _SWITCHES),
+        *(partial(_read_size, knobs, knob) for knob in _SIZES),
+        partial(_read_seconds, "PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S),
+    ]
+    problems = []
+    for read in reads:
+        try:
+            read()
+        except UsageError as error:
+            problems.append(str(error))
+    return problems
 
 
 def _triton_knobs() -> Mapping[str, Any]:
@@ -278,10 +327,8 @@ def _triton_knobs() -> Mapping[str, Any]:
     return getattr(knobs, "__dict__", {})
 
 
-def _read_bool(
-    knobs: Mapping[str, Any], knob: str, variable: str, *, default: bool = False
-) -> bool:
-    place, value = _find(knobs, knob, variable)
+def _read_bool(knobs: Mapping[str, Any], knob: str, *, default: bool = False) -> bool:
+    place, value = _find(knobs, knob, _SWITCHES[knob])
     text = str(value).lower()
     if value is None or text == "":
         return default
@@ -302,14 +349,14 @@ def _read_text(knobs: Mapping[str, Any], knob: str, *variables: str) -> str | No
         raise _unparsable(place, value, "a path") from None
 
 
-def _read_size(knobs: Mapping[str, Any], knob: str, variable: str) -> int:
-    place, value = _find(knobs, knob, variable)
+def _read_size(knobs: Mapping[str, Any], knob: str) -> int:
+    place, value = _find(knobs, knob, _SIZES[knob])
     text = str(value)
     if value is None or text == "":
         return 0
-    if text.isascii() and text.isdigit() and int(text) > 0:
+    if text.isascii() and text.isdigit() and len(text) < _SIZE_DIGITS and int(text) > 0:
         return int(text)
-    raise _unparsable(place, value, "a whole number of bytes above 0")
+    raise _unparsable(place, value, "a whole number of bytes above 0, of 18 digits at most")
 
 
 def _find(knobs: Mapping[str, Any], knob: str, *variables: str) -> tuple[str, Any]:

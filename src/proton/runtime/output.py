@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from proton import _native
 from proton.errors import WriteError
-from proton.runtime.names import TEXT_FORMATS, file_name
+from proton.runtime.names import LONGEST_NAME_BYTES, TEXT_FORMATS, file_name
 
 Header = Mapping[str, object]
 
@@ -120,8 +120,9 @@ def _fallbacks(path: str) -> Iterator[str]:
     base, dot, suffix = os.path.basename(path).rpartition(".")
     for folder in (tempfile.gettempdir(), os.path.expanduser("~"), os.getcwd()):
         for n in range(1000):
-            extra = f".pid_{os.getpid()}" + (f"_{n}" if n else "")
-            candidate = os.path.join(folder, f"{base}{extra}{dot}{suffix}")
+            extra = f".pid_{os.getpid()}" + (f"_{n}" if n else "") + dot + suffix
+            short = os.fsencode(base)[: LONGEST_NAME_BYTES - len(extra)].decode(errors="ignore")
+            candidate = os.path.join(folder, f"{short}{extra}")
             if not os.path.lexists(candidate):
                 yield candidate
                 break

@@ -71,7 +71,7 @@ def test_a_driver_that_is_too_old_is_a_problem(machine: Path) -> None:
 def test_every_libcupti_is_listed_with_its_verdict(machine: Path) -> None:
     add_gpu(machine)
     for folder in ("cuda", "cuda-12.8"):
-        put(machine / f"local/{folder}/lib64/libcupti.so.12", folder)
+        put(machine / f"local/{folder}/lib64/libcupti.so.12", f"{folder}\0cuptiSubscribe\0")
     first, second = doctor_cuda.libraries(Knobs())
     assert "chosen" in first.text
     assert "not needed" in second.text
@@ -89,6 +89,17 @@ def test_a_knob_that_names_nothing_is_a_problem(machine: Path) -> None:
     *_, found = doctor_cuda.libraries(Knobs(cupti_lib_dir=str(machine)))
     assert found.text == "none can be used"
     assert found.remedy == "have TRITON_CUPTI_LIB_PATH name a folder with one, or unset it"
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_chosen_file_that_is_no_libcupti_is_a_problem(machine: Path, is_named: bool) -> None:
+    add_gpu(machine)
+    path = machine / "local/cuda/lib64/libcupti.so.12"
+    put(path, "an error page of some server")
+    _, found = doctor_cuda.libraries(Knobs(cupti_lib_dir=str(path.parent) if is_named else None))
+    assert found.text == f"{path} is no libcupti: it has no function cuptiSubscribe"
+    remedy = "have TRITON_CUPTI_LIB_PATH name another" if is_named else "pip install nvidia-cuda"
+    assert found.remedy.startswith(remedy)
 
 
 def test_hardware_trace_is_spoken_of_only_where_it_is_asked_for() -> None:

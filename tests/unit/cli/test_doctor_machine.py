@@ -84,7 +84,12 @@ def test_a_variable_that_is_set_is_shown(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("TRITON_PROTON_DISABLE", "1"), ("TRITON_PROFILE_BUFFER_SIZE", "much")],
+    [
+        ("TRITON_PROTON_DISABLE", "1"),
+        ("TRITON_PROFILE_BUFFER_SIZE", "much"),
+        ("PROTON_JOURNAL_INTERVAL", "often"),
+        ("PROTON_CATCH_SIGNALS", "some"),
+    ],
 )
 def test_a_variable_in_the_way_is_a_problem(
     variable: str, value: str, monkeypatch: pytest.MonkeyPatch
@@ -93,6 +98,17 @@ def test_a_variable_in_the_way_is_a_problem(
     (finding,) = doctor_machine.environment()
     assert variable in finding.text
     assert finding.is_problem
+
+
+def test_every_variable_in_the_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("TRITON_ENABLE_NVTX", "TRITON_PROFILE_METRIC_BUFFER_SIZE", "TRITON_INTERPRET"):
+        monkeypatch.setenv(variable, "perhaps")
+    findings = list(doctor_machine.environment())
+    assert [finding.text.split()[2].partition("=")[0] for finding in findings] == [
+        "TRITON_ENABLE_NVTX",
+        "TRITON_INTERPRET",
+        "TRITON_PROFILE_METRIC_BUFFER_SIZE",
+    ]
 
 
 def test_a_folder_that_takes_no_files_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,18 @@ def test_a_name_that_no_file_can_have_is_refused(name: Any) -> None:
         options(name)
 
 
+@pytest.mark.parametrize("name", ["x" * 248, "é" * 124, "x" * 247 + "{pid}"])
+def test_a_name_that_is_too_long_is_refused_before_the_program_runs(name: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"too long: with its suffix it has \d+ bytes.* may have 255"
+    ):
+        options(name)
+
+
+def test_a_name_may_be_as_long_as_a_file_system_allows() -> None:
+    assert options("x" * 247).name == "x" * 247
+
+
 def test_an_unknown_context_is_refused_with_the_choices() -> None:
     with pytest.raises(ValueError, match="unknown context 'x'; choose one of 'python', 'shadow'"):
         options(context="x")
@@ -221,7 +233,7 @@ def test_a_boolean_that_cannot_be_read_is_refused_with_the_choices(
         is_disabled()
 
 
-@pytest.mark.parametrize("text", ["64MB", "-1", "0", "1e6", "٣"])
+@pytest.mark.parametrize("text", ["64MB", "-1", "0", "1e6", "٣", "9" * 30, "9" * 9999])
 def test_a_size_that_cannot_be_read_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_PROFILE_BUFFER_SIZE", text)
     with pytest.raises(UsageError, match=r"TRITON_PROFILE_BUFFER_SIZE=.* whole number of bytes"):
