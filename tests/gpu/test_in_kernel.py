@@ -261,13 +261,14 @@ def test_a_graph_is_read_between_replays(
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph), proton.scope("captured"):
             result = softmax()
-        for _ in range(3):
+        for _ in range(7):
             graph.replay()
         torch.cuda.synchronize()
         seen.append(result.clone())
         proton.deactivate(flushing=True)
         proton.activate()
-        graph.replay()
+        for _ in range(3):
+            graph.replay()
         torch.cuda.synchronize()
 
     profile = record(work)
@@ -276,6 +277,42 @@ def test_a_graph_is_read_between_replays(
     assert len(captured) == 1, (profile.in_kernel, profile.why())
     assert captured[0]["launches"] == 2, "one reading at the flush and one at the end"
     assert captured[0]["recorded_warps"] == 2 * 4 * ROWS
+    assert captured[0].get("replays") == 10, (captured[0]["losses"], profile.why())
+    assert captured[0]["losses"] == {"unread_replays": 8}, profile.why()
+
+
+def test_replays_are_counted_beside_cupti_and_by_no_kernel_in_the_profile(
+    torch: Any, record: Any, softmax: Any, tmp_path: Path, profile_of: Any
+) -> None:
+    graphs: list[Any] = []
+
+    def work() -> None:
+        softmax()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(20):
+                softmax()
+        for _ in range(50):
+            graph.replay()
+        torch.cuda.synchronize()
+        graphs.append(graph)
+
+    profile = record(work, cupti=True)
+    entries = [each for each in profile.in_kernel if each["context"][:1] == ["<captured_at>"]]
+    assert len(entries) == 1, (profile.in_kernel, profile.why())
+    entry = entries[0]
+    assert (entry["launches"], entry.get("replays")) == (20, 20 * 50), profile.why()
+    assert entry["losses"] == {"unread_replays": 20 * 49}, profile.why()
+    # A graph that CUPTI did not see being captured, as nobody asked it then.
+    record(work)
+    session = proton.start(str(tmp_path / "later"), backend="cupti")
+    graphs[-1].replay()
+    torch.cuda.synchronize()
+    proton.finalize(session)
+    for file in (profile.file, profile_of(tmp_path / "later.hatchet")):
+        paths = list(file.paths())
+        assert any("softmax" in path for path in paths), paths
+        assert not [path for path in paths if "proton_" in path], paths
 
 
 def test_streams_and_threads_are_told_apart_by_their_contexts(

@@ -237,6 +237,7 @@ def test_a_graph_is_read_at_each_flush_and_counts_its_last_replay(
     root, (entry,) = read()
     assert entry["context"] == ["<captured_at>", "captured"]
     assert (entry["launches"], entry["recorded_warps"]) == (2, 2 * ROWS * WARPS)
+    assert (entry["replays"], entry["losses"]) == (3, {"unread_replays": 1})
     assert node(root, "<captured_at>/captured/softmax/load")["metrics"]["cycles"] > 0
     fake_driver.replay(graph)  # its buffer is still there
 
@@ -433,3 +434,28 @@ def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
     assert TAKEN[0].grid_ctas == ROWS
     assert {region.count for region in TAKEN[0].contents.regions} == {ROWS * WARPS}
     assert [each.name for each in TAKEN[0].tensors] == ["x_ptr", "y_ptr"]
+
+
+def test_what_counts_replays_is_in_no_profile(launches: Any, fake_driver: FakeDriver) -> None:
+    stream = fake_driver.stream()
+    session = proton.start("run", backend="instrumentation")
+    fake_driver.calls.fake_capture_begin(stream)
+    launches.stream = stream
+    launch_softmax()
+    graph = fake_driver.instantiate(fake_driver.calls.fake_capture_end(stream))
+    fake_driver.replay(graph)
+    proton.finalize(session)
+    session = proton.start("later", backend="cupti")  # which did not see it being captured
+    launches.stream = None
+    fake_driver.replay(graph)
+    fake_driver.replay(graph)
+    proton.finalize(session)
+    root, *_ = json.loads(Path("later.hatchet").read_bytes())
+    found: dict[str, int] = {}
+    waiting = [root]
+    while waiting:
+        each = waiting.pop()
+        waiting += each["children"]
+        found[each["frame"]["name"]] = each["metrics"].get("count", 0)
+    assert found.pop("softmax") == 2
+    assert not [name for name in found if name.startswith("proton_")], found

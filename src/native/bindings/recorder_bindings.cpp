@@ -161,6 +161,7 @@ nb::dict sum_dict(const Session& session, const KernelSum& sum) {
   dict["device_id"] = sum.key.device_id;
   dict["launches"] = sum.launches;
   dict["dropped"] = sum.dropped;
+  dict["replays"] = sum.replays;
   dict["recorded_warps"] = sum.recorded_warps;
   dict["clock_ghz"] = sum.cycles_per_ns;
   dict["record_cycles"] = sum.record_cycles;

@@ -95,6 +95,7 @@ def _kernel(fields: _Fields) -> RecordedKernel:
         mode=fields.text("mode"),
         device_id=fields.count("device_id"),
         launches=fields.count("launches") or 0,
+        replays=fields.count("replays") or 0,
         recorded_warps=fields.count("recorded_warps") or 0,
         clock_ghz=fields.number("clock_ghz") or None,
         record_cycles=fields.number("record_cycles") or 0.0,

@@ -125,6 +125,7 @@ class RecordedKernelObject(TypedDict, total=False):
     mode: str
     device_id: int
     launches: int
+    replays: int  # of launches in graphs, read or not
     recorded_warps: int
     clock_ghz: float
     record_cycles: float

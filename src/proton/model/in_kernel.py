@@ -21,6 +21,8 @@ SPILLS = "spills"  # bytes of a thread
 SHARED = "shared"  # bytes of a CTA
 # Warps that ran while the frequency changed: by their own readings they are placed as well.
 CLOCK_CHANGES = "clock_outliers"
+# Replays of a CUDA graph whose records the next one overwrote before they were read.
+UNREAD_REPLAYS = "unread_replays"
 OCCUPANCY = "occupancy"  # warps of a multiprocessor, or a share of what it can hold
 
 
@@ -114,6 +116,8 @@ class RecordedKernel:
 
     Attributes:
         context: the path of the launch, the kernel not included.
+        launches: those whose records were read.
+        replays: of launches in CUDA graphs, read or not; 0 where none is in one.
         recorded_warps: warps whose records were read.
         clock_ghz: of the multiprocessors, as measured.
         record_cycles: what a record costs, which was taken off; 0: nothing was.
@@ -128,6 +132,7 @@ class RecordedKernel:
     mode: str = ""
     device_id: int | None = None
     launches: int = 0
+    replays: int = 0
     recorded_warps: int = 0
     clock_ghz: float | None = None
     record_cycles: float = 0.0
@@ -167,6 +172,7 @@ class RecordedKernel:
             "mode": self.mode,
             "device_id": self.device_id,
             "launches": self.launches,
+            "replays": self.replays or None,
             "recorded_warps": self.recorded_warps,
             "clock_ghz": self.clock_ghz,
             "record_cycles": self.record_cycles,

@@ -42,6 +42,7 @@ def _merge(parts: Sequence[RecordedKernel]) -> RecordedKernel:
         mode=last.mode,
         device_id=last.device_id,
         launches=sum(part.launches for part in parts),
+        replays=sum(part.replays for part in parts),
         recorded_warps=sum(part.recorded_warps for part in parts),
         clock_ghz=_mean_clock(parts),
         record_cycles=max(part.record_cycles for part in parts),

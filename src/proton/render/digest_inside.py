@@ -108,6 +108,7 @@ def _kernel(kernel: RecordedKernel) -> dict[str, Any]:
         "context": [cut_middle(name, _LETTERS) for name in kernel.context[-32:]],
         "mode": kernel.mode,
         "launches": kernel.launches,
+        "replays": kernel.replays,
         "recorded_warps": kernel.recorded_warps,
         "error_cycles": kernel.error_cycles,
         "regions": regions,

@@ -121,13 +121,19 @@ def _samples(part: Mapping[str, Any]) -> list[str]:
     return lines + (["", *table, *_more(part["more_lines"])] if len(table) > 2 else [])
 
 
+def _launches(kernel: Mapping[str, Any]) -> str:
+    if kernel["replays"]:
+        return f"read {_count(kernel['launches'])} of {_count(kernel['replays'])} replays"
+    return f"{_count(kernel['launches'])} launches"
+
+
 def _in_kernel(part: Mapping[str, Any]) -> list[str]:
     lines = ["", "## Inside kernels"]
     for kernel in part["kernels"]:
         lines += [
             "",
             f"{_code(kernel['kernel'])}, mode {_code(kernel['mode'] or 'default')}, "
-            f"{_count(kernel['launches'])} launches, {_count(kernel['recorded_warps'])} warps",
+            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps",
         ]
         lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
         if lost:

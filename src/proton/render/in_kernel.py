@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from proton.model.in_kernel import CLOCK_CHANGES, OCCUPANCY, SHARED, SPILLS, Change, RecordedKernel
+from proton.model.in_kernel import (
+    CLOCK_CHANGES,
+    OCCUPANCY,
+    SHARED,
+    SPILLS,
+    UNREAD_REPLAYS,
+    Change,
+    RecordedKernel,
+)
 from proton.model.profile import Profile
 from proton.render.names import cut_middle, display_name, printable
 from proton.render.style import RED, Style
@@ -45,10 +53,18 @@ def marks_of(kernel: RecordedKernel) -> list[str]:
     marks = []
     if harm := changes_text(kernel.harm()):
         marks.append(f"{name}: recording changed it: {harm}")
-    if lost := kernel.lost():
+    if lost := _other_losses(kernel):
         listed = ", ".join(f"{format_count(n)} {printable(kind)}" for kind, n in lost.items())
         marks.append(f"{name}: lost in-kernel: {listed}")
+    if UNREAD_REPLAYS in kernel.lost():
+        marks.append(f"{name}: {replays_text(kernel)} of its graph: a flush reads the last one")
     return marks
+
+
+def replays_text(kernel: RecordedKernel) -> str:
+    """`read 1 of 1 000 replays`: of a kernel in a graph, what its numbers are of."""
+    replays = max(kernel.replays, kernel.launches + kernel.losses.get(UNREAD_REPLAYS, 0))
+    return f"read {format_count(kernel.launches)} of {_counted(replays, 'replay')}"
 
 
 def clock_note(kernel: RecordedKernel) -> str:
@@ -69,8 +85,10 @@ def short_mark(kernels: Sequence[RecordedKernel]) -> str:
         words.append("spills")
     if any(OCCUPANCY in kernel.harm() for kernel in kernels):
         words.append("occupancy changed")
-    if any(kernel.lost() for kernel in kernels):
+    if any(_other_losses(kernel) for kernel in kernels):
         words.append("records lost")
+    if any(UNREAD_REPLAYS in kernel.lost() for kernel in kernels):
+        words.append("replays not read")
     return f"(! {', '.join(words)})" if words else ""
 
 
@@ -88,6 +106,10 @@ def wrapped(text: str, style: Style) -> list[str]:
     if style.width is None:
         return [text]
     return wrap(text, max(style.width, 40), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _other_losses(kernel: RecordedKernel) -> dict[str, int]:
+    return {kind: count for kind, count in kernel.lost().items() if kind != UNREAD_REPLAYS}
 
 
 def _amount(value: float | None) -> str:

@@ -16,7 +16,7 @@ from proton.render.bars import bar
 from proton.render.choose import choose_kernel
 from proton.render.head import head_lines
 from proton.render.heat import heat_lines
-from proton.render.in_kernel import changes_text, clock_note, marks_of, wrapped
+from proton.render.in_kernel import changes_text, clock_note, marks_of, replays_text, wrapped
 from proton.render.names import cell_width, cut_middle, display_name, pad, printable
 from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
@@ -107,7 +107,9 @@ def facts_of(kernel: RecordedKernel) -> list[str]:
     parts = [
         f"mode {printable(kernel.mode)}" if kernel.mode else "",
         f"device {kernel.device_id}" if kernel.device_id else "",
-        f"{format_count(kernel.launches)} launch{'es' * (kernel.launches != 1)}",
+        replays_text(kernel)
+        if kernel.replays
+        else f"{format_count(kernel.launches)} launch{'es' * (kernel.launches != 1)}",
         f"{format_count(kernel.recorded_warps)} warps",
         f"{kernel.clock_ghz:.3f} GHz" if kernel.clock_ghz else "",
     ]

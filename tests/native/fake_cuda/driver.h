@@ -78,13 +78,16 @@ struct Function {
   int static_shared_bytes = 0;
   int local_bytes = 0;
   Module* module = nullptr;  // of a kernel that really runs
+  size_t param_bytes = 0;    // of that one's parameter
   uint64_t cubin_crc = 1;    // of the module that it is sampled as a part of
   std::string records;       // what a launch leaves in its buffer
 };
-/// A loaded module: our only one has one kernel and a counter in device memory.
+/// A loaded module: each of ours has one kernel, and counters in device memory.
 struct Module {
-  Function reader;
-  std::atomic<uint64_t> head{0};
+  std::string text;
+  Function kernel;
+  std::atomic<uint64_t> head{0};    // of the one that reads values
+  std::vector<uint64_t> variables;  // of the one that counts replays
 };
 inline constexpr size_t kParamBytes = 48;
 

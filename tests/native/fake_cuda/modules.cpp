@@ -1,5 +1,5 @@
-/// Modules, and the one kernel that does real work here: Proton's, which reads a metric's value and
-/// writes it to a ring in host memory. "Device memory" is the host's.
+/// Modules, and the kernels that do real work here, Proton's: one reads a metric's value and writes
+/// it to a ring in host memory, one counts replays. "Device memory" is the host's.
 #include <array>
 #include <bit>
 #include <cstring>
@@ -12,6 +12,8 @@ namespace fake {
 namespace {
 
 constexpr const char* kReader = "proton_read_metric_value";
+constexpr const char* kReplayCounter = "proton_count_replay";
+constexpr int kNotFound = 500;
 
 /// The kernel's parameter, as its PTX reads it.
 struct ReaderParams {
@@ -98,7 +100,7 @@ void read_value(const ReaderParams& given, Module& module) {
 
 void keep_params(Work& work, void** kernel_params) {
   if (work.function == nullptr || work.function->module == nullptr) return;
-  std::memcpy(work.params.data(), kernel_params[0], kParamBytes);
+  std::memcpy(work.params.data(), kernel_params[0], work.function->param_bytes);
 }
 
 void execute(const Work& work, Context& context) {
@@ -106,7 +108,12 @@ void execute(const Work& work, Context& context) {
   if (work.type != kKernelNode || work.function == nullptr) return;
   sample_launch(*work.function, context);
   if (work.function->module == nullptr) return;
-  read_value(std::bit_cast<ReaderParams>(work.params), *work.function->module);
+  if (work.function->name == kReader) {
+    return read_value(std::bit_cast<ReaderParams>(work.params), *work.function->module);
+  }
+  uint64_t* counter;
+  std::memcpy(&counter, work.params.data(), sizeof(counter));
+  std::atomic_ref(*counter).fetch_add(1);
 }
 
 }  // namespace fake
@@ -116,24 +123,40 @@ using namespace fake;
 FAKE_EXPORT(cuModuleLoadData, void** module, const void* image) {
   FAKE_ENTER(cuModuleLoadData);
   constexpr int kInvalidPtx = 218;
-  if (std::string(static_cast<const char*>(image)).find(".visible .entry") == std::string::npos) {
-    return kInvalidPtx;
-  }
+  auto loaded = std::make_unique<Module>();
+  loaded->text = static_cast<const char*>(image);
+  if (loaded->text.find(".visible .entry") == std::string::npos) return kInvalidPtx;
   State& all = state();
   const std::lock_guard lock(all.mutex);
-  *module = all.modules.emplace_back(std::make_unique<Module>()).get();
+  *module = all.modules.emplace_back(std::move(loaded)).get();
   return 0;
 }
 
 FAKE_EXPORT(cuModuleGetFunction, void** function, void* module, const char* name) {
   FAKE_ENTER(cuModuleGetFunction);
-  constexpr int kNotFound = 500;
-  if (std::string(name) != kReader) return kNotFound;
   auto& one = *static_cast<Module*>(module);
-  one.reader.name = kReader;
-  one.reader.duration_ns = 2;
-  one.reader.module = &one;
-  *function = &one.reader;
+  if (one.text.find(std::string(".visible .entry ") + name + "(") == std::string::npos)
+    return kNotFound;
+  const bool is_reader = std::string(name) == kReader;
+  if (!is_reader && std::string(name) != kReplayCounter) return kNotFound;
+  one.kernel.name = is_reader ? kReader : kReplayCounter;
+  one.kernel.param_bytes = is_reader ? kParamBytes : sizeof(uint64_t);
+  one.kernel.duration_ns = 2;
+  one.kernel.module = &one;
+  *function = &one.kernel;
+  return 0;
+}
+
+FAKE_EXPORT(cuModuleGetGlobal_v2, void** address, size_t* bytes, void* module, const char* name) {
+  FAKE_ENTER(cuModuleGetGlobal_v2);
+  auto& one = *static_cast<Module*>(module);
+  const std::string declared = std::string(".u64 ") + name + "[";
+  const size_t at = one.text.find(declared);
+  if (at == std::string::npos) return kNotFound;
+  if (one.variables.empty())
+    one.variables.resize(std::stoul(one.text.substr(at + declared.size())));
+  *address = one.variables.data();
+  *bytes = one.variables.size() * sizeof(uint64_t);
   return 0;
 }
 

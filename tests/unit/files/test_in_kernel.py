@@ -26,7 +26,7 @@ OBJECT = KERNEL.to_json()
 
 
 def test_what_is_written_reads_back_equal() -> None:
-    kernels = (KERNEL, RecordedKernel("k"), replace(KERNEL, ctas=None))
+    kernels = (KERNEL, RecordedKernel("k"), replace(KERNEL, ctas=None, replays=10))
     text = json.dumps([kernel.to_json() for kernel in kernels])
     assert read_in_kernel(json.loads(text), "f") == kernels
 
@@ -99,6 +99,7 @@ def changed(path: str, value: Any) -> Any:
         ("clock_ghz", "1", "[0].clock_ghz must be a number, not '1'"),
         ("clock_ghz", float("inf"), "[0].clock_ghz must be a number, not inf"),
         ("record_cycles", -0.5, "[0].record_cycles must be zero or more, not -0.5"),
+        ("replays", -1, "[0].replays must be zero or more, not -1"),
         ("regions", {}, "[0].regions must be a list of objects, not an object"),
         ("regions.1", [], "[0].regions[1] must be an object, not a list"),
         ("regions.1.name", 1, "[0].regions[1].name must be text, not 1"),

@@ -28,6 +28,12 @@ def test_counts_and_losses_are_summed() -> None:
     assert both.regions[2].cycles == 409600.0
 
 
+def test_replays_are_summed() -> None:
+    captured = replace(KERNEL, replays=10, losses={"unread_replays": 8})
+    both = merged(captured, captured)
+    assert (both.launches, both.replays, both.losses) == (4, 20, {"unread_replays": 16})
+
+
 def test_kernels_of_other_contexts_modes_and_devices_stay_apart() -> None:
     others = [
         replace(KERNEL, context=("eval",)),

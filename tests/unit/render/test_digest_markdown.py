@@ -11,6 +11,7 @@ from proton.files.detect import open_profile
 from proton.render.digest import digest_of
 from proton.render.digest_markdown import markdown_lines
 from proton.render.view import prepare
+from tests.support.in_kernel import KERNEL
 from tests.support.profiles import profile_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -28,6 +29,19 @@ def test_every_row_of_a_table_has_the_columns_of_its_head(name: str) -> None:
         assert count == (columns or count), line
         columns = count
     assert any(line.startswith("| `") for line in lines)
+
+
+def test_of_kernels_in_graphs_it_says_how_many_replays_were_read() -> None:
+    captured = replace(KERNEL, replays=1000, losses={"unread_replays": 998})
+    profile = replace(
+        open_profile(DATA / "in_kernel.hatchet"),
+        in_kernel=(captured, replace(KERNEL, kernel="other")),
+    )
+    digest = digest_of(prepare(profile))
+    assert [each["replays"] for each in digest["in_kernel"]["kernels"]] == [1000, 0]
+    text = "\n".join(markdown_lines(digest))
+    assert "mode `ops+loops`, read 2 of 1 000 replays, 64 warps\nlost: 998 unread_replays" in text
+    assert "mode `ops+loops`, 2 launches, 64 warps" in text
 
 
 def test_names_cannot_break_a_table() -> None:

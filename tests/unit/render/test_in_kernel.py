@@ -9,6 +9,7 @@ from proton.render.in_kernel import (
     clock_note,
     in_kernel_lines,
     marks_of,
+    replays_text,
     short_mark,
     wrapped,
 )
@@ -54,6 +55,26 @@ def test_a_mark_is_a_few_words() -> None:
     assert short_mark([KERNEL]) == "(! spills, occupancy changed, records lost)"
     assert short_mark([SOUND, replace(KERNEL, losses={})]) == "(! spills, occupancy changed)"
     assert short_mark([SOUND]) == ""
+
+
+def test_replays_that_were_not_read_are_told_in_words() -> None:
+    kernel = replace(SOUND, replays=1000, losses={"unread_replays": 999})
+    assert marks_of(kernel) == [
+        "sound: read 1 of 1 000 replays of its graph: a flush reads the last one"
+    ]
+    assert short_mark([kernel]) == "(! replays not read)"
+    both = replace(kernel, launches=2, losses={"unread_replays": 997, "dropped_buffers": 1})
+    assert marks_of(both) == [
+        "sound: lost in-kernel: 1 dropped_buffers",
+        "sound: read 2 of 1 000 replays of its graph: a flush reads the last one",
+    ]
+    assert short_mark([both, SOUND]) == "(! records lost, replays not read)"
+
+
+def test_a_kernel_in_a_graph_that_was_read_at_every_replay_is_sound() -> None:
+    kernel = replace(SOUND, launches=3, replays=3)
+    assert replays_text(kernel) == "read 3 of 3 replays"
+    assert (marks_of(kernel), short_mark([kernel])) == ([], "")
 
 
 def test_a_frequency_that_changed_is_noted_and_is_no_loss() -> None:

@@ -36,6 +36,12 @@ def test_regions_are_nested_with_cost_share_and_spread() -> None:
     ]
 
 
+def test_of_a_kernel_in_a_graph_the_title_says_how_many_replays_were_read() -> None:
+    title, mark, *_ = table(replace(PLAIN, replays=1000, losses={"unread_replays": 998}))
+    assert title.startswith("matmul_kernel   mode ops+loops   read 2 of 1 000 replays   64 warps")
+    assert mark.startswith("! matmul_kernel: read 2 of 1 000 replays")
+
+
 @pytest.mark.parametrize("width", [40, 50, 60, 80, 120])
 def test_lines_keep_to_the_width(width: int) -> None:
     lines = table(replace(KERNEL, kernel="k" * 200, context=("a" * 100,)), width)

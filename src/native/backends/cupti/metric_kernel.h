@@ -7,10 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/own_kernels.h"
+
 namespace proton::cupti {
 
-/// Its name in CUPTI's records: such kernels are ours and in no profile.
-inline constexpr const char* kReaderName = "proton_read_metric_value";
 inline constexpr unsigned kReaderThreads = 32;
 
 enum class ElementKind : uint32_t {

@@ -62,6 +62,7 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
       add_replayed_read(event);
       continue;
     }
+    if (event.kind == EventKind::kKernel && event.name == kReplayCounterName) continue;
     is_asked_[pending_count_] = decoded == Decoded::kEvent;
     for (const CorrelationMap* map : maps) {
       if (map != nullptr) map->prefetch(event.correlation);

@@ -71,6 +71,10 @@ Driver Driver::open(const std::string& path) {
   library.find(driver.record_event, "cuEventRecord");
   library.find(driver.query_event, "cuEventQuery");
   library.find(driver.exchange_capture_mode, "cuThreadExchangeStreamCaptureMode");
+  library.find(driver.load_module, "cuModuleLoadData");
+  library.find(driver.find_function, "cuModuleGetFunction");
+  library.find(driver.find_global, "cuModuleGetGlobal_v2");
+  library.find(driver.launch_kernel, "cuLaunchKernel");
   return driver;
 }
 

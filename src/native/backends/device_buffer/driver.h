@@ -1,4 +1,5 @@
-/// The CUDA driver as the recorder needs it: memory, streams, events. Opened at run time; no CUPTI.
+/// The CUDA driver as the recorder needs it: memory, streams, events, a kernel. Opened at run time;
+/// no CUPTI.
 #pragma once
 
 #include <cstddef>
@@ -68,6 +69,13 @@ struct Driver {
   CudaResult (*record_event)(CudaEvent, CudaStream) = nullptr;
   CudaResult (*query_event)(CudaEvent) = nullptr;
   CudaResult (*exchange_capture_mode)(int*) = nullptr;
+  CudaResult (*load_module)(void**, const void* image) = nullptr;
+  CudaResult (*find_function)(void**, void* module, const char* name) = nullptr;
+  CudaResult (*find_global)(DeviceAddress*, size_t*, void* module, const char* name) = nullptr;
+  CudaResult (*launch_kernel)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                              unsigned block_x, unsigned block_y, unsigned block_z,
+                              unsigned shared_bytes, CudaStream, void** params,
+                              void** extra) = nullptr;
 
   /// Opens the library for the rest of the process. Throws BackendError.
   static Driver open(const std::string& path);

@@ -101,6 +101,13 @@ void KernelBook::drop(const SumKey& key) {
   ++find(key).dropped;
 }
 
+void KernelBook::add_replays(const SumKey& key, uint64_t replays) {
+  std::lock_guard lock(mutex_);
+  KernelSum& sum = find(key);
+  sum.replays += replays;
+  sum.losses.unread_replays += replays - 1;
+}
+
 std::vector<KernelSum> KernelBook::sums(int phase) const {
   std::lock_guard lock(mutex_);
   std::vector<KernelSum> found;

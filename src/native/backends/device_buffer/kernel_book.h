@@ -61,6 +61,7 @@ struct KernelSum {
   uint64_t stamp = 0;  // in order of first launch
   uint64_t launches = 0;
   uint64_t dropped = 0;  // launches whose buffer was not read
+  uint64_t replays = 0;  // of launches in graphs, read or not
   uint64_t recorded_warps = 0;
   double cycles_per_ns = 0;  // the median of the first launches
   double record_cycles = 0;
@@ -81,6 +82,8 @@ class KernelBook {
  public:
   void add(const SumKey& key, double record_cycles, const DecodedBuffer& decoded);
   void drop(const SumKey& key);  // a launch that was not read
+  /// A launch in a graph was replayed so often; the last replay is told by `add` or `drop`.
+  void add_replays(const SumKey& key, uint64_t replays);
   /// Copies of the sums of a phase, in order of their first launch.
   std::vector<KernelSum> sums(int phase) const;
   void forget_phase(int phase);

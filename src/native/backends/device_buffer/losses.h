@@ -23,6 +23,7 @@ struct Losses {
   uint64_t over_corrected = 0;      // records that followed another sooner than they should cost
   uint64_t unplaced_spans = 0;      // spans of warps without usable clocks
   uint64_t host_misfits = 0;        // buffers that ran longer than the host says their kernel did
+  uint64_t unread_replays = 0;      // of a graph: a later one has overwritten their records
 
   void add(const Losses& other);
 };
@@ -48,6 +49,7 @@ inline constexpr LossField kLossFields[] = {
     {"over_corrected", &Losses::over_corrected},
     {"unplaced_spans", &Losses::unplaced_spans},
     {"host_misfits", &Losses::host_misfits},
+    {"unread_replays", &Losses::unread_replays},
 };
 static_assert(std::size(kLossFields) * sizeof(uint64_t) == sizeof(Losses));
 

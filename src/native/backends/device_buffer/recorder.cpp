@@ -1,5 +1,5 @@
 // What runs on launching threads, and what sessions ask; the rest is in
-// recorder_{thread,reading,report}.cpp.
+// recorder_{thread,reading,graphs,report}.cpp.
 #include "backends/device_buffer/recorder.h"
 
 #include <algorithm>
@@ -150,16 +150,29 @@ DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stre
   pending.is_captured = capturing != 0;
   pending.era = era_;
   // A graph zeroes its buffer at every replay; other buffers are zeroed when they have been read.
-  if (!pending.is_scrap && (pending.is_captured || !pending.block->is_zero)) {
-    const bool was_ours = disown_(true);
-    result = driver_.set_bytes(pending.address, 0, bytes, stream);
-    disown_(was_ours);
-    driver_.check(result, "cuMemsetD8Async");
-  }
+  if (pending.is_captured || !pending.block->is_zero) prepare(pending);
   pending.block->is_zero = false;
   pending.start_ns = now_ns();
   pending_ = pending;
   return pending.address;
+}
+
+/// Puts in front of the launch what zeroes its memory and, in a graph, counts its replays. The
+/// count comes first: a kernel may be one that begins before the kernel in front of it has ended.
+void Recorder::prepare(Pending& pending) {
+  const bool was_ours = disown_(true);
+  CudaResult result = kCudaSuccess;
+  if (pending.is_captured) {
+    pending.replay_counter = pending.state->replays.add(pending.stream, result);
+    if (result != kCudaSuccess) {
+      note_problem(concat("replays of a graph are not counted: ", driver_.describe(result),
+                          "; what the last one left counts as one launch at every flush"));
+    }
+  }
+  result = pending.is_scrap ? kCudaSuccess
+                            : driver_.set_bytes(pending.address, 0, pending.bytes, pending.stream);
+  disown_(was_ours);
+  driver_.check(result, "cuMemsetD8Async");
 }
 
 std::vector<Recorder::Destination> Recorder::destinations() {
@@ -182,6 +195,7 @@ Recorder::LaunchPointer Recorder::make_launch(const Pending& pending) {
   launch->lane = pending.lane;
   launch->start_ns = pending.start_ns;
   launch->is_captured = pending.is_captured;
+  launch->replay_counter = pending.replay_counter;
   return launch;
 }
 
@@ -198,7 +212,9 @@ void Recorder::launched(uint32_t kernel, uint64_t note) {
   launch->note = note;
   launch->grid_ctas = pending.bytes / std::max<uint32_t>(known->scratch_bytes, 1);
   launch->destinations = destinations();
-  if (pending.is_scrap) {
+  launch->is_scrap = pending.is_scrap;
+  const bool is_counted = pending.replay_counter != ReplayCounters::kNone;
+  if (pending.is_scrap && !is_counted) {
     ++stats_.dropped;
     for (const auto& [target, context, phase] : launch->destinations) {
       target->book.drop({phase, kernel, context, pending.is_captured,

@@ -22,6 +22,7 @@
 #include "backends/device_buffer/block_pool.h"
 #include "backends/device_buffer/kernel_book.h"
 #include "backends/device_buffer/recording_kernel.h"
+#include "backends/device_buffer/replay_counters.h"
 #include "model/event_sink.h"
 
 namespace proton::device_buffer {
@@ -129,11 +130,12 @@ class Recorder {
   /// What the recorder has in a CUDA context. Never freed: the context may come again.
   struct ContextState {
     ContextState(const Driver& driver, CudaContext context, int device, size_t most_bytes)
-        : context(context), device(device), pool(driver, most_bytes) {}
+        : context(context), device(device), pool(driver, most_bytes), replays(driver) {}
 
     const CudaContext context;
     const int device;
     BlockPool pool;                   // with mutex_
+    ReplayCounters replays;           // with mutex_
     std::vector<CudaEvent> events;    // free ones, with mutex_
     std::vector<CudaStream> streams;  // by the number of their lane, with mutex_
     HostOffset host_offset;
@@ -171,6 +173,9 @@ class Recorder {
     int64_t end_ns = 0;  // when it was seen to have ended
     CudaResult failure = kCudaSuccess;
     bool is_captured = false;
+    uint32_t replay_counter = ReplayCounters::kNone;
+    uint64_t replays_seen = 0;  // in its counter, when it was last looked at
+    bool is_scrap = false;      // captured, and there was no memory for its records
     std::vector<Destination> destinations;
     std::vector<std::vector<std::byte>> drained;  // by slot, of kernels with a mailbox
     size_t drained_bytes = 0;
@@ -191,6 +196,7 @@ class Recorder {
     int64_t start_ns = 0;
     uint64_t era = 0;
     bool is_captured = false;
+    uint32_t replay_counter = ReplayCounters::kNone;
     bool is_scrap = false;
   };
   static thread_local Pending pending_;
@@ -201,13 +207,14 @@ class Recorder {
   CudaContext current_context();
   std::vector<Destination> destinations();
   LaunchPointer make_launch(const Pending& pending);
+  void prepare(Pending& pending);
   void queue(LaunchPointer launch);
   void give_up();
   CudaResult record_event(Launch& launch);
   static uint64_t lane_of(ContextState& state, CudaStream stream);
   void note_problem(const std::string& text);
 
-  // The thread, in recorder_{thread,reading,report}.cpp
+  // The thread, in recorder_{thread,reading,graphs,report}.cpp
   void run();
   void stop_thread();
   bool take_finished(std::vector<LaunchPointer>& waiting, std::vector<LaunchPointer>& finished);
@@ -229,6 +236,13 @@ class Recorder {
   void reuse_zeroed(ContextState& state);
   bool poll_zeroing();
   void read_graphs();
+  void read_graphs_of(ContextState& state, std::span<Launch* const> launches);
+  CudaResult read_counters(ContextState& state, std::vector<uint64_t>& counts);
+  void read_replayed(Launch& launch, std::span<const uint64_t> counts);
+  CudaResult fetch(Launch& launch);
+  static bool is_wanted(const Launch& launch);
+  static void book_replays(const Launch& launch, uint64_t replays);
+  static SumKey key_of(const Launch& launch, const Destination& destination);
   void free_memory();
   void make_current(ContextState& state);
 

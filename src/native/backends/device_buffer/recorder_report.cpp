@@ -64,6 +64,13 @@ RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& ke
 
 }  // namespace
 
+/// Replays of graphs belong to the phase that they are read in.
+SumKey Recorder::key_of(const Launch& launch, const Destination& destination) {
+  const int phase = launch.is_captured ? destination.target->flush_phase.load() : destination.phase;
+  return {phase, launch.kernel_number, destination.context, launch.is_captured,
+          static_cast<uint32_t>(launch.state->device)};
+}
+
 /// Makes sure that all records were copied. False: that cannot be, and it is dropped.
 bool Recorder::complete(Launch& launch) {
   const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
@@ -139,8 +146,7 @@ void Recorder::decode_and_report(Launch& launch, Decoder& decoder, bool is_late)
     std::lock_guard lock(mutex_);
     note_problem(concat("records of kernel ", quote(kernel.name), ": ", error.what()));
     for (const Destination& each : launch.destinations) {
-      each.target->book.drop({each.phase, launch.kernel_number, each.context, launch.is_captured,
-                              static_cast<uint32_t>(launch.state->device)});
+      each.target->book.drop(key_of(launch, each));
     }
   }
   std::lock_guard lock(mutex_);
@@ -160,10 +166,9 @@ void Recorder::report(const Launch& launch, const DecodedBuffer& decoded) {
     const std::lock_guard telling(each.target->mutex);
     if (each.target->sink == nullptr) continue;
     told.context = each.context;
-    told.phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
-    each.target->book.add(
-        {*told.phase, launch.kernel_number, each.context, launch.is_captured, told.device_id},
-        kernel.cost.cycles, decoded);
+    const SumKey key = key_of(launch, each);
+    told.phase = key.phase;
+    each.target->book.add(key, kernel.cost.cycles, decoded);
     if (each.target->options.with_spans && !decoded.is_host_time) {
       each.target->sink->on_loss(losses::kUnplacedLaunch, 1);  // on no axis that a trace has
       continue;
@@ -184,10 +189,8 @@ void Recorder::keep(const Launch& launch) {
       each.target->sink->on_loss(losses::kDroppedBuffers, 1);
       continue;
     }
-    const int phase = launch.is_captured ? each.target->flush_phase.load() : each.phase;
-    const SumKey key{phase, launch.kernel_number, each.context, launch.is_captured,
-                     static_cast<uint32_t>(launch.state->device)};
-    each.target->kept.push_back({launch.kernel_number, launch.note, launch.grid_ctas, key, bytes});
+    each.target->kept.push_back(
+        {launch.kernel_number, launch.note, launch.grid_ctas, key_of(launch, each), bytes});
     each.target->kept_bytes += bytes->size();
   }
 }
@@ -196,8 +199,7 @@ void Recorder::drop(const Launch& launch, CudaResult result) {
   for (const Destination& each : launch.destinations) {
     const std::lock_guard telling(each.target->mutex);
     if (each.target->sink == nullptr) continue;
-    each.target->book.drop({each.phase, launch.kernel_number, each.context, launch.is_captured,
-                            static_cast<uint32_t>(launch.state->device)});
+    each.target->book.drop(key_of(launch, each));
     each.target->sink->on_loss(losses::kDroppedBuffers, 1);
   }
   std::lock_guard lock(mutex_);

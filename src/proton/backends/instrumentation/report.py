@@ -42,6 +42,7 @@ def to_recorded_kernel(
         mode=kernel.records.mode,
         device_id=sum_["device_id"],
         launches=sum_["launches"],
+        replays=sum_["replays"],
         recorded_warps=sum_["recorded_warps"],
         clock_ghz=sum_["clock_ghz"] or None,
         record_cycles=sum_["record_cycles"],

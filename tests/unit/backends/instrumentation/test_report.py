@@ -36,6 +36,7 @@ def report(
         "device_id": 0,
         "launches": 2,
         "dropped": 0,
+        "replays": 0,
         "recorded_warps": 8,
         "clock_ghz": 1.5,
         "record_cycles": 20.0,
@@ -61,6 +62,14 @@ def test_regions_keep_their_parents_though_values_stand_between_them() -> None:
     assert (dot.name, dot.parent, dot.line, dot.p90) == ("dot", 0, 5, 30.0)
     assert list(made.values) == [Value("bytes", 3, 12.0, 2.0, 6.0)]
     assert (made.context, made.mode, made.error_cycles) == (("layer",), "ops", 1.5)
+
+
+def test_replays_of_a_graph_are_those_that_were_read_and_those_that_were_not() -> None:
+    made = report([], is_captured=True, launches=2, replays=10, losses={"unread_replays": 8})
+    assert made.context == ("<captured_at>", "layer")
+    assert (made.launches, made.replays, made.lost()) == (2, 10, {"unread_replays": 8})
+    assert made.to_json()["replays"] == 10
+    assert "replays" not in report([]).to_json()
 
 
 def test_numbers_of_one_name_in_two_regions_are_one_value() -> None:
