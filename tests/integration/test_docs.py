@@ -109,6 +109,18 @@ def test_the_reference_lists_every_variable_that_sessions_read() -> None:
     assert read - set(re.findall(r"`([A-Z_]+)(?:=\d)?`", page)) == set()
 
 
+def test_the_reference_lists_every_kind_of_loss() -> None:
+    native = ROOT / "src" / "native"
+    words = re.findall(r' = "([a-z_]+)"', (native / "model" / "losses.h").read_text())
+    words += re.findall(r'kClippedSpan = "([a-z_]+)"', (native / "files" / "format.h").read_text())
+    for path in (ROOT / "src" / "proton").rglob("*.py"):
+        words += re.findall(r'_(?:count|loss)\(\s*"([a-z_]+)"', path.read_text())
+    page = (ROOT / "docs" / "reference" / "file-format.md").read_text()
+    table = page.partition("\n### Losses\n")[2].partition("\n### ")[0]
+    assert set(words) <= set(re.findall("`([a-z_]+)`", table))
+    assert len(words) > 25
+
+
 def test_the_change_log_names_the_current_version() -> None:
     version = re.search(r'= "(.+)"', (ROOT / "src" / "proton" / "_version.py").read_text())
     assert version is not None
