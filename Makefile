@@ -73,7 +73,8 @@ test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
 	@echo "== pytest: all tests that need no GPU"
 	@$(PYTEST) -m "not gpu and not long" tests
 
-test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests
+test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests; 16 threads of a million launches under TSan
+	@$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON PROTON_LONG=1 sh tests/native/run.sh thread -R test_cupti_threads
 	@$(PYTEST) -m long --timeout 3600 tests
 
 test-native: test-address test-plain test-thread  ## C++ tests: plain, under ASan and under TSan
