@@ -422,6 +422,32 @@ def test_accesses_to_memory_are_listed_by_line_and_argument(launches: Any) -> No
     assert entry["launches"] == 1
 
 
+def test_counters_begin_at_zero_in_memory_that_a_smaller_launch_had(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation", mode="memory")
+    x = torch.zeros(ROWS, 64)
+    for warps in (1, 16):
+        softmax[(ROWS,)](x, x, 64, B=64, num_warps=warps)
+        proton.deactivate(session, flushing=True)  # the buffer is free again
+        proton.activate(session)
+    proton.finalize(session)
+    found = read()[1]
+    assert len(found) == 2
+    for entry in found:  # the fake kernel counts nothing, and its driver's memory is not zero
+        assert [each["accesses"] for each in entry["accesses"]] == [0, 0]
+        assert {each["bytes"] for each in entry["heat"]} <= {0}
+
+
+def test_a_launch_of_no_cta_is_none(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    x = torch.zeros(ROWS, 64)
+    softmax[(0,)](x, x, 64, B=64, num_warps=WARPS)
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert (entry["launches"], entry["losses"]) == (1, {})
+    assert root["proton"]["warnings"] == []
+
+
 def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
     TAKEN.clear()
     proton.instrument(softmax, mode=Taker())

@@ -84,7 +84,9 @@ class _Launcher:
             allocate = _allocation._profile_allocator.get()
             buffer = int(allocate(grid * size, self.metadata.profile_scratch_align, stream))
         enter_hook(launch_metadata)
-        if buffer and self.records is not None:
+        if grid == 0:
+            pass  # as Triton's: hooks are called, the driver is not
+        elif buffer and self.records is not None:
             data = write_records(self.records, grid)
             self.fake.launch_recording(function, data, buffer, stream)
         else:

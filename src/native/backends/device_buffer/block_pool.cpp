@@ -37,6 +37,10 @@ Block* BlockPool::take(size_t bytes, bool is_host, bool is_kept, CudaResult& res
   Block* block = free_[best];
   free_[best] = free_.back();
   free_.pop_back();
+  if (!block->is_zero || bytes > block->clean_bytes) {
+    block->is_zero = false;
+    block->clean_bytes = bytes;
+  }
   return block;
 }
 
@@ -63,6 +67,7 @@ bool BlockPool::add_slab(size_t block_bytes, bool is_host, bool is_kept, CudaRes
     auto block = std::make_unique<Block>(*memory);
     block->address += i * block_bytes;
     block->size_bytes = block_bytes;
+    block->clean_bytes = block->is_zero ? block_bytes : 0;
     block->slab = slabs_.size();
     free_.push_back(blocks_.emplace_back(std::move(block)).get());
   }

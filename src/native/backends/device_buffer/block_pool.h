@@ -16,8 +16,9 @@ struct Block {
   DeviceAddress address = 0;
   std::byte* host = nullptr;
   size_t size_bytes = 0;
-  bool is_zero = false;  // a new one of the device is not
-  size_t slab = 0;       // that it was cut out of
+  bool is_zero = false;  // as far as `clean_bytes`; a new one of the device is not
+  size_t clean_bytes = 0;
+  size_t slab = 0;  // that it was cut out of
 };
 
 class BlockPool {
@@ -29,6 +30,8 @@ class BlockPool {
 
   /// A free block of at least `bytes`; null: the pool has reached its limit, or memory has ended
   /// (`result` says so). `is_kept`: it will not come back, and shares its memory with no other.
+  /// Where the block is not zero, the caller zeroes those `bytes`; whoever had it before may have
+  /// zeroed fewer.
   Block* take(size_t bytes, bool is_host, bool is_kept, CudaResult& result);
   void give_back(Block* block) { free_.push_back(block); }
   /// A block that others may write to at the same time, and that nobody reads; null: no memory.

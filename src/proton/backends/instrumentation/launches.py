@@ -77,6 +77,8 @@ class Launches:
 
     def _allocate(self, size: int, alignment: int, stream: int | None) -> int:
         """Triton's call for the buffer of the launch that this thread is about to make."""
+        if size == 0:  # of no CTA: Triton calls its hooks and launches nothing
+            return 0
         calls = self._exits.calls
         if calls[-1] is not self._on_exit:
             # called first behind the launch, while its metadata still stands; a new list, as others
