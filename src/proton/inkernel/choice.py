@@ -21,15 +21,17 @@ from proton.inkernel.mode import InstrumentationMode
 
 @dataclass(frozen=True)
 class Choice:
-    """A mode, and how far its records are thinned out."""
+    """A mode, how far its records are thinned out, and whose regions of the source do not count."""
 
     mode: InstrumentationMode
     thinning: int = 0
+    without: tuple[str, ...] = ()  # kinds of kernels: "triton", "gluon"
 
     @cached_property
     def salt(self) -> str:
         """What tells kernels compiled this way from all others in Triton's caches."""
-        return f"-proton-{__version__}-{_digest_of_passes()}-{self.mode}-{self.thinning}"
+        without = "".join(f"-no-{each}" for each in self.without)
+        return f"-proton-{__version__}-{_digest_of_passes()}-{self.mode}-{self.thinning}{without}"
 
     @cached_property
     def digest(self) -> str:
@@ -56,6 +58,7 @@ class _Chosen:
     kernels: dict[int, tuple[Any, InstrumentationMode]] = field(default_factory=dict)  # by id
     thinning: dict[int, tuple[Any, int]] = field(default_factory=dict)  # likewise
     known: dict[int, Choice] = field(default_factory=dict)  # what was looked up, by id
+    without: set[str] = field(default_factory=set)  # kinds of kernels whose own regions are off
 
 
 class _OfThread(threading.local):
@@ -87,7 +90,8 @@ def _look_up(kernel: Any) -> Choice | None:
             return None
         _, own = chosen.kernels.get(id(kernel), (None, None))
         mode = own or chosen.everywhere or chosen.session
-        choice = Choice(mode, chosen.thinning.get(id(kernel), (None, 0))[1])
+        without = tuple(sorted(chosen.without)) if "default" in mode.names else ()
+        choice = Choice(mode, chosen.thinning.get(id(kernel), (None, 0))[1], without)
         return chosen.known.setdefault(id(kernel), choice)
 
 
@@ -161,7 +165,20 @@ def may_compile() -> bool:
     return _thread.may_compile
 
 
-def records_user_scopes() -> bool:
-    """Whether the regions that a kernel's source names are recorded in it."""
+def switch_semantic(name: str, *, is_on: bool) -> None:
+    """Have the regions count that the source of kernels of this kind names, or not."""
+    with lock:
+        (chosen.without.discard if is_on else chosen.without.add)(name)
+        chosen.known.clear()
+
+
+def records_user_scopes(semantic: str) -> bool:
+    """Whether the regions that a kernel's source names are recorded in it.
+
+    Args:
+        semantic: The kind of kernel: "triton" or "gluon"; empty: it is not compiled.
+    """
     choice = current()
-    return choice is not None and "default" in choice.mode.names
+    if choice is None or not semantic:
+        return False
+    return "default" in choice.mode.names and semantic not in choice.without

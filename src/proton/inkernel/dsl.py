@@ -18,13 +18,12 @@ from weakref import WeakKeyDictionary
 from proton import _triton
 from proton.errors import ScopeMismatch, SemanticError, UsageError
 from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.choice import records_user_scopes
+from proton.inkernel.choice import chosen, records_user_scopes, switch_semantic
 from proton.inkernel.emission import emit, emit_value, semantic_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEMANTICS = ("triton", "gluon")
-_enabled_semantics = set(SEMANTICS)
 # one function being compiled -> the scopes begun in it; a function's compiler is one object
 _begun: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
@@ -133,17 +132,17 @@ def end_event(event: Any, _semantic: Any = None) -> None:
 
 def enable_semantic(semantic_name: str) -> None:
     """Record regions in kernels of this kind: 'triton' or 'gluon'. Both are on from the start."""
-    _enabled_semantics.add(_checked_semantic(semantic_name))
+    switch_semantic(_checked_semantic(semantic_name), is_on=True)
 
 
 def disable_semantic(semantic_name: str) -> None:
     """Record no regions in kernels of this kind; harmless where none were."""
-    _enabled_semantics.discard(_checked_semantic(semantic_name))
+    switch_semantic(_checked_semantic(semantic_name), is_on=False)
 
 
 def enabled_semantics() -> frozenset[str]:
     """The kinds of kernels whose regions count."""
-    return frozenset(_enabled_semantics)
+    return frozenset(SEMANTICS) - chosen.without
 
 
 def _checked_semantic(name: str) -> str:
@@ -169,4 +168,4 @@ def _record_event(action: str, event: Any, semantic: Any) -> None:
 
 def _records(semantic: Any) -> bool:
     """Whether a call in a kernel with this semantic is to leave something in the code."""
-    return records_user_scopes() and semantic_name(semantic) in _enabled_semantics
+    return records_user_scopes(semantic_name(semantic))

@@ -35,7 +35,7 @@ def test_nothing_is_in_force_while_recording_is_off() -> None:
     choice.choose(None, Ops())
     assert choice.current() is None
     assert choice.salt() == ""
-    assert not choice.records_user_scopes()
+    assert not choice.records_user_scopes("triton")
 
 
 def test_the_nearest_choice_counts() -> None:
@@ -105,4 +105,4 @@ def test_a_thinned_kernel_has_another_salt_until_recording_ends() -> None:
 )
 def test_user_scopes_are_recorded_in_modes_that_have_them(mode: Default, asked: bool) -> None:
     choice.set_session(mode)
-    assert choice.records_user_scopes() is asked
+    assert choice.records_user_scopes("triton") is asked

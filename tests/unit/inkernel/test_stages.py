@@ -183,6 +183,18 @@ def test_scopes_of_the_source_leave_nothing_in_other_modes() -> None:
     assert records.record_map["regions"] == []
 
 
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+def test_a_kernel_compiled_while_its_kinds_scopes_were_off_is_not_taken_for_one_with_them() -> None:
+    with recording("default"):
+        pl.disable_semantic("triton")
+        try:
+            assert read_records(compiled(scoped, ROWS, {"BLOCK": 128}, "90").metadata) is None
+        finally:
+            pl.enable_semantic("triton")
+        assert read_records(compiled(scoped, ROWS, {"BLOCK": 128}, "90").metadata) is not None
+
+
 @triton.jit
 def left_open(x, y, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
