@@ -17,6 +17,10 @@ from proton import _triton
 Undo = Callable[[], None]
 
 
+class NoClockError(LookupError):
+    """Launches cannot be timed on their stream; the message says why."""
+
+
 def jit_function_class() -> type[Any]:
     """`triton.runtime.jit.JITFunction`; kernels in Gluon are of a class below it."""
     kind: type[Any] = importlib.import_module("triton.runtime.jit").JITFunction
@@ -158,9 +162,17 @@ def event_maker() -> Callable[[], Any] | None:
     """What makes events that time a stream: record, query, elapsed_time (ms); None: not now.
 
     They are those that Triton's own benchmarks use, on the stream that Triton launches on.
+
+    Raises:
+        NoClockError: Triton's driver has none.
     """
     driver = importlib.import_module("triton.runtime.driver").driver.active
-    interface = driver.get_device_interface()
+    try:
+        interface = driver.get_device_interface()
+    except ImportError as error:
+        raise NoClockError(f"that takes torch ({error})") from None
+    except AttributeError:
+        raise NoClockError(f"{type(driver).__name__} has no events") from None
     is_capturing = getattr(interface, "is_current_stream_capturing", None)
     if is_capturing is not None and is_capturing():
         return None

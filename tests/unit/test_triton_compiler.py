@@ -10,6 +10,7 @@ import triton
 
 from proton import _triton, _triton_compiler
 from tests.support.kernels import softmax
+from tests.support.recording import absent_gpu
 
 pytestmark = pytest.mark.matrix
 
@@ -69,3 +70,8 @@ def test_text_that_triton_refuses_is_an_error(capfd: pytest.CaptureFixture[str])
     with pytest.raises(RuntimeError):
         _triton_compiler.parse_module("module {", context)
     capfd.readouterr()
+
+
+def test_a_driver_without_events_is_said_to_have_no_clock() -> None:
+    with absent_gpu(), pytest.raises(_triton_compiler.NoClockError, match="has no events"):
+        _triton_compiler.event_maker()

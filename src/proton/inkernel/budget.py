@@ -2,7 +2,8 @@
 
 While a kernel is on trial its launches are plain and recorded in turn, between two events on the
 stream, which are asked later whether they are done: nothing waits. A kernel that is too slow is
-compiled with fewer records and tried again.
+compiled with fewer records and tried again. Launches of one kernel need not be alike: turns are
+such that both sides get the same of any pattern, and the short ones of each side are compared.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from proton import _triton_compiler
@@ -35,8 +35,8 @@ class _Trial:
     is_over: bool = False
 
     def is_next_plain(self) -> bool:
-        """Turn about; the one with fewer launches is next."""
-        return self.launches[True] < self.launches[False]
+        """Turn about, by Thue and Morse: large and small launches in turn meet both sides alike."""
+        return sum(self.launches.values()).bit_count() % 2 == 1
 
     def collect(self) -> None:
         """Take the times of launches that are done; none is waited for."""
@@ -48,7 +48,7 @@ class _Trial:
         """How many times as long a launch with records takes; None: too early to say."""
         if min(len(self.plain), len(self.recorded)) < SAMPLES:
             return None
-        return median(self.recorded) / max(median(self.plain), 1e-9)
+        return _quartile(self.recorded) / max(_quartile(self.plain), 1e-9)
 
     def again(self) -> None:
         """Forget the times of what was too slow."""
@@ -74,8 +74,13 @@ class Budgets:
         trial = self._trials.setdefault(id(kernel), _Trial(kernel))
         if trial.is_over:
             return launch()
-        make_event = _triton_compiler.event_maker()
-        if make_event is None:  # no clock, or a graph is being captured: not now
+        try:
+            make_event = _triton_compiler.event_maker()
+        except _triton_compiler.NoClockError as error:
+            trial.is_over = True
+            self._warn(f"no budget is kept: launches cannot be timed, because {error}")
+            return launch()
+        if make_event is None:  # a graph is being captured: not now
             return launch()
         trial.collect()
         self._judge(trial, chosen)
@@ -107,6 +112,10 @@ class Budgets:
                 f"kernel {name!r} slows by {(slowdown - 1) * 100:.1f} % with the fewest records, "
                 f"above its budget of {chosen.mode.budget:g} %; record less (mode 'cta')"
             )
+
+
+def _quartile(times: list[float]) -> float:
+    return sorted(times)[len(times) // 4]
 
 
 def _launch(launch: Callable[[], Any], is_plain: bool) -> Any:
