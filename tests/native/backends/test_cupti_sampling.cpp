@@ -45,6 +45,23 @@ TEST(samples_of_launches_reach_the_session_with_exact_counts) {
   expect_nothing_left();
 }
 
+TEST(samples_of_our_own_kernels_are_counted_beside_the_programs) {
+  gpu::begin_sampling();
+  FAKE(fake_sample)("k", 16, "wait", 5, 0);
+  FAKE(fake_sample)("proton_count_replay", 16, "wait", 3, 0);
+  SampledSession session;
+  gpu::launch("k");
+  for (int i = 0; i < 4; ++i) gpu::launch("proton_count_replay");
+  CHECK(session.flush());
+  const SeenMap expected{{"k+16 wait", {5, 0}}};
+  CHECK_EQ(session.sink.seen(), expected);
+  CHECK_EQ(session.sink.losses().size(), 1u);
+  CHECK_EQ(session.sink.losses().at("non_user_samples"), 12u);
+  CHECK_EQ(session.sink.event_count(), 1u);
+  session.close();
+  expect_nothing_left();
+}
+
 TEST(samples_that_come_late_arrive_with_a_flush_that_waits) {
   gpu::begin_sampling();
   gpu::set("late_samples", 1);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "backends/own_kernels.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -20,6 +21,10 @@ T* make_zeroed(size_t count) {
   auto* memory = static_cast<T*>(std::calloc(count, sizeof(T)));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+
+std::string_view name_of(const PcRecord& record) {
+  return record.function_name == nullptr ? "" : record.function_name;
 }
 
 }  // namespace
@@ -97,6 +102,8 @@ void send_records(std::span<const PcRecord> records, const ReasonTable::Numbers&
     counts.assign(part.size() * width * 2, 0);
     pcs.clear();
     for (const PcRecord& record : part) {
+      const std::string_view name = name_of(record);
+      if (is_own_kernel(name)) continue;
       uint32_t* const samples = counts.data() + pcs.size() * width * 2;
       uint32_t* const latency = samples + width;
       for (size_t i = 0; i < record.stall_count; ++i) {
@@ -106,7 +113,7 @@ void send_records(std::span<const PcRecord> records, const ReasonTable::Numbers&
         if (reason < width) (is_latency ? latency : samples)[reason] += count.samples;
       }
       pcs.push_back({record.cubin_crc,
-                     record.function_name == nullptr ? "" : record.function_name,
+                     name,
                      static_cast<uint32_t>(record.pc_offset),
                      {samples, width},
                      {latency, width}});
@@ -115,9 +122,11 @@ void send_records(std::span<const PcRecord> records, const ReasonTable::Numbers&
   }
 }
 
-uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers) {
+uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers,
+                       bool of_own) {
   uint64_t sum = 0;
   for (const PcRecord& record : records) {
+    if (is_own_kernel(name_of(record)) != of_own) continue;
     for (size_t i = 0; i < record.stall_count; ++i) {
       const StallCount& count = record.stalls[i];
       if (count.reason >= numbers.meanings.size()) continue;

@@ -58,12 +58,13 @@ class ReasonTable {
   std::vector<std::string> names_;
 };
 
-/// Calls `send` with everything in the buffer, in batches.
+/// Calls `send` with everything in the buffer but samples of our own kernels, in batches.
 void send_records(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers,
                   std::span<const std::string> reasons, uint32_t device_id,
                   const std::function<void(const SampleBatch&)>& send);
 
-/// All samples of the records, of any reason.
-uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers);
+/// The samples of the program's kernels, or of our own, of any reason.
+uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers,
+                       bool of_own);
 
 }  // namespace proton::cupti

@@ -229,11 +229,12 @@ void Sampler::take(Sampled& one, SampleBuffer& buffer) {
   const auto records = buffer.records();
   send_records(records, one.numbers, reasons_.names(), one.device_id, hooks_.send);
   if (raw.dropped_count != 0) hooks_.lose(losses::kDroppedSamples, raw.dropped_count);
-  if (raw.non_user_count != 0) hooks_.lose(losses::kNonUserSamples, raw.non_user_count);
+  const uint64_t others = raw.non_user_count + count_samples(records, one.numbers, true);
+  if (others != 0) hooks_.lose(losses::kNonUserSamples, others);
   std::lock_guard lock(mutex_);
-  stats_.samples += count_samples(records, one.numbers);
+  stats_.samples += count_samples(records, one.numbers, false);
   stats_.dropped += raw.dropped_count;
-  stats_.non_user += raw.non_user_count;
+  stats_.non_user += others;
 }
 
 void Sampler::read_all() {
