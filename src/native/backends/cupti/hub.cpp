@@ -60,9 +60,10 @@ void expect_match(const Library& library) {
 
 void expect_size(size_t bytes) {
   if (bytes >= kSmallestBufferBytes && bytes <= kLargestBufferBytes) return;
-  throw Error(ErrorKind::kUsage,
-              concat("a buffer of ", bytes, " bytes is no good for CUPTI; give from ",
-                     kSmallestBufferBytes, " (64 KiB) to ", kLargestBufferBytes, " (1 GiB)"));
+  throw Error(
+      ErrorKind::kUsage,
+      concat("a buffer of ", bytes, " bytes is no good for CUPTI; give from ", kSmallestBufferBytes,
+             " (64 KiB) to ", kLargestBufferBytes, " (1 GiB) as TRITON_PROFILE_BUFFER_SIZE"));
 }
 
 }  // namespace
