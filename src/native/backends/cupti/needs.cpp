@@ -154,6 +154,7 @@ std::string Hub::configure_migrations() {
   std::vector<UnifiedMemoryConfig> configs;
   for (int device = 0; device < count; ++device) {
     for (const uint32_t kind : {kBytesHtoD, kBytesDtoH, kBytesDtoD}) {
+      if (kind == kBytesDtoD && count == 1) continue;  // there is nowhere to go
       configs.push_back({1, kind, static_cast<uint32_t>(device), 1});
     }
   }
