@@ -77,7 +77,7 @@ class RecordingStages:
         self._name = _kernel_name(text)
         self._asked = record_names(text)
         try:
-            verify(read_module(text))
+            verify(read_module(text, self._name))
         except ProtonError as error:
             self._give_up(error, "the regions of its source are left out")
             self._asked = frozenset()

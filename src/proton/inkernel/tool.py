@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import logging
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
@@ -151,11 +150,10 @@ def launch(
         why = "; ".join(read_warnings(compiled.metadata)) or "it has nothing that the tool records"
         raise UsageError(f"tool {tool.name!r} got nothing of kernel {compiled.name!r}: {why}")
     assert tool.layout is not None
-    ctas = math.prod(grid)
+    left = _torch.bytes_of(buffers[-1])
+    ctas = len(left) // records.scratch_bytes  # of clusters, too, which the grid does not count
     ranges = tensor_ranges(getattr(kernel, "arg_names", ()), arguments)
-    buffer = ToolBuffer(
-        compiled.name, _torch.bytes_of(buffers[-1]), records.record_map, ctas, tool.layout, ranges
-    )
+    buffer = ToolBuffer(compiled.name, left, records.record_map, ctas, tool.layout, ranges)
     tool.on_buffer(buffer)
     return buffer
 

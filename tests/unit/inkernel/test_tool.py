@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -138,3 +140,29 @@ def test_launching_needs_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proton._torch.is_imported", lambda: False)
     with pytest.raises(UsageError, match="import torch first"):
         launch(Exponentials(), None, (1,))
+
+
+def test_the_ctas_of_clusters_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    from triton.runtime import _allocation
+
+    @dataclass(frozen=True)
+    class Takes(Exponentials):
+        name: str = field(default="takes", init=False)
+        layout: ClassVar[RecordLayout] = BytesLayout(64)
+
+    monkeypatch.setattr("proton._torch.is_imported", lambda: True)
+    monkeypatch.setattr("proton._torch.zeroed_buffer", lambda size, alignment: bytearray(size))
+    monkeypatch.setattr("proton._torch.synchronize", lambda: None)
+    monkeypatch.setattr("proton._torch.bytes_of", bytes)
+    described: dict[str, Any] = {
+        **{"version": 1, "mode": "", "thinning": 0, "scratch_bytes": 64, "scratch_align": 64},
+        **{"record_map": {}, "num_warps": 4, "registers": None, "plain": None, "options": {}},
+    }
+    compiled = SimpleNamespace(name="k", metadata=SimpleNamespace(proton=json.dumps(described)))
+
+    def run(*_: Any) -> Any:
+        _allocation._profile_allocator.get()(3 * 2 * 64, 64, 0)  # a grid of 3, clusters of 2
+        return compiled
+
+    assert launch(Takes(), {(3,): run}, (3,)).grid_ctas == 6
+    assert Takes.seen == [bytes(6 * 64)]
