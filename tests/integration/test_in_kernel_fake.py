@@ -203,6 +203,20 @@ def test_a_trace_has_a_lane_for_every_warp_within_the_kernels_span(launches: Any
     assert sum(lane.kind is LaneKind.WARP for lane in trace.lanes) == ROWS * WARPS
 
 
+def test_with_time_shift_regions_on_a_timeline_are_as_long_as_their_sums(launches: Any) -> None:
+    lengths = []
+    for mode in ("default", "default:optimizations=time_shift"):
+        session = proton.start("run", backend="instrumentation", data="trace", mode=mode)
+        launch_softmax()
+        proton.finalize(session)
+        events = json.loads(Path("run.chrome_trace").read_bytes())["traceEvents"]
+        warps = [each for each in events if str(each.get("tid")).startswith("warp ")]
+        assert len(warps) == 2 * ROWS * WARPS
+        lengths.append({round(each["dur"] * 1500) for each in warps})  # in cycles
+    assert all(abs(length - 200) <= 2 for length in lengths[0])
+    assert all(abs(length - 180) <= 2 for length in lengths[1])
+
+
 def test_launch_metadata_names_the_kernel_that_recorded(launches: Any) -> None:
     session = proton.start("run", backend="instrumentation", hook="triton")
     softmax.launch_metadata = lambda grid, metadata, args: {"name": f"softmax_{args['n']}"}

@@ -53,6 +53,20 @@ def test_spans_lie_on_the_clock_of_the_host_where_the_kernel_is_known() -> None:
     assert [row[:2] for row in decoded.sms()] == [(0, 1), (1, 1)]
 
 
+def test_a_record_map_may_ask_for_spans_without_what_records_cost() -> None:
+    geometry, buffer = nested_launch()
+    asked = {**RECORD_MAP, "time_shift": True}
+    raw, shifted = (
+        DeviceBuffer.decode(buffer, geometry, map_, record_cycles=20, spans=True).spans()
+        for map_ in (RECORD_MAP, asked)
+    )
+    (_, _, _, start_ns, end_ns, _), (_, _, _, shifted_start_ns, shifted_end_ns, _) = (
+        next(span for span in spans if span[0] == 0) for spans in (raw, shifted)
+    )
+    assert start_ns == shifted_start_ns, "the first record of its warp"
+    assert end_ns - shifted_end_ns == pytest.approx(4 * 20 / 1.5, abs=2)
+
+
 def test_a_launch_that_nobody_timed_is_placed_by_the_others_on_its_device() -> None:
     geometry, buffer = nested_launch()
     clock = DeviceClock()

@@ -66,7 +66,7 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_m
                        count_of(geometry, "ring_bytes")};
   const std::vector<Region> regions = regions_of(record_map);
   DecodeOptions options{.clock_bits = number_in(record_map, "clock_bits", kShortClockBits),
-                        .cost = {record_cycles, empty_cycles},
+                        .cost = {record_cycles, empty_cycles, is_shifted(record_map)},
                         .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
                         .fit = exact ? ClockFit::kExact : ClockFit::kQuick,

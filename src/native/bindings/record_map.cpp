@@ -19,6 +19,8 @@ uint32_t number_in(nb::handle mapping, const char* name, uint32_t missing) {
                                         nb::repr(value).c_str()));
 }
 
+bool is_shifted(nb::handle record_map) { return record_map.attr("get")("time_shift").is(Py_True); }
+
 /// Starts and ends of kind `event` do not nest.
 std::vector<Region> regions_of(nb::handle record_map) {
   std::vector<Region> regions;

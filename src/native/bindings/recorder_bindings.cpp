@@ -65,7 +65,7 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
     return nb::cast<std::string>(nb::str(record_map.attr("get")(key, "")));
   };
   kernel.has_mailbox = text("strategy") == "flush" && text("memory") == "global";
-  kernel.cost = {record_cycles, empty_cycles};
+  kernel.cost = {record_cycles, empty_cycles, is_shifted(record_map)};
   kernel.keeps_bytes = keeps_bytes;
   if (const std::string problem = kernel.geometry(1).problem(); !problem.empty()) {
     throw Error(ErrorKind::kUsage, concat("kernel ", quote(name), ": ", problem));

@@ -10,8 +10,9 @@ namespace proton::device_buffer {
 /// A record's instructions take `cycles` where there is work around them. Right behind another
 /// record they take longer, as they wait for its store to read its registers, which work hides.
 struct RecordCost {
-  double cycles = 0;        // 0: nothing is corrected
-  double empty_cycles = 0;  // between two records with nothing between them; 0: `cycles`
+  double cycles = 0;          // 0: nothing is corrected
+  double empty_cycles = 0;    // between two records with nothing between them; 0: `cycles`
+  bool shifts_spans = false;  // spans are placed without it, too, not only summed
 
   bool is_known() const { return cycles > 0; }
   bool is_valid() const {

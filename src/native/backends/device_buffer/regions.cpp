@@ -60,6 +60,7 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
   is_start_lost_ = is_start_lost;
   is_start_lost_in_cta_ |= is_start_lost;
   worked_ = 0;
+  first_clock_ = events.empty() ? 0 : events[0].clock;
   has_crossed_ = false;
   passages_.clear();
   const Event* before = nullptr;
@@ -104,10 +105,10 @@ void RegionMatcher::start(const Event& event) {
   if (context == kNoContext) [[unlikely]] {
     skipped_ += !is_queued;
   } else if (is_queued) {
-    queues_[event.region].starts.push_back({slot_, event, context});
+    queues_[event.region].starts.push_back({slot_, event, context, place(event)});
     queued_.push_back(event.region);
   } else {
-    open_.push_back({event, context, worked_, false});
+    open_.push_back({event, context, worked_, place(event), false});
   }
 }
 
@@ -143,7 +144,7 @@ void RegionMatcher::close(size_t at, const Event& end) {
   const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
   passages_.push_back({static_cast<uint32_t>(start.event.number), static_cast<uint32_t>(end.number),
                        start.context});
-  book(start.context, start.event, slot_, end, slot_,
+  book(start.context, {slot_, start.event.clock, start.placed}, {slot_, end.clock, place(end)},
        options_.cost.is_known() ? worked_ - start.worked : static_cast<double>(raw));
 }
 
@@ -159,10 +160,10 @@ void RegionMatcher::drop_crossed(uint32_t region) {
 void RegionMatcher::end_queued(const Event& event) {
   Queue& queue = queues_[event.region];
   if (queue.taken == queue.starts.size()) {
-    pending_ends_.push_back({slot_, event, kNoContext});
+    pending_ends_.push_back({slot_, event, kNoContext, place(event)});
     return;
   }
-  book_pair(queue.starts[queue.taken++], event, slot_);
+  book_pair(queue.starts[queue.taken++], {slot_, event, kNoContext, place(event)});
 }
 
 void RegionMatcher::note(const Event& event) {
@@ -178,7 +179,8 @@ void RegionMatcher::note(const Event& event) {
   }
   touch(at);
   if (!options_.keeps_spans) return;
-  spans_.push_back({slot_, slot_, event.clock, event.clock, event.value, at, event.kind});
+  const uint64_t placed = place(event);
+  spans_.push_back({slot_, slot_, placed, placed, event.value, at, event.kind});
 }
 
 uint32_t RegionMatcher::innermost() const {
@@ -230,27 +232,34 @@ RegionContext& RegionMatcher::touch(uint32_t context) {
   return touched;
 }
 
-/// What is under way goes on beside the records in between: only the pair itself costs.
-void RegionMatcher::book_pair(const Pending& start, const Event& end, uint64_t end_slot) {
-  const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
-  const double cycles =
-      options_.cost.is_known() ? options_.cost.without(raw, 1) : static_cast<double>(raw);
-  book(start.context, start.event, start.slot, end, end_slot, cycles);
+/// Where a span has a record of the warp at hand.
+uint64_t RegionMatcher::place(const Event& event) const {
+  const bool is_shifted = options_.cost.shifts_spans && options_.cost.is_known();
+  return is_shifted ? first_clock_ + static_cast<uint64_t>(worked_) : event.clock;
 }
 
-void RegionMatcher::book(uint32_t at, const Event& start, uint64_t start_slot, const Event& end,
-                         uint64_t end_slot, double cycles) {
+/// What is under way goes on beside the records in between: only the pair itself costs.
+void RegionMatcher::book_pair(const Pending& start, const Pending& end) {
+  const uint64_t raw =
+      end.event.clock > start.event.clock ? end.event.clock - start.event.clock : 0;
+  const double cycles =
+      options_.cost.is_known() ? options_.cost.without(raw, 1) : static_cast<double>(raw);
+  book(start.context, {start.slot, start.event.clock, start.placed},
+       {end.slot, end.event.clock, end.placed}, cycles);
+}
+
+void RegionMatcher::book(uint32_t at, const Side& start, const Side& end, double cycles) {
   const uint64_t raw = end.clock > start.clock ? end.clock - start.clock : 0;
   RegionContext& context = contexts_[at];
-  if (start_slot == slot_ && end_slot == slot_) {
+  if (start.slot == slot_ && end.slot == slot_) {
     touch(at).add(raw, cycles);
   } else {
     context.add_elsewhere(raw, cycles);
-    context.warps.push_back({start_slot, cycles, 1});
+    context.warps.push_back({start.slot, cycles, 1});
     context.is_in_order = false;
   }
   if (!options_.keeps_spans) return;
-  spans_.push_back({start_slot, end_slot, start.clock, std::max(start.clock, end.clock), 0, at,
+  spans_.push_back({start.slot, end.slot, start.placed, std::max(start.placed, end.placed), 0, at,
                     RecordKind::kStart});
 }
 
@@ -293,7 +302,7 @@ void RegionMatcher::end_cta() {
       ++(is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends);
       continue;
     }
-    book_pair(*start, end.event, end.slot);
+    book_pair(*start, end);
     ++start;
   }
   losses_->unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);

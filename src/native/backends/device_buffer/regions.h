@@ -105,12 +105,19 @@ class RegionMatcher {
     Event event;
     uint32_t context;
     double worked;    // `worked_` at its start
+    uint64_t placed;  // where its span starts
     bool is_crossed;  // what it was nested in has ended: nothing is nested in it any more
   };
   struct Pending {  // an asynchronous start or end without its other half
     uint64_t slot;
     Event event;
     uint32_t context;  // of a start
+    uint64_t placed;   // where a span has it
+  };
+  struct Side {  // a start or an end that was matched
+    uint64_t slot;
+    uint64_t clock;
+    uint64_t placed;
   };
   struct Queue {
     std::vector<Pending> starts;
@@ -139,9 +146,9 @@ class RegionMatcher {
   uint32_t innermost() const;
   /// The context of a region here; kNoContext where there are too many.
   uint32_t enter_context(uint32_t region);
-  void book(uint32_t context, const Event& start, uint64_t start_slot, const Event& end,
-            uint64_t end_slot, double cycles);
-  void book_pair(const Pending& start, const Event& end, uint64_t end_slot);
+  void book(uint32_t context, const Side& start, const Side& end, double cycles);
+  void book_pair(const Pending& start, const Pending& end);
+  uint64_t place(const Event& event) const;
   void work_until(const Event& event, const Event* before);
   RegionContext& touch(uint32_t context);
   void finish_warp();
@@ -158,6 +165,7 @@ class RegionMatcher {
   // of the warp at hand
   uint64_t slot_ = 0;
   bool is_start_lost_ = false;
+  uint64_t first_clock_ = 0;
   double worked_ = 0;  // cycles from its first record on, without what records cost
   std::vector<Open> open_;
   size_t crossed_ = 0;  // of open_

@@ -17,7 +17,7 @@ class LowerToNvidia:
 
     Needs records with a strategy and memory; leaves no op. `clock32` keeps 32 bits of the clock,
     which the reader widens; without it, 48. `sched_stores` lets the compiler move memory accesses
-    across a record's store. `time_shift` asks the reader to take out what records cost.
+    across a record's store. `time_shift` asks the reader to place spans without what records cost.
     """
 
     name: ClassVar[str] = "lower-to-nvidia"

@@ -191,6 +191,30 @@ TEST(records_under_an_asynchronous_pair_cost_it_nothing) {
   CHECK_EQ(find_region(regions_of({warp}, {5}, {20}), 5)->cycles, 80);
 }
 
+TEST(spans_are_placed_without_what_records_cost_if_asked) {
+  Warp warp;
+  warp.start(0, 0).start(1, 300).end(1, 900).mark(2, 1200);
+  warp.start(5, 1500).end(5, 1800).end(0, 3000);
+  const DecodedBuffer raw = regions_of({warp}, {5}, {9, 21});
+  const DecodedBuffer shifted = regions_of({warp}, {5}, {9, 21, true});
+  CHECK_EQ(shifted.spans.size(), 4);
+  const auto length_of = [](const DecodedBuffer& decoded, size_t at) {
+    return decoded.spans[at].end_ns - decoded.spans[at].start_ns;
+  };
+  const auto moved = [&](size_t at) { return raw.spans[at].start_ns - shifted.spans[at].start_ns; };
+  // three cycles are two nanoseconds; spans come by their ends: 1, the mark 2, 5, 0
+  CHECK_EQ(length_of(raw, 0), 400);
+  CHECK_EQ(length_of(shifted, 0), 400 - 6);
+  CHECK_EQ(moved(0), 6);
+  CHECK_EQ(moved(1), 3 * 6);
+  CHECK_EQ(moved(2), 4 * 6);
+  CHECK_EQ(length_of(shifted, 2), 200 - 6);
+  CHECK_EQ(moved(3), 0);  // from the first record on
+  CHECK_EQ(length_of(shifted, 3), 2000 - 6 * 6);
+  CHECK_EQ(find_region(raw, 0)->cycles, find_region(shifted, 0)->cycles);
+  CHECK_EQ(length_of(regions_of({warp}, {5}, {0, 0, true}), 3), 2000);  // the cost is not known
+}
+
 TEST(nesting_deeper_than_is_kept_is_counted_and_the_rest_stays_right) {
   Warp warp;
   for (uint64_t i = 0; i < 300; ++i) warp.start(0, i);
