@@ -14,8 +14,7 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     """The lines for a run's end, without the `proton: ` in front; paths as seen from `folder`."""
     lines = []
     paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
-    if ending.error:
-        lines.append(ending.error)
+    lines += ending.error.splitlines()
     if ending.is_empty:
         lines.append(f"nothing was captured: {_why_empty(ending.losses)}")
     if quiet:

@@ -48,7 +48,7 @@ class Ending:
     """What became of the session."""
 
     paths: tuple[str, ...] = ()  # the files written, in the order of their phases
-    error: str = ""  # why the profile is not where it should be, and where it is
+    error: str = ""  # why the profile is not where it should be, and where it is; a line a file
     is_empty: bool = False
     why_empty: str = ""
     losses: Mapping[str, int] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def finish() -> Ending:
     except ProtonWarning:  # warnings are errors in this process; the lines below say the same
         pass
     except (ProtonError, OSError) as failure:
-        error = str(failure)
+        error = "\n".join([str(failure), *getattr(failure, "__notes__", ())])
     finally:
         flags.command_line = False
     return Ending(tuple(recording.files.written), error, was_empty, why_empty, losses)

@@ -354,9 +354,11 @@ def _read_size(knobs: Mapping[str, Any], knob: str) -> int:
     text = str(value)
     if value is None or text == "":
         return 0
-    if text.isascii() and text.isdigit() and len(text) < _SIZE_DIGITS and int(text) > 0:
-        return int(text)
-    raise _unparsable(place, value, "a whole number of bytes above 0, of 18 digits at most")
+    if not (text.isascii() and text.isdigit() and text.strip("0")):
+        raise _unparsable(place, value, "a whole number of bytes above 0")
+    if len(text) >= _SIZE_DIGITS:
+        raise _unparsable(place, value, "a number of bytes that a machine can have")
+    return int(text)
 
 
 def _find(knobs: Mapping[str, Any], knob: str, *variables: str) -> tuple[str, Any]:

@@ -42,8 +42,9 @@ def test_losses_are_said_even_where_no_file_was_written() -> None:
 
 
 def test_a_failure_and_an_empty_profile_are_said_even_when_quiet() -> None:
-    failed, empty = lines(Ending(error="x: full", is_empty=True, paths=("/x",)), quiet=True)
-    assert failed == "x: full"
+    ending = Ending(error="x: full\ny: full", is_empty=True, paths=("/x",))
+    *failed, empty = lines(ending, quiet=True)
+    assert failed == ["x: full", "y: full"]
     assert empty.startswith("nothing was captured: the target ")
 
 

@@ -83,6 +83,16 @@ def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:
     assert Path(ending.paths[0]).exists()
 
 
+def test_the_ending_tells_of_every_phase_that_went_elsewhere(gpu: Any, tmp_cwd: Path) -> None:
+    session = command_line.start(Request(name="missing/run"))
+    gpu.launch("k")
+    proton.data.advance_phase(session)
+    gpu.launch("k")
+    lines = command_line.finish().error.splitlines()
+    assert ["run.part_0.hatchet: cannot write" in line for line in lines] == [True, False]
+    assert ["run.part_1.hatchet: cannot write" in line for line in lines] == [False, True]
+
+
 def test_the_ending_counts_losses(gpu: Any) -> None:
     command_line.start(Request(name="run"))
     gpu.launch("k")
