@@ -66,9 +66,9 @@ class _Reader:
                 self._module.aliases[found[1]] = found[2]
         elif text.startswith("}"):
             self._close(at, opens=opens)
-        elif found := _LABEL.match(text):
+        elif text[0] == "^" and (found := _LABEL.match(text)):
             self._begin_block(at, found[1])
-        elif _BRANCH_OF_OP.match(text) and opens:
+        elif opens and _BRANCH_OF_OP.match(text):
             self._open_region(at, self._last_op(at))
         else:
             self._begin_op(at, text, opens=opens, depth=depth)
@@ -139,9 +139,23 @@ class _Reader:
         return FormatError(f"{self._module.path}:{at + 1}: {problem}")
 
 
+def _is_balanced(text: str) -> bool:
+    """Whether it surely closes what it opens and no more, as most lines do."""
+    count = text.count
+    return (
+        count("(") == count(")")
+        and count("{") == count("}")
+        and count("[") == count("]")
+        and not text.startswith("}")
+        and not text.endswith("{")
+        and '"' not in text
+        and "//" not in text
+    )
+
+
 def _brackets(text: str) -> tuple[bool, int, int]:
     """Whether the line ends by opening a region; brackets it closes and opens beyond its own."""
-    if not any(mark in text for mark in "{}()[]"):
+    if _is_balanced(text):
         return False, 0, 0
     stack: list[str] = []
     closes, last = 0, ""

@@ -1,6 +1,7 @@
 #include "backends/device_buffer/decode.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/device_buffer/clock_widener.h"
 
@@ -13,7 +14,7 @@ class RecordSource {
   explicit RecordSource(const WarpBytes& warp)
       : ring_(warp.ring.data()),
         drained_(warp.drained.data()),
-        mask_(warp.ring.empty() ? 0 : warp.ring.size() / kRecordBytes - 1),
+        mask_(warp.ring.empty() ? 0 : std::bit_ceil(warp.ring.size()) / kRecordBytes - 1),
         total_(warp.header.written_bytes / kRecordBytes),
         drained_count_(std::min<uint64_t>(warp.drained.size() / kRecordBytes, total_)),
         first_kept_(total_ -

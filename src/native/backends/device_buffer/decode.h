@@ -40,8 +40,9 @@ struct Event {
   uint32_t region;  // below the number of regions
 };
 
-/// One slot of a buffer. `drained` is what the host took out of the ring while the kernel ran, in
-/// order and from the start; the ring has the rest.
+/// One slot of a buffer. `ring` is the whole of it, or no less than was written. `drained` is what
+/// the host took out of the ring while the kernel ran, in order and from the start; the ring has
+/// the rest.
 struct WarpBytes {
   Header header;
   std::span<const std::byte> ring;
@@ -58,7 +59,8 @@ struct WarpRecords {
 inline bool is_header(const Header& header, const Geometry& geometry) {
   return header.magic == kMagic && header.ring_bytes == geometry.ring_bytes &&
          header.written_bytes % kRecordBytes == 0 &&
-         (geometry.ring_bytes != 0 || header.written_bytes == 0);
+         (geometry.ring_bytes != 0 || header.written_bytes == 0) &&
+         (geometry.left_out_bytes == 0 || header.written_bytes <= geometry.kept_bytes());
 }
 
 /// The header of a slot; nothing (and a loss) where there is none.

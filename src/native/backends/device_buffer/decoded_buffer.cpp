@@ -223,7 +223,7 @@ DecodedBuffer& Decoder::decode(std::span<const std::byte> buffer, const Geometry
       __builtin_prefetch(buffer.data() + geometry.ring_offset(slot_of(at + kAhead)));
     }
     const WarpBytes warp{headers_[at],
-                         buffer.subspan(geometry.ring_offset(slot), geometry.ring_bytes),
+                         buffer.subspan(geometry.ring_offset(slot), geometry.kept_bytes()),
                          drained.empty() ? std::span<const std::byte>{} : drained[slot]};
     const uint64_t cta = slot / geometry.warp_count;
     const auto alike = static_cast<uint32_t>(slot - cta * geometry.warp_count);

@@ -73,13 +73,15 @@ static_assert(std::endian::native == std::endian::little, "records are as GPUs w
 /// How a buffer is divided.
 struct Geometry {
   uint32_t cta_count = 0;
-  uint32_t warp_count = 0;  // recorded warps of a CTA
-  uint32_t ring_bytes = 0;  // of a warp: a power of two, or 0 where only headers are written
+  uint32_t warp_count = 0;      // recorded warps of a CTA
+  uint32_t ring_bytes = 0;      // of a warp: a power of two, or 0 where only headers are written
+  uint32_t left_out_bytes = 0;  // at the end of each ring, in a copy of what was written
 
   uint64_t slot_count() const { return uint64_t{cta_count} * warp_count; }
-  uint64_t ring_offset(uint64_t slot) const { return slot * ring_bytes; }
+  uint32_t kept_bytes() const { return ring_bytes - left_out_bytes; }  // of a ring
+  uint64_t ring_offset(uint64_t slot) const { return slot * kept_bytes(); }
   uint64_t header_offset(uint64_t slot) const {
-    return slot_count() * ring_bytes + slot * kHeaderBytes;
+    return slot_count() * kept_bytes() + slot * kHeaderBytes;
   }
   /// Right where `problem` is empty.
   uint64_t size_bytes() const { return header_offset(slot_count()); }
@@ -93,6 +95,9 @@ struct Geometry {
     if (ring_bytes != 0 && (!std::has_single_bit(ring_bytes) || ring_bytes < 2 * kRecordBytes)) {
       return concat("a ring of ", ring_bytes,
                     " bytes cannot be; give 0 or a power of two from 16 on");
+    }
+    if (left_out_bytes > ring_bytes || left_out_bytes % kRecordBytes != 0) {
+      return concat("rings of ", ring_bytes, " bytes cannot lack ", left_out_bytes, " of them");
     }
     if (slot_count() > kMostBytes / (uint64_t{ring_bytes} + kHeaderBytes)) {
       return concat("a buffer of ", cta_count, " CTAs, ", warp_count, " warps and rings of ",

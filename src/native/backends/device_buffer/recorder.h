@@ -180,7 +180,9 @@ class Recorder {
     std::vector<std::vector<std::byte>> drained;  // by slot, of kernels with a mailbox
     size_t drained_bytes = 0;
     // while it is being read
-    size_t copied_ring_bytes = 0;
+    Geometry geometry{};        // of the copy
+    size_t copied_bytes = 0;    // of the buffer
+    uint32_t most_written = 0;  // bytes of its ring that a warp has used, or the whole ring
     std::byte* bytes_read = nullptr;
   };
   using LaunchPointer = std::unique_ptr<Launch>;
@@ -222,17 +224,18 @@ class Recorder {
   void watch_mailboxes(const std::vector<LaunchPointer>& waiting);
   void drain(Launch& launch);
   void read(std::vector<LaunchPointer> launches);
-  void read_batch(std::span<const LaunchPointer> launches);
-  CudaResult copy(Launch& launch, bool is_whole);
+  void read_batch(std::span<LaunchPointer> launches, std::vector<LaunchPointer>& again);
+  void plan_copy(Launch& launch, bool is_whole);
+  CudaResult copy(const Launch& launch);
   CudaResult wait_for_copies(ContextState& state);
   CudaResult reserve_staging(ContextState& state, size_t bytes);
-  bool complete(Launch& launch);
-  void decode_all(std::span<const LaunchPointer> launches);
+  bool has_room(Launch& launch);
+  void decode_all(std::span<LaunchPointer> launches, std::vector<LaunchPointer>& again);
   void decode_and_report(Launch& launch, Decoder& decoder, bool is_late);
   void report(const Launch& launch, const DecodedBuffer& decoded);
   void keep(const Launch& launch);
   void drop(const Launch& launch, CudaResult result);
-  void zero(std::span<const LaunchPointer> launches);
+  void zero(ContextState& state, std::span<const LaunchPointer> launches);
   void reuse_zeroed(ContextState& state);
   bool poll_zeroing();
   void read_graphs();
@@ -277,7 +280,7 @@ class Recorder {
   // of the thread
   CudaContext current_ = nullptr;
   std::vector<ContextState*> zeroing_;  // those with memory that is being zeroed
-  std::vector<uint32_t> most_written_;  // by kernel: bytes of a ring, so far
+  std::vector<uint32_t> expected_;      // by kernel: bytes of a ring that are used, so far
   std::array<Decoder, 4> decoders_;     // its own, then its helpers'
 };
 

@@ -96,15 +96,16 @@ void Recorder::read_replayed(Launch& launch, std::span<const uint64_t> counts) {
       each.target->book.drop(key_of(launch, each));
     return;
   }
+  plan_copy(launch, true);
+  if (launch.kernel == nullptr) return;  // dropped, and told of
   if (const CudaResult result = fetch(launch); result != kCudaSuccess) {
     book_replays(launch, replays);
     drop(launch, result);
     return;
   }
-  const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
-  if (!is_counted && !has_header(launch.bytes_read, geometry)) return;
+  if (!is_counted && !has_header(launch.bytes_read, launch.geometry)) return;
   book_replays(launch, replays);
-  if (complete(launch)) decode_and_report(launch, decoders_[0], false);
+  decode_and_report(launch, decoders_[0], false);
   if (is_counted) return;
   // Zeroed, so that it counts once.
   if (launch.block->host != nullptr) {
@@ -118,13 +119,13 @@ void Recorder::read_replayed(Launch& launch, std::span<const uint64_t> counts) {
 /// Has its bytes in host memory.
 CudaResult Recorder::fetch(Launch& launch) {
   ContextState& state = *launch.state;
-  CudaResult result = reserve_staging(state, launch.bytes);
+  CudaResult result = reserve_staging(state, launch.copied_bytes);
   if (launch.block->host != nullptr) {
     launch.bytes_read = launch.block->host + (launch.address - launch.block->address);
     return result;
   }
   launch.bytes_read = state.staging;
-  if (result == kCudaSuccess) result = copy(launch, true);
+  if (result == kCudaSuccess) result = copy(launch);
   return result == kCudaSuccess ? wait_for_copies(state) : result;
 }
 

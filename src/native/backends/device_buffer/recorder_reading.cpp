@@ -15,32 +15,63 @@ constexpr unsigned kPortable = 1;     // CU_MEMHOSTALLOC_PORTABLE
 constexpr int64_t kCopyLimitNs = 20'000'000'000;
 constexpr int64_t kCopyPollNs = 20'000;
 constexpr size_t kStagingBytes = size_t{16} << 20;
-constexpr size_t kBatch = 64;         // launches that are copied together
-constexpr uint32_t kRowBytes = 4096;  // that could be copied in the time that one more row takes
+constexpr size_t kBatch = 64;   // launches that are copied together
+constexpr uint32_t kLine = 64;  // bytes that are not worth dividing
 
 }  // namespace
 
 void Recorder::read(std::vector<LaunchPointer> launches) {
   std::stable_sort(launches.begin(), launches.end(),
                    [](const auto& a, const auto& b) { return std::less<>()(a->state, b->state); });
-  size_t first = 0;
-  while (first < launches.size()) {
-    size_t last = first, bytes = 0;
-    while (last < launches.size() && launches[last]->state == launches[first]->state &&
-           last - first < kBatch &&
-           (bytes == 0 || bytes + launches[last]->bytes <= kStagingBytes)) {
-      bytes += launches[last++]->bytes;
+  while (!launches.empty()) {
+    std::vector<LaunchPointer> again;
+    size_t first = 0;
+    while (first < launches.size()) {
+      size_t last = first, bytes = 0;
+      for (; last < launches.size() && last - first < kBatch; ++last) {
+        Launch& launch = *launches[last];
+        if (launch.state != launches[first]->state) break;
+        plan_copy(launch, false);
+        if (last > first && bytes + launch.copied_bytes > kStagingBytes) break;
+        bytes += launch.copied_bytes;
+      }
+      read_batch(std::span(launches).subspan(first, last - first), again);
+      first = last;
     }
-    read_batch(std::span(launches).subspan(first, last - first));
-    first = last;
+    launches = std::move(again);
   }
 }
 
-void Recorder::read_batch(std::span<const LaunchPointer> launches) {
+/// How much of a buffer is to be copied: headers, and of rings as much as launches of the kernel
+/// have used so far, without what lies between; or the whole.
+void Recorder::plan_copy(Launch& launch, bool is_whole) {
+  launch.copied_bytes = 0;
+  if (launch.kernel == nullptr || !has_room(launch)) return;
+  launch.geometry = launch.kernel->geometry(launch.grid_ctas);
+  if (launch.block->host != nullptr) return;
+  if (expected_.size() <= launch.kernel_number) {
+    expected_.resize(launch.kernel_number + 1, UINT32_MAX);
+  }
+  const uint32_t expected = expected_[launch.kernel_number], ring = launch.geometry.ring_bytes;
+  if (launch.kernel->keeps_bytes) {
+    launch.copied_bytes = launch.bytes;
+    return;
+  }
+  if (!is_whole && expected < ring) {
+    launch.geometry.left_out_bytes = ring - std::min(ring, (expected + kLine - 1) / kLine * kLine);
+  }
+  launch.copied_bytes = launch.geometry.size_bytes();
+}
+
+/// One copy of them all; `again` gets those of which it turned out to be too little.
+void Recorder::read_batch(std::span<LaunchPointer> launches, std::vector<LaunchPointer>& again) {
   ContextState& state = *launches[0]->state;
   make_current(state);
+  const auto place = [](const Launch& launch) {
+    return (launch.copied_bytes + kLine - 1) / kLine * kLine;
+  };
   size_t bytes = 0;
-  for (const LaunchPointer& launch : launches) bytes += launch->bytes;
+  for (const LaunchPointer& launch : launches) bytes += place(*launch);
   CudaResult result = reserve_staging(state, bytes);
   std::byte* at = state.staging;
   for (const LaunchPointer& launch : launches) {
@@ -50,22 +81,23 @@ void Recorder::read_batch(std::span<const LaunchPointer> launches) {
       continue;
     }
     launch->bytes_read = at;
-    at += launch->bytes;
-    if (result == kCudaSuccess) result = copy(*launch, false);
+    at += place(*launch);
+    if (result == kCudaSuccess) result = copy(*launch);
   }
   if (result == kCudaSuccess) result = wait_for_copies(state);
   if (result == kCudaSuccess) {
-    decode_all(launches);
-  } else {
-    for (const LaunchPointer& launch : launches) {
-      drop(*launch, result);
-      driver_.destroy_event(launch->event);
-    }
-  }
-  if (result == kCudaSuccess) {
+    const size_t before = again.size();
+    decode_all(launches, again);
     reuse_zeroed(state);  // the copies came behind
-    zero(launches);
+    zero(state, launches);
     if (std::ranges::find(zeroing_, &state) == zeroing_.end()) zeroing_.push_back(&state);
+    std::lock_guard lock(mutex_);
+    stats_.in_flight -= launches.size() - (again.size() - before);
+    return;
+  }
+  for (const LaunchPointer& launch : launches) {
+    drop(*launch, result);
+    driver_.destroy_event(launch->event);
   }
   std::lock_guard lock(mutex_);
   stats_.in_flight -= launches.size();
@@ -91,36 +123,27 @@ CudaResult Recorder::reserve_staging(ContextState& state, size_t bytes) {
   return kCudaSuccess;
 }
 
-/// Headers, and of rings as much as launches of the kernel have used so far; or the whole of them.
-CudaResult Recorder::copy(Launch& launch, bool is_whole) {
-  const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
+CudaResult Recorder::copy(const Launch& launch) {
   const CudaStream stream = launch.state->side_stream;
-  if (most_written_.size() <= launch.kernel_number) {
-    most_written_.resize(launch.kernel_number + 1, UINT32_MAX);
+  const Geometry& geometry = launch.geometry;
+  if (geometry.left_out_bytes == 0) {
+    return driver_.copy_to_host(launch.bytes_read, launch.address, launch.copied_bytes, stream);
   }
-  const uint32_t expected = most_written_[launch.kernel_number];
-  const uint64_t size = launch.kernel->keeps_bytes ? launch.bytes : geometry.size_bytes();
-  const uint64_t rings = geometry.header_offset(0);
-  launch.copied_ring_bytes =
-      is_whole || expected > geometry.ring_bytes - std::min(geometry.ring_bytes, kRowBytes)
-          ? geometry.ring_bytes
-          : expected;
-  if (launch.copied_ring_bytes == geometry.ring_bytes) {
-    return driver_.copy_to_host(launch.bytes_read, launch.address, size, stream);
-  }
-  if (launch.copied_ring_bytes > 0) {
+  if (geometry.kept_bytes() > 0) {
     Copy2d rows;
     rows.source_device = launch.address;
     rows.target_host = launch.bytes_read;
-    rows.source_pitch = rows.target_pitch = geometry.ring_bytes;
-    rows.width_bytes = launch.copied_ring_bytes;
+    rows.source_pitch = geometry.ring_bytes;
+    rows.target_pitch = rows.width_bytes = geometry.kept_bytes();
     rows.height = geometry.slot_count();
     if (const CudaResult result = driver_.copy_rows(&rows, stream); result != kCudaSuccess) {
       return result;
     }
   }
-  return driver_.copy_to_host(launch.bytes_read + rings, launch.address + rings, size - rings,
-                              stream);
+  const uint64_t headers = geometry.header_offset(0);
+  return driver_.copy_to_host(launch.bytes_read + headers,
+                              launch.address + geometry.slot_count() * geometry.ring_bytes,
+                              geometry.size_bytes() - headers, stream);
 }
 
 CudaResult Recorder::wait_for_copies(ContextState& state) {
@@ -136,18 +159,34 @@ CudaResult Recorder::wait_for_copies(ContextState& state) {
   return result;
 }
 
-/// Has the memory of launches of one context zeroed.
-void Recorder::zero(std::span<const LaunchPointer> launches) {
-  ContextState& state = *launches[0]->state;
+/// Has the memory of launches of one context zeroed, neighbours together; null: a launch that needs
+/// its memory yet.
+void Recorder::zero(ContextState& state, std::span<const LaunchPointer> launches) {
+  std::vector<const Launch*> used;
   for (const LaunchPointer& launch : launches) {
-    if (launch->block->host != nullptr) {
-      std::memset(launch->block->host + (launch->address - launch->block->address), 0,
-                  launch->bytes);
-    } else if (driver_.set_bytes(launch->address, 0, launch->bytes, state.side_stream) !=
-               kCudaSuccess) {
+    if (launch == nullptr) continue;
+    if (launch->block->host == nullptr) {
+      used.push_back(launch.get());
+      continue;
+    }
+    std::memset(launch->block->host + (launch->address - launch->block->address), 0, launch->bytes);
+    state.zeroing.emplace_back(launch->block, launch->event);
+  }
+  std::ranges::sort(used, {}, [](const Launch* launch) { return launch->block->address; });
+  for (size_t first = 0, last = 0; first < used.size(); first = last) {
+    const Block& start = *used[first]->block;
+    size_t bytes = 0;
+    while (last < used.size() && used[last]->block->slab == start.slab &&
+           used[last]->block->address == start.address + bytes) {
+      bytes += used[last++]->block->size_bytes;
+    }
+    if (driver_.set_bytes(start.address, 0, bytes, state.side_stream) != kCudaSuccess) {
       continue;  // the context is gone, and the memory with it
     }
-    state.zeroing.emplace_back(launch->block, launch->event);
+    for (size_t at = first; at < last; ++at) {
+      used[at]->block->clean_bytes = used[at]->block->size_bytes;
+      state.zeroing.emplace_back(used[at]->block, used[at]->event);
+    }
   }
   driver_.record_event(state.side_event, state.side_stream);
 }

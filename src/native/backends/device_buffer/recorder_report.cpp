@@ -15,11 +15,11 @@ constexpr CudaResult kInvalidValue = 1;
 constexpr size_t kMany = 8;  // launches that wait to be decoded
 
 /// Bytes of its ring that some warp has used, or the whole ring.
-uint32_t most_written(std::span<const std::byte> buffer, const Geometry& geometry) {
+uint32_t most_written(const std::byte* buffer, const Geometry& geometry) {
   uint32_t most = 0;
   for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
     Header header;
-    std::memcpy(&header, buffer.data() + geometry.header_offset(slot), sizeof(header));
+    std::memcpy(&header, buffer + geometry.header_offset(slot), sizeof(header));
     if (header.magic == kMagic) most = std::max(most, header.written_bytes);
   }
   return std::min(most, geometry.ring_bytes);
@@ -71,40 +71,28 @@ SumKey Recorder::key_of(const Launch& launch, const Destination& destination) {
           static_cast<uint32_t>(launch.state->device)};
 }
 
-/// Makes sure that all records were copied. False: that cannot be, and it is dropped.
-bool Recorder::complete(Launch& launch) {
-  const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
-  if (geometry.size_bytes() > launch.bytes) {
-    drop(launch, kInvalidValue);
-    return false;
-  }
-  if (launch.block->host != nullptr) return true;
-  const uint32_t used = most_written({launch.bytes_read, launch.bytes}, geometry);
-  uint32_t& expected = most_written_[launch.kernel_number];
-  if (used > launch.copied_ring_bytes) {
-    CudaResult result = copy(launch, true);
-    if (result == kCudaSuccess) result = wait_for_copies(*launch.state);
-    if (result != kCudaSuccess) {
-      drop(launch, result);
-      return false;
-    }
-  }
-  expected = expected == UINT32_MAX ? used : std::max(expected, used);
-  return true;
+/// Whether the buffer is as large as its kernel says. False: it is dropped, and nobody's any more.
+bool Recorder::has_room(Launch& launch) {
+  if (launch.kernel->geometry(launch.grid_ctas).size_bytes() <= launch.bytes) return true;
+  drop(launch, kInvalidValue);
+  launch.kernel = nullptr;
+  return false;
 }
 
 /// With some help where there are many, so that launches are not read slower than they are made;
-/// then clocks are fitted roughly whatever that costs them.
-void Recorder::decode_all(std::span<const LaunchPointer> launches) {
-  std::vector<Launch*> ready;
-  for (const LaunchPointer& launch : launches) {
-    if (launch->kernel != nullptr && complete(*launch)) ready.push_back(launch.get());
-  }
-  const bool is_late = ready.size() >= kMany;
+/// then clocks are fitted roughly whatever that costs them. `again` gets those of which too little
+/// was copied; from now on more is.
+void Recorder::decode_all(std::span<LaunchPointer> launches, std::vector<LaunchPointer>& again) {
+  const bool is_late = launches.size() >= kMany;
   std::atomic<size_t> next{0};
   const auto work = [&](Decoder& decoder) {
-    for (size_t at = next++; at < ready.size(); at = next++) {
-      decode_and_report(*ready[at], decoder, is_late);
+    for (size_t at = next++; at < launches.size(); at = next++) {
+      Launch& launch = *launches[at];
+      if (launch.kernel == nullptr) continue;
+      launch.most_written = most_written(launch.bytes_read, launch.geometry);
+      if (launch.most_written <= launch.geometry.kept_bytes()) {
+        decode_and_report(launch, decoder, is_late);
+      }
     }
   };
   const size_t cores = std::max(1u, std::thread::hardware_concurrency() / 4);
@@ -114,12 +102,19 @@ void Recorder::decode_all(std::span<const LaunchPointer> launches) {
   }
   work(decoders_[0]);
   for (std::thread& helper : helpers) helper.join();
+  for (LaunchPointer& launch : launches) {
+    if (launch->kernel == nullptr || launch->block->host != nullptr) continue;
+    uint32_t& expected = expected_[launch->kernel_number];
+    const uint32_t used = launch->most_written;
+    expected = expected == UINT32_MAX ? used : std::max(expected, used);
+    if (used > launch->geometry.kept_bytes()) again.push_back(std::move(launch));
+  }
 }
 
 void Recorder::decode_and_report(Launch& launch, Decoder& decoder, bool is_late) {
   const RecordingKernel& kernel = *launch.kernel;
-  const Geometry geometry = kernel.geometry(launch.grid_ctas);
-  const std::span<const std::byte> bytes(launch.bytes_read, launch.bytes);
+  const Geometry& geometry = launch.geometry;
+  const std::span<const std::byte> bytes(launch.bytes_read, geometry.size_bytes());
   const int64_t started_ns = now_ns();
   DecodeOptions options;
   options.clock_bits = kernel.clock_bits;
@@ -137,8 +132,7 @@ void Recorder::decode_and_report(Launch& launch, Decoder& decoder, bool is_late)
   std::vector<std::span<const std::byte>> drained(launch.drained.begin(), launch.drained.end());
   try {
     const DecodedBuffer& decoded =
-        decoder.decode(bytes.first(std::min(bytes.size(), geometry.size_bytes())), geometry,
-                       kernel.regions, options, drained);
+        decoder.decode(bytes, geometry, kernel.regions, options, drained);
     if (decoded.cycles_per_ns > 0) launch.state->cycles_per_ns = decoded.cycles_per_ns;
     report(launch, decoded);
     if (kernel.keeps_bytes) keep(launch);

@@ -7,7 +7,7 @@ return the lanes' values are summed and added to the warp's counters in the prof
 from __future__ import annotations
 
 from proton.inkernel import layout
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_body
 from proton.inkernel.llvm.counting import Phi, place_values
 from proton.inkernel.llvm.module import Kernel
 from proton.inkernel.llvm.plan import BufferPlan
@@ -61,7 +61,7 @@ def count_accesses(kernel: Kernel, sites: Sites, *, records_all: bool = False) -
     `opening` gives the values that the replacements use.
     """
     recorded = "true" if records_all else RECORDED
-    bodies = [[read_carrier(line) or line for line in block.lines] for block in kernel.blocks]
+    bodies = [read_body(block.lines) for block in kernel.blocks]
     order = [block.name for block in kernel.blocks]
     predecessors = kernel.predecessors()
     last: list[dict[str, str]] = [{} for _ in sites]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.layout import RECORD_BYTES
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.module import Kernel, LlvmModule
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.sites import find_sites
@@ -88,8 +88,9 @@ def most_records(kernel: Kernel) -> int | None:
     successors = {block.name: block.successors() for block in kernel.blocks}
     count = 0
     for block in kernel.blocks:
-        carriers = [each for each in map(read_carrier, block.lines) if each is not None]
-        here = sum(1 + (each.action == "value") for each in carriers if each.is_record)
+        here = sum(
+            1 + (each.action == "value") for each in read_carriers(block.lines) if each.is_record
+        )
         if here and _comes_back(block.name, successors):
             return None
         count += here
@@ -112,5 +113,6 @@ def _comes_back(name: str, successors: Mapping[str, list[str]]) -> bool:
 
 def has_records(module: LlvmModule) -> bool:
     """Whether the kernel has records, not only an opening and a closing."""
-    carriers = (read_carrier(line) for block in module.kernel.blocks for line in block.lines)
-    return any(carrier.is_record for carrier in carriers if carrier is not None)
+    return any(
+        each.is_record for block in module.kernel.blocks for each in read_carriers(block.lines)
+    )

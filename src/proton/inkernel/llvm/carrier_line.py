@@ -7,7 +7,7 @@ the bytes written so far that a record takes once it has a strategy.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from proton.errors import InstrumentationError
@@ -100,3 +100,15 @@ def read_carrier(line: str) -> CarrierLine | None:
         group=matched["group"] or "",
         indent=matched["indent"],
     )
+
+
+def read_carriers(lines: Iterable[str]) -> Iterator[CarrierLine]:
+    """The ops that `lines` carry."""
+    for line in lines:
+        if MARK in line and (carrier := read_carrier(line)):  # most lines are none: no call
+            yield carrier
+
+
+def read_body(lines: Iterable[str]) -> list[str | CarrierLine]:
+    """`lines`, those that carry an op of ours as such."""
+    return [(MARK in line and read_carrier(line)) or line for line in lines]

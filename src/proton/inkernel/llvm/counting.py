@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from proton.errors import InstrumentationError
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_body
 from proton.inkernel.llvm.module import Block, Kernel, LlvmModule
 
 START = "0"
@@ -87,7 +87,7 @@ def thread_records(module: LlvmModule, op: str, attributes: Mapping[str, str]) -
         InstrumentationError: records of the kernel have a strategy already.
     """
     blocks = module.kernel.blocks
-    bodies = [[read_carrier(line) or line for line in block.lines] for block in blocks]
+    bodies = [read_body(block.lines) for block in blocks]
     ops = {each.op for body in bodies for each in body if isinstance(each, CarrierLine)}
     if not ops:
         return

@@ -9,7 +9,7 @@ from proton.errors import InstrumentationError
 from proton.inkernel import layout
 from proton.inkernel.llvm.access_counting import count_accesses, opening
 from proton.inkernel.llvm.accesses import find_uncovered
-from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_body
 from proton.inkernel.llvm.helpers import common_text
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.llvm.module import LlvmModule
@@ -63,9 +63,8 @@ def lower(
     emitter = _Emitter(plan, regions, sites, scratch)
     for block in kernel.blocks:
         lines: list[str] = []
-        for line in block.lines:
-            op = read_carrier(line)
-            lines += [line] if op is None else emitter.lines(op)
+        for each in read_body(block.lines):
+            lines += [each] if isinstance(each, str) else emitter.lines(each)
         block.lines = lines
     if plan.stage and not module.has(f"{SHARED} = "):
         module.prologue.append(f"{SHARED} = external addrspace(3) global [0 x i8], align 16\n")

@@ -40,18 +40,27 @@ class Block:
 
     def successors(self) -> list[str]:
         """Names of the blocks it may jump to, one per edge."""
-        for at in range(len(self.lines) - 1, -1, -1):
-            text = self.lines[at].lstrip()
-            if text.startswith(("br ", "switch ")):
-                return [name for line in self.lines[at:] for name in _TARGET.findall(line)]
-        return []
+        first = last = self._last_line()
+        while first > 0 and self.lines[last].lstrip().startswith("]"):  # of a switch
+            first -= 1
+            if self.lines[first].lstrip().startswith("switch "):
+                break
+        if not self.lines or not self.lines[first].lstrip().startswith(("br ", "switch ")):
+            return []
+        jump = self.lines[first : last + 1]
+        return [name for line in jump for name in _TARGET.findall(line)]
 
     def returns_at(self) -> int | None:
         """Index of its `ret`; None for a block that ends otherwise."""
-        for at in range(len(self.lines) - 1, -1, -1):
-            if self.lines[at].lstrip().startswith("ret "):
-                return at
-        return None
+        at = self._last_line()
+        return at if self.lines and self.lines[at].lstrip().startswith("ret ") else None
+
+    def _last_line(self) -> int:
+        """Index of the last line that is neither empty nor a comment; 0 without one."""
+        at = len(self.lines) - 1
+        while at > 0 and self.lines[at].lstrip()[:1] in ("", ";"):
+            at -= 1
+        return max(at, 0)
 
 
 @dataclass
@@ -115,7 +124,8 @@ class LlvmModule:
 
     def __init__(self, text: str, path: str = "<llvm>") -> None:
         lines = text.split("\n")
-        starts = [at for at, line in enumerate(lines) if _KERNEL.match(line)]
+        functions = [at for at, line in enumerate(lines) if line.startswith("define ")]
+        starts = [at for at in functions if _KERNEL.match(lines[at])]
         if len(starts) != 1:
             raise InstrumentationError(
                 f"{path}: has {len(starts)} kernels (functions that are ptx_kernel or "
@@ -184,7 +194,7 @@ def _read_kernel(header: str, body: list[str]) -> Kernel:
     block = Block(str(max(numbers) + 1 if numbers else 0), None)
     blocks = [block]
     for line in body:
-        if label := _LABEL.match(line):
+        if line[:1] > " " and (label := _LABEL.match(line)):
             if blocks == [block] and block.label is None and not any(map(str.strip, block.lines)):
                 blocks.clear()
             block = Block(label["name"], line)

@@ -8,7 +8,7 @@ from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier, read_carriers
 from proton.inkernel.llvm.module import LlvmModule
 
 ALIGNED_RING_LIMIT = 1 << 16  # bytes; larger rings are not aligned to their size
@@ -141,7 +141,7 @@ def find_init(module: LlvmModule) -> tuple[int, CarrierLine] | None:
         carrier = read_carrier(line)
         if carrier is not None and carrier.op == "init" and "strategy" in carrier.attributes:
             return at, carrier
-    if any(read_carrier(line) for block in module.kernel.blocks for line in block.lines):
+    if any(True for block in module.kernel.blocks for _ in read_carriers(block.lines)):
         raise InstrumentationError(
             f"kernel {module.kernel.name!r}: records have no strategy yet; run "
             "lower-records-circular or lower-records-flush first"

@@ -8,7 +8,7 @@ from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.debug_info import DebugInfo
 from proton.inkernel.llvm.module import Kernel, LlvmModule
 
@@ -77,10 +77,7 @@ def find_regions(module: LlvmModule) -> Regions:
 
 def _records(kernel: Kernel) -> Iterator[CarrierLine]:
     for block in kernel.blocks:
-        for line in block.lines:
-            carrier = read_carrier(line)
-            if carrier is not None and carrier.is_record:
-                yield carrier
+        yield from (each for each in read_carriers(block.lines) if each.is_record)
 
 
 def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
@@ -122,9 +119,8 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
         if name in seen:
             continue
         seen.add(name)
-        for line in blocks[name].lines:
-            carrier = read_carrier(line)
-            if carrier is None or not carrier.is_record:
+        for carrier in read_carriers(blocks[name].lines):
+            if not carrier.is_record:
                 continue
             if carrier.action != "end" and carrier.name not in placed:
                 placed.add(carrier.name)

@@ -9,7 +9,7 @@ from typing import Any
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
 from proton.inkernel.llvm.accesses import READS
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.llvm_types import split_list, value_of
 from proton.inkernel.llvm.module import Kernel
 
@@ -101,9 +101,8 @@ def find_sites(kernel: Kernel) -> Sites:
     """
     sites = Sites(bases=_pointers(kernel))
     for block in kernel.blocks:
-        for line in block.lines:
-            carrier = read_carrier(line)
-            if carrier is None or carrier.op != "access":
+        for carrier in read_carriers(block.lines):
+            if carrier.op != "access":
                 continue
             sites.has_addresses |= len(operands_of(carrier)) == 2
             if (key := _key(carrier)) not in sites.by_key:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from proton.errors import InstrumentationError
-from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
+from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.counting import START
 from proton.inkernel.llvm.module import Block, Kernel, LlvmModule
 
@@ -41,7 +41,7 @@ def verify(module: LlvmModule) -> None:
 
 
 def _ops(block: Block) -> list[CarrierLine]:
-    return [op for line in block.lines if (op := read_carrier(line)) is not None]
+    return list(read_carriers(block.lines))
 
 
 def _broken(kernel: Kernel, block: Block, what: str) -> InstrumentationError:

@@ -13,8 +13,8 @@ using proton::Error;
 namespace {
 
 /// 10 CTAs of 2 warps; warp n (from 1) spends 10 n cycles in region 0, in two passages.
-Buffer spread_buffer() {
-  Buffer buffer({10, 2, 64});
+Buffer spread_buffer(uint32_t left_out_bytes = 0) {
+  Buffer buffer({10, 2, 64, left_out_bytes});
   for (uint32_t slot = 0; slot < 20; ++slot) {
     const uint64_t cycles = 10 * (slot + 1);
     Warp warp;
@@ -80,6 +80,26 @@ bool is_same(const DecodedBuffer& a, const DecodedBuffer& b) {
 }
 
 }  // namespace
+
+TEST(a_copy_without_what_no_warp_wrote_says_the_same) {
+  const DecodedBuffer whole = spread_buffer().decode(nested(1));
+  const DecodedBuffer copy = spread_buffer(32).decode(nested(1));
+  CHECK_EQ(whole.regions[0].count, 40u);
+  CHECK_EQ(copy.regions[0].count, 40u);
+  CHECK_EQ(copy.regions[0].cycles, whole.regions[0].cycles);
+  CHECK_EQ(copy.regions[0].warp_p90_cycles, whole.regions[0].warp_p90_cycles);
+  CHECK_EQ(all_losses(copy.losses), 0u);
+}
+
+TEST(a_copy_that_lacks_what_was_written_is_not_read_past_its_rings) {
+  Buffer buffer({10, 2, 64, 40});
+  const Header header = spread_buffer().header(3);
+  buffer.write(buffer.geometry().header_offset(3), header);
+  CHECK_EQ(buffer.decode(nested(1)).losses.damaged_headers, 1u);
+  for (const uint32_t left_out : {12u, 72u}) {
+    CHECK(!Geometry({10, 2, 64, left_out}).problem().empty());
+  }
+}
 
 TEST(warps_that_repeat_others_count_as_if_each_had_been_matched) {
   std::vector<Region> regions = nested(5);

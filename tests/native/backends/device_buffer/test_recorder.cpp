@@ -74,6 +74,7 @@ TEST(crowds_are_looked_at_together_in_memory_that_is_got_in_few_pieces) {
   const int64_t asked = FAKE(fake_counter)("cuEventQuery");
   CHECK(session.flush());
   CHECK(FAKE(fake_counter)("cuEventQuery") - asked < static_cast<int64_t>(kLaunches));
+  CHECK(FAKE(fake_counter)("cuMemsetD8Async") < static_cast<int64_t>(kLaunches + kLaunches / 2));
   CHECK_EQ(session.sink.told.size(), kLaunches);
 }
 
@@ -92,7 +93,7 @@ TEST(a_launch_that_comes_alone_is_read_without_being_asked_for) {
   }
 }
 
-TEST(of_large_rings_only_what_kernels_have_used_is_copied) {
+TEST(of_rings_only_what_kernels_have_used_is_copied) {
   Session session;
   constexpr uint32_t kLarge = 16384;
   RecordingKernel kernel;
@@ -119,9 +120,50 @@ TEST(of_large_rings_only_what_kernels_have_used_is_copied) {
     CHECK(session.flush());
     CHECK_EQ(session.sink.told.back().regions[0].cycles, 2.0 * 50 * static_cast<double>(passages));
   }
-  // Whole, as nothing is known yet; in part; in part, and whole when there turns out to be more.
-  CHECK_EQ(FAKE(fake_counter)("cuMemcpy2DAsync_v2"), 2);
+  // Whole, as nothing is known yet; in part; in part, and more when there turns out to be more.
+  CHECK_EQ(FAKE(fake_counter)("cuMemcpy2DAsync_v2"), 3);
   CHECK_EQ(FAKE(fake_counter)("cuMemcpyDtoHAsync_v2"), 4);
+}
+
+TEST(launches_of_a_crowd_that_wrote_more_than_the_ones_before_are_read_again) {
+  Session session;
+  constexpr uint32_t kLarge = 4096;
+  RecordingKernel kernel;
+  kernel.name = "growing";
+  kernel.regions = nested(1);
+  kernel.region_names = kernel.region_sources = {"only"};
+  kernel.ring_bytes = kLarge;
+  kernel.scratch_bytes = kLarge + kHeaderBytes;
+  const uint32_t number = session.recorder.add_kernel(kernel);
+  void* function = FAKE(fake_function)("growing", 1000);
+  const auto run = [&](uint64_t passages) {
+    Buffer left({1, 1, kLarge});
+    Warp warp;
+    for (uint64_t i = 0; i < passages; ++i) warp.start(0, 100 * i).end(0, 100 * i + 50);
+    left.put(0, warp);
+    FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
+    const DeviceAddress address =
+        session.recorder.allocate(kernel.scratch_bytes, 128, nullptr, false);
+    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
+    session.recorder.launched(number);
+  };
+  run(1);
+  CHECK(session.flush());
+  FAKE(fake_set_option)("hold", 1);
+  uint64_t passages = 1;
+  for (uint64_t i = 0; i < 100; ++i) {
+    run(1 + i);
+    passages += 1 + i;
+  }
+  FAKE(fake_set_option)("hold", 0);
+  CHECK(session.flush());
+  const auto sums = session.recorder.sums(session.sink, 3);
+  CHECK_EQ(sums[0].launches, 101u);
+  CHECK_EQ(sums[0].regions[0].count, passages);
+  CHECK_EQ(sums[0].regions[0].cycles, 50.0 * static_cast<double>(passages));
+  const Losses& losses = sums[0].losses;
+  CHECK_EQ(losses.damaged_headers + losses.overwritten_records + losses.unmatched_starts, 0u);
+  CHECK_EQ(session.recorder.stats().in_flight, 0u);
 }
 
 TEST(a_full_ring_is_emptied_while_the_kernel_runs) {
