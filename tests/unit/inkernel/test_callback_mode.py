@@ -8,7 +8,7 @@ from proton.errors import UsageError
 from proton.inkernel.callback_mode import CallAtMode
 from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.passes.call_at import CallAt
-from proton.inkernel.recipe import _passes_of
+from proton.inkernel.recipe import mode_passes
 
 
 def test_options_reach_the_pass_and_the_files_text_is_part_of_the_mode(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_options_reach_the_pass_and_the_files_text_is_part_of_the_mode(tmp_path:
     mode = parse_instrumentation(text)
     assert isinstance(mode, CallAtMode)
     assert parse_instrumentation(str(mode)) == mode
-    assert _passes_of(mode, "llvm") == [
+    assert mode_passes(mode, "llvm") == [
         CallAt(file=str(file), at="block", function="visit", inline=False)
     ]
     file.write_text("define void @visit(i32 %other) {\n  ret void\n}\n")
