@@ -178,6 +178,8 @@ def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
     """
     if isinstance(mode, InstrumentationMode):
         return mode
+    if isinstance(mode, type):
+        raise UsageError(f"mode {mode.__name__} is a class; give an object: {mode.__name__}()")
     texts = split_modes(str(mode or "")) or (ModeText("default", {}),)
     modes = tuple(_read(text.name or "default", text.options) for text in texts)
     given = [

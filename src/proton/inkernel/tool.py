@@ -31,9 +31,9 @@ _log = logging.getLogger("proton")
 class Tool(InstrumentationMode):
     """Base of tools: derive, give `name`, `passes` and `layout`, and write `on_buffer`.
 
-    `passes` are classes of passes (see docs/internals/passes.md) or names of those there are;
-    fields that are called as a pass's options become them. Buffers arrive one after the other, on
-    a thread of Proton's.
+    `passes` is a pass or several: classes (see docs/internals/passes.md), or names of those there
+    are; fields that are called as a pass's options become them. Buffers arrive one after the other,
+    on a thread of Proton's.
 
     Raises:
         UsageError: something of that is missing; the message says what to write.
@@ -56,9 +56,8 @@ class Tool(InstrumentationMode):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        cls.passes = tuple(
-            each if isinstance(each, str) else register_pass(each) for each in cls.passes
-        )
+        given = (cls.passes,) if isinstance(cls.passes, str | type) else cls.passes
+        cls.passes = tuple(each if isinstance(each, str) else register_pass(each) for each in given)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -103,6 +103,11 @@ def test_wrong_modes_are_refused_with_the_choices(text: str, message: str) -> No
         parse_instrumentation(text)
 
 
+def test_a_class_in_the_place_of_a_mode_is_pointed_out() -> None:
+    with pytest.raises(UsageError, match=r"mode Ops is a class; give an object: Ops\(\)"):
+        parse_instrumentation(Ops)  # type: ignore[arg-type]
+
+
 def test_operations_to_record_must_be_named() -> None:
     with pytest.raises(UsageError, match="ops must name operations to record"):
         Ops(ops=())

@@ -78,6 +78,12 @@ def test_a_registered_tool_is_found_by_name() -> None:
     assert parse_instrumentation("exponentials+loops").names == ("loops", "exponentials")
 
 
+@pytest.mark.parametrize("given", ["record-loops", RecordExp])
+def test_one_pass_needs_no_list(given: Any) -> None:
+    kind: Any = type("One", (Exponentials,), {"passes": given})
+    assert kind.passes == (given if isinstance(given, str) else given.name,)
+
+
 def test_a_tool_without_a_layout_is_refused() -> None:
     @dataclass(frozen=True)
     class Half(Exponentials):

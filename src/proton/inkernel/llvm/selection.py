@@ -37,7 +37,7 @@ class Selection:
             if any(each < 0 for each in ids) or list(ids) != sorted(set(ids)):
                 raise UsageError(f"{name} {ids!r} must rise and start at 0 or more")
         if len(self.ctas) > 64:
-            raise UsageError(f"{len(self.ctas)} CTAs are listed; list up to 64, or use cta_every")
+            raise UsageError(f"{len(self.ctas)} CTAs are listed; list up to 64")
         if self.cta_every < 1 or (self.cta_every > 1 and self.ctas):
             raise UsageError(f"cta_every={self.cta_every!r} must be 1 or more, and 1 beside a list")
 
