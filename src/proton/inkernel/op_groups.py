@@ -126,13 +126,13 @@ def record_around(module: Module, op: Op, kind: str) -> None:
 
 
 def _is_timed(op: Op) -> bool:
-    """Whether a start and an end of ours stand directly around it; a user's scope is none."""
+    """Whether a start and an end of ours stand directly around it; a user's own are none."""
     assert op.block is not None
     beside = op.block.ops
     at = beside.index(op)
     if not 0 < at < len(beside) - 1:
         return False
     start, end = carrier_of(beside[at - 1]), carrier_of(beside[at + 1])
-    if start is None or end is None or start.kind == "scope":
+    if start is None or end is None or start.kind in ("scope", "event"):
         return False
     return (start.action, end.action) == ("start", "end") and start.name == end.name

@@ -1,7 +1,15 @@
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.op_groups import OP_GROUPS, kinds_of, label_of, record_of, runs_as_written
+from proton.inkernel.carriers import Carrier
+from proton.inkernel.op_groups import (
+    OP_GROUPS,
+    kinds_of,
+    label_of,
+    record_around,
+    record_of,
+    runs_as_written,
+)
 from proton.inkernel.reading import read_module
 
 TEXT = """\
@@ -52,6 +60,22 @@ def test_a_record_about_an_operation_has_its_place() -> None:
         "kind": "load",
         "file": "/src/a.py",
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_ours"), [("scope", False), ("event", False), ("load", True), ("mma", True)]
+)
+def test_what_stands_between_records_of_the_users_own_is_timed_all_the_same(
+    kind: str, is_ours: bool
+) -> None:
+    start, end = (
+        Carrier("record", action, "a", {"kind": kind}).to_ttgir(f"%{action}")
+        for action in ("start", "end")
+    )
+    load = "tt.load %x loc(#loc1)"
+    module = read_module(TEXT.replace(load, f"{start}\n{load}\n{end}"))
+    record_around(module, next(op for op in module.walk() if op.name == "tt.load"), "load")
+    assert ("record start load%20v%405" in module.text()) is not is_ours
 
 
 def test_bodies_of_reductions_do_not_run_as_written() -> None:
