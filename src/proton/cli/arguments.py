@@ -96,7 +96,11 @@ OPTIONS = (
         "context", "paths of scope names, or of Python frames", "c", "KIND", ("shadow", "python")
     ),
     Option("mode", "options of the backend: name[:key=value...]", "m", "MODE"),
-    Option("instrument", "record inside kernels: ops, loops, mma, cta, ...", metavar="MODE"),
+    Option(
+        "instrument",
+        "in kernels: default, ops, loops, mma, async-wait, cta, bytes, memory",
+        metavar="MODE",
+    ),
     Option("data", "sums in a calling tree, or a timeline", "d", "KIND", ("tree", "trace")),
     Option("hook", "take names and metrics from launch metadata", "k", "HOOK", ("triton",)),
     Option(

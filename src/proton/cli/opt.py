@@ -55,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="the IR; - reads standard input")
     parser.add_argument("--pass", dest="passes", metavar="A,B{KEY=VALUE}", help="passes, in order")
-    parser.add_argument("--mode", metavar="A+B", help="the passes of these in-kernel modes")
+    parser.add_argument(
+        "--mode", metavar="A+B", help="the passes on TTGIR of these in-kernel modes"
+    )
     parser.add_argument(
         "--print-after",
         metavar="PASS",
