@@ -38,7 +38,7 @@ ROWS = (*TEN, "recorded_matmul", "back_to_back", "wall")
 PROCESS_LIMIT_S, KNOWN_ROW_LIMIT_S = 100, 30
 ACCURACY_LIMIT_S, COMPILE_LIMIT_S = 90, 240
 ACCURACY_LAUNCHES, QUICK_ACCURACY_LAUNCHES = 24, 8
-COMPILE_ROUNDS = 5
+COMPILE_ROUNDS = 9
 IMPORTS = ("triton.profiler.language", "proton", "proton.inkernel.compile")
 
 Groups = list[list[float]]
@@ -297,7 +297,7 @@ def main() -> None:
         if not chosen.no_accuracy:
             launches = QUICK_ACCURACY_LAUNCHES if chosen.quick else ACCURACY_LAUNCHES
             results += accuracy_results(launches, ACCURACY_LIMIT_S)
-        kept_s = 0 if chosen.no_compile else 15 if chosen.quick else 60
+        kept_s = 0 if chosen.no_compile else 15 if chosen.quick else 110
         tools = set(chosen.tools) if chosen.tools else None
         results = results_of(*collect(rows, tools, end - time.monotonic() - kept_s)) + results
     if not chosen.no_compile:
