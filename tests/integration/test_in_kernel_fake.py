@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 import triton
@@ -21,17 +19,12 @@ import triton.language as tl
 import proton
 import proton.language as pl
 from proton import _native, _triton_launch
-from proton.backends.instrumentation import backend
 from proton.backends.instrumentation.kernels import ProbeCost
-from proton.backends.instrumentation.launches import Launches
 from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.inkernel.compile import read_records
-from proton.inkernel.tool import Tool
-from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
 from proton.model.trace import LaneKind
 from tests.native.fake_cuda.driver import FakeDriver
-from tests.support.fake_launches import fake_launches
 
 torch = pytest.importorskip("torch")
 
@@ -50,36 +43,10 @@ def softmax(x_ptr, y_ptr, n, B: tl.constexpr):
     tl.store(y_ptr + row * n + at, x / total, mask=at < n)
 
 
-TAKEN: list[ToolBuffer] = []
-
-
-@dataclass(frozen=True)
-class Taker(Tool):
-    """Keeps what it is given."""
-
-    name: str = field(default="taker", init=False)
-    passes: ClassVar[Any] = ("record-around-ops",)
-    layout: ClassVar[RecordLayout] = RecordsLayout()
-
-    def on_buffer(self, buffer: ToolBuffer) -> None:
-        TAKEN.append(buffer)
-
-
 @triton.jit
 def copy(x_ptr, y_ptr, B: tl.constexpr):
     at = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(y_ptr + at, tl.load(x_ptr + at))
-
-
-@pytest.fixture
-def launches(fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: Any) -> Iterator[Any]:
-    """Triton on the fake driver; the cost of records is known, so that nobody measures it."""
-    fresh = Launches()
-    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
-    monkeypatch.setattr(backend, "launches", fresh)
-    with fake_launches(fake_driver) as active:
-        active.path = fresh
-        yield active
 
 
 def launch_softmax() -> None:
@@ -432,33 +399,6 @@ def test_modes_that_differ_cannot_record_at_the_same_time(launches: Any) -> None
     assert read("one.hatchet")[1][0]["launches"] == 1
 
 
-def test_accesses_to_memory_are_listed_by_line_and_argument(launches: Any) -> None:
-    session = proton.start("run", backend="instrumentation", mode="bytes")
-    launch_softmax()
-    proton.finalize(session)
-    _, (entry,) = read()
-    assert [(each["kind"], each["tensor"]) for each in entry["accesses"]] == [
-        ("load", "x_ptr"),
-        ("store", "y_ptr"),
-    ]
-    names = [each["name"].partition("@")[0] for each in entry["accesses"]]
-    assert names == ["load x_ptr", "store y_ptr"]
-    assert entry["launches"] == 1
-
-
-def test_counters_begin_at_zero_in_memory_that_a_smaller_launch_had(launches: Any) -> None:
-    session = proton.start("run", backend="instrumentation", mode="memory")
-    x = torch.zeros(ROWS, 64)
-    for warps in (1, 16):
-        softmax[(ROWS,)](x, x, 64, B=64, num_warps=warps)
-        proton.deactivate(session, flushing=True)  # the buffer is free again
-        proton.activate(session)
-    proton.finalize(session)
-    for entry in read()[1]:  # the fake kernel counts nothing; its driver's memory is not zero
-        assert [each["accesses"] for each in entry["accesses"]] == [0, 0]
-        assert {each["bytes"] for each in entry["heat"]} <= {0}
-
-
 def test_a_launch_of_no_cta_is_none(launches: Any) -> None:
     session = proton.start("run", backend="instrumentation")
     launch_softmax()
@@ -468,20 +408,6 @@ def test_a_launch_of_no_cta_is_none(launches: Any) -> None:
     root, (entry,) = read()
     assert (entry["launches"], entry["losses"]) == (1, {})
     assert root["proton"]["warnings"] == []
-
-
-def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
-    TAKEN.clear()
-    proton.instrument(softmax, mode=Taker())
-    session = proton.start("run", backend="instrumentation", mode="cta")
-    launch_softmax()
-    launch_softmax()
-    proton.finalize(session)
-    proton.restore(softmax)
-    assert [each.kernel for each in TAKEN] == ["softmax", "softmax"]
-    assert TAKEN[0].grid_ctas == ROWS
-    assert {region.count for region in TAKEN[0].contents.regions} == {ROWS * WARPS}
-    assert [each.name for each in TAKEN[0].tensors] == ["x_ptr", "y_ptr"]
 
 
 def test_what_counts_replays_is_in_no_profile(launches: Any, fake_driver: FakeDriver) -> None:

@@ -1,0 +1,25 @@
+"""Fixtures that tests of several files share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def launches(fake_driver: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Triton on the fake driver; the cost of records is known, so that nobody measures it."""
+    from proton.backends.instrumentation import backend
+    from proton.backends.instrumentation.kernels import ProbeCost
+    from proton.backends.instrumentation.launches import Launches
+    from tests.support.fake_launches import fake_launches
+
+    fresh = Launches()
+    fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
+    monkeypatch.setattr(backend, "launches", fresh)
+    with fake_launches(fake_driver) as active:
+        active.path = fresh
+        yield active

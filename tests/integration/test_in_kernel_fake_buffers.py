@@ -1,0 +1,66 @@
+"""Buffers of launches on the fake driver that others than the recorder read: memory and tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import proton
+from proton.inkernel.tool import Tool
+from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
+from tests.integration.test_in_kernel_fake import ROWS, WARPS, launch_softmax, read, softmax, torch
+
+TAKEN: list[ToolBuffer] = []
+
+
+@dataclass(frozen=True)
+class Taker(Tool):
+    """Keeps what it is given."""
+
+    name: str = field(default="taker", init=False)
+    passes: ClassVar[Any] = ("record-around-ops",)
+    layout: ClassVar[RecordLayout] = RecordsLayout()
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        TAKEN.append(buffer)
+
+
+def test_accesses_to_memory_are_listed_by_line_and_argument(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation", mode="bytes")
+    launch_softmax()
+    proton.finalize(session)
+    _, (entry,) = read()
+    assert [(each["kind"], each["tensor"]) for each in entry["accesses"]] == [
+        ("load", "x_ptr"),
+        ("store", "y_ptr"),
+    ]
+    names = [each["name"].partition("@")[0] for each in entry["accesses"]]
+    assert names == ["load x_ptr", "store y_ptr"]
+    assert entry["launches"] == 1
+
+
+def test_counters_begin_at_zero_in_memory_that_a_smaller_launch_had(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation", mode="memory")
+    x = torch.zeros(ROWS, 64)
+    for warps in (1, 16):
+        softmax[(ROWS,)](x, x, 64, B=64, num_warps=warps)
+        proton.deactivate(session, flushing=True)  # the buffer is free again
+        proton.activate(session)
+    proton.finalize(session)
+    for entry in read()[1]:  # the fake kernel counts nothing; its driver's memory is not zero
+        assert [each["accesses"] for each in entry["accesses"]] == [0, 0]
+        assert {each["bytes"] for each in entry["heat"]} <= {0}
+
+
+def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
+    TAKEN.clear()
+    proton.instrument(softmax, mode=Taker())
+    session = proton.start("run", backend="instrumentation", mode="cta")
+    launch_softmax()
+    launch_softmax()
+    proton.finalize(session)
+    proton.restore(softmax)
+    assert [each.kernel for each in TAKEN] == ["softmax", "softmax"]
+    assert TAKEN[0].grid_ctas == ROWS
+    assert {region.count for region in TAKEN[0].contents.regions} == {ROWS * WARPS}
+    assert [each.name for each in TAKEN[0].tensors] == ["x_ptr", "y_ptr"]
