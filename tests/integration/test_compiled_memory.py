@@ -118,6 +118,29 @@ def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
     assert len(records.record_map["callbacks"]) >= 3
 
 
+@pytest.mark.matrix
+@pytest.mark.parametrize("other", ["bytes", "memory", "ops"])
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_callbacks_at_accesses_join_with_modes_that_count_them(target: str, other: str) -> None:
+    from proton.inkernel.compile import read_records
+    from proton.inkernel.instrument import begin
+
+    call = f"call-at:file={CALLBACKS / 'count_bytes.ll'}:function=count_bytes:buffer_bytes=16"
+    said: list[str] = []
+    handle = begin(parse_instrumentation(f"{other}+{call}"), warn=said.append)
+    try:
+        kernel = triton.compile(source("add"), target=TARGETS[target])
+    finally:
+        handle.end()
+    assert said == []
+    records = read_records(kernel.metadata)
+    assert records is not None
+    called = {site["name"].partition("@")[0] for site in records.record_map["callbacks"]}
+    counted = {site["name"].partition("@")[0] for site in records.record_map.get("counters", ())}
+    assert called == {"load x_ptr", "load y_ptr", "store z_ptr"}
+    assert counted == (set() if other == "ops" else called)
+
+
 def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
     from proton.inkernel.compile import read_records, read_warnings
     from proton.inkernel.instrument import begin

@@ -4,11 +4,11 @@
 ; CHECK-NEXT: "// proton.init callback=16"
 ; CHECK-NEXT: %proton.callback_buffer = getelementptr i8, ptr addrspace(1) %5, i64 0
 ; CHECK: ld.global.v4.b32
-; CHECK-NEXT: %proton.on0 = zext i1 %13 to i32
-; CHECK-NEXT: %proton.at0 = ptrtoint ptr addrspace(1) %16 to i64
-; CHECK-NEXT: call void @__proton_call_taken(i32 %proton.on0, i64 %proton.at0, i32 16, i32 0, i32 0, ptr addrspace(1) %proton.callback_buffer), !dbg !14
+; CHECK-NEXT: %proton.call_on0 = zext i1 %13 to i32
+; CHECK-NEXT: %proton.call_at0 = ptrtoint ptr addrspace(1) %16 to i64
+; CHECK-NEXT: call void @__proton_call_taken(i32 %proton.call_on0, i64 %proton.call_at0, i32 16, i32 0, i32 0, ptr addrspace(1) %proton.callback_buffer), !dbg !14
 ; CHECK: st.global.v4.b32
-; CHECK: call void @__proton_call_taken(i32 %proton.on2, i64 %proton.at2, i32 16, i32 1, i32 2, ptr addrspace(1) %proton.callback_buffer), !dbg !18
+; CHECK: call void @__proton_call_taken(i32 %proton.call_on2, i64 %proton.call_at2, i32 16, i32 1, i32 2, ptr addrspace(1) %proton.callback_buffer), !dbg !18
 ; CHECK-NEXT: ret void
 ; CHECK: define internal void @count_bytes({{.*}}%sums) local_unnamed_addr #[[GROUP:\d+]] alwaysinline {
 ; CHECK: !note ![[NOTE:\d+]]

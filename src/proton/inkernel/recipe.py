@@ -8,6 +8,7 @@ from typing import Any
 from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
 from proton.inkernel.mode import BufferType, InstrumentationMode
 from proton.inkernel.passes import Pass, load_pass, load_pass_class, options_of
+from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.passes.record_user_scopes import RecordUserScopes
@@ -56,13 +57,15 @@ def lowering_recipe(
         UsageError: the sampling options or the buffer's size do not fit the kernel.
     """
     memory = BufferType.GLOBAL if is_global else mode.buffer_type
-    own = [_named(each, kernel.parameters) for each in mode_passes(mode, "llvm")]
+    # callbacks are called at accesses that nobody has marked yet
+    chosen = sorted(mode_passes(mode, "llvm"), key=lambda each: each.name != "call-at")
+    own = [_named(each, kernel.parameters) for each in chosen]
     return (*own, *lowering_passes(mode, kernel, memory=memory))
 
 
 def _named(own: Pass, parameters: tuple[str, ...]) -> Pass:
     """The pass, told what the kernel's parameters are called where it wants to know."""
-    if isinstance(own, CountBytes | RecordMemory):
+    if isinstance(own, CallAt | CountBytes | RecordMemory):
         return replace(own, arguments=parameters)
     return own
 

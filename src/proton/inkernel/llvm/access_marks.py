@@ -24,6 +24,7 @@ def mark_accesses(
     has_addresses: bool,
     names: Sequence[str] = (),
     attributes: Mapping[str, str] | None = None,
+    stem: str = "%proton.",
 ) -> int:
     """Mark the kernel's accesses; returns how many. Marks that say as much or more stay.
 
@@ -32,6 +33,7 @@ def mark_accesses(
         has_addresses: Whether the marks carry addresses too.
         names: Of the kernel's parameters, in order; parameters beyond are `argN`.
         attributes: What the kernel's `init` is to carry on.
+        stem: How names of values begin that are computed for marks.
     """
     kernel = module.kernel
     if marks := find_sites(kernel):
@@ -43,7 +45,7 @@ def mark_accesses(
         if find_uncovered(module):  # which must be said
             note_in_init(kernel.blocks[0], {"counts": "1"})
         return 0
-    maker = _Maker(module, has_addresses, names)
+    maker = _Maker(module, has_addresses, names, stem)
     by_place: dict[tuple[str, int], list[Access]] = {}
     for access in accesses:
         by_place.setdefault((access.block, access.at), []).append(access)
@@ -62,7 +64,10 @@ def mark_accesses(
 class _Maker:
     """Makes the lines that mark one access."""
 
-    def __init__(self, module: LlvmModule, has_addresses: bool, names: Sequence[str]) -> None:
+    def __init__(
+        self, module: LlvmModule, has_addresses: bool, names: Sequence[str], stem: str
+    ) -> None:
+        self._stem = stem
         self._has_addresses = has_addresses
         self._names = names
         self._debug = DebugInfo(module.epilogue)
@@ -73,15 +78,15 @@ class _Maker:
     def lines(self, access: Access) -> list[str]:
         number = self._count
         self._count += 1
-        lines, taken = _taken(access.mask, f"%proton.on{number}")
+        lines, taken = _taken(access.mask, f"{self._stem}on{number}")
         operands, constraints = f"i32 {taken}", ["=r", "v" if self._is_amd else "r"]
         if self._has_addresses and access.pointer:
-            lines += _address(access, f"%proton.at{number}")
-            operands += f", i64 %proton.at{number}"
+            lines += _address(access, f"{self._stem}at{number}")
+            operands += f", i64 {self._stem}at{number}"
             constraints.append("v" if self._is_amd else "l")
         carrier = CarrierLine(
             "access",
-            f"%proton.access{number}",
+            f"{self._stem}access{number}",
             attributes=self._attributes(access),
             constraints=",".join(constraints),
             operands=operands,

@@ -22,6 +22,7 @@ ALIGN = 128
 _BRANCH = re.compile(r"^\s*br i1 (\S+), label|^\s*switch (i\d+) (\S+), label")
 _PLACE = re.compile(r", !dbg !\d+")
 _WRAPPER = "__proton_call_taken"
+_STEM = "%proton.call_"  # other passes may mark accesses behind us
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class CallAt:
     Called with: `access`: address (i64), bytes, kind (0 load, 1 store, 2 atomic, 3 copy), site (i32
     each), by lanes that take part; `branch`: condition, site; `block`: site. A callback that takes
     a `ptr addrspace(1)` besides gets the launch's buffer: `buffer_bytes` for each CTA of the grid.
+    `arguments` names the kernel's parameters, in order.
     """
 
     name: ClassVar[str] = "call-at"
@@ -41,6 +43,7 @@ class CallAt:
     function: str = "callback"
     inline: bool = True
     buffer_bytes: int = 0
+    arguments: tuple[str, ...] = ()
 
     def apply(self, module: LlvmModule) -> None:
         """Edit the kernel; sets its `lowering`, which lists the sites.
@@ -157,7 +160,7 @@ class _Caller:
                 f"kernel {module.kernel.name!r}: its accesses are marked; run call-at before "
                 "count-bytes and record-memory"
             )
-        mark_accesses(module, has_addresses=True)
+        mark_accesses(module, has_addresses=True, names=self._call.arguments, stem=_STEM)
         sites = find_sites(module.kernel)
         for block in module.kernel.blocks:
             lines: list[str] = []
