@@ -98,12 +98,11 @@ def test_callbacks_compile_into_kernels_for_every_target(target: str, call: Call
     assert ("on_branch" in text.replace("add", "")) == (not call.inline)
 
 
-@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
+def compile_with_callback(file: Path, target: str) -> Any:
+    """The kernel, with `count_bytes` of the file called at its accesses."""
     from proton.inkernel.compile import read_records
     from proton.inkernel.instrument import begin
 
-    file = CALLBACKS / "count_bytes.ll"
     mode = parse_instrumentation(f"call-at:file={file}:function=count_bytes:buffer_bytes=16")
     said: list[str] = []
     handle = begin(mode, warn=said.append)
@@ -116,6 +115,25 @@ def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
     assert records is not None
     assert records.scratch_bytes == records.record_map["callback_offset"] + 16
     assert len(records.record_map["callbacks"]) >= 3
+    return kernel
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
+    compile_with_callback(CALLBACKS / "count_bytes.ll", target)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_callbacks_in_cpp_compile_where_there_is_clang(target: str, tmp_path: Path) -> None:
+    from proton.errors import BackendUnavailable
+    from proton.inkernel.clang import compile_callbacks
+
+    vendor = "nvidia" if target in NVIDIA else "amd"
+    try:
+        file = compile_callbacks(CALLBACKS / "count_bytes.cpp", tmp_path / "count.ll", vendor)
+    except BackendUnavailable as error:
+        pytest.skip(str(error))
+    assert "atomicrmw" in compile_with_callback(file, target).asm["llir"]
 
 
 @pytest.mark.matrix
