@@ -447,11 +447,13 @@ class RegionSummary:
     @property
     def value_count(self) -> int: ...
     @property
+    def value_not_finite(self) -> int: ...  # NaN and infinities: in no sum, min or max
+    @property
     def value_sum(self) -> float: ...
     @property
-    def value_min(self) -> int: ...
+    def value_min(self) -> int | float | None: ...
     @property
-    def value_max(self) -> int: ...
+    def value_max(self) -> int | float | None: ...
 
 class WarpSummary:
     """A recorded warp, from opening its buffer to closing it."""
@@ -498,7 +500,7 @@ class DecodedBuffer:
     def sms(self) -> list[tuple[int, int, float, float]]:
         """For each SM its number, warps, cycles per ns and the residual (ns) of its clock's line."""
 
-    def spans(self) -> list[tuple[int, int, int, int, int, int | None]]:
+    def spans(self) -> list[tuple[int, int, int, int, int, int | float | None]]:
         """(summary, warp, warp it ended in, start_ns, end_ns, value) by index; marks have no length,
         only values a value. Empty unless asked for."""
 

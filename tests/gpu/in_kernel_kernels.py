@@ -1,4 +1,4 @@
-"""Triton kernels of tests/gpu/test_in_kernel.py, two of them with regions of their own."""
+"""Triton kernels of tests/gpu/test_in_kernel.py, some of them with regions of their own."""
 
 # Kernels are in Triton's language: Python's types do not apply to them.
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
@@ -52,3 +52,19 @@ def tuned(x_ptr, n, B: tl.constexpr):
     with pl.scope("all"):
         x = tl.load(x_ptr + at, mask=at < n)
     tl.store(x_ptr + at, x + 1.0, mask=at < n)
+
+
+@triton.jit
+def floats(x_ptr, h_ptr, b_ptr, d_ptr, y_ptr):
+    at = tl.program_id(0)
+    x = tl.load(x_ptr + at)
+    pl.value("fp32", x)
+    pl.value("fp16", tl.load(h_ptr + at))
+    pl.value("bf16", tl.load(b_ptr + at))
+    pl.value("fp64", tl.load(d_ptr + at))
+    if at % 2 == 0:
+        pl.value("either", at)
+    else:
+        pl.value("either", x)
+    pl.value("product", at.to(tl.int64) * -4611686018427387905)  # beyond what a double holds
+    tl.store(y_ptr + at, x * 2)

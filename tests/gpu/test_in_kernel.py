@@ -388,3 +388,82 @@ def test_afterwards_kernels_are_plain_again(torch: Any, record: Any, softmax: An
     assert softmax().equal(before)
     assert _native.InKernel.stats()["launches"] == stats["launches"]
     assert stats["pool_bytes"] == pool_bytes, "buffers of graphs stay, all others go"
+
+
+@pytest.fixture
+def floats(torch: Any, kernels: Any) -> Callable[..., dict[str, Any]]:
+    """`floats(x)` launches a kernel that records each number once a warp; what it recorded."""
+
+    def run(x: Any) -> dict[str, Any]:
+        double, result = x.double() / 3, torch.empty_like(x)
+        kernels.floats[(len(x),)](x, x.half(), x.bfloat16(), double, result, num_warps=4)
+        assert result.equal(x * 2) or not x.isfinite().all(), "records changed the result"
+        either = torch.arange(len(x), device="cuda").double()
+        either[1::2] = x[1::2].double()
+        return {
+            "fp32": x.double(),
+            "fp16": x.half().double(),
+            "bf16": x.bfloat16().double(),
+            "fp64": double,
+            "either": either,
+        }
+
+    return run
+
+
+@pytest.mark.parametrize("mode", ["default", "default:buffer_type=global"])
+def test_floats_of_every_width_add_up_to_what_torch_says(
+    torch: Any, record: Any, floats: Any, mode: str
+) -> None:
+    torch.manual_seed(0)
+    x = torch.randn(300, device="cuda") * 100
+    expected: dict[str, Any] = {}
+    profile = record(lambda: expected.update(floats(x)), mode=mode)
+    found = {each["name"]: each for each in profile.kernel("floats")["values"]}
+    assert set(found) == {*expected, "product"}, profile.why()
+    for name, numbers in expected.items():
+        value = found[name]
+        print(value)
+        assert value["count"] == 4 * len(x), (name, profile.kernel("floats")["losses"])
+        assert (value["min"], value["max"]) == (numbers.min().item(), numbers.max().item()), name
+        assert value["sum"] == pytest.approx(4 * numbers.sum().item(), rel=1e-9, abs=1e-6), name
+        assert "not_finite" not in value
+    # integers are exact where doubles are not; 299 times the number wraps as it does on the GPU
+    products = (torch.arange(len(x)) * -4611686018427387905).tolist()
+    assert (found["product"]["min"], found["product"]["max"]) == (min(products), max(products))
+
+
+def test_numbers_that_are_not_finite_are_counted_and_left_out(
+    torch: Any, record: Any, floats: Any
+) -> None:
+    x = torch.linspace(-3, 3, 64, device="cuda")
+    x[5], x[9], x[63] = float("nan"), float("inf"), -float("inf")
+    expected: dict[str, Any] = {}
+    profile = record(lambda: expected.update(floats(x)))
+    for value in profile.kernel("floats")["values"]:
+        if value["name"] == "product":
+            continue
+        print(value)
+        numbers = expected[value["name"]]
+        finite = numbers[numbers.isfinite()]
+        assert value["not_finite"] == 4 * (len(numbers) - len(finite)) > 0, value
+        assert (value["min"], value["max"]) == (finite.min().item(), finite.max().item()), value
+        assert value["sum"] == pytest.approx(4 * finite.sum().item(), rel=1e-9, abs=1e-9), value
+
+
+def test_a_trace_has_every_float_as_it_was_recorded(
+    torch: Any, floats: Any, tmp_path: Path
+) -> None:
+    x = torch.linspace(-3, 3, 64, device="cuda")
+    x[5] = float("nan")
+    session = proton.start(str(tmp_path / "run"), backend="instrumentation", data="trace")
+    expected = floats(x)
+    torch.cuda.synchronize()
+    proton.finalize(session)
+    trace = json.loads((tmp_path / "run.chrome_trace").read_bytes())
+    for name in ("fp32", "fp16", "bf16", "fp64"):
+        spans = [each for each in trace["traceEvents"] if each.get("name") == name]
+        seen = [each["args"]["value"] for each in spans]
+        assert seen.count("nan") == 4, trace["proton"].get("warnings")
+        numbers = expected[name][expected[name].isfinite()].tolist()
+        assert sorted(each for each in seen if each != "nan") == sorted(numbers * 4), name

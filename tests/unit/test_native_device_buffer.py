@@ -35,6 +35,33 @@ def test_regions_are_summed_over_warps_in_their_contexts() -> None:
     assert decoded.spans() == []
 
 
+def test_floats_are_told_by_the_record_map() -> None:
+    geometry, buffer = nested_launch()
+    word = struct.unpack("<f", struct.pack("<I", 7))[0]  # the recorded bits as a float
+    floats = {**RECORD_MAP, "regions": [{**each, "value_type": "f32"} for each in REGIONS]}
+    decoded = DeviceBuffer.decode(buffer, geometry, floats, spans=True)
+    number = decoded.regions()[2]
+    assert (number.value_min, number.value_max, number.value_sum) == (word, word, 2 * word)
+    assert (number.value_count, number.value_not_finite) == (2, 0)
+    assert decoded.spans()[0][5] == word
+    assert decoded.regions()[0].value_min is None
+
+
+def test_extremes_of_integers_are_integers_to_the_last_digit() -> None:
+    geometry = Geometry(1, 1, 64)
+    buffer = launch(geometry, [[record(RecordKind.VALUE, 0, 5), (1 << 31, 1)]])
+    integers = {"regions": [{"value_type": "i64", "bits": 64}]}
+    (number,) = DeviceBuffer.decode(buffer, geometry, integers).regions()
+    assert (number.value_min, type(number.value_min)) == (1 - 2**63, int)
+
+
+def test_a_type_of_values_that_is_none_is_refused() -> None:
+    geometry, buffer = nested_launch()
+    for bad in ("f16", 32):
+        with pytest.raises(UsageError, match="value_type must be i32, i64, f32 or f64, not"):
+            DeviceBuffer.decode(buffer, geometry, {"regions": [{"value_type": bad}]})
+
+
 def test_spans_lie_on_the_clock_of_the_host_where_the_kernel_is_known() -> None:
     geometry, buffer = nested_launch()
     ran = (1_000_000, 1_066_000)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 import time
 from typing import Any
 
@@ -11,9 +13,10 @@ from proton._native import DecodedBuffer, DeviceBuffer, Scope, Session
 from proton.errors import UsageError
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
+from proton.inkernel.layout import Geometry, RecordKind
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, SpanKind, Trace
-from tests.support.device_buffer import RECORD_MAP, nested_launch
+from tests.support.device_buffer import RECORD_MAP, launch, nested_launch, record
 from tests.support.native import MakeSession, run_thread, tree_of
 
 DEVICE: dict[str, Any] = {"kernel": "copies", "device_type": "CUDA", "device_id": 0}
@@ -129,6 +132,25 @@ def test_a_trace_has_lanes_of_multiprocessors_and_warps_on_the_clock_of_the_laun
     assert by_name["copy"].kind is SpanKind.SCOPE
     assert by_name["n"].path == ("step", "copies", "outer", "n")
     assert by_name["n"].attributes == {"Frequency (MHz)": pytest.approx(1500), "value": 7}
+
+
+@pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
+@pytest.mark.parametrize(
+    ("bits", "shown"), [(-0.625, -0.625), (0.1, 0.1), (math.nan, "nan"), (-math.inf, "-inf")]
+)
+def test_floats_stand_on_spans_as_they_are(
+    make_session: MakeSession, output_format: str, bits: float, shown: object
+) -> None:
+    geometry = Geometry(1, 1, 64)
+    low, high = struct.unpack("<II", struct.pack("<d", bits))
+    buffer = launch(geometry, [[record(RecordKind.VALUE, 0, 3000), (high, low)]])
+    floats = {"regions": [{"name": "x", "bits": 64, "value_type": "f64"}]}
+    ran = (1_000_000, 1_066_000)
+    found = DeviceBuffer.decode(buffer, geometry, floats, kernel_ns=ran, spans=True)
+    session = make_session(data="trace")
+    session.add_in_kernel(found, floats, **DEVICE)
+    (span,) = (each for each in trace_of(session, output_format).spans if each.name == "x")
+    assert span.attributes["value"] == shown
 
 
 def test_what_was_written_natively_converts_to_every_format(make_session: MakeSession) -> None:

@@ -4,11 +4,14 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 
+#include <bit>
+
 #include "backends/device_buffer/decoded_buffer.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/held_bytes.h"
 #include "bindings/record_map.h"
+#include "bindings/value_extremes.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -94,7 +97,11 @@ nb::dict losses(const DecodedBuffer& self) {
 nb::list spans(const DecodedBuffer& self) {
   nb::list rows;
   for (const PlacedSpan& span : self.spans) {
-    const nb::object value = span.kind == RecordKind::kValue ? nb::cast(span.value) : nb::none();
+    nb::object value = nb::none();
+    if (span.kind == RecordKind::kValue) {
+      const bool is_float = self.regions[span.context].values.is_float;
+      value = is_float ? nb::cast(std::bit_cast<double>(span.value)) : nb::cast(span.value);
+    }
     rows.append(
         nb::make_tuple(span.context, span.warp, span.end_warp, span.start_ns, span.end_ns, value));
   }
@@ -121,10 +128,12 @@ void add_region_summary(nb::module_& module) {
       .def_ro("warp_p10_cycles", &RegionSummary::warp_p10_cycles)
       .def_ro("warp_p50_cycles", &RegionSummary::warp_p50_cycles)
       .def_ro("warp_p90_cycles", &RegionSummary::warp_p90_cycles)
-      .def_ro("value_count", &RegionSummary::value_count)
-      .def_ro("value_sum", &RegionSummary::value_sum)
-      .def_ro("value_min", &RegionSummary::value_min)
-      .def_ro("value_max", &RegionSummary::value_max);
+      .def_prop_ro("value_count", [](const RegionSummary& self) { return self.values.count; })
+      .def_prop_ro("value_not_finite",
+                   [](const RegionSummary& self) { return self.values.not_finite; })
+      .def_prop_ro("value_sum", [](const RegionSummary& self) { return self.values.sum; })
+      .def_prop_ro("value_min", [](const RegionSummary& self) { return least_of(self.values); })
+      .def_prop_ro("value_max", [](const RegionSummary& self) { return most_of(self.values); });
 }
 
 void add_warp_summary(nb::module_& module) {

@@ -21,6 +21,21 @@ uint32_t number_in(nb::handle mapping, const char* name, uint32_t missing) {
 
 bool is_shifted(nb::handle record_map) { return record_map.attr("get")("time_shift").is(Py_True); }
 
+namespace {
+
+/// Kernels compiled before floats could be recorded say no type: theirs are integers.
+bool has_floats(nb::handle region) {
+  const nb::object type = region.attr("get")("value_type");
+  if (type.is_none()) return false;
+  const auto name = nb::isinstance<nb::str>(type) ? nb::cast<std::string_view>(type) : "";
+  if (name == "i32" || name == "i64") return false;
+  if (name == "f32" || name == "f64") return true;
+  throw Error(ErrorKind::kUsage, concat("record map: value_type must be i32, i64, f32 or f64, not ",
+                                        nb::repr(type).c_str()));
+}
+
+}  // namespace
+
 /// Starts and ends of kind `event` do not nest.
 std::vector<Region> regions_of(nb::handle record_map) {
   std::vector<Region> regions;
@@ -36,8 +51,8 @@ std::vector<Region> regions_of(nb::handle record_map) {
     const nb::object kind = region.attr("get")("kind");
     const bool is_event =
         nb::isinstance<nb::str>(kind) && nb::cast<std::string_view>(kind) == "event";
-    regions.push_back(
-        {is_event ? Matching::kQueued : Matching::kNested, number_in(region, "bits", 0)});
+    regions.push_back({is_event ? Matching::kQueued : Matching::kNested,
+                       number_in(region, "bits", 0), has_floats(region)});
   }
   return regions;
 }

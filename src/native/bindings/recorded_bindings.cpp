@@ -61,6 +61,7 @@ RecordedLaunch to_launch(const device_buffer::DecodedBuffer& decoded,
       region.is_event = names[from.region].is_event;
     }
     if (region.name.empty()) region.name = concat("<region ", from.region, ">");
+    region.has_floats = from.values.is_float;
     region.parent = from.parent;
     region.cycles = from.cycles;
     region.time_ns = from.time_ns;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "bindings/record_map.h"
 #include "bindings/session_object.h"
+#include "bindings/value_extremes.h"
 #include "session/process.h"
 #include "session/recording.h"
 
@@ -142,10 +143,11 @@ nb::dict region_dict(const RegionSum& sum) {
   dict["p90"] = sum.passages.quantile(0.9);
   dict["min"] = sum.min_cycles;
   dict["max"] = sum.max_cycles;
-  dict["value_count"] = sum.value_count;
-  dict["value_sum"] = sum.value_sum;
-  dict["value_min"] = sum.value_min;
-  dict["value_max"] = sum.value_max;
+  dict["value_count"] = sum.values.count;
+  dict["value_not_finite"] = sum.values.not_finite;
+  dict["value_sum"] = sum.values.sum;
+  dict["value_min"] = least_of(sum.values);
+  dict["value_max"] = most_of(sum.values);
   return dict;
 }
 

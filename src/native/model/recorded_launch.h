@@ -22,6 +22,7 @@ struct RecordedRegion {
   bool is_event = false;        // its passages may overlap others of their warp
   double cycles = 0;            // of all passages, with what lies in them
   double time_ns = 0;           // the same; 0: not known
+  bool has_floats = false;      // values of its spans are the bits of a double
 };
 
 struct RecordedWarp {

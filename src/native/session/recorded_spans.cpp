@@ -1,12 +1,23 @@
 #include "session/recorded_spans.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/text.h"
 
 namespace proton {
+namespace {
+
+/// JSON has no way to write NaN and infinities: they are words.
+Value float_value(double number) {
+  if (std::isfinite(number)) return {number};
+  return {std::string(std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf")};
+}
+
+}  // namespace
 
 void RecordedSpans::add(const Launch& launch) {
   add_ctas(launch);
@@ -92,7 +103,11 @@ uint32_t RecordedSpans::attributes_of_span(const RecordedLaunch& launch, const R
   const bool is_elsewhere = span.end_warp != span.warp && span.end_warp < launch.warps.size();
   if (!span.has_value && !is_elsewhere) return shared;
   Value::Map found = log_.attributes[shared];
-  if (span.has_value) found.emplace_back("value", Value{span.value});
+  if (span.has_value) {
+    const bool is_float = launch.regions[span.region].has_floats;
+    found.emplace_back(
+        "value", is_float ? float_value(std::bit_cast<double>(span.value)) : Value{span.value});
+  }
   if (is_elsewhere) {
     found.emplace_back("ended in", Value{concat("warp ", launch.warps[span.end_warp].warp)});
   }

@@ -165,12 +165,16 @@ def _ctas(fields: _Fields) -> Ctas:
 
 
 def _value(fields: _Fields) -> Value:
+    count, not_finite = fields.count("count") or 0, fields.count("not_finite") or 0
+    if not_finite > count:
+        raise fields.wrong("not_finite", f"at most the count of {count}")
     return Value(
         name=fields.text("name"),
-        count=fields.count("count") or 0,
+        count=count,
         sum=fields.number("sum", may_be_negative=True) or 0.0,
         min=fields.number("min", may_be_negative=True),
         max=fields.number("max", may_be_negative=True),
+        not_finite=not_finite,
     )
 
 

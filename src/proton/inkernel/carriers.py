@@ -40,7 +40,7 @@ class Carrier:
     name: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
     operand: str = ""  # the value recorded, as the text names it
-    operand_type: str = ""  # its type there: i32 or i64
+    operand_type: str = ""  # its type there: i32 or i64, of floats the bits
     result: str = ""  # the carrier's own value; nobody uses it
 
     @property

@@ -100,10 +100,13 @@ def mark(name: Any, _semantic: Any = None) -> None:
 
 @builtin
 def value(name: Any, x: Any, _semantic: Any = None) -> None:
-    """Record a number and the moment: a scalar integer or pointer of the kernel, or a constant.
+    """Record a number and the moment: a scalar of the kernel or a constant.
+
+    Integers, floats (those below 32 bits as float32) and pointers are numbers. Where one name
+    records integers here and floats there, all are recorded as float64.
 
     Raises:
-        SemanticError: `x` is no scalar, or no integer. Only while recording is on.
+        SemanticError: `x` is no scalar. Only while recording is on.
     """
     name = _checked_name(name)
     if _records(_semantic):

@@ -38,19 +38,26 @@ def emit_value(semantic: Any, name: str, value: Any) -> None:
     """Put a record of a number at the place that is being compiled.
 
     Raises:
-        SemanticError: it is no scalar integer or pointer.
+        SemanticError: it is no scalar integer, float or pointer.
     """
     tensor = semantic.to_tensor(getattr(value, "value", value))
     kind = tensor.type
-    if not (kind.is_int() or kind.is_ptr()):
+    if not (kind.is_int() or kind.is_ptr() or kind.is_floating()):
         raise SemanticError(
-            f"value {name!r} is of type {kind}; record a scalar integer or pointer, "
+            f"value {name!r} is of type {kind}; record a scalar integer, float or pointer, "
             "such as an element or a sum of it"
         )
     core = _triton.language_core()
-    is_wide = kind.is_ptr() or kind.int_bitwidth > 32
-    number = semantic.cast(tensor, core.int64 if is_wide else core.int32)
-    carrier = Carrier("record", "value", name, {}, "%x", "i64" if is_wide else "i32")
+    is_wide = kind.is_ptr() or kind.primitive_bitwidth > 32
+    bits = core.int64 if is_wide else core.int32
+    attributes = {}
+    if kind.is_floating():  # its bits; shorter ones are held by 32 exactly
+        attributes["type"] = "f64" if is_wide else "f32"
+        real = semantic.cast(tensor, core.float64 if is_wide else core.float32)
+        number = semantic.bitcast(real, bits)
+    else:
+        number = semantic.cast(tensor, bits)
+    carrier = Carrier("record", "value", name, attributes, "%x", "i64" if is_wide else "i32")
     emit(semantic, carrier, (number.handle,))
 
 

@@ -72,7 +72,7 @@ class Span:
     sm: int
     start_ns: int
     end_ns: int
-    value: int | None
+    value: int | float | None
 
 
 @dataclass(frozen=True)

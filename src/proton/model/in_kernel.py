@@ -8,6 +8,7 @@ all checking, is `proton.files.in_kernel`'s.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import accumulate
@@ -66,13 +67,37 @@ class Ctas:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Numbers that a kernel recorded under one name."""
+    """Numbers that a kernel recorded under one name.
+
+    Sum and extremes are of those that are finite; extremes of integers are integers, exact.
+    """
 
     name: str
     count: int = 0
     sum: float = 0.0
     min: float | None = None
     max: float | None = None
+    not_finite: int = 0  # of `count`: NaN and infinities
+
+    @property
+    def mean(self) -> float | None:
+        """Of the numbers that are finite; None where none is."""
+        finite = self.count - self.not_finite
+        return self.sum / finite if finite > 0 else None
+
+    def __add__(self, other: Value) -> Value:
+        """Both together, under the name of the first."""
+        lows = [each for each in (self.min, other.min) if each is not None]
+        highs = [each for each in (self.max, other.max) if each is not None]
+        most = sys.float_info.max  # a sum beyond it stays there: JSON has no infinity
+        return Value(
+            self.name,
+            self.count + other.count,
+            max(-most, min(most, self.sum + other.sum)),
+            min(lows, default=None),
+            max(highs, default=None),
+            self.not_finite + other.not_finite,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +204,7 @@ class RecordedKernel:
             "error_cycles": self.error_cycles,
             "regions": [_known(region) for region in self.regions],
             "ctas": None if self.ctas is None else _known(self.ctas),
-            "values": [_known(value) for value in self.values],
+            "values": [_numbers(value) for value in self.values],
             "accesses": [_known(site) for site in self.accesses],
             "heat": [_known(heat) for heat in self.heat],
             "uncovered": dict(self.uncovered),
@@ -218,6 +243,13 @@ def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
     if plain is None or recorded is None:
         return False
     return recorded > plain if name == SPILLS else name == OCCUPANCY and recorded < plain
+
+
+def _numbers(value: Value) -> dict[str, Any]:
+    said = _known(value)
+    if not value.not_finite:
+        del said["not_finite"]  # few have any, integers none
+    return said
 
 
 def _known(part: Region | Ctas | Value | AccessSite | HeatMap) -> dict[str, Any]:

@@ -112,17 +112,7 @@ def _merge_values(parts: Sequence[RecordedKernel]) -> tuple[Value, ...]:
     merged: dict[str, Value] = {}
     for value in (value for part in parts for value in part.values):
         old = merged.get(value.name)
-        merged[value.name] = (
-            value
-            if old is None
-            else Value(
-                value.name,
-                old.count + value.count,
-                old.sum + value.sum,
-                _least((old.min, value.min)),
-                _most((old.max, value.max)),
-            )
-        )
+        merged[value.name] = value if old is None else old + value
     return tuple(merged.values())
 
 

@@ -251,13 +251,15 @@ def cycles_text(value: float | None) -> str:
 
 
 def _value_lines(kernel: RecordedKernel, style: Style) -> list[str]:
-    rows: list[tuple[str, ...]] = [("value", "count", "mean", "min", "max")]
+    is_odd = any(value.not_finite for value in kernel.values)  # of integers none is
+    rows = [("value", "count", *(["not finite"] if is_odd else []), "mean", "min", "max")]
     for value in kernel.values:
-        mean = f"{value.sum / value.count:g}" if value.count else MISSING
-        extremes = (MISSING if one is None else f"{one:g}" for one in (value.min, value.max))
-        rows.append((printable(value.name), format_count(value.count), mean, *extremes))
+        counts = [value.count, value.not_finite][: 1 + is_odd]
+        sizes = (value.mean, value.min, value.max)
+        texts = [MISSING if one is None else f"{one:g}" for one in sizes]
+        rows.append((printable(value.name), *map(format_count, counts), *texts))
     name_room = max(cell_width(row[0]) for row in rows)
-    rooms = [max(len(row[at]) for row in rows) for at in range(1, 5)]
+    rooms = [max(map(len, column)) for column in zip(*(row[1:] for row in rows), strict=True)]
     lines = []
     for row in rows:
         numbers = (text.rjust(room) for text, room in zip(row[1:], rooms, strict=True))

@@ -1,4 +1,6 @@
 /// What instrumented kernels recorded, in trees and traces.
+#include <bit>
+#include <limits>
 #include <string>
 
 #include "check.h"
@@ -169,6 +171,29 @@ TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
   const auto& plain = log.attributes[outer.attributes];
   CHECK_EQ(std::get<double>(plain.front().second.data), 1500.0);
   CHECK_EQ(std::get<std::string>(plain.back().second.data), "mm.py:3");
+}
+
+TEST(floats_stand_in_a_trace_as_they_were_recorded_and_what_is_not_finite_as_a_word) {
+  Session session(0, ContextKind::kShadow, DataKind::kTrace);
+  session.activate();
+  RecordedLaunch made = launch();
+  made.regions[1].has_floats = true;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  const double endless = std::numeric_limits<double>::infinity();
+  int64_t at_ns = 1300;
+  for (const double value : {-0.1, none, endless, -endless}) {
+    made.spans.push_back({1, 0, 0, true, at_ns, at_ns, std::bit_cast<int64_t>(value)});
+    ++at_ns;
+  }
+  session.add_recorded(made);
+  const TraceLog log = session.snapshot_trace(0, {});
+  const auto value_of = [&](size_t number) {
+    return log.attributes[span_named(log, "inner", number).attributes].back().second.data;
+  };
+  CHECK_EQ(std::get<double>(value_of(0)), -0.1);
+  CHECK_EQ(std::get<std::string>(value_of(1)), "nan");
+  CHECK_EQ(std::get<std::string>(value_of(2)), "inf");
+  CHECK_EQ(std::get<std::string>(value_of(3)), "-inf");
 }
 
 TEST(spans_of_regions_and_warps_that_are_not_there_are_left_out) {

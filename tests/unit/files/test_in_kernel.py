@@ -116,6 +116,8 @@ def changed(path: str, value: Any) -> Any:
         ("ctas.active.0", None, "[0].ctas.active[0] must be a number that is zero or more, not"),
         ("values.0", 1, "[0].values[0] must be an object, not 1"),
         ("values.0.sum", "x", "[0].values[0].sum must be a number, not 'x'"),
+        ("values.0.min", float("nan"), "[0].values[0].min must be a number, not nan"),
+        ("values.0.not_finite", 65, "[0].values[0].not_finite must be at most the count of 64"),
         ("heat.0.bins", "x", "[0].heat[0].bins must be a list of numbers, not 'x'"),
         ("heat.0.bins.1", -1, "[0].heat[0].bins[1] must be a number that is zero or more, not -1"),
         ("heat.0.bins.1", 1.5, "[0].heat[0].bins must be a list of counts, not a list"),

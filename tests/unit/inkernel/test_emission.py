@@ -152,6 +152,30 @@ def test_gluon_kernels_record_too() -> None:
 
 
 @triton.jit
+def measured(x, n, BLOCK: tl.constexpr):
+    pl.value("single", tl.load(x))
+    pl.value("half", tl.load(x).to(tl.float16))
+    pl.value("double", tl.load(x).to(tl.float64))
+    pl.value("constant", 0.5)
+    tl.store(x, n)
+
+
+@pytest.mark.parametrize("target", ["80", "90", "100", "gfx942", "gfx950"])
+def test_floats_are_carried_as_bits_and_say_their_type(target: str) -> None:
+    text = run_passes(_compiled(measured, target)["ttgir"], recording_passes(Default()))
+    found = [carrier for op in read_module(text).walk() if (carrier := carrier_of(op))]
+    values = {
+        each.name: (each.operand_type, each.attributes["type"]) for each in found if each.is_record
+    }
+    assert values == {
+        "single": ("i32", "f32"),
+        "half": ("i32", "f32"),
+        "double": ("i64", "f64"),
+        "constant": ("i32", "f32"),
+    }
+
+
+@triton.jit
 def crossed(x, n, BLOCK: tl.constexpr):
     pl.enter_scope("a")
     pl.enter_scope("b")
@@ -173,8 +197,8 @@ def wide(x, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def fraction(x, n, BLOCK: tl.constexpr):
-    pl.value("half", tl.load(x))
+def fractions(x, n, BLOCK: tl.constexpr):
+    pl.value("halves", tl.load(x + tl.arange(0, BLOCK)))
     tl.store(x, n)
 
 
@@ -188,7 +212,7 @@ def fraction(x, n, BLOCK: tl.constexpr):
         ),
         (ended, 'pl.exit_scope("a")', "cannot end the region 'a': none is begun"),
         (wide, 'pl.value("all"', "value 'all' is of type"),
-        (fraction, 'pl.value("half"', "record a scalar integer or pointer"),
+        (fractions, 'pl.value("halves"', "record a scalar integer, float or pointer"),
     ],
 )
 def test_misuse_is_shown_at_the_users_line(kernel: Any, line: str, problem: str) -> None:

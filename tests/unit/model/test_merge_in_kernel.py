@@ -96,14 +96,17 @@ def test_ctas_and_changes_are_those_of_the_last_part_that_has_them() -> None:
 def test_values_and_heat_maps_are_added() -> None:
     other = replace(
         KERNEL,
-        values=(Value("k", 1, -2.0, -2, -2), Value("n", 1, 5.0, 5, 5)),
+        values=(Value("k", 2, -2.5, -2.5, -2.5, not_finite=1), Value("n", 1, 5.0, 5, 5)),
         heat=(
             HeatMap("a_ptr", 10, 2, 4096, (1,)),
             HeatMap("a_ptr", 10, 2, 8192, (1,)),
         ),
     )
     both = merged(KERNEL, other)
-    assert both.values == (Value("k", 65, 126.0, -2, 4), Value("n", 1, 5.0, 5, 5))
+    assert both.values == (
+        Value("k", 66, 125.5, -2.5, 4, not_finite=1),
+        Value("n", 1, 5.0, 5, 5),
+    )
     assert both.heat == (
         HeatMap("a_ptr", 65546, 514, 4096, (5, 0, 8, 500)),
         HeatMap("a_ptr", 10, 2, 8192, (1,)),

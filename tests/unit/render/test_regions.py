@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proton.errors import FormatError, UsageError
-from proton.model.in_kernel import RecordedKernel, Region
+from proton.model.in_kernel import RecordedKernel, Region, Value
 from proton.model.profile import Profile
 from proton.render.regions import cycles_text, kernel_lines, place_of, region_tables
 from proton.render.style import ASCII, Style
@@ -70,6 +70,15 @@ def test_values_waves_accesses_and_heat_maps_follow_the_regions() -> None:
     (access,) = (at for at, line in enumerate(lines) if line.startswith("load a   mm.py:22"))
     assert value < wave < access
     assert lines[-1] == "3 of 4 bins of 4.0 KiB touched (75 %)"
+
+
+def test_numbers_that_are_not_finite_have_a_column_where_there_are_some() -> None:
+    odd = (Value("loss", 8, 1.5, -0.25, 1.0, not_finite=2), Value("lost", 1, not_finite=1))
+    lines = table(replace(PLAIN, values=odd))
+    at = lines.index("value  count  not finite  mean    min  max")
+    assert lines[at + 1] == "loss       8           2  0.25  -0.25    1"
+    assert lines[at + 2] == "lost       1           1     -      -    -"
+    assert not any("not finite" in line for line in table(KERNEL))
 
 
 def test_moments_have_counts_only_and_events_are_explained() -> None:

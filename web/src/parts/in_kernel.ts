@@ -24,6 +24,8 @@ export interface Region {
 export interface RecordedValue {
   name: string
   count: number
+  /** Of them NaN and infinities, which the rest leaves out. */
+  not_finite: number
   mean: Maybe
   min: Maybe
   max: Maybe

@@ -112,18 +112,24 @@ export function Place({ file, line }: { file: string; line: number }): VNode {
 
 /** Numbers that a kernel recorded itself. */
 export function Values({ of }: { of: RecordedKernel }): VNode {
+  const isOdd = of.values.some((value) => value.not_finite > 0) // of integers none is
   return (
     <section>
       <h3>values</h3>
       <table class="regions values">
         <thead>
-          <tr><th class="name">value</th><th>count</th><th>mean</th><th>min</th><th>max</th></tr>
+          <tr>
+            <th class="name">value</th><th>count</th>
+            {isOdd ? <th title="NaN and infinities, which mean, min and max leave out">not finite</th> : null}
+            <th>mean</th><th>min</th><th>max</th>
+          </tr>
         </thead>
         <tbody>
           {of.values.map((value, at) => (
             <tr key={at}>
               <td class="name value-name">{cutMiddle(value.name, 80)}</td>
               <td><Num of={count(value.count)} /></td>
+              {isOdd ? <td><Num of={count(value.not_finite)} /></td> : null}
               <td><Num of={plain(value.mean)} /></td>
               <td><Num of={plain(value.min)} /></td>
               <td><Num of={plain(value.max)} /></td>

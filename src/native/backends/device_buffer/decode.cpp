@@ -43,10 +43,14 @@ class RecordSource {
   uint64_t first_kept_;
 };
 
-int64_t value_of(const Record& first, const Record& second, uint32_t bits) {
+int64_t value_of(const Record& first, const Record& second, Region region) {
   constexpr uint32_t kNoPayload = ~0u << kPayloadBits;
-  const bool is_short =
-      bits == 0 ? second.tag == (first.tag & kNoPayload) || second.tag == first.tag : bits == 32;
+  const bool is_short = region.value_bits == 0
+                            ? second.tag == (first.tag & kNoPayload) || second.tag == first.tag
+                            : region.value_bits == 32;
+  if (is_short && region.has_floats) {
+    return std::bit_cast<int64_t>(static_cast<double>(std::bit_cast<float>(second.clock)));
+  }
   return is_short ? int64_t{static_cast<int32_t>(second.clock)}
                   : static_cast<int64_t>(uint64_t{second.tag} << 32 | second.clock);
 }
@@ -66,8 +70,7 @@ void parse_records(const RecordSource& source, uint64_t number, uint64_t end,
         ++losses.damaged_records;
         return;
       }
-      const uint32_t bits = is_known ? format.regions[region].value_bits : 0;
-      value = value_of(record, source.at(number++), bits);
+      value = value_of(record, source.at(number++), is_known ? format.regions[region] : Region{});
     }
     if (!is_known) [[unlikely]] {
       ++losses.damaged_records;

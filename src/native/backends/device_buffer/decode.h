@@ -23,6 +23,7 @@ enum class Matching : uint8_t {
 struct Region {
   Matching matching = Matching::kNested;
   uint32_t value_bits = 0;  // of its values: 32 or 64; 0: told from the records
+  bool has_floats = false;  // its values are IEEE floats, else integers with a sign
 };
 
 /// How the records of a kernel are to be read.
@@ -35,7 +36,7 @@ struct RecordFormat {
 struct Event {
   uint64_t clock;
   uint64_t number;  // of its record among all that the warp wrote, overwritten ones included
-  int64_t value;    // of a kValue; else 0
+  int64_t value;    // of a kValue, of floats the bits as a double; else 0
   RecordKind kind;
   uint32_t region;  // below the number of regions
 };

@@ -119,10 +119,7 @@ RegionSummary Decoder::summarize(const RegionContext& context, bool with_quantil
   summary.time_ns = cycles_per_ns > 0 ? context.cycles / cycles_per_ns : 0;
   summary.min_cycles = context.min_cycles;
   summary.max_cycles = context.max_cycles;
-  summary.value_count = context.value_count;
-  summary.value_sum = context.value_sum;
-  summary.value_min = context.value_min;
-  summary.value_max = context.value_max;
+  summary.values = context.values;
   summary.first_passage = decoded_.warp_passages.size();
   for (const WarpCycles& warp : context.warps) {
     decoded_.warp_passages.push_back(

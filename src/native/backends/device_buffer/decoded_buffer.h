@@ -64,10 +64,7 @@ struct RegionSummary {
   double warp_p10_cycles = 0;  // of what a warp spent there in all
   double warp_p50_cycles = 0;
   double warp_p90_cycles = 0;
-  uint64_t value_count = 0;
-  double value_sum = 0;
-  int64_t value_min = 0;
-  int64_t value_max = 0;
+  ValueSum values;
 };
 
 struct PlacedSpan {
@@ -77,7 +74,7 @@ struct PlacedSpan {
   uint32_t end_warp;  // another one of its CTA where it ended there
   int64_t start_ns;
   int64_t end_ns;
-  int64_t value;
+  int64_t value;  // as in Event
 };
 
 struct DecodedBuffer {

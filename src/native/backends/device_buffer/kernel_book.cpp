@@ -7,20 +7,12 @@ namespace {
 
 constexpr size_t kClocks = 129;
 
-template <typename T>
-void widen(T& low, T& high, T other_low, T other_high, bool is_first) {
-  low = is_first ? other_low : std::min(low, other_low);
-  high = is_first ? other_high : std::max(high, other_high);
-}
-
 }  // namespace
 
 void RegionSum::add(const RegionSummary& summary, const DecodedBuffer& decoded) {
   if (summary.count > 0) {
-    widen(min_cycles, max_cycles, summary.min_cycles, summary.max_cycles, count == 0);
-  }
-  if (summary.value_count > 0) {
-    widen(value_min, value_max, summary.value_min, summary.value_max, value_count == 0);
+    min_cycles = count == 0 ? summary.min_cycles : std::min(min_cycles, summary.min_cycles);
+    max_cycles = count == 0 ? summary.max_cycles : std::max(max_cycles, summary.max_cycles);
   }
   count += summary.count;
   warp_count += summary.warp_count;
@@ -30,8 +22,7 @@ void RegionSum::add(const RegionSummary& summary, const DecodedBuffer& decoded) 
   for (const double each : all.subspan(summary.first_passage, summary.warp_count)) {
     passages.add(each);
   }
-  value_count += summary.value_count;
-  value_sum += summary.value_sum;
+  values.add(summary.values);
 }
 
 std::vector<CtaTime> cta_times(const DecodedBuffer& decoded) {

@@ -26,10 +26,7 @@ struct RegionSum {
   double min_cycles = 0;
   double max_cycles = 0;
   CycleSketch passages;  // of a passage, the mean of each warp of each launch
-  uint64_t value_count = 0;
-  double value_sum = 0;
-  int64_t value_min = 0;
-  int64_t value_max = 0;
+  ValueSum values;
 
   void add(const RegionSummary& summary, const DecodedBuffer& decoded);
 };

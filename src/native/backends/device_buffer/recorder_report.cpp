@@ -37,6 +37,7 @@ RecordedLaunch to_launch(const DecodedBuffer& decoded, const RecordingKernel& ke
     region.name = kernel.region_names[from.region];
     region.source = kernel.region_sources[from.region];
     region.is_event = kernel.regions[from.region].matching == Matching::kQueued;
+    region.has_floats = from.values.is_float;
     region.parent = from.parent;
     region.cycles = from.cycles;
     region.time_ns = from.time_ns;

@@ -1,6 +1,7 @@
 #include "backends/device_buffer/regions.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace proton::device_buffer {
 namespace {
@@ -172,10 +173,11 @@ void RegionMatcher::note(const Event& event) {
   RegionContext& context = contexts_[at];
   ++context.count;
   if (event.kind == RecordKind::kValue) {
-    const bool is_first = context.value_count++ == 0;
-    context.value_sum += static_cast<double>(event.value);
-    context.value_min = is_first ? event.value : std::min(context.value_min, event.value);
-    context.value_max = is_first ? event.value : std::max(context.value_max, event.value);
+    if (regions_[event.region].has_floats) {
+      context.values.add_float(std::bit_cast<double>(event.value));
+    } else {
+      context.values.add(event.value);
+    }
   }
   touch(at);
   if (!options_.keeps_spans) return;

@@ -11,6 +11,7 @@
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/losses.h"
 #include "backends/device_buffer/record_cost.h"
+#include "backends/device_buffer/value_sum.h"
 #include "base/key_index.h"
 
 namespace proton::device_buffer {
@@ -34,10 +35,7 @@ struct RegionContext {
   double cycles = 0;        // without the records' own cost
   double min_cycles = 0;    // of a passage
   double max_cycles = 0;
-  uint64_t value_count = 0;
-  double value_sum = 0;
-  int64_t value_min = 0;
-  int64_t value_max = 0;
+  ValueSum values;
   std::vector<WarpCycles> warps;
   bool is_in_order = true;  // `warps`, by slot; else some may be there twice
   double warp_cycles = 0;   // of the warp at hand
@@ -72,7 +70,7 @@ struct RegionSpan {
   uint64_t end_slot;  // another one of the CTA where it ended in another warp
   uint64_t start_clock;
   uint64_t end_clock;
-  int64_t value;
+  int64_t value;  // as in Event
   uint32_t context;
   RecordKind kind;  // kStart for a passage
 };

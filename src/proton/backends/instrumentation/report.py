@@ -95,14 +95,13 @@ def _values(
         if each["value_count"] == 0:
             continue
         name = described[each["region"]]["name"]
-        low, high = float(each["value_min"]), float(each["value_max"])
-        before = found.get(name) or Value(name, 0, 0.0, low, high)
-        found[name] = Value(
+        found[name] = found.get(name, Value(name)) + Value(
             name,
-            before.count + each["value_count"],
-            before.sum + each["value_sum"],
-            min(low, low if before.min is None else before.min),
-            max(high, high if before.max is None else before.max),
+            each["value_count"],
+            each["value_sum"],
+            each["value_min"],
+            each["value_max"],
+            each["value_not_finite"],
         )
     return list(found.values())
 

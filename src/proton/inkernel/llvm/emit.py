@@ -16,6 +16,7 @@ from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan, find_init, read_plan
 from proton.inkernel.llvm.regions import Regions, find_regions
 from proton.inkernel.llvm.sites import Sites, find_sites
+from proton.inkernel.llvm.value_types import value_words
 
 SHARED = "@global_smem"
 CALLBACK_BUFFER = "%proton.callback_buffer"
@@ -172,13 +173,13 @@ class _Emitter:
             if self._plan.counters:
                 lines += opening(self._plan, self._sites, self._scratch.rpartition(" ")[2])
             return [op.indent + line for line in lines]
-        count, value = op.count_and_value()
+        count, _ = op.count_and_value()
         if op.op == "finalize":
             return [op.indent + line for line in self._close(count)]
         if op.op == "notify":
             return self._notify(op, count)
         self.records += 1
-        return self._record(op, count, value)
+        return self._record(op, count)
 
     def _close(self, count: str) -> list[str]:
         """Without records between, nothing of ours is kept in a register of the kernel's."""
@@ -197,11 +198,12 @@ class _Emitter:
             lines.append(f"{op.indent}call void @__proton_notify({arguments}){op.location}")
         return lines
 
-    def _record(self, op: CarrierLine, count: str, value: str) -> list[str]:
+    def _record(self, op: CarrierLine, count: str) -> list[str]:
         if not self._plan.ring:
             raise InstrumentationError("a kernel with records needs a ring; none was allocated")
         kind = layout.RecordKind[op.action.upper()]
-        tag = _signed(layout.pack_tag(kind, self._regions.ids[op.name]))
+        region = self._regions.ids[op.name]
+        tag = _signed(layout.pack_tag(kind, region))
         after = f"{self._scratch}, {self._lead})"
         call = (
             f"call i32 @__proton_record({self._base}, i32 {count}, i32 {tag}, {after}{op.location}"
@@ -209,7 +211,8 @@ class _Emitter:
         if op.action != "value":
             return [f"{op.indent}{op.result} = {call}"]
         stem = f"%proton.value{self.records}"
-        lines, high, low = _words(value, stem, str(tag))
+        wanted = self._regions.regions[region].value_type
+        lines, high, low = value_words(op, wanted, stem, str(tag))
         lines += [
             f"{stem}.next = {call}",
             f"{op.result} = call i32 @__proton_value({self._base}, i32 {stem}.next, i32 {high}, "
@@ -220,28 +223,3 @@ class _Emitter:
 
 def _signed(word: int) -> int:
     return word - (1 << 32) if word >> 31 else word
-
-
-def _words(value: str, stem: str, tag: str) -> tuple[list[str], str, str]:
-    """Lines that split `value`, and its high and low word; a value of 32 bits repeats the tag."""
-    kind, _, name = value.rpartition(" ")
-    if kind == "i32":
-        return [], tag, name
-    if kind == "float":
-        return [f"{stem}.low = bitcast float {name} to i32"], tag, f"{stem}.low"
-    if kind in ("i1", "i8", "i16"):
-        return [f"{stem}.low = sext {kind} {name} to i32"], tag, f"{stem}.low"
-    if kind.startswith("ptr"):
-        lines = [f"{stem}.wide = ptrtoint {kind} {name} to i64"]
-    elif kind == "i64":
-        lines = [f"{stem}.wide = add i64 {name}, 0"]
-    else:
-        raise InstrumentationError(
-            f"a record of {value!r}: values are integers, floats or pointers"
-        )
-    lines += [
-        f"{stem}.low = trunc i64 {stem}.wide to i32",
-        f"{stem}.upper = lshr i64 {stem}.wide, 32",
-        f"{stem}.high = trunc i64 {stem}.upper to i32",
-    ]
-    return lines, f"{stem}.high", f"{stem}.low"

@@ -11,6 +11,7 @@ from proton.inkernel import layout
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.debug_info import DebugInfo
 from proton.inkernel.llvm.module import Kernel, LlvmModule
+from proton.inkernel.llvm.value_types import WIDTHS, common_type, value_type
 
 
 @dataclass
@@ -22,12 +23,12 @@ class Region:
     file: str
     line: int
     parent: int | None = None
-    bits: int = 0  # of a value: 32 or 64
+    value_type: str = ""  # of values: i32, i64, f32 or f64
     every: int = 1  # one iteration of so many is recorded
 
     def to_json(self, number: int) -> dict[str, Any]:
         """As it stands in the record map."""
-        described = {
+        described: dict[str, Any] = {
             "id": number,
             "name": self.name,
             "kind": self.kind,
@@ -35,8 +36,9 @@ class Region:
             "line": self.line,
             "parent": self.parent,
         }
-        extra = {"bits": self.bits} if self.bits else {}
-        return described | extra | ({"every": self.every} if self.every > 1 else {})
+        if self.value_type:
+            described |= {"bits": WIDTHS[self.value_type], "value_type": self.value_type}
+        return described | ({"every": self.every} if self.every > 1 else {})
 
 
 @dataclass
@@ -55,17 +57,19 @@ def find_regions(module: LlvmModule) -> Regions:
     """The regions of the kernel's records.
 
     Raises:
-        InstrumentationError: there are more of them than a tag has room for.
+        InstrumentationError: there are more of them than a tag has room for, or a value is none.
     """
     debug = DebugInfo(module.epilogue)
     found = Regions()
     for carrier in _records(module.kernel):
         number = found.ids.get(carrier.name)
         if number is None:
-            found.ids[carrier.name] = len(found.regions)
+            number = found.ids[carrier.name] = len(found.regions)
             found.regions.append(_region(carrier, debug))
-        elif carrier.action == "start" and not found.regions[number].line:
-            found.regions[number].file, found.regions[number].line = _place(carrier, debug)
+        region = found.regions[number]
+        if carrier.action == "start" and not region.line:
+            region.file, region.line = _place(carrier, debug)
+        region.value_type = common_type(region.value_type, value_type(carrier))
     if len(found.regions) > layout.REGION_LIMIT:
         raise InstrumentationError(
             f"kernel {module.kernel.name!r} names {len(found.regions)} regions; a record has room "
@@ -90,7 +94,6 @@ def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
         kind,
         file,
         line,
-        bits=value_bits(carrier),
         every=int(every) if every.isdecimal() else 1,
     )
 
@@ -99,13 +102,6 @@ def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:
     file, line = debug.location(carrier.location)
     said = carrier.attributes.get("line", "")
     return carrier.attributes.get("file", file), int(said) if said.isdigit() else line
-
-
-def value_bits(carrier: CarrierLine) -> int:
-    """The width of the number that a value records; 0 for other records."""
-    if carrier.action != "value":
-        return 0
-    return 64 if carrier.count_and_value()[1].startswith(("i64", "ptr")) else 32
 
 
 def _find_parents(kernel: Kernel, found: Regions) -> None:

@@ -104,7 +104,8 @@ def _value(value: Value) -> dict[str, Any]:
     return {
         "name": printable(value.name),
         "count": value.count,
-        "mean": value.sum / value.count if value.count else None,
+        "not_finite": value.not_finite,
+        "mean": value.mean,
         "min": value.min,
         "max": value.max,
     }

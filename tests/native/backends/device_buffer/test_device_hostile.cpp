@@ -46,6 +46,7 @@ std::vector<Region> random_regions(std::mt19937_64& random) {
   for (Region& one : regions) {
     if (random() % 3 == 0) one.matching = Matching::kQueued;
     one.value_bits = static_cast<uint32_t>(random() % 3 * 32);
+    one.has_floats = random() % 2 == 0;
   }
   return regions;
 }

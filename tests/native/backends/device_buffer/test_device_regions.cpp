@@ -231,11 +231,11 @@ TEST(marks_and_values_stand_in_the_region_around_them) {
   Warp warp;
   warp.start(0, 0).value32(1, 5, 3).value32(1, 6, -9).mark(2, 7).end(0, 10).mark(2, 12);
   const DecodedBuffer decoded = regions_of({warp});
-  const RegionSummary& values = *find_region(decoded, 1, 0);
-  CHECK_EQ(values.value_count, 2);
-  CHECK_EQ(values.value_sum, -6);
-  CHECK_EQ(values.value_min, -9);
-  CHECK_EQ(values.value_max, 3);
+  const ValueSum& values = find_region(decoded, 1, 0)->values;
+  CHECK_EQ(values.count, 2);
+  CHECK_EQ(values.sum, -6);
+  CHECK_EQ(values.integers.min, -9);
+  CHECK_EQ(values.integers.max, 3);
   CHECK_EQ(find_region(decoded, 2, 0)->count, 1);
   CHECK_EQ(find_region(decoded, 2)->count, 1);
 }

@@ -70,7 +70,7 @@ bool is_same(const DecodedBuffer& a, const DecodedBuffer& b) {
     const auto all = [](const RegionSummary& x) {
       return std::tuple(x.region, x.parent, x.depth, x.count, x.warp_count, x.raw_cycles, x.cycles,
                         x.min_cycles, x.max_cycles, x.warp_p10_cycles, x.warp_p50_cycles,
-                        x.warp_p90_cycles, x.value_count, x.value_sum);
+                        x.warp_p90_cycles, x.values.count, x.values.sum);
     };
     is_same = all(one) == all(other);
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from proton.backends.instrumentation.kept_buffers import MemorySum
@@ -19,7 +20,7 @@ REGIONS = [
 
 
 def region(number: int, parent: int | None = None, **more: Any) -> dict[str, Any]:
-    counts = dict.fromkeys(("value_count", "value_min", "value_max"), 0)
+    counts = dict.fromkeys(("value_count", "value_min", "value_max", "value_not_finite"), 0)
     zeros = dict.fromkeys(("p10", "p50", "p90", "min", "max", "ns", "cycles", "value_sum"), 0.0)
     return {"region": number, "parent": parent, "count": 0, **zeros, **counts, **more}
 
@@ -80,6 +81,39 @@ def test_numbers_of_one_name_in_two_regions_are_one_value() -> None:
         ]
     )
     assert list(made.values) == [Value("bytes", 3, 8.0, 1.0, 5.0)]
+
+
+def test_extremes_of_integers_stay_exact_and_floats_stay_floats() -> None:
+    low, high = -(2**63), 2**63 - 1
+    (made,) = report(
+        [region(1, value_count=2, value_sum=-1.0, value_min=low, value_max=high)]
+    ).values
+    assert (made.min, made.max) == (low, high)
+    assert json.loads(json.dumps(made.max)) == high
+    (made,) = report(
+        [region(1, value_count=1, value_sum=-0.25, value_min=-0.25, value_max=-0.25)]
+    ).values
+    assert made == Value("bytes", 1, -0.25, -0.25, -0.25)
+
+
+def test_numbers_that_are_not_finite_are_counted_and_in_no_sum() -> None:
+    made = report(
+        [
+            region(1, value_count=2, value_min=None, value_max=None, value_not_finite=2),
+            region(
+                *(1, 0),
+                value_count=4,
+                value_sum=3.0,
+                value_min=-0.5,
+                value_max=2.0,
+                value_not_finite=1,
+            ),
+        ]
+    )
+    (value,) = made.values
+    assert value == Value("bytes", 6, 3.0, -0.5, 2.0, not_finite=3)
+    assert value.mean == 1.0
+    assert made.to_json()["values"][0]["not_finite"] == 3
 
 
 def test_a_region_that_nobody_came_to_has_no_quantiles() -> None:

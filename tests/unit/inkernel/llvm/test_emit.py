@@ -51,14 +51,28 @@ def test_values_are_split_into_words() -> None:
         ("record value b", ",l", "i64 %0"),
         ("record value c", ",l", "ptr addrspace(1) %1"),
         ("record value d", ",f", "float 1.0"),
+        ("record value e type=f32", ",r", "i32 9"),
     )
     text = module.text()
     assert "%proton.value1.next, i32 -1073741824, i32 7," in text
     assert "%proton.value2.high, i32 %proton.value2.low" in text
     assert "ptrtoint ptr addrspace(1) %1 to i64" in text
     assert "bitcast float 1.0 to i32" in text
+    assert "%proton.value5.next, i32 -1073479680, i32 9," in text
     with pytest.raises(InstrumentationError, match="values are integers, floats or pointers"):
-        lowered(("record value a", ",d", "double 1.0"))
+        lowered(("record value a", ",h", "half 1.0"))
+
+
+def test_all_values_of_one_name_are_recorded_as_one_type() -> None:
+    """An i64 behind an i32 of its name was once read with its high word cut off."""
+    module = lowered(("record value a", ",r", "i32 7"), ("record value a", ",l", "i64 %0"))
+    assert "%proton.value1.wide = sext i32 7 to i64" in module.text()
+    assert module.lowering is not None
+    (region,) = module.lowering.record_map["regions"]
+    assert (region["bits"], region["value_type"]) == (64, "i64")
+    module = lowered(("record value a", ",l", "i64 %0"), ("record value a type=f32", ",r", "i32 7"))
+    assert "%proton.value1.double = sitofp i64 %0 to double" in module.text()
+    assert "%proton.value2.double = fpext float %proton.value2.short to double" in module.text()
 
 
 def test_notify_tells_the_host_only_where_the_host_drains() -> None:

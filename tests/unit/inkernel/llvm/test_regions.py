@@ -61,15 +61,23 @@ def test_an_event_contains_nothing() -> None:
     assert [region["parent"] for region in regions_of(body)] == [None, None]
 
 
-def test_values_say_their_width() -> None:
+def test_values_say_their_width_and_type() -> None:
     body = record(3, "value a", "=r,r", "i32 %0") + record(4, "value b", "=r,l", "i64 5")
-    body += record(5, "value c", "=r,l", "ptr addrspace(1) %1") + "  ret void\n"
+    body += record(5, "value c", "=r,l", "ptr addrspace(1) %1")
+    body += record(6, "value d type=f32", "=r,r", "i32 %0") + "  ret void\n"
     found = regions_of(body)
-    assert [(region["kind"], region["bits"]) for region in found] == [
-        ("value", 32),
-        ("value", 64),
-        ("value", 64),
+    assert [(region["kind"], region["bits"], region["value_type"]) for region in found] == [
+        ("value", 32, "i32"),
+        ("value", 64, "i64"),
+        ("value", 64, "i64"),
+        ("value", 32, "f32"),
     ]
+
+
+def test_a_name_of_a_scope_and_of_values_has_the_type_of_those() -> None:
+    body = record(3, "start a") + record(4, "value a type=f64", "=r,l", "i64 5")
+    (region,) = regions_of(body + record(5, "end a") + "  ret void\n")
+    assert (region["kind"], region["value_type"]) == ("scope", "f64")
 
 
 def test_more_regions_than_a_tag_has_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,9 @@ def test_moments_have_no_cycles_rather_than_none_at_all() -> None:
 def test_values_accesses_and_heat_maps_are_there() -> None:
     columns = ReadableColumns()
     found = kernel_object(KERNEL, columns)
-    assert found["values"] == [{"name": "k", "count": 64, "mean": 2.0, "min": -1, "max": 4}]
+    assert found["values"] == [
+        {"name": "k", "count": 64, "not_finite": 0, "mean": 2.0, "min": -1, "max": 4}
+    ]
     assert [(a["tensor"], a["bytes"], a["share"]) for a in found["accesses"]] == [
         ("a_ptr", 49152, 0.75), ("", 16384, 0.25),
     ]  # fmt: skip
