@@ -17,7 +17,6 @@ import triton
 import triton.language as tl
 
 import proton
-import proton.language as pl
 from proton import _native, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.errors import UsageError
@@ -25,39 +24,15 @@ from proton.files.detect import open_profile
 from proton.inkernel.compile import read_records
 from proton.model.trace import LaneKind
 from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read, softmax
 
 torch = pytest.importorskip("torch")
-
-ROWS, WARPS = 6, 4
-
-
-@triton.jit
-def softmax(x_ptr, y_ptr, n, B: tl.constexpr):
-    row = tl.program_id(0)
-    at = tl.arange(0, B)
-    with pl.scope("load"):
-        x = tl.load(x_ptr + row * n + at, mask=at < n, other=-float("inf"))
-    with pl.scope("reduce"):
-        x = tl.exp(x - tl.max(x, 0))
-        total = tl.sum(x, 0)
-    tl.store(y_ptr + row * n + at, x / total, mask=at < n)
 
 
 @triton.jit
 def copy(x_ptr, y_ptr, B: tl.constexpr):
     at = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(y_ptr + at, tl.load(x_ptr + at))
-
-
-def launch_softmax() -> None:
-    x = torch.zeros(ROWS, 64)
-    softmax[(ROWS,)](x, torch.empty_like(x), 64, B=64, num_warps=WARPS)
-
-
-def read(path: str = "run.hatchet") -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The root of a profile and what its kernels recorded."""
-    root = json.loads(Path(path).read_bytes())[0]
-    return root, root["proton"].get("in_kernel", [])
 
 
 def node(root: dict[str, Any], path: str) -> dict[str, Any]:
@@ -93,7 +68,7 @@ def test_regions_stand_below_their_kernel_in_the_scope_of_the_launch(launches: A
     region = entry["regions"][0]
     assert region["count"] == warps
     assert region["p10"] == region["p50"] == region["p90"] == region["min"] == 180
-    assert region["file"].endswith("test_in_kernel_fake.py")
+    assert region["file"].endswith("recorded_softmax.py")
     assert region["line"] > 0
     assert entry["ctas"]["count"] == entry["ctas"]["sms"] == ROWS
     assert entry["ctas"]["waves"] == 1.0
