@@ -92,13 +92,25 @@ def _run(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     options = _options(arguments)
     if arguments.file is None:
-        raise UsageError("no file to show; give a profile, e.g. proton-viewer run.hatchet")
+        raise _no_file(arguments)
     style = style_for(arguments.color, sys.stdout)
     profile = prepare(_open(arguments.file))
     lines = [*_lines(arguments, profile, options, style), ""]
     sys.stdout.write("\n".join(lines))
     sys.stdout.flush()
     return 0
+
+
+def _no_file(arguments: argparse.Namespace) -> UsageError:
+    """Says so of an option that took the file for its own."""
+    for option, what in (("source", "PATH"), ("sass", "KERNEL"), ("regions", "KERNEL")):
+        taken = getattr(arguments, option)
+        if taken is not None and os.path.isfile(taken):
+            return UsageError(
+                f"no file to show: --{option} took {taken!r} for its {what}; "
+                f"write proton-viewer --{option} {what} {taken}"
+            )
+    return UsageError("no file to show; give a profile, e.g. proton-viewer run.hatchet")
 
 
 def _lines(

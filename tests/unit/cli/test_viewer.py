@@ -44,6 +44,12 @@ def test_no_file_is_a_wrong_call(tmp_cwd: Path, capsys: Capture) -> None:
     assert refused(capsys, 2).startswith("no file to show; give a profile")
 
 
+def test_an_option_that_took_the_file_for_its_own_says_so(capsys: Capture) -> None:
+    found = refused(capsys, 2, "--regions", IN_KERNEL)
+    assert found.startswith(f"no file to show: --regions took {IN_KERNEL!r} for its KERNEL")
+    assert f"proton-viewer --regions KERNEL {IN_KERNEL}" in found
+
+
 def test_two_files_are_a_wrong_call(run: str, capsys: Capture) -> None:
     assert "unrecognized arguments: other" in refused(capsys, 2, run, "other")
 
