@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -177,15 +177,10 @@ def llvm_parse_error(text: str) -> str | None:
     """
     native = importlib.import_module("triton._C.libtriton")
     with tempfile.TemporaryDirectory(prefix="proton-llvm-") as folder:
-        empty, full = Path(folder, "empty.mlir"), Path(folder, "kernel.ll")
-        empty.write_text("module { llvm.func @proton_empty() }\n", encoding="utf-8")
+        full = Path(folder, "kernel.ll")
         full.write_text(text, encoding="utf-8")
-        context = native.ir.context()
-        native.ir.load_dialects(context)
-        module = native.ir.parse_mlir_module(str(empty), context)
-        module.context = context
         llvm_context = native.llvm.context()
-        target = native.llvm.to_module(module, llvm_context)
+        target = native.llvm.to_module(_empty_module(), llvm_context)
         try:
             native.llvm.link_extern_libs(target, [str(full)])
         except (ValueError, RuntimeError) as error:
@@ -193,6 +188,20 @@ def llvm_parse_error(text: str) -> str | None:
         finally:
             del target, llvm_context  # in this order: the module lives in its context
     return None
+
+
+@cache
+def _empty_module() -> Any:
+    """An MLIR module with nothing to run in it; loading the dialects takes longer than the rest."""
+    native = importlib.import_module("triton._C.libtriton")
+    context = native.ir.context()
+    native.ir.load_dialects(context)
+    with tempfile.TemporaryDirectory(prefix="proton-llvm-") as folder:
+        file = Path(folder, "empty.mlir")
+        file.write_text("module { llvm.func @proton_empty() }\n", encoding="utf-8")
+        module = native.ir.parse_mlir_module(str(file), context)
+    module.context = context
+    return module
 
 
 def opaque_value(payload: object) -> Any:
