@@ -48,7 +48,8 @@ def emit_value(semantic: Any, name: str, value: Any) -> None:
             "such as an element or a sum of it"
         )
     core = _triton.language_core()
-    is_wide = kind.is_ptr() or kind.primitive_bitwidth > 32
+    # readers take integers as signed: one more bit holds those without a sign
+    is_wide = kind.is_ptr() or kind.primitive_bitwidth > 32 or kind.is_uint32()
     bits = core.int64 if is_wide else core.int32
     attributes = {}
     if kind.is_floating():  # its bits; shorter ones are held by 32 exactly

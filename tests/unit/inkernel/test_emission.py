@@ -191,6 +191,22 @@ def ended(x, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def unsigned(x, n, BLOCK: tl.constexpr):
+    pl.value("hash", n.to(tl.uint32) * 2654435761)
+    pl.value("byte", n.to(tl.uint8))
+    tl.store(x, n)
+
+
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+def test_integers_without_a_sign_stay_positive(target: str) -> None:
+    text = _compiled(unsigned, target)["ttgir"]
+    found = [carrier for op in read_module(text).walk() if (carrier := carrier_of(op))]
+    values = {each.name: each.operand_type for each in found if each.is_record}
+    assert values == {"hash": "i64", "byte": "i32"}
+    assert len(re.findall(r"arith\.extui .* : i32 to i64", text)) == 1
+
+
+@triton.jit
 def wide(x, n, BLOCK: tl.constexpr):
     pl.value("all", tl.arange(0, BLOCK))
     tl.store(x, n)
