@@ -98,20 +98,29 @@ def test_callbacks_compile_into_kernels_for_every_target(target: str, call: Call
     assert ("on_branch" in text.replace("add", "")) == (not call.inline)
 
 
-def compile_with_callback(file: Path, target: str) -> Any:
-    """The kernel, with `count_bytes` of the file called at its accesses."""
+def compile_in(mode: str, target: str) -> tuple[Any, Any, list[str]]:
+    """The kernel, what the launcher must know of its records, and what was said."""
     from proton.inkernel.compile import read_records
     from proton.inkernel.instrument import begin
 
-    mode = parse_instrumentation(f"call-at:file={file}:function=count_bytes:buffer_bytes=16")
     said: list[str] = []
-    handle = begin(mode, warn=said.append)
+    handle = begin(parse_instrumentation(mode), warn=said.append)
     try:
         kernel = triton.compile(source("add"), target=TARGETS[target])
     finally:
         handle.end()
+    return kernel, read_records(kernel.metadata), said
+
+
+def counting(file: Path) -> str:
+    """The mode that calls `count_bytes` of the file at accesses."""
+    return f"call-at:file={file}:function=count_bytes:buffer_bytes=16"
+
+
+def compile_with_callback(file: Path, target: str) -> Any:
+    """The kernel, with `count_bytes` of the file called at its accesses."""
+    kernel, records, said = compile_in(counting(file), target)
     assert said == []
-    records = read_records(kernel.metadata)
     assert records is not None
     assert records.scratch_bytes == records.record_map["callback_offset"] + 16
     assert len(records.record_map["callbacks"]) >= 3
@@ -140,18 +149,8 @@ def test_callbacks_in_cpp_compile_where_there_is_clang(target: str, tmp_path: Pa
 @pytest.mark.parametrize("other", ["bytes", "memory", "ops"])
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_callbacks_at_accesses_join_with_modes_that_count_them(target: str, other: str) -> None:
-    from proton.inkernel.compile import read_records
-    from proton.inkernel.instrument import begin
-
-    call = f"call-at:file={CALLBACKS / 'count_bytes.ll'}:function=count_bytes:buffer_bytes=16"
-    said: list[str] = []
-    handle = begin(parse_instrumentation(f"{other}+{call}"), warn=said.append)
-    try:
-        kernel = triton.compile(source("add"), target=TARGETS[target])
-    finally:
-        handle.end()
+    _, records, said = compile_in(f"{other}+{counting(CALLBACKS / 'count_bytes.ll')}", target)
     assert said == []
-    records = read_records(kernel.metadata)
     assert records is not None
     called = {site["name"].partition("@")[0] for site in records.record_map["callbacks"]}
     counted = {site["name"].partition("@")[0] for site in records.record_map.get("counters", ())}
@@ -160,20 +159,13 @@ def test_callbacks_at_accesses_join_with_modes_that_count_them(target: str, othe
 
 
 def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
-    from proton.inkernel.compile import read_records, read_warnings
-    from proton.inkernel.instrument import begin
+    from proton.inkernel.compile import read_warnings
 
     file = tmp_path / "broken.ll"
     file.write_text((CALLBACKS / "broken.ll").read_text())
-    mode = parse_instrumentation(f"call-at:file={file}:at=block:function=broken")
-    said: list[str] = []
-    handle = begin(mode, warn=said.append)
-    try:
-        kernel = triton.compile(source("add"), target=TARGETS["sm_90"])
-    finally:
-        handle.end()
+    kernel, records, said = compile_in(f"call-at:file={file}:at=block:function=broken", "sm_90")
     assert kernel.asm["cubin"]
-    assert read_records(kernel.metadata) is None
+    assert records is None
     (text,) = said
     assert "LLVM refuses it: Instruction does not dominate all uses!" in text
     assert text in read_warnings(kernel.metadata)
@@ -199,20 +191,12 @@ OF_AMD = "i32 @llvm.amdgcn.workitem.id.x()"
 def test_a_callback_that_no_code_can_be_made_of_does_not_end_the_process(
     target: str, line: str, declaration: str, problem: str, tmp_path: Path
 ) -> None:
-    from proton.inkernel.compile import read_records
-    from proton.inkernel.instrument import begin
-
     file = tmp_path / "hostile.ll"
     use = '\n  call void asm sideeffect "", "r"(i32 %x)' if "call i32" in line else ""
     file.write_text(ACCESS.format(line + use, declaration))
-    said: list[str] = []
-    handle = begin(parse_instrumentation(f"call-at:file={file}"), warn=said.append)
-    try:
-        kernel = triton.compile(source("add"), target=TARGETS[target])
-    finally:
-        handle.end()
+    kernel, records, said = compile_in(f"call-at:file={file}", target)
     assert kernel.asm.get("cubin") or kernel.asm.get("hsaco")
-    assert read_records(kernel.metadata) is None
+    assert records is None
     (text,) = said
     assert re.search(problem, text), text
 

@@ -5,6 +5,46 @@
 #include <chrono>
 #include <thread>
 
+namespace {
+
+/// A kernel of one region whose rings are mostly unused; a launch has two CTAs of one warp.
+class LargeRings {
+ public:
+  explicit LargeRings(Recorder& recorder) : recorder_(recorder) {
+    RecordingKernel kernel;
+    kernel.name = "large";
+    kernel.regions = nested(1);
+    kernel.region_names = kernel.region_sources = {"only"};
+    kernel.ring_bytes = kBytes;
+    kernel.scratch_bytes = kBytes + kHeaderBytes;
+    number_ = recorder.add_kernel(kernel);
+  }
+
+  /// Each warp leaves so many passages of 50 cycles.
+  void launch(uint64_t passages) {
+    Buffer left({2, 1, kBytes});
+    for (uint32_t slot = 0; slot < 2; ++slot) {
+      Warp warp;
+      warp.on(slot, 0, 0);
+      for (uint64_t i = 0; i < passages; ++i) warp.start(0, 100 * i).end(0, 100 * i + 50);
+      left.put(slot, warp);
+    }
+    FAKE(fake_function_records)(function_, left.bytes().data(), left.bytes().size());
+    const DeviceAddress address =
+        recorder_.allocate(2 * (kBytes + kHeaderBytes), 128, nullptr, false);
+    FAKE(fake_launch_recording)(function_, reinterpret_cast<void*>(address), nullptr);
+    recorder_.launched(number_);
+  }
+
+ private:
+  static constexpr uint32_t kBytes = 16384;
+  Recorder& recorder_;
+  uint32_t number_ = 0;
+  void* function_ = FAKE(fake_function)("large", 1000);
+};
+
+}  // namespace
+
 TEST(a_launch_is_told_with_its_regions_its_warps_and_its_context) {
   Session session(true);
   const uint32_t kernel = add_kernel(session.recorder);
@@ -95,28 +135,9 @@ TEST(a_launch_that_comes_alone_is_read_without_being_asked_for) {
 
 TEST(of_rings_only_what_kernels_have_used_is_copied) {
   Session session;
-  constexpr uint32_t kLarge = 16384;
-  RecordingKernel kernel;
-  kernel.name = "large";
-  kernel.regions = nested(1);
-  kernel.region_names = kernel.region_sources = {"only"};
-  kernel.ring_bytes = kLarge;
-  kernel.scratch_bytes = kLarge + kHeaderBytes;
-  const uint32_t number = session.recorder.add_kernel(kernel);
-  void* function = FAKE(fake_function)("large", 1000);
+  LargeRings kernel(session.recorder);
   for (const uint64_t passages : {2, 2, 500}) {
-    Buffer left({2, 1, kLarge});
-    for (uint64_t slot = 0; slot < 2; ++slot) {
-      Warp warp;
-      warp.on(static_cast<uint32_t>(slot), 0, 0);
-      for (uint64_t i = 0; i < passages; ++i) warp.start(0, 100 * i).end(0, 100 * i + 50);
-      left.put(slot, warp);
-    }
-    FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
-    const DeviceAddress address =
-        session.recorder.allocate(2 * kernel.scratch_bytes, 128, nullptr, false);
-    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
-    session.recorder.launched(number);
+    kernel.launch(passages);
     CHECK(session.flush());
     CHECK_EQ(session.sink.told.back().regions[0].cycles, 2.0 * 50 * static_cast<double>(passages));
   }
@@ -127,33 +148,14 @@ TEST(of_rings_only_what_kernels_have_used_is_copied) {
 
 TEST(launches_of_a_crowd_that_wrote_more_than_the_ones_before_are_read_again) {
   Session session;
-  constexpr uint32_t kLarge = 4096;
-  RecordingKernel kernel;
-  kernel.name = "growing";
-  kernel.regions = nested(1);
-  kernel.region_names = kernel.region_sources = {"only"};
-  kernel.ring_bytes = kLarge;
-  kernel.scratch_bytes = kLarge + kHeaderBytes;
-  const uint32_t number = session.recorder.add_kernel(kernel);
-  void* function = FAKE(fake_function)("growing", 1000);
-  const auto run = [&](uint64_t passages) {
-    Buffer left({1, 1, kLarge});
-    Warp warp;
-    for (uint64_t i = 0; i < passages; ++i) warp.start(0, 100 * i).end(0, 100 * i + 50);
-    left.put(0, warp);
-    FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
-    const DeviceAddress address =
-        session.recorder.allocate(kernel.scratch_bytes, 128, nullptr, false);
-    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
-    session.recorder.launched(number);
-  };
-  run(1);
+  LargeRings kernel(session.recorder);
+  kernel.launch(1);
   CHECK(session.flush());
   FAKE(fake_set_option)("hold", 1);
-  uint64_t passages = 1;
+  uint64_t passages = 2;  // of both warps
   for (uint64_t i = 0; i < 100; ++i) {
-    run(1 + i);
-    passages += 1 + i;
+    kernel.launch(1 + i);
+    passages += 2 * (1 + i);
   }
   FAKE(fake_set_option)("hold", 0);
   CHECK(session.flush());
