@@ -3,9 +3,10 @@
 Usage: python benchmarks/soak.py [--json PATH] [--launches N] [--replays N] [--gpu SECONDS]
 On the fake driver (tests/native/fake_cuda), or with --gpu on the GPU through torch: as many
 launches as the seconds allow, replays of a graph of 20 kernels, and launches again, because a
-captured graph may change what a launch leaves behind. The figure is the growth of resident memory
-from the end of the warm-up (a tenth of the work) to the end, in KiB; and the longest time for which
-the journal's snapshot of a tree of 100 000 nodes keeps a Python thread from running.
+captured graph may change what a launch leaves behind; the last also after the session, and on the
+GPU under CUPTI alone (benchmarks/floor). The figure is the growth of resident memory from the end
+of the warm-up (a tenth of the work; on the GPU a million launches more) to the end, in KiB; and the
+longest time for which saving a tree of 100 000 nodes keeps a Python thread from running.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ BAR_KIB = 4096.0
 BURST = 10_000
 GRAPH_NODES = 20
 TREE_NODES = 100_000
+TABLE_LAUNCHES = 1_049_000  # after so many, every page of the table of launches was written to
 
 
 def resident_kib() -> float:
@@ -115,6 +117,18 @@ class RealGpu:
                 if number % 1000 == 0:
                     self.torch.cuda.synchronize()
 
+    def growth_of_floor(self, count: int) -> tuple[float, float]:
+        """What CUPTI leaves behind without Proton, once a graph was captured."""
+        from floor.floor import Floor, build
+        from overhead_tools import libcupti
+
+        floor = Floor(build(), libcupti())
+        floor.start()
+        self.prepare()
+        grown = growth_kib(self.launch, count)
+        floor.stop()
+        return grown
+
 
 def longest_gap_ms() -> float:
     """How long a thread that only runs Python waits while a large tree is saved."""
@@ -157,8 +171,8 @@ def main() -> None:
         session = proton.start(os.path.join(folder, "run"), backend="cupti")
         if arguments.gpu:  # as many as there is time for
             start = time.perf_counter()
-            gpu.launch(20_000)
-            launches = int(20_000 * arguments.gpu / (time.perf_counter() - start))
+            gpu.launch(TABLE_LAUNCHES)
+            launches = int(TABLE_LAUNCHES * arguments.gpu / (time.perf_counter() - start))
         launched_kib, launched_s = growth_kib(gpu.launch, launches)
         gpu.prepare()
         if arguments.gpu:
@@ -168,6 +182,7 @@ def main() -> None:
         replayed_kib, replayed_s = growth_kib(gpu.replay, replays)
         again_kib, again_s = growth_kib(gpu.launch, launches // 4)
         proton.finalize(session)
+    after_kib, after_s = growth_kib(gpu.launch, launches // 4)
     results = [
         Result(
             "growth over launches",
@@ -190,8 +205,25 @@ def main() -> None:
             BAR_KIB,
             note=f"{launches // 4} launches, {again_s:.0f} s",
         ),
+        Result(
+            "growth over launches after the session, its graph alive",
+            "KiB",
+            estimate([after_kib]),
+            BAR_KIB,
+            note=f"{launches // 4} launches, {after_s:.0f} s",
+        ),
         Result("pause while 100 000 nodes are saved", "ms", estimate(gaps)),
     ]
+    if isinstance(gpu, RealGpu):
+        floor_kib, floor_s = gpu.growth_of_floor(launches // 4)
+        results.append(
+            Result(
+                "the same under CUPTI alone, a graph captured before",
+                "KiB",
+                estimate([floor_kib]),
+                note=f"{launches // 4} launches, {floor_s:.0f} s",
+            )
+        )
     report(results, arguments.json)
 
 

@@ -202,7 +202,7 @@ int floor_open(const char* path, uint64_t buffer_size) {
       find(library, "cuptiGetGraphNodeId", cupti.node_id) &&
       find(library, "cuptiActivityRegisterTimestampCallback", cupti.register_clock);
   if (!has_all) return -2;
-  contexts = static_cast<uint64_t*>(std::calloc(kTableSize, sizeof(uint64_t)));
+  contexts = new uint64_t[kTableSize]();  // written to: its pages do not come with the launches
   return 0;
 }
 

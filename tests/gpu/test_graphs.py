@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import proton
+from tests.conftest import folder_of_proton
+from tests.gpu.conftest import Recorded
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -186,3 +193,43 @@ def test_two_sessions_over_one_graph_count_the_same(record: Any, capture: Any) -
     assert again.count_under("<captured_at>", "captured_a") == 2, again.file.paths()
     assert again.count_under("<captured_at>", "captured_b") == 2, again.file.paths()
     assert not again.file.header.get("warnings"), again.file.header
+
+
+def libcupti_of(whose: str) -> str:
+    """The folder of Triton's libcupti, or "" for the one that torch has loaded."""
+    if whose == "torch":
+        return ""
+    triton = pytest.importorskip("triton")
+    folder = Path(triton.__file__).parent / "backends" / "nvidia" / "lib" / "cupti"
+    if not list(folder.glob("libcupti.so*")):
+        pytest.skip("this Triton brings no libcupti")
+    return str(folder)
+
+
+@pytest.mark.parametrize("whose", ["torch", "triton"])
+def test_graphs_that_outlive_sessions_are_known_again_and_leave_no_cost_behind(
+    whose: str, torch: Any, tmp_path: Path, profile_of: Any
+) -> None:
+    program = str(Path(__file__).parent / "graph_sessions.py")
+    env = {**os.environ, "PYTHONPATH": folder_of_proton()}
+    if folder := libcupti_of(whose):
+        env["TRITON_CUPTI_LIB_PATH"] = folder
+    run = subprocess.run(
+        [sys.executable, program, str(tmp_path)], env=env, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    said = json.loads(run.stdout.splitlines()[-1])
+    assert any("triton" in path for path in said["libraries"]) == (whose == "triton"), said
+    places = {
+        "sin": "captured_sin",
+        "cos": "<captured while not recording>",
+        "tanh": "captured_tanh",
+    }
+    for session, known in {"one": ["sin"], "two": list(places), "three": list(places)}.items():
+        recorded = Recorded(profile_of(tmp_path / f"{session}.hatchet")).without(SEEDS)
+        assert sum(recorded.counts().values()) == 3 * len(known), recorded.kernels
+        for name in known:
+            count = recorded.count_under("<captured_at>", places[name], kind=f"{name}_kernel")
+            assert count == 3, (session, name, recorded.kernels)
+    # Had CUPTI 13.0 stayed: 32 bytes a launch, 6.4 MB.
+    assert said["left_bytes"] < 1 << 20, said

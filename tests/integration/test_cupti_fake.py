@@ -384,7 +384,7 @@ VERSION_SCRIPT = """
     driver.replay(driver.instantiate(graph))
     proton.finalize(session)
     assert driver.violations == [], driver.violations
-    print(Cupti.load("", ""))
+    print(Cupti.load("", ""), driver.counter("cuptiFinalize"))
 """
 
 
@@ -401,7 +401,9 @@ def test_one_binary_serves_every_version(
     environment = FakeDriver(folder).environment
     run = run_python(VERSION_SCRIPT, str(root), str(folder), env=environment)
     assert run.returncode == 0, run.stderr
-    assert int(run.stdout) == VERSIONS[version]
+    number, let_go_count = map(int, run.stdout.split())
+    assert number == VERSIONS[version]
+    assert let_go_count == (version != "12.6")  # which may not know the graph again
     assert kernels_of(profile_of(tmp_path / "run.hatchet")) == {
         "outer/k": (1000, 3000),
         "outer/<memcpy HtoD>": (1, 2),

@@ -115,18 +115,27 @@ TEST(many_short_lived_graphs_leave_no_nodes_behind) {
   CHECK_EQ(gpu::hub().stats().graph_nodes, before);
 }
 
-TEST(cupti_stays_for_a_graph_that_a_later_session_should_know) {
+TEST(cupti_lets_go_beside_a_graph_that_a_later_session_knows_again) {
   gpu::begin();
-  void* exec = nullptr;
+  const auto captured_in = [](const char* name) {
+    return instantiate(capture([=](void* stream) {
+      const gpu::Scope scope(name);
+      gpu::launch("k", 1, stream);
+    }));
+  };
+  void* first = nullptr;
   {
-    gpu::Recording first;
-    exec = instantiate(capture([](void* stream) { gpu::launch("k", 1, stream); }));
+    gpu::Recording recording;
+    first = captured_in("first");
   }
-  CHECK(!gpu::hub().detach());
-  CHECK_EQ(gpu::counter("cuptiFinalize"), 0);
-  gpu::Recording second;
-  replay(exec, 3);
-  CHECK_EQ(second.rows().size(), 1u);
+  CHECK(gpu::hub().detach());
+  CHECK_EQ(gpu::counter("cuptiFinalize"), 1);
+  gpu::Recording recording;
+  void* second = captured_in("second");
+  replay(first, 3);
+  replay(second, 2);
+  CHECK_EQ(recording.rows(), (gpu::Rows{{std::string(kCaptured) + "/first/k", {3, 3}},
+                                        {std::string(kCaptured) + "/second/k", {2, 2}}}));
 }
 
 TEST(graphs_are_replayed_from_many_threads) {

@@ -37,6 +37,10 @@ void on_buffer(Context context, uint32_t stream, uint8_t* buffer, size_t size, s
   if (buffer != nullptr) Hub::get().on_completed(context, stream, buffer, size, valid);
 }
 
+/// CUPTI of CUDA 12.8: from it on, the ids of graph nodes were seen to stay when CUPTI lets go of
+/// the driver and comes back. With others those of graphs that live might mean other nodes then.
+constexpr uint32_t kKeepsNodeIds = 26;
+
 uint64_t read_host_clock() { return static_cast<uint64_t>(now_ns()); }
 
 /// CUPTI itself tells only when it is too late, and in one word.
@@ -99,8 +103,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
   if (!is_subscribed_) {
-    // Code that ran for the first time since CUPTI came may be nobody's for it. The ids of graph
-    // nodes stay as they are (seen with CUPTI 13.0).
+    // Code that ran for the first time since CUPTI came may be nobody's for it.
     const bool can_let_go = library_.finalize != nullptr && !has_hw_trace_;
     if (options.sampling && is_attached_ && can_let_go) let_go();
     buffers_.set_size(buffer_bytes);
@@ -175,10 +178,9 @@ bool Hub::detach() {
   if (!is_loaded() || is_forked_ || is_subscribed_ || library_.finalize == nullptr) return false;
   if (has_hw_trace_) return false;  // CUPTI cannot take it up again once contexts exist
   {
-    // The ids of nodes would start anew, and those of graphs that live would mean others.
     std::lock_guard nodes(nodes_.mutex());
-    if (nodes_.size() != 0) return false;
-    nodes_.trim(0);  // nor may ids of the dead come back
+    if (nodes_.size() != 0 && library_.version < kKeepsNodeIds) return false;
+    nodes_.trim(nodes_.size());
   }
   return let_go();
 }
