@@ -59,7 +59,8 @@ PLAIN = {
 GPU = {
     "overhead": Benchmark("overhead", ("--budget", "330"), 400),
     "sampling": Benchmark("sampling", ("--budget", "240"), 330),
-    "in_kernel": Benchmark("in_kernel", ("--budget", "300"), 420),
+    "in_kernel": Benchmark("in_kernel", ("--budget", "300", "--no-accuracy", "--no-compile"), 420),
+    "in_kernel_compile": Benchmark("in_kernel", ("--compile-only",), 150),
     "in_kernel_accuracy": Benchmark("in_kernel_accuracy", (), 300, "accuracy.md"),
     "scope_cost_gpu": Benchmark("scope_cost", (), 50),
     "soak_gpu": Benchmark("soak", ("--gpu", "20"), 120),
