@@ -83,6 +83,7 @@ def written(profile: Path, page: Path) -> Written:
     command = [sys.executable, "-m", "proton", "report", str(profile), "-o", str(page)]
     paths = filter(None, [str(SOURCE), os.environ.get("PYTHONPATH")])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
     before, start = children_s(), time.perf_counter()
     subprocess.run(command, env=environment, check=True, capture_output=True)
     return Written(time.perf_counter() - start, children_s() - before)
