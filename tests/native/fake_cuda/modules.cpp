@@ -83,8 +83,8 @@ void read_value(const ReaderParams& given, Module& module) {
   if (given.is_captured != 0 && word(given.ring, 1).load() == 0) return;
   uint64_t first = module.head.load();
   do {
-    const uint64_t used = first + given.count + 1 - word(given.ring, 0).load();
-    if (used > uint64_t{1} << given.capacity_bits) {
+    const auto used = static_cast<int64_t>(first + given.count + 1 - word(given.ring, 0).load());
+    if (used > int64_t{1} << given.capacity_bits) {
       word(given.ring, 2).fetch_add(1);
       return;
     }

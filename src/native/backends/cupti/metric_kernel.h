@@ -1,7 +1,8 @@
 /// The kernel that reads metric values from device memory, as PTX that every driver since CUDA 12
 /// compiles, and the ring in host memory that it writes to. A run takes one cell for its number and
 /// one for each element; a cell is good once its stamp says the lap, so that the host reads without
-/// asking the driver. A run that finds no room only counts itself.
+/// asking the driver. A run that finds no room only counts itself. One that finds more read than
+/// was written, because others wrote since it looked, does not: it looks again.
 #pragma once
 
 #include <cstddef>
@@ -102,8 +103,8 @@ RESERVE:
   ld.volatile.global.u64 %v9, [head];
   ld.volatile.global.u64 %v10, [%v3];
   add.u64 %v11, %v9, %v4;
-  sub.u64 %v12, %v11, %v10;
-  setp.gt.u64 %p1, %v12, %v5;
+  sub.s64 %v12, %v11, %v10;
+  setp.gt.s64 %p1, %v12, %v5;
   @%p1 bra FULL;
   atom.global.cas.b64 %v13, [head], %v9, %v11;
   setp.ne.u64 %p1, %v13, %v9;
