@@ -1,4 +1,6 @@
 // From a buffer that CUPTI has filled to the sinks: on CUPTI's own thread, or on one that flushes.
+#include <algorithm>
+
 #include "backends/cupti/activities.h"
 #include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
@@ -165,8 +167,12 @@ void Hub::send_to(const SinkEntry& entry) {
   }
 }
 
+/// Also those of sinks that have paused since.
 void Hub::dispatch_launches() {
-  if ((captures_.load(std::memory_order_relaxed) & kTimes) == 0) return;
+  if (std::none_of(sinks_.begin(), sinks_.end(),
+                   [](const SinkEntry& entry) { return entry.options.with_launches; })) {
+    return;
+  }
   launches_.clear();
   take_launches(launches_);
   if (launches_.empty()) return;

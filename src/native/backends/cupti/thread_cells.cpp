@@ -75,6 +75,8 @@ uint32_t oldest_correlation(uint32_t generation) noexcept {
 void forget_correlations() noexcept {
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
     cell->last_correlation.store(0, std::memory_order_relaxed);
+    std::lock_guard lock(cell->mutex);
+    cell->launches.clear();
   }
 }
 

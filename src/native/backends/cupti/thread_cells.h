@@ -64,7 +64,8 @@ inline uint32_t last_launch() noexcept {
   return this_cell == nullptr ? 0 : this_cell->last_correlation.load(std::memory_order_relaxed);
 }
 
-/// Ids start anew; nobody may be launching under callbacks.
+/// Ids start anew, and calls that were noted under old ones are nobody's; nobody may be launching
+/// under callbacks.
 void forget_correlations() noexcept;
 
 uint64_t count_launches() noexcept;

@@ -1,0 +1,36 @@
+"""Sessions of backend "cupti" that pause, on the fake driver: nothing of before a pause is lost."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import proton
+from tests.native.fake_cuda.driver import FakeDriver
+
+pytestmark = pytest.mark.usefixtures("tmp_cwd")
+
+
+def rows_of(path: str) -> Counter[str]:
+    """How many launches, arrows and kernels a timeline has."""
+    events = json.loads(Path(path).read_bytes())["traceEvents"]
+    rows = Counter(each["ph"] for each in events if each["ph"] in "sf")
+    rows["kernels"] = sum(each["ph"] == "X" and each["name"] == "k" for each in events)
+    return rows
+
+
+def test_a_timeline_that_pauses_before_its_end_keeps_its_arrows(fake_driver: FakeDriver) -> None:
+    rows = []
+    for pauses in (False, True, False):
+        session = proton.start("run", backend="cupti", data="trace")
+        for _ in range(5):
+            fake_driver.launch("k", 1000)
+        if pauses:
+            proton.deactivate(session)
+        proton.finalize(session)
+        rows.append(rows_of("run.chrome_trace"))
+    assert rows[0]["s"] == rows[0]["f"] == 5
+    assert rows == [rows[0]] * 3
