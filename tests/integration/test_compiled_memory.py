@@ -132,17 +132,31 @@ def test_the_mode_compiles_callbacks_with_a_buffer(target: str) -> None:
     compile_with_callback(CALLBACKS / "count_bytes.ll", target)
 
 
+STORES = """extern "C" void count_bytes(unsigned long long address, int bytes, int kind, int site,
+                              __attribute__((address_space(1))) unsigned *buffer) {
+  buffer[site] = bytes;
+}
+"""
+
+
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-def test_callbacks_in_cpp_compile_where_there_is_clang(target: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "does"), [("", "atomicrmw"), (STORES, "store i32 %1, ptr addrspace(1)")]
+)
+def test_callbacks_in_cpp_compile_where_there_is_clang(
+    target: str, text: str, does: str, tmp_path: Path
+) -> None:
     from proton.errors import BackendUnavailable
     from proton.inkernel.clang import compile_callbacks
 
     vendor = "nvidia" if target in NVIDIA else "amd"
+    source = tmp_path / "count_bytes.cpp"
+    source.write_text(text or (CALLBACKS / "count_bytes.cpp").read_text())
     try:
-        file = compile_callbacks(CALLBACKS / "count_bytes.cpp", tmp_path / "count.ll", vendor)
+        file = compile_callbacks(source, tmp_path / "count.ll", vendor)
     except BackendUnavailable as error:
         pytest.skip(str(error))
-    assert "atomicrmw" in compile_with_callback(file, target).asm["llir"]
+    assert does in compile_with_callback(file, target).asm["llir"]
 
 
 @pytest.mark.matrix

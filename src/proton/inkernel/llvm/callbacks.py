@@ -27,10 +27,13 @@ SIGNATURES: Mapping[str, tuple[str, ...]] = {
 KINDS = ("load", "store", "atomic", "copy")  # the third argument of "access" is the number in here
 CHECK_LIMIT_S = 60
 
-_DEFINE = re.compile(r"^define (?P<before>[^@]*)@(?P<name>[-\w.$]+)\((?P<parameters>.*)\)", re.M)
-_ATTRIBUTE = re.compile(
-    r"\b(?:noundef|signext|zeroext|nocapture|captures\([^)]*\)|readonly|nonnull)\b"
-)
+_NAME = r'@(?:"[^"]*"|[-\w.$]+)'
+_DEFINE = re.compile(r"^define (?P<before>[^@]*)@(?P<name>[-\w.$]+)\((?P<rest>.*)$", re.M)
+_SIGNATURE = re.compile(rf'^[ \t]*define\b[^@]*{_NAME}\s*\((?:"[^"]*"|;[^\n]*|[^{{";])*\{{', re.M)
+_COMMENT = re.compile(r'("[^"]*")|;[^\n]*')
+_SPACED = re.compile(rf"({_NAME}) ?\( ?")
+_QUOTED = re.compile(r'@"([-a-zA-Z$._][-\w$.]*)"')
+_TYPE = re.compile(r"(?:ptr(?: *addrspace\( *(?P<space>\d+) *\))?|i\d+)(?=\s|$)")
 _CHECK = (
     "import sys; from proton import _triton; "
     "print(_triton.llvm_parse_error(open(sys.argv[1], encoding='utf-8').read()) or '')"
@@ -48,19 +51,20 @@ def check_signature(text: str, name: str, where: str, path: str) -> bool:
     """
     if where not in SIGNATURES:
         raise UsageError.unknown("place to call at", where, choices=SIGNATURES)
-    defined = {found["name"]: found for found in _DEFINE.finditer(text)}
+    defined = {found["name"]: found for found in _DEFINE.finditer(with_plain_signatures(text))}
     wanted = f"define void @{name}({', '.join(SIGNATURES[where])})"
     if name not in defined:
         there = ", ".join(sorted(defined)) or "nothing"
         raise UsageError(f"{path}: does not define @{name}, only {there}; write: {wanted}")
     found = defined[name]
-    types = tuple(_type_of(parameter) for parameter in split_list(found["parameters"]))
+    parameters = _up_to_closing(found["rest"])
+    types = tuple(_type_of(parameter) for parameter in split_list(parameters))
     has_buffer = types[-1:] == (BUFFER,)
     if (
         found["before"].split()[-1:] != ["void"]
         or types[: len(types) - has_buffer] != (SIGNATURES[where])
     ):
-        given = found[0].replace("\n", " ")
+        given = f"define {found['before']}@{name}({parameters})"
         raise UsageError(
             f"{path}: {given!r} cannot be called at {where}; write: {wanted}, with {BUFFER} behind "
             "the others where it needs the profile buffer"
@@ -68,9 +72,37 @@ def check_signature(text: str, name: str, where: str, path: str) -> bool:
     return has_buffer
 
 
+def with_plain_signatures(text: str) -> str:
+    """The text with each signature on one line, and names without the quotes they do not need.
+
+    Compilers write both as this does; people, and other printers of LLVM IR, need not.
+    """
+    return _QUOTED.sub(r"@\1", _SIGNATURE.sub(_on_one_line, text))
+
+
+def _on_one_line(signature: re.Match[str]) -> str:
+    words = _COMMENT.sub(lambda found: found[1] or "", signature[0]).split()
+    line = _SPACED.sub(r"\1(", " ".join(words), count=1)
+    is_whole = line.count("(") == line.count(")")  # else the brace is a parameter's
+    return f"{line}\n" if is_whole else line
+
+
+def _up_to_closing(text: str) -> str:
+    """The text before the bracket that closes what was open before it."""
+    depth = 1
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return text[:at]
+    return text
+
+
 def _type_of(parameter: str) -> str:
-    words = _ATTRIBUTE.sub("", parameter).split("%")[0].split()
-    return " ".join(words)
+    """The type of a parameter without its attributes, of which LLVM has more every year."""
+    found = _TYPE.match(parameter)
+    if found is None:
+        return parameter
+    return f"ptr addrspace({found['space']})" if found["space"] else found[0]
 
 
 def verify_callbacks(text: str, path: str) -> None:

@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.llvm.access_marks import mark_accesses, note_in_init
-from proton.inkernel.llvm.callbacks import BUFFER, KINDS, check_signature, verify_callbacks
+from proton.inkernel.llvm.callbacks import (
+    BUFFER,
+    KINDS,
+    check_signature,
+    verify_callbacks,
+    with_plain_signatures,
+)
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.llvm.debug_info import DebugInfo
 from proton.inkernel.llvm.emit import CALLBACK_BUFFER
@@ -101,7 +107,7 @@ def read_callbacks(path: str) -> str:
     if not path:
         raise UsageError("call-at needs a file of LLVM IR with the callback; give file=PATH")
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return with_plain_signatures(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "is no text"
         raise UsageError(f"{path}: {reason.lower()}; give a file of LLVM IR as text") from None

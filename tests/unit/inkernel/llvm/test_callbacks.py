@@ -7,6 +7,7 @@ from proton.inkernel.llvm import callbacks
 from proton.inkernel.llvm.callbacks import check_signature, verify_callbacks
 
 ACCESS = "define dso_local void @f(i64 noundef %a, i32 %b, i32 signext %c, i32 noundef %d{}) #0 {{"
+F_AT_BLOCK = ("f", "block", "a.ll")
 
 
 def test_a_callback_may_take_the_buffer() -> None:
@@ -16,8 +17,37 @@ def test_a_callback_may_take_the_buffer() -> None:
 
 
 @pytest.mark.parametrize(
+    "attributes",
+    [
+        "nocapture noundef writeonly",
+        "noundef writeonly captures(none) initializes((0, 4))",
+        "nonnull readnone align 8 dereferenceable(64) noalias",
+    ],
+)
+def test_attributes_of_parameters_do_not_matter(attributes: str) -> None:
+    text = f"define void @f(i32 noundef range(i32 0, 9) %0, ptr addrspace(1) {attributes} %1) "
+    assert check_signature(f"{text}memory(argmem: write, inaccessiblemem: read) {{", *F_AT_BLOCK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "define void @f (i32 %site) {",
+        'define void @"f"(i32 %site) {',
+        '  define dso_local void @"f" (\n    i32 %site ; a number\n  ) #0\n{',
+        "define { i32, i32 } @g({ i32 } %x) {\n}\ndefine void @f(i32 %site) { ret void }",
+    ],
+)
+def test_signatures_may_be_written_in_other_ways(text: str) -> None:
+    assert not check_signature(text, *F_AT_BLOCK)
+
+
+@pytest.mark.parametrize(
     ("text", "where"),
     [
+        ("define void @f(i32*) {", "block"),
+        ("define void @f(i32, ...) {", "block"),
+        ("define void @f(i32, ptr addrspace(3) noundef %p) {", "block"),
         ("define i32 @f(i32) {", "block"),
         ("define void @f(i64) {", "block"),
         ("define void @f() {", "block"),

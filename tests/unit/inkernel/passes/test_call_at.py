@@ -57,6 +57,20 @@ def test_callbacks_without_a_buffer_go_with_records(tmp_path: Path) -> None:
     assert module.text().count("call void @callback(i32") == 3
 
 
+def test_a_callback_written_by_hand_is_linked_whichever_way_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "callback.ll"
+    file.write_text(
+        'define void @"callback" (\n    i32 %site,\n    ptr addrspace(1) writeonly %buffer)\n{\n'
+        "  store i32 %site, ptr addrspace(1) %buffer\n  ret void }\n"
+    )
+    module = LlvmModule(KERNEL)
+    CallAt(file=str(file), at="block", buffer_bytes=4).apply(module)
+    assert (
+        "define internal void @callback(i32 %site, ptr addrspace(1) writeonly %buffer) "
+        "alwaysinline {\n  store" in module.text()
+    )
+
+
 def test_callbacks_with_a_buffer_have_it_behind_what_is_ours() -> None:
     file = str(CALLBACKS / "count_bytes.ll")
     call = CallAt(file=file, function="count_bytes", buffer_bytes=16)
