@@ -113,6 +113,19 @@ def choose(kernel: Any, mode: InstrumentationMode) -> None:
         chosen.known.clear()
 
 
+def chosen_everywhere() -> InstrumentationMode | None:
+    """What was chosen for every kernel; None: nothing."""
+    return chosen.everywhere
+
+
+def put_back_everywhere(mode: InstrumentationMode, before: InstrumentationMode | None) -> None:
+    """Choose `before` for every kernel again, unless somebody has chosen another than `mode`."""
+    with lock:
+        if chosen.everywhere is mode:
+            chosen.everywhere = before
+            chosen.known.clear()
+
+
 def take_back(kernel: Any) -> bool:
     """Undo `choose` for `kernel`, or for all; whether there was something to undo."""
     with lock:

@@ -169,8 +169,30 @@ def open_handles() -> tuple[Handle, ...]:
     return _switch.handles()
 
 
+class EveryKernel:
+    """What `instrument` chose for every kernel; as a decorator, it is for one kernel alone."""
+
+    def __init__(self, mode: InstrumentationMode) -> None:
+        with choice.lock:
+            self._mode, self._before = mode, choice.chosen_everywhere()
+            choice.choose(None, mode)
+
+    def __call__(self, fn: F) -> F:
+        """Choose `fn` alone: other kernels are recorded as before.
+
+        Raises:
+            UsageError: `fn` is no kernel.
+        """
+        choice.put_back_everywhere(self._mode, self._before)
+        choice.choose(_kernel_of(fn), self._mode)
+        return fn
+
+    def __repr__(self) -> str:
+        return f"<mode {str(self._mode)!r} for every kernel>"
+
+
 @overload
-def instrument(fn: None = None, mode: str | BaseMode = "default") -> None: ...
+def instrument(fn: None = None, mode: str | BaseMode = "default") -> EveryKernel: ...
 
 
 @overload
@@ -186,7 +208,8 @@ def instrument(fn: Any = None, mode: str | BaseMode = "default") -> Any:
         mode: What to record: `"ops"`, `"loops:cap=8+mma"`, or an object of `proton.mode`.
 
     Returns:
-        `fn`, so that `@proton.instrument` may stand above `@triton.jit`.
+        `fn`, so that `@proton.instrument` may stand above `@triton.jit`. Without `fn`, what makes
+        `@proton.instrument(mode="ops")` there choose the kernel below it, and no other.
 
     Raises:
         UsageError: `fn` is no kernel, or the mode means nothing.
@@ -196,7 +219,9 @@ def instrument(fn: Any = None, mode: str | BaseMode = "default") -> Any:
         >>> proton.start("run", backend="instrumentation")
     """
     parsed = parse_instrumentation(mode)
-    choice.choose(None if fn is None else _kernel_of(fn), parsed)
+    if fn is None:
+        return EveryKernel(parsed)
+    choice.choose(_kernel_of(fn), parsed)
     return fn
 
 

@@ -67,6 +67,15 @@ def _records(kernel: Any) -> KernelRecords | None:
     return read_records(_ready(kernel).metadata)
 
 
+def _mode(kernel: Any) -> str:
+    """The mode that a launch would record it in."""
+    outer = choice.swap_kernel(kernel)
+    try:
+        return str(chosen.mode) if (chosen := choice.current()) else ""
+    finally:
+        choice.swap_kernel(outer)
+
+
 def test_a_loaded_kernel_gets_a_twin_and_is_itself_again_afterwards() -> None:
     plain = _ready(add)
     with recording("ops"):
@@ -123,6 +132,25 @@ def test_all_kernels_may_have_one_mode() -> None:
     assert modes == ["ops", "cta"]
     with recording("default"):
         assert _records(scale) is None
+
+
+def test_a_decorator_with_a_mode_chooses_the_kernel_below_it_alone() -> None:
+    assert instrument(mode="ops")(add) is add
+    with recording("cta"):
+        assert _mode(add) == "ops"
+        assert _mode(scale) == "cta", "no other kernel is in the decorator's mode"
+    instrument(mode="mma")  # chosen for every kernel before: it stays so
+    instrument(mode="loops")(add)
+    with recording("cta"):
+        assert (_mode(add), _mode(scale)) == ("loops", "mma")
+    restore()
+
+
+def test_a_decorator_above_what_is_no_kernel_chooses_nothing() -> None:
+    with pytest.raises(UsageError, match="is no kernel"):
+        instrument(mode="ops")(print)
+    with pytest.raises(UsageError, match="nothing to restore"):
+        restore()
 
 
 def test_threads_may_launch_kernels_in_different_modes_at_once() -> None:
