@@ -225,6 +225,22 @@ def test_kernels_belong_to_the_phase_of_their_launch(fake_driver: FakeDriver) ->
     assert names == [["first"], ["second"]]
 
 
+@pytest.mark.parametrize("mode", [None, "periodic_flushing"])
+def test_phases_in_flight_keep_their_kernels_however_many_there_are(
+    fake_driver: FakeDriver, profile_of: Any, mode: str | None
+) -> None:
+    count = 100
+    session = proton.start("run", backend="cupti", mode=mode)
+    for phase in range(count):
+        fake_driver.launch("k", 10 + phase)
+        proton.data.advance_phase(session)
+    proton.finalize(session)
+    for phase in range(count):
+        profile = profile_of(f"run.part_{phase}.hatchet")
+        assert kernels_of(profile) == {"k": (1, 10 + phase)}
+        assert profile.header["losses"] == {}
+
+
 @pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
 def test_a_trace_shows_cpp_names_to_people_and_keeps_the_symbol(
     fake_driver: FakeDriver, output_format: str

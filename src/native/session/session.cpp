@@ -10,11 +10,6 @@
 #include "session/recording.h"
 
 namespace proton {
-namespace {
-
-constexpr size_t kBoundaryLimit = 64;  // phases whose events may still be under way
-
-}  // namespace
 
 Session::Session(int64_t id, ContextKind context, DataKind data)
     : id_(id),
@@ -70,10 +65,7 @@ int Session::advance_phase() {
   auto phase = std::make_shared<Phase>(next);
   const CorrelationId newest = newest_launch_ == nullptr ? 0 : newest_launch_();
   std::lock_guard lock(mutex_);
-  if (newest != 0) {
-    if (boundaries_.size() >= kBoundaryLimit) boundaries_.erase(boundaries_.begin());
-    boundaries_.push_back({newest, next});
-  }
+  if (newest_launch_ != nullptr) boundaries_.add(newest, next);
   current_ = phases_.emplace(next, std::move(phase)).first->second.get();
   mark_ = static_cast<uint32_t>(next) + 1;
   process.ranges.next_tick();
@@ -87,6 +79,7 @@ void Session::clear_phase(int phase) {
   if (auto found = phases_.find(phase); found != phases_.end()) forget_values(*found->second);
   if (phase != current_->number) {
     phases_.erase(phase);
+    boundaries_.drop(phase, [&](int each) { return !phases_.contains(each); });
     return;
   }
   std::shared_ptr<Phase>& slot = phases_[phase];
@@ -105,21 +98,15 @@ uint64_t Session::change_count(int phase) const {
 }
 
 bool Session::is_settled(int phase) const {
-  CorrelationId after = 0, until = 0;
+  std::optional<PhaseBoundaries::Launches> launches;
   {
     std::lock_guard lock(mutex_);
     if (phase >= current_->number) return false;
-    // The first of the later phases that has a boundary ends this one.
-    for (const Boundary& boundary : boundaries_) {
-      if (boundary.phase <= phase) {
-        after = boundary.after;
-      } else if (until == 0) {
-        until = boundary.after;
-      }
-    }
+    launches = boundaries_.launches_of(phase);
   }
   if (launches_under_way_ == nullptr) return false;
-  return until == 0 || !launches_under_way_(after, until, context_ == ContextKind::kPython);
+  return !launches.has_value() ||
+         !launches_under_way_(launches->after, launches->until, context_ == ContextKind::kPython);
 }
 
 bool Session::is_empty() const {

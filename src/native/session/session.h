@@ -28,6 +28,7 @@
 #include "session/launch_contexts.h"
 #include "session/occupancy.h"
 #include "session/phase.h"
+#include "session/phase_boundaries.h"
 #include "session/range_thread.h"
 #include "session/sampling.h"
 
@@ -194,7 +195,11 @@ class Session : public EventSink {
     SampleList metrics;
   };
 
-  Phase& phase_of(CorrelationId correlation);
+  /// The phase in which a launch was made.
+  Phase& phase_of(CorrelationId correlation) {
+    return correlation == 0 || boundaries_.is_latest(correlation) ? *current_
+                                                                  : phase_among(correlation);
+  }
   Phase& phase_among(CorrelationId correlation);
   Phase& phase_numbered(std::optional<int> number);
   PlaceId captured_place(PathId replay, PathId capture);
@@ -208,9 +213,6 @@ class Session : public EventSink {
   void add_recorded(RecordedLaunch launch, bool with_time);
   void book_recorded(const RecordedLaunch& launch, KernelEvent& event, Booked booked, Phase& phase);
   void keep_recorded(RecordedLaunch launch, const Booked& booked, Phase& phase);
-  Phase& phase_at(CorrelationId correlation) {
-    return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
-  }
   void book_value(const ValueEvent& event);
   void book_kernel_value(const ValueEvent& event);
   void forget_values(const Phase& phase);
@@ -303,11 +305,7 @@ class Session : public EventSink {
     SpanMetric metric;
   };
   std::unordered_map<CorrelationId, std::vector<KernelValue>> kernel_values_;
-  struct Boundary {
-    CorrelationId after;
-    int phase;
-  };
-  std::vector<Boundary> boundaries_;  // of the latest phases, oldest first
+  PhaseBoundaries boundaries_;
 };
 
 }  // namespace proton

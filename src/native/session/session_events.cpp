@@ -58,11 +58,6 @@ void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
 
 // What follows runs for every kernel; what it calls in rare cases stands further down.
 
-/// The phase in which a launch was made.
-inline Phase& Session::phase_of(CorrelationId correlation) {
-  return correlation == 0 || boundaries_.empty() ? *current_ : phase_among(correlation);
-}
-
 PathId Session::path_of_context(ContextId context) {
   return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
 }
@@ -153,6 +148,7 @@ void Session::on_events(std::span<const KernelEvent> events) noexcept {
   try {
     std::lock_guard lock(mutex_);
     const bool with_metadata = uses_launch_metadata();
+    if (!events.empty()) boundaries_.follow(events.back().correlation);
     for (const KernelEvent& event : events) place_event(event, with_metadata);
     event_count_.fetch_add(events.size(), std::memory_order_relaxed);
   } catch (...) {
@@ -164,6 +160,7 @@ void Session::on_launches(std::span<const LaunchEvent> launches) noexcept {
   if (data_ != DataKind::kTrace) return;
   try {
     std::lock_guard lock(mutex_);
+    if (!launches.empty()) boundaries_.follow(launches.back().correlation);
     for (const LaunchEvent& launch : launches) {
       phase_of(launch.correlation)
           .launch_spans.push_back({launch.correlation, launch.thread_number,
@@ -225,20 +222,10 @@ void Session::book_recorded(const RecordedLaunch& launch, KernelEvent& event, Bo
   if (event.end_ns > event.start_ns) book(event, booked, phase);
 }
 
-/// The same when there were several.
+/// The same for a launch that was not made in the current phase.
 Phase& Session::phase_among(CorrelationId correlation) {
-  for (size_t i = boundaries_.size(); i-- > 0;) {
-    if (static_cast<int32_t>(correlation - boundaries_[i].after) <= 0) continue;
-    if (boundaries_[i].phase == current_->number) return *current_;
-    if (auto found = phases_.find(boundaries_[i].phase); found != phases_.end()) {
-      return *found->second;
-    }
-    count_loss_locked(losses::kLate, 1);
-    return *current_;
-  }
-  if (auto found = phases_.find(boundaries_.front().phase - 1); found != phases_.end()) {
-    return *found->second;
-  }
+  const auto found = phases_.find(boundaries_.phase_of(correlation));
+  if (found != phases_.end()) return *found->second;
   count_loss_locked(losses::kLate, 1);
   return *current_;
 }

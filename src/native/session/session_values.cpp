@@ -27,7 +27,7 @@ void Session::book_value(const ValueEvent& event) {
       is_captured ? captured_place(path, process.contexts.path(event.capture)) : PlaceId{path};
   Phase* phase = current_;
   if (is_captured) {
-    phase = &phase_at(event.correlation);
+    phase = &phase_of(event.correlation);
   } else if (auto found = phases_.find(event.phase); found != phases_.end()) {
     phase = found->second.get();
   } else {
@@ -61,7 +61,7 @@ void Session::book_kernel_value(const ValueEvent& event) {
     kernel_values_[event.correlation].push_back({at.place, at.kernel, {event.metric, event.value}});
     return;
   }
-  count_booking(phase_at(event.correlation)
+  count_booking(phase_of(event.correlation)
                     .kernel_metrics.add(at.row, event.metric, event.kind, event.value));
 }
 

@@ -161,6 +161,22 @@ TEST(phases_part_the_events) {
   CHECK_EQ(recording.rows(1), (gpu::Rows{{"second", {1, 10}}}));
 }
 
+TEST(phases_part_events_however_many_are_in_flight) {
+  gpu::begin();
+  gpu::set("hold", 1);
+  gpu::Recording recording;
+  constexpr int kPhases = 300;
+  for (int phase = 0; phase < kPhases; ++phase) {
+    gpu::launch("k", 10 + static_cast<uint64_t>(phase));
+    const std::lock_guard gil(host::gil());
+    recording.session().advance_phase();
+  }
+  for (int phase = 0; phase < kPhases; ++phase) {
+    CHECK_EQ(recording.rows(phase), (gpu::Rows{{"k", {1, 10 + phase}}}));
+  }
+  CHECK_EQ(gpu::describe(recording.losses()), "");
+}
+
 TEST(devices_streams_and_contexts_are_told_apart) {
   gpu::begin();
   gpu::set("device_count", 3);
