@@ -172,7 +172,10 @@ class RecordedKernel:
     changed: Mapping[str, Change] = field(default_factory=_nothing)
 
     def harm(self) -> dict[str, Change]:
-        """The changes that make the measured kernel another one: it spills, or fewer warps fit."""
+        """The changes that make the measured kernel another one: it spills, or fewer warps fit.
+
+        A kernel that spills counts as well where it is not known without records.
+        """
         return {
             name: change
             for name, change in self.changed.items()
@@ -240,9 +243,11 @@ def active_over_time(
 
 
 def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
-    if plain is None or recorded is None:
+    if recorded is None:
         return False
-    return recorded > plain if name == SPILLS else name == OCCUPANCY and recorded < plain
+    if name == SPILLS:
+        return recorded > (plain or 0)
+    return name == OCCUPANCY and plain is not None and recorded < plain
 
 
 def _numbers(value: Value) -> dict[str, Any]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from proton.model.in_kernel import (
     NO_PARENT,
     AccessSite,
+    Change,
     HeatMap,
     RecordedKernel,
     Region,
@@ -21,7 +22,8 @@ def merge_in_kernel(parts: Sequence[Sequence[RecordedKernel]]) -> tuple[Recorded
     """The kernels of all `parts`, each (kernel, context, mode, device) once.
 
     Counts, cycles and losses are summed; the least and the largest stay, quantiles only where one
-    part alone has the region; of CTAs and of what recording changed the last part is taken.
+    part alone has the region; of CTAs and of what recording changed the last part that knows it is
+    taken.
     """
     found: dict[tuple[object, ...], list[RecordedKernel]] = {}
     for part in parts:
@@ -54,8 +56,15 @@ def _merge(parts: Sequence[RecordedKernel]) -> RecordedKernel:
         heat=_merge_heat(parts),
         uncovered=next((part.uncovered for part in reversed(parts) if part.uncovered), {}),
         losses=MappingProxyType(dict(losses)),
-        changed=next((part.changed for part in reversed(parts) if part.changed), last.changed),
+        changed=_last_changes(parts),
     )
+
+
+def _last_changes(parts: Sequence[RecordedKernel]) -> Mapping[str, Change]:
+    """The last ones with both sides, else the last."""
+    given = [part.changed for part in reversed(parts) if part.changed]
+    whole = (each for each in given if any(change.plain is not None for change in each.values()))
+    return next(whole, given[0] if given else {})
 
 
 def _mean_clock(parts: Sequence[RecordedKernel]) -> float | None:

@@ -51,8 +51,10 @@ def marks_of(kernel: RecordedKernel) -> list[str]:
     """What to beware of in a kernel's numbers, one line each."""
     name = display_name(kernel.kernel)
     marks = []
-    if harm := changes_text(kernel.harm()):
-        marks.append(f"{name}: recording changed it: {harm}")
+    if harm := kernel.harm():
+        is_sure = any(change.plain is not None for change in harm.values())
+        did = "changed" if is_sure else "may have changed"
+        marks.append(f"{name}: recording {did} it: {changes_text(harm)}")
     if lost := _other_losses(kernel):
         listed = ", ".join(f"{format_count(n)} {printable(kind)}" for kind, n in lost.items())
         marks.append(f"{name}: lost in-kernel: {listed}")
@@ -93,12 +95,15 @@ def short_mark(kernels: Sequence[RecordedKernel]) -> str:
 
 
 def changes_text(changes: dict[str, Change]) -> str:
-    """`spills 0 -> 16 bytes, occupancy 16 -> 12`."""
-    return ", ".join(
-        f"{printable(name)} {_amount(change.plain)} -> {_amount(change.recorded)}"
-        f"{' bytes' if name in _BYTES else ''}"
-        for name, change in changes.items()
-    )
+    """`spills 0 -> 16 bytes, occupancy 16 -> 12`; `spills 16 bytes (not known without records)`."""
+    return ", ".join(_change_text(name, change) for name, change in changes.items())
+
+
+def _change_text(name: str, change: Change) -> str:
+    amount = f"{_amount(change.recorded)}{' bytes' if name in _BYTES else ''}"
+    if change.plain is None:
+        return f"{printable(name)} {amount} (not known without records)"
+    return f"{printable(name)} {_amount(change.plain)} -> {amount}"
 
 
 def wrapped(text: str, style: Style) -> list[str]:

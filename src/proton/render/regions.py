@@ -116,7 +116,7 @@ def facts_of(kernel: RecordedKernel) -> list[str]:
     unharmed = {
         name: change
         for name, change in kernel.changed.items()
-        if name not in kernel.harm() and change.plain != change.recorded
+        if name not in kernel.harm() and change.plain not in (None, change.recorded)
     }
     if unharmed:
         parts.append(changes_text(unharmed))

@@ -28,8 +28,13 @@ def test_spills_and_fewer_warps_are_harm_and_other_changes_are_not() -> None:
     assert set(KERNEL.harm()) == {"spills", "occupancy"}
     better = {"spills": Change(16, 0), "occupancy": Change(8, 16), "registers": Change(1, 200)}
     assert replace(KERNEL, changed=better).harm() == {}
-    unknown = {"spills": Change(None, 16), "occupancy": Change(8, None)}
+    unknown = {"spills": Change(None, 0), "occupancy": Change(8, None)}
     assert replace(KERNEL, changed=unknown).harm() == {}
+
+
+def test_spills_are_harm_where_the_kernel_is_not_known_without_records() -> None:
+    changed = {"spills": Change(None, 16), "occupancy": Change(None, 8)}
+    assert set(replace(KERNEL, changed=changed).harm()) == {"spills"}
 
 
 def test_a_region_knows_those_around_it() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.model.in_kernel import HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Region, Value
 from proton.model.merge import merge_profiles
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.profile import Profile
@@ -91,6 +91,12 @@ def test_ctas_and_changes_are_those_of_the_last_part_that_has_them() -> None:
     assert both.ctas is not None
     assert both.ctas.count == 20
     assert both.changed == KERNEL.changed
+
+
+def test_changes_that_are_known_stay_before_later_ones_that_are_not() -> None:
+    unknown = replace(KERNEL, changed={"spills": Change(None, 16)})
+    assert merged(KERNEL, unknown).changed == KERNEL.changed
+    assert merged(unknown, replace(KERNEL, changed={})).changed == unknown.changed
 
 
 def test_values_and_heat_maps_are_added() -> None:

@@ -48,7 +48,19 @@ def test_names_and_kinds_cannot_command_the_terminal() -> None:
 
 
 def test_changes_that_are_not_known_are_a_dash() -> None:
-    assert changes_text({"occupancy": Change(None, 0.5)}) == "occupancy - -> 0.50"
+    known = changes_text({"occupancy": Change(None, 0.5)})
+    assert known == "occupancy 0.50 (not known without records)"
+    assert changes_text({"occupancy": Change(1, None)}) == "occupancy 1 -> -"
+
+
+def test_spills_are_marked_where_the_kernel_is_not_known_without_records() -> None:
+    kernel = RecordedKernel(
+        "mm", changed={"spills": Change(None, 16), "occupancy": Change(None, 8)}
+    )
+    assert marks_of(kernel) == [
+        "mm: recording may have changed it: spills 16 bytes (not known without records)"
+    ]
+    assert short_mark([kernel]) == "(! spills)"
 
 
 def test_a_mark_is_a_few_words() -> None:

@@ -6,21 +6,21 @@ Creates no CUDA context and launches nothing until the program launches a kernel
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proton import _native, _triton_launch
+from proton import _native
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.backends.cupti.hub import find_driver
 from proton.backends.instrumentation.kept_buffers import KeptBuffers
+from proton.backends.instrumentation.kernel_changes import KernelChanges
 from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.launches import launches
-from proton.backends.instrumentation.report import changes, to_recorded_kernel
+from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
 from proton.inkernel.instrument import Handle, begin
 from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.resources import plain_resources, resources_of
-from proton.model.in_kernel import Change, RecordedKernel
+from proton.model.in_kernel import RecordedKernel
 
 NAME = "instrumentation"
 DEVICE_TYPE = "CUDA"
@@ -41,7 +41,7 @@ class InstrumentationBackend:
         self._handle: Handle | None = None
         self._last: dict[int, list[RecordedKernel]] = {}  # by phase, once it has stopped
         self._buffers = KeptBuffers(launches.kernels.of_number, launches.note_of, self._warn)
-        self._changed: dict[int, dict[str, Change]] = {}  # by the kernel's number
+        self._changes = KernelChanges()
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -82,7 +82,13 @@ class InstrumentationBackend:
         if sink is None:
             return
         self._buffers.take(sink)
-        self._last = {phase: self._recorded(sink, phase) for phase in self._phases(sink)}
+        sums = {phase: _native.InKernel.sums(sink, phase) for phase in self._phases(sink)}
+        for problem in self._changes.complete(
+            _kernel_of(one) for each in sums.values() for one in each
+        ):
+            _log.warning("%s", problem)
+            sink.warn(problem)
+        self._last = {phase: self._recorded(each) for phase, each in sums.items()}
         if not any(self._last.values()):
             sink.warn(
                 f"no kernel with records was launched: mode {str(self._mode)!r} found nothing to "
@@ -97,7 +103,9 @@ class InstrumentationBackend:
         """What kernels launched in a phase have recorded so far, each context and mode once."""
         if self._sink is None:
             return self._last.get(phase, ())
-        return self._recorded(self._sink, phase)
+        sums = _native.InKernel.sums(self._sink, phase)
+        self._changes.look_up(map(_kernel_of, sums))
+        return self._recorded(sums)
 
     def drop_phase(self, phase: int) -> None:
         """Nobody will ask for this phase again."""
@@ -117,33 +125,22 @@ class InstrumentationBackend:
     def _phases(sink: Any) -> list[int]:
         return [phase for phase in range(sink.phase + 1) if sink.has_phase(phase)]
 
-    def _recorded(self, sink: Any, phase: int) -> list[RecordedKernel]:
-        sums = _native.InKernel.sums(sink, phase)
-        kernels = [launches.kernels.of_number(each["kernel"]) for each in sums]
-        self._find_changes(kernels)
+    def _recorded(self, sums: Sequence[Mapping[str, Any]]) -> list[RecordedKernel]:
         return [
             to_recorded_kernel(
                 each,
-                kernel,
-                changed=self._changed[kernel.number],
+                kernel := _kernel_of(each),
+                changed=self._changes.of(kernel),
                 memory=self._buffers.memory_of(each["key"]),
             )
-            for each, kernel in zip(sums, kernels, strict=True)
+            for each in sums
         ]
-
-    def _find_changes(self, kernels: Sequence[LoadedKernel]) -> None:
-        """What recording made of kernels: looked up once, while recording is on."""
-        new = [each for each in kernels if each.number not in self._changed]
-        loaded = {each.function: each for each in _triton_launch.loaded_kernels()} if new else {}
-        for kernel in new:
-            compiled = loaded.get(kernel.function)
-            self._changed[kernel.number] = (
-                {}
-                if compiled is None
-                else changes(plain_resources(compiled), resources_of(compiled))
-            )
 
     def _warn(self, text: str) -> None:
         _log.warning("%s", text)
         if self._sink is not None:
             self._sink.warn(text)
+
+
+def _kernel_of(sum_: Mapping[str, Any]) -> LoadedKernel:
+    return launches.kernels.of_number(sum_["kernel"])

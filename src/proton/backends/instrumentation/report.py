@@ -133,6 +133,7 @@ def _accesses(memory: MemorySum) -> list[AccessSite]:
 
 
 def changes(plain: Mapping[str, float] | None, recorded: Mapping[str, float]) -> dict[str, Change]:
-    """What recording made of a kernel, where both numbers are known."""
-    known = plain or {}
-    return {name: Change(known[name], recorded[name]) for name in known if name in recorded}
+    """What recording made of a kernel; a kernel that is not known without it has only one side."""
+    if plain is None:
+        return {name: Change(None, number) for name, number in recorded.items()}
+    return {name: Change(plain[name], recorded[name]) for name in plain if name in recorded}
