@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import proton
-from proton.errors import BackendUnavailable
+from proton.errors import BackendUnavailable, ProtonWarning
 from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import VERSIONS, FakeDriver, build_driver
 
@@ -342,6 +342,15 @@ def test_dropped_records_are_in_the_file(fake_driver: FakeDriver, profile_of: An
     profile = profile_of("run.hatchet")
     assert profile.metrics("k")["count"] == 2
     assert profile.losses == {"dropped_event": 4}
+
+
+def test_a_session_whose_records_were_all_dropped_says_so(fake_driver: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti")
+    fake_driver.option("drop_next", 3)
+    for _ in range(3):
+        fake_driver.launch("k")
+    with pytest.warns(ProtonWarning, match="nothing: all that was seen .*3 dropped_event"):
+        proton.finalize(session)
 
 
 def test_a_refusal_names_error_and_remedy(fake_driver: FakeDriver) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from proton.runtime.command_line import Ending
+from proton.runtime.notices import list_losses
 
 
 def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
@@ -16,7 +17,7 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
     lines += ending.error.splitlines()
     if ending.is_empty:
-        lines.append(f"nothing was captured: {_why_empty(ending.losses)}")
+        lines.append(f"nothing was captured: {ending.missed or _why_empty()}")
     if quiet:
         return lines
     if paths:
@@ -26,10 +27,8 @@ def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
     return lines
 
 
-def _why_empty(losses: Mapping[str, int]) -> str:
+def _why_empty() -> str:
     """What the target did not do, and what to do about it."""
-    if losses:
-        return f"all that was seen was lost: {_listed(losses)}"
     if "triton" not in sys.modules:
         reason = "the target imported no Triton and entered no scope"
     else:
@@ -58,11 +57,7 @@ def _files(paths: list[str]) -> str:
 def _losses(losses: Mapping[str, int]) -> str:
     if not losses:
         return ""
-    return f" (lost: {_listed(losses)})"
-
-
-def _listed(losses: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
+    return f" (lost: {list_losses(losses)})"
 
 
 def _next(path: str) -> str:

@@ -50,7 +50,7 @@ class Ending:
     paths: tuple[str, ...] = ()  # the files written, in the order of their phases
     error: str = ""  # why the profile is not where it should be, and where it is; a line a file
     is_empty: bool = False
-    why_empty: str = ""
+    missed: str = ""  # of an empty one: losses and warnings that tell why
     losses: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -93,12 +93,12 @@ def finish() -> Ending:
         flags.command_line = False
         return Ending()
     recording = recordings[0]
-    error, was_empty, why_empty = "", False, ""
+    error, was_empty, missed = "", False, ""
     losses: Mapping[str, int] = {}
     try:
         recording.stop()
         was_empty = recording.native.is_empty
-        why_empty = recording.why_empty() if was_empty else ""
+        missed = recording.what_was_missed() if was_empty else ""
         losses = dict(recording.native.losses)
         session.close_sessions(None, _output_format)
     except ProtonWarning:  # warnings are errors in this process; the lines below say the same
@@ -107,7 +107,7 @@ def finish() -> Ending:
         error = "\n".join([str(failure), *getattr(failure, "__notes__", ())])
     finally:
         flags.command_line = False
-    return Ending(tuple(recording.files.written), error, was_empty, why_empty, losses)
+    return Ending(tuple(recording.files.written), error, was_empty, missed, losses)
 
 
 def discard() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 
 from proton.errors import ProtonWarning
 
@@ -26,6 +27,11 @@ def take(notices: list[str]) -> tuple[str, ...]:
     texts = tuple(notices)
     notices.clear()
     return texts
+
+
+def list_losses(losses: Mapping[str, int]) -> str:
+    """How many were lost of each kind."""
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
 
 
 def _outside_level() -> int:

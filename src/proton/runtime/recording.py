@@ -19,6 +19,7 @@ from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import pick_format
+from proton.runtime.notices import list_losses
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles
 from proton.runtime.safekeeping import Safekeeping
@@ -293,12 +294,24 @@ class Recording:
         files = identify(self.native.sampled_files(phase))
         return {"sampling": {"files": files}} if files else {}
 
+    def what_was_missed(self) -> str:
+        """What was lost and what the session was warned of, in one line; "": nothing."""
+        losses, warnings = self.native.losses, self.native.warnings
+        parts = [f"all that was seen was lost: {list_losses(losses)}"] if losses else []
+        if warnings:
+            parts.append(f"the session was warned: {'; '.join(warnings)}")
+        return "; ".join(parts)
+
     def why_empty(self) -> str:
-        """Why nothing was captured, with the facts that are known."""
+        """Why nothing was captured, with the facts that are known; to ask before it is closed."""
+        missed = self.what_was_missed()
+        if self.native.losses:
+            return missed
+        happened = "recorded" if missed else "launched"  # a warned session may not have seen it
         return (
-            "no kernel was launched and no scope was entered in the "
+            f"no kernel was {happened} and no scope was entered in the "
             f"{self._active_time_ns() / 1e9:.3f} s in which the session was active; "
-            "start it before the work and finalize it after"
+            + (missed or "start it before the work and finalize it after")
         )
 
     def _add_hook(self, asked: Hook | str | None) -> None:

@@ -240,6 +240,7 @@ def _close(recording: Recording, output_format: str) -> None:
         recording.stop()
     finally:
         is_empty = recording.native.is_empty and not recording.files.written
+        why_empty = recording.why_empty() if is_empty else ""
         try:
             recording.write(output_format)
         except WriteError as error:
@@ -250,7 +251,7 @@ def _close(recording: Recording, output_format: str) -> None:
         _discard(recording)
     if is_empty and not flags.command_line:  # the command has its own words for it
         recording.notices.append(
-            f"session {recording.options.name!r} captured nothing: {recording.why_empty()}"
+            f"session {recording.options.name!r} captured nothing: {why_empty}"
         )
 
 

@@ -64,5 +64,6 @@ def test_saying_something_to_nobody_does_no_harm(
 
 
 def test_a_run_whose_only_kernel_failed_is_not_told_that_it_launched_none() -> None:
-    (line,) = lines(Ending(is_empty=True, losses={"failed_kernel": 1}), quiet=True)
+    missed = "all that was seen was lost: 1 failed_kernel"
+    (line,) = lines(Ending(is_empty=True, missed=missed), quiet=True)
     assert line == "nothing was captured: all that was seen was lost: 1 failed_kernel"

@@ -72,7 +72,18 @@ def test_the_ending_says_why_nothing_was_captured(gpu: Any) -> None:
     assert command_line.is_empty()
     ending = command_line.finish()
     assert ending.is_empty
-    assert ending.why_empty.startswith("no kernel was launched and no scope was entered in the ")
+    assert ending.missed == ""  # there was nothing to miss
+
+
+def test_the_ending_tells_what_an_empty_session_missed(gpu: Any) -> None:
+    command_line.start(Request(name="run"))
+    (recording,) = sessions.open_recordings()
+    recording.native.count_loss("dropped_event", 3)
+    recording.native.warn("another tool took it")
+    ending = command_line.finish()
+    assert ending.missed == (
+        "all that was seen was lost: 3 dropped_event; the session was warned: another tool took it"
+    )
 
 
 def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:

@@ -315,6 +315,27 @@ def test_a_run_that_captured_nothing_says_so_and_why(gpu: Any, tmp_cwd: Path) ->
     assert (tmp_cwd / "run.hatchet").exists()
 
 
+def test_a_run_that_lost_everything_is_not_told_that_it_launched_nothing(
+    gpu: Any, tmp_cwd: Path
+) -> None:
+    session = start()
+    sessions.find(session).native.count_loss("incomplete_event", 5)
+    with pytest.warns(
+        ProtonWarning, match="captured nothing: all that was seen was lost: 5 incomplete_event$"
+    ):
+        proton.finalize(session)
+
+
+def test_an_empty_run_names_the_warnings_of_its_session(gpu: Any, tmp_cwd: Path) -> None:
+    session = start()
+    sessions.find(session).native.warn("another tool holds CUPTI")
+    with pytest.warns(
+        ProtonWarning,
+        match=r"no kernel was recorded .* active; the session was warned: another tool holds CUPTI",
+    ):
+        proton.finalize(session)
+
+
 def test_the_warning_points_at_the_callers_line(gpu: Any) -> None:
     start()
     with pytest.warns(ProtonWarning) as caught:
