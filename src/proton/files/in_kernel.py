@@ -89,11 +89,13 @@ def _kernel(fields: _Fields) -> RecordedKernel:
     regions = tuple(map(_region, fields.parts("regions")))
     _check_parents(regions, fields)
     ctas = fields.mapping("ctas")
+    every = fields.count("every")
     return RecordedKernel(
         kernel=fields.text("kernel"),
         context=fields.texts("context"),
         mode=fields.text("mode"),
         device_id=fields.count("device_id"),
+        every=1 if every is None else every,
         launches=fields.count("launches") or 0,
         replays=fields.count("replays") or 0,
         recorded_warps=fields.count("recorded_warps") or 0,
@@ -122,6 +124,7 @@ def _region(fields: _Fields) -> Region:
         count=fields.count("count") or 0,
         cycles=fields.number("cycles") or 0.0,
         **{key: fields.number(key) for key in ("ns", "p10", "p50", "p90", "min", "max")},
+        every=fields.count("every") or 1,
     )
 
 

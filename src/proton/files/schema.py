@@ -115,6 +115,7 @@ class RegionObject(TypedDict, total=False):
     p90: float
     min: float
     max: float
+    every: int  # left out: every iteration
 
 
 class RecordedKernelObject(TypedDict, total=False):
@@ -124,6 +125,7 @@ class RecordedKernelObject(TypedDict, total=False):
     context: list[str]
     mode: str
     device_id: int
+    every: int  # in loops one iteration of so many, 0: none; left out: every one
     launches: int
     replays: int  # of launches in graphs, read or not
     recorded_warps: int

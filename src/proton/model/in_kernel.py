@@ -47,6 +47,7 @@ class Region:
     p90: float | None = None
     min: float | None = None
     max: float | None = None
+    every: int = 1  # in loops one iteration of so many was recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,11 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RecordedKernel:
-    """One kernel in one context and mode. Sums and counts are over all its launches.
+    """One kernel in one context and mode. Sums and counts are over all launches thinned out alike.
 
     Attributes:
         context: the path of the launch, the kernel not included.
+        every: in loops one iteration of so many was recorded, to keep a budget; 0: none was.
         launches: those whose records were read.
         replays: of launches in CUDA graphs, read or not; 0 where none is in one.
         recorded_warps: warps whose records were read.
@@ -156,6 +158,7 @@ class RecordedKernel:
     context: Sequence[str] = ()
     mode: str = ""
     device_id: int | None = None
+    every: int = 1
     launches: int = 0
     replays: int = 0
     recorded_warps: int = 0
@@ -199,13 +202,14 @@ class RecordedKernel:
             "context": list(self.context),
             "mode": self.mode,
             "device_id": self.device_id,
+            "every": None if self.every == 1 else self.every,
             "launches": self.launches,
             "replays": self.replays or None,
             "recorded_warps": self.recorded_warps,
             "clock_ghz": self.clock_ghz,
             "record_cycles": self.record_cycles,
             "error_cycles": self.error_cycles,
-            "regions": [_known(region) for region in self.regions],
+            "regions": [_passages(region) for region in self.regions],
             "ctas": None if self.ctas is None else _known(self.ctas),
             "values": [_numbers(value) for value in self.values],
             "accesses": [_known(site) for site in self.accesses],
@@ -248,6 +252,13 @@ def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
     if name == SPILLS:
         return recorded > (plain or 0)
     return name == OCCUPANCY and plain is not None and recorded < plain
+
+
+def _passages(region: Region) -> dict[str, Any]:
+    said = _known(region)
+    if region.every == 1:
+        del said["every"]  # few are thinned out
+    return said
 
 
 def _numbers(value: Value) -> dict[str, Any]:

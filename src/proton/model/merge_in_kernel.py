@@ -19,7 +19,7 @@ from proton.model.in_kernel import (
 
 
 def merge_in_kernel(parts: Sequence[Sequence[RecordedKernel]]) -> tuple[RecordedKernel, ...]:
-    """The kernels of all `parts`, each (kernel, context, mode, device) once.
+    """The kernels of all `parts`, each (kernel, context, mode, device, thinning) once.
 
     Counts, cycles and losses are summed; the least and the largest stay, quantiles only where one
     part alone has the region; of CTAs and of what recording changed the last part that knows it is
@@ -28,7 +28,8 @@ def merge_in_kernel(parts: Sequence[Sequence[RecordedKernel]]) -> tuple[Recorded
     found: dict[tuple[object, ...], list[RecordedKernel]] = {}
     for part in parts:
         for kernel in part:
-            key = (kernel.kernel, tuple(kernel.context), kernel.mode, kernel.device_id)
+            where = kernel.kernel, tuple(kernel.context)
+            key = (*where, kernel.mode, kernel.device_id, kernel.every)
             found.setdefault(key, []).append(kernel)
     return tuple(_merge(alike) if len(alike) > 1 else alike[0] for alike in found.values())
 
@@ -43,6 +44,7 @@ def _merge(parts: Sequence[RecordedKernel]) -> RecordedKernel:
         context=last.context,
         mode=last.mode,
         device_id=last.device_id,
+        every=last.every,
         launches=sum(part.launches for part in parts),
         replays=sum(part.replays for part in parts),
         recorded_warps=sum(part.recorded_warps for part in parts),
@@ -76,14 +78,14 @@ def _mean_clock(parts: Sequence[RecordedKernel]) -> float | None:
 
 def _merge_regions(parts: Sequence[RecordedKernel]) -> tuple[Region, ...]:
     merged: list[Region] = []
-    places: dict[tuple[int, str, str, int, str], int] = {}
+    places: dict[Region, int] = {}
     for part in parts:
         here = {NO_PARENT: NO_PARENT}
         for first in range(len(part.regions)):
             for number in reversed(list(_path(part, first, here))):
                 region = part.regions[number]
                 region = replace(region, parent=here[region.parent])
-                key = (region.parent, region.name, region.file, region.line, region.kind)
+                key = _place_of(region)
                 place = places.setdefault(key, len(merged))
                 if place == len(merged):
                     merged.append(region)
@@ -91,6 +93,13 @@ def _merge_regions(parts: Sequence[RecordedKernel]) -> tuple[Region, ...]:
                     merged[place] = _add(merged[place], region)
                 here[number] = place
     return tuple(merged)
+
+
+def _place_of(region: Region) -> Region:
+    """What a region is, whatever was measured of it."""
+    return Region(
+        region.name, region.file, region.line, region.kind, region.parent, every=region.every
+    )
 
 
 def _path(part: RecordedKernel, number: int, here: dict[int, int]) -> Iterable[int]:

@@ -17,6 +17,7 @@ from proton.model.in_kernel import (
     UNREAD_REPLAYS,
     Change,
     RecordedKernel,
+    Region,
 )
 from proton.model.profile import Profile
 from proton.render.names import cut_middle, display_name, printable
@@ -55,12 +56,25 @@ def marks_of(kernel: RecordedKernel) -> list[str]:
         is_sure = any(change.plain is not None for change in harm.values())
         did = "changed" if is_sure else "may have changed"
         marks.append(f"{name}: recording {did} it: {changes_text(harm)}")
+    if kernel.every != 1:
+        marks.append(f"{name}: thinned out for its budget: {_kept_text(kernel.every)}")
     if lost := _other_losses(kernel):
         listed = ", ".join(f"{format_count(n)} {printable(kind)}" for kind, n in lost.items())
         marks.append(f"{name}: lost in-kernel: {listed}")
     if UNREAD_REPLAYS in kernel.lost():
         marks.append(f"{name}: {replays_text(kernel)} of its graph: a flush reads the last one")
     return marks
+
+
+def every_text(region: Region) -> str:
+    """`1 of 4 iterations` where that is all that was recorded; else empty."""
+    return f"1 of {format_count(region.every)} iterations" if region.every > 1 else ""
+
+
+def _kept_text(every: int) -> str:
+    if every == 0:
+        return "nothing in loops is recorded"
+    return f"1 of {format_count(every)} iterations of loops is recorded, of while loops none"
 
 
 def replays_text(kernel: RecordedKernel) -> str:
@@ -87,6 +101,8 @@ def short_mark(kernels: Sequence[RecordedKernel]) -> str:
         words.append("spills")
     if any(OCCUPANCY in kernel.harm() for kernel in kernels):
         words.append("occupancy changed")
+    if any(kernel.every != 1 for kernel in kernels):
+        words.append("thinned out")
     if any(_other_losses(kernel) for kernel in kernels):
         words.append("records lost")
     if any(UNREAD_REPLAYS in kernel.lost() for kernel in kernels):

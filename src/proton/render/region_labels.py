@@ -10,7 +10,7 @@ from proton.model.in_kernel import Region
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.bars import bar
-from proton.render.in_kernel import short_mark, wrapped
+from proton.render.in_kernel import every_text, short_mark, wrapped
 from proton.render.names import cell_width, cut_end, cut_middle, pad
 from proton.render.regions import BAR_ROOM, cycles_text, place_of
 from proton.render.style import Style
@@ -101,6 +101,8 @@ class RegionLabels:
 
 def _spread(region: Region) -> str:
     text = f"{format_count(region.count)} times"
+    if every := every_text(region):
+        text += f" ({every})"
     if region.p50 is None:
         return text
     return f"{text}, " + "/".join(cycles_text(one) for one in (region.p10, region.p50, region.p90))

@@ -16,7 +16,14 @@ from proton.render.bars import bar
 from proton.render.choose import choose_kernel
 from proton.render.head import head_lines
 from proton.render.heat import heat_lines
-from proton.render.in_kernel import changes_text, clock_note, marks_of, replays_text, wrapped
+from proton.render.in_kernel import (
+    changes_text,
+    clock_note,
+    every_text,
+    marks_of,
+    replays_text,
+    wrapped,
+)
 from proton.render.names import cell_width, cut_middle, display_name, pad, printable
 from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
@@ -194,8 +201,9 @@ class RegionTable:
         region = self._kernel.regions[number]
         share = self._shares[number]
         is_moment = not region.cycles and region.kind in ("mark", "value")
+        name = printable(region.name) or '""'
         return _Row(
-            "  " * depth + (printable(region.name) or '""'),
+            "  " * depth + (f"{name} ({every})" if (every := every_text(region)) else name),
             place_of(region),
             (
                 format_count(region.count),

@@ -16,7 +16,7 @@ from proton.files.detect import open_profile
 from proton.files.in_kernel import read_in_kernel
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
-from proton.model.in_kernel import RecordedKernel
+from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
 from tests.support.in_kernel import KERNEL
 from tests.support.native import MakeSession, launch
@@ -26,7 +26,8 @@ OBJECT = KERNEL.to_json()
 
 
 def test_what_is_written_reads_back_equal() -> None:
-    kernels = (KERNEL, RecordedKernel("k"), replace(KERNEL, ctas=None, replays=10))
+    thin = RecordedKernel("t", every=0, regions=(Region("a", every=16), Region("b")))
+    kernels = (KERNEL, RecordedKernel("k"), replace(KERNEL, ctas=None, replays=10), thin)
     text = json.dumps([kernel.to_json() for kernel in kernels])
     assert read_in_kernel(json.loads(text), "f") == kernels
 
@@ -100,6 +101,8 @@ def changed(path: str, value: Any) -> Any:
         ("clock_ghz", float("inf"), "[0].clock_ghz must be a number, not inf"),
         ("record_cycles", -0.5, "[0].record_cycles must be zero or more, not -0.5"),
         ("replays", -1, "[0].replays must be zero or more, not -1"),
+        ("every", 0.5, "[0].every must be an integer, not 0.5"),
+        ("regions.1.every", -4, "[0].regions[1].every must be zero or more, not -4"),
         ("regions", {}, "[0].regions must be a list of objects, not an object"),
         ("regions.1", [], "[0].regions[1] must be an object, not a list"),
         ("regions.1.name", 1, "[0].regions[1].name must be text, not 1"),

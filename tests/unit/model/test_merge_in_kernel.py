@@ -6,7 +6,7 @@ from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Region, Valu
 from proton.model.merge import merge_profiles
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.profile import Profile
-from tests.support.in_kernel import CTAS, KERNEL
+from tests.support.in_kernel import CTAS, KERNEL, REGIONS
 
 
 def merged(*parts: RecordedKernel) -> RecordedKernel:
@@ -97,6 +97,13 @@ def test_changes_that_are_known_stay_before_later_ones_that_are_not() -> None:
     unknown = replace(KERNEL, changed={"spills": Change(None, 16)})
     assert merged(KERNEL, unknown).changed == KERNEL.changed
     assert merged(unknown, replace(KERNEL, changed={})).changed == unknown.changed
+
+
+def test_kernels_that_were_thinned_out_are_not_added_to_whole_ones() -> None:
+    thin = replace(KERNEL, every=4, regions=[replace(REGIONS[0], every=4)])
+    whole, some = merge_in_kernel([[KERNEL, thin], [thin]])
+    assert (whole.every, whole.regions[0].every, whole.regions[0].count) == (1, 1, 512)
+    assert (some.every, some.regions[0].every, some.regions[0].count) == (4, 4, 1024)
 
 
 def test_values_and_heat_maps_are_added() -> None:

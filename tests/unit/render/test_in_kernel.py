@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.model.in_kernel import Change, RecordedKernel
+from proton.model.in_kernel import Change, RecordedKernel, Region
 from proton.model.profile import Profile
 from proton.render.in_kernel import (
     changes_text,
     clock_note,
+    every_text,
     in_kernel_lines,
     marks_of,
     replays_text,
@@ -51,6 +52,18 @@ def test_changes_that_are_not_known_are_a_dash() -> None:
     known = changes_text({"occupancy": Change(None, 0.5)})
     assert known == "occupancy 0.50 (not known without records)"
     assert changes_text({"occupancy": Change(1, None)}) == "occupancy 1 -> -"
+
+
+def test_kernels_that_were_thinned_out_say_so() -> None:
+    thin = RecordedKernel("mm", every=4)
+    (mark,) = marks_of(thin)
+    assert mark.startswith("mm: thinned out for its budget: 1 of 4 iterations of loops is recorded")
+    assert marks_of(replace(thin, every=0)) == [
+        "mm: thinned out for its budget: nothing in loops is recorded"
+    ]
+    assert short_mark([SOUND, thin]) == "(! thinned out)"
+    assert every_text(Region("dot", every=16)) == "1 of 16 iterations"
+    assert every_text(Region("dot")) == ""
 
 
 def test_spills_are_marked_where_the_kernel_is_not_known_without_records() -> None:

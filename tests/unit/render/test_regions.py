@@ -88,6 +88,13 @@ def test_moments_have_counts_only_and_events_are_explained() -> None:
     assert any(line.startswith("events are asynchronous") for line in lines)
 
 
+def test_a_region_that_was_thinned_out_says_so_beside_its_name() -> None:
+    regions = (replace(KERNEL.regions[0], every=4), KERNEL.regions[3])
+    lines = table(replace(PLAIN, every=4, regions=regions))
+    assert any(line.startswith("tile (1 of 4 iterations)  mm.py:20") for line in lines)
+    assert any(line.startswith("epilogue                  mm.py:30") for line in lines)
+
+
 def test_of_very_many_regions_the_largest_are_shown_unless_all_are_wanted() -> None:
     many = tuple(Region(f"r{number}", cycles=float(number)) for number in range(200))
     lines = table(replace(PLAIN, regions=many))

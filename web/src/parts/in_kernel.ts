@@ -11,6 +11,8 @@ export interface Region {
   kind: string
   depth: number
   count: number
+  /** `1 of 4 iterations`; empty: all of them. */
+  every: string
   cycles: Maybe
   share: Maybe
   p10: Maybe

@@ -42,6 +42,7 @@ export function Regions({ of }: { of: RecordedKernel }): VNode {
                   <span class="swatch" style={{ background: colorOfRegion(at, isDark.value) }} />
                   {cutMiddle(region.name, 60)}{" "}
                   <span class="quiet kind">{cutMiddle(printable(region.kind), 20)}</span>
+                  {region.every ? <span class="quiet"> {region.every}</span> : null}
                 </td>
                 <td class="left"><Place file={region.file} line={region.line} /></td>
                 <td><Num of={count(region.count)} /></td>

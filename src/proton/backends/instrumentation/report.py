@@ -7,6 +7,7 @@ from typing import Any
 
 from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.inkernel.recipe import THINNING
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import (
     NO_PARENT,
@@ -41,6 +42,7 @@ def to_recorded_kernel(
         context=tuple(context),
         mode=kernel.records.mode,
         device_id=sum_["device_id"],
+        every=THINNING[kernel.records.thinning],
         launches=sum_["launches"],
         replays=sum_["replays"],
         recorded_warps=sum_["recorded_warps"],
@@ -81,6 +83,7 @@ def _regions(
                 cycles=each["cycles"],
                 ns=each["ns"] or None,
                 **{key: each[key] for key in ("p10", "p50", "p90", "min", "max") if has_passed},
+                every=region.get("every", 1),
             )
         )
     return regions

@@ -24,7 +24,7 @@ class Region:
     line: int
     parent: int | None = None
     value_type: str = ""  # of values: i32, i64, f32 or f64
-    every: int = 1  # one iteration of so many is recorded
+    every: int = 1  # one iteration of so many is recorded, where some are thinned out
 
     def to_json(self, number: int) -> dict[str, Any]:
         """As it stands in the record map."""
@@ -67,6 +67,7 @@ def find_regions(module: LlvmModule) -> Regions:
             number = found.ids[carrier.name] = len(found.regions)
             found.regions.append(_region(carrier, debug))
         region = found.regions[number]
+        region.every = max(region.every, _every(carrier))  # a prologue's records are not thinned
         if carrier.action == "start" and not region.line:
             region.file, region.line = _place(carrier, debug)
         region.value_type = common_type(region.value_type, value_type(carrier))
@@ -88,14 +89,12 @@ def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
     default = "scope" if carrier.action in ("start", "end") else carrier.action
     file, line = _place(carrier, debug)
     kind = carrier.attributes.get("kind", default)
-    every = carrier.attributes.get("every", "1")
-    return Region(
-        carrier.name,
-        kind,
-        file,
-        line,
-        every=int(every) if every.isdecimal() else 1,
-    )
+    return Region(carrier.name, kind, file, line)
+
+
+def _every(carrier: CarrierLine) -> int:
+    every = carrier.attributes.get("every", "")
+    return int(every) if every.isdecimal() else 1
 
 
 def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from proton.analysis.region_shares import order_of, shares_of
 from proton.model.in_kernel import AccessSite, Ctas, HeatMap, RecordedKernel, Region, Value
 from proton.model.profile import Profile
 from proton.render.accesses import access_notes
-from proton.render.in_kernel import in_kernel_lines, marks_of, short_mark
+from proton.render.in_kernel import every_text, in_kernel_lines, marks_of, short_mark
 from proton.render.names import display_name, printable
 from proton.render.page.launches import ctas_texts, launches_object
 from proton.render.page.pack import Columns
@@ -89,6 +89,7 @@ def _region(region: Region, depth: int, share: float | None) -> dict[str, Any]:
         "kind": region.kind,
         "depth": depth,
         "count": region.count,
+        "every": every_text(region),
         "cycles": None if is_moment else region.cycles,
         "share": share,
         "p10": region.p10,

@@ -12,7 +12,7 @@ from proton.inkernel.compile import KernelRecords
 from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat
 from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Value
 
-REGIONS = [
+REGIONS: list[dict[str, Any]] = [
     {"name": "loop", "kind": "loop", "file": "mm.py", "line": 3},
     {"name": "bytes", "kind": "value", "file": "mm.py", "line": 4},
     {"name": "dot", "kind": "op", "file": "mm.py", "line": 5},
@@ -26,9 +26,14 @@ def region(number: int, parent: int | None = None, **more: Any) -> dict[str, Any
 
 
 def report(
-    regions: list[dict[str, Any]], memory: MemorySum | None = None, **more: Any
+    regions: list[dict[str, Any]],
+    memory: MemorySum | None = None,
+    *,
+    described: list[dict[str, Any]] = REGIONS,
+    thinning: int = 0,
+    **more: Any,
 ) -> RecordedKernel:
-    records = KernelRecords("ops", 0, 512, 128, {"regions": REGIONS}, 4, None, None, {})
+    records = KernelRecords("ops", thinning, 512, 128, {"regions": described}, 4, None, None, {})
     kernel = LoadedKernel(0, "mm", 1, records, ProbeCost(20.0, 20.0, 1.5))
     found = {
         "name": "mm",
@@ -63,6 +68,16 @@ def test_regions_keep_their_parents_though_values_stand_between_them() -> None:
     assert (dot.name, dot.parent, dot.line, dot.p90) == ("dot", 0, 5, 30.0)
     assert list(made.values) == [Value("bytes", 3, 12.0, 2.0, 6.0)]
     assert (made.context, made.mode, made.error_cycles) == (("layer",), "ops", 1.5)
+
+
+def test_regions_and_kernels_that_were_thinned_out_say_so() -> None:
+    thinned = [{**REGIONS[0], "every": 16}, *REGIONS[1:]]
+    made = report([region(0, count=8), region(2, count=8)], described=thinned, thinning=2)
+    assert (made.every, [each.every for each in made.regions]) == (16, [16, 1])
+    said = made.to_json()
+    assert (said["every"], said["regions"][0]["every"]) == (16, 16)
+    assert "every" not in said["regions"][1]
+    assert "every" not in report([]).to_json()
 
 
 def test_replays_of_a_graph_are_those_that_were_read_and_those_that_were_not() -> None:

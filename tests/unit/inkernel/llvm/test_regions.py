@@ -56,6 +56,14 @@ def test_parents_are_found_across_blocks_and_loops() -> None:
     assert (loop["parent"], step["parent"], after["parent"]) == (None, 0, None)
 
 
+def test_a_region_is_as_thin_as_the_thinnest_of_its_records() -> None:
+    body = record(3, "start step") + record(4, "end step") + record(5, "start step every=4")
+    body += record(6, "end step every=4") + record(7, "mark whole") + "  ret void\n"
+    step, whole = regions_of(body)
+    assert step["every"] == 4, "the first records are those of a prologue"
+    assert "every" not in whole
+
+
 def test_an_event_contains_nothing() -> None:
     body = record(3, "start copy kind=event") + record(4, "start dot") + "  ret void\n"
     assert [region["parent"] for region in regions_of(body)] == [None, None]

@@ -51,6 +51,12 @@ def test_regions_have_the_numbers_of_the_terminal() -> None:
     assert found["error_cycles"] == 15
 
 
+def test_regions_say_that_they_were_thinned_out() -> None:
+    regions = (replace(KERNEL.regions[0], every=4), *KERNEL.regions[1:])
+    found = kernel_object(replace(KERNEL, every=4, regions=regions), Columns())
+    assert [region["every"] for region in found["regions"]] == ["1 of 4 iterations", "", "", ""]
+
+
 def test_what_recording_changed_and_lost_is_said() -> None:
     found = kernel_object(KERNEL, Columns())
     assert found["mark"] == "(! spills, occupancy changed, records lost)"
