@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import proton
+from proton.errors import ProtonWarning
 from tests.native.fake_cuda.driver import FakeDriver
 
 triton = pytest.importorskip("triton")
@@ -78,6 +79,52 @@ def test_launches_while_a_graph_is_captured_are_counted(held: FakeDriver) -> Non
     assert json.loads(Path("run.hatchet").read_bytes())[0]["proton"]["losses"] == {
         "captured_launch": 1
     }
+
+
+def test_an_activated_session_takes_cupti_when_it_is_free(held: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti", hook="triton")
+    with proton.scope("held"):
+        launch(held, "matmul", flops=4.0)
+        held.launch("torch_kernel")
+    proton.deactivate(session)
+    proton.activate(session)  # the other tool is still there
+    with proton.scope("held"):
+        launch(held, "matmul", flops=4.0)
+    proton.deactivate(session)
+    held.hold(None)
+    proton.activate(session)
+    with proton.scope("free"):
+        launch(held, "matmul", flops=4.0)
+        held.launch("torch_kernel")
+    proton.finalize(session)
+    assert paths("run.hatchet") == {"held/matmul": 2, "free/matmul": 1, "free/torch_kernel": 1}
+    header = json.loads(Path("run.hatchet").read_bytes())[0]["proton"]
+    assert header["losses"] == {}
+    assert ["timed with CUDA events" in text for text in header["warnings"]] == [True, False]
+    assert "CUPTI was free when the session was activated again" in header["warnings"][1]
+    assert held.counter("cuEventCreate") == held.counter("cuEventDestroy_v2")
+    assert held.counter("is_subscribed") == 0
+    assert held.violations == []
+
+
+def test_a_launch_under_way_over_the_change_is_booked_once(held: FakeDriver) -> None:
+    held.option("hold", 1)
+    session = proton.start("run", backend="cupti")
+    launch(held, "slow")
+    proton.deactivate(session)
+    held.hold(None)
+    proton.activate(session)
+    held.launch("later")
+    held.option("hold", 0)
+    proton.finalize(session)
+    assert paths("run.hatchet") == {"slow": 1, "later": 1}
+
+
+def test_an_empty_session_beside_another_tool_says_who_held_cupti(held: FakeDriver) -> None:
+    session = proton.start("run", backend="cupti")
+    held.launch("torch_kernel")
+    with pytest.warns(ProtonWarning, match="no kernel was recorded .*holds CUPTI: Kineto"):
+        proton.finalize(session)
 
 
 def test_a_trace_has_the_kernels_on_their_stream(held: FakeDriver) -> None:

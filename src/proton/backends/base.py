@@ -84,6 +84,14 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class Resumes(Protocol):
+    """What a backend has besides that may come to see more than when it started."""
+
+    def resume(self) -> None:
+        """The session paused, and will be active again once this returns; never fails."""
+
+
+@runtime_checkable
 class RecordsInKernel(Protocol):
     """What a backend has besides whose kernels record about themselves; any thread may ask."""
 

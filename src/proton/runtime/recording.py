@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from proton import _native
-from proton.backends.base import FLUSH_LIMIT_S, Backend, RecordsInKernel, make_backend
+from proton.backends.base import FLUSH_LIMIT_S, Backend, RecordsInKernel, Resumes, make_backend
 from proton.errors import UsageError, WriteError
 from proton.runtime import nvtx
 from proton.runtime.header import make_header
@@ -98,6 +98,8 @@ class Recording:
         """Record from now on."""
         if self._activated_ns is None:
             self._activated_ns = time.monotonic_ns()
+            if self._active_ns > 0:
+                self._resume_backends()
         HookManager.activate(self.id)
         self.native.activate()
 
@@ -349,6 +351,11 @@ class Recording:
         current = self.native.phase
         past = range(self._oldest_phase, current)
         return [*(phase for phase in past if self.native.has_phase(phase)), current]
+
+    def _resume_backends(self) -> None:
+        for backend in self.backends.values():
+            if isinstance(backend, Resumes):
+                backend.resume()
 
     def _stop_backends(self) -> None:
         """Stop all of them, even when one fails."""

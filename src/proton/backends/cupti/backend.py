@@ -49,6 +49,7 @@ class CuptiBackend:
         self._knobs = knobs or Knobs()
         self._sink: Any = None  # the native session, which the hub needs
         self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
+        self._former: EventTimer | None = None  # was, until CUPTI was free
         self._cubins: TritonCubins | None = None  # while instructions are sampled
         self._stop_waiting: Callable[[], None] = lambda: None
         self._devices: list[dict[str, str | int]] = []  # once one was used
@@ -71,14 +72,15 @@ class CuptiBackend:
         """Wait for the work under way and book it; at most `limit_s`, and then say so."""
         if self._sink is None:
             return
-        if self._timer is not None:
-            self._flush_timer(self._timer, limit_s)
-        else:
+        if self._timer is None:
             if not _native.Cupti.flush(limit_s):
                 self._sink.count_loss("flush_timeout")
             for problem in _native.Cupti.take_problems():
                 self._sink.warn(problem)
             self._find_code(self._sink)
+        for timer in (self._former, self._timer):  # the hub has waited for the former one's work
+            if timer is not None:
+                self._flush_timer(timer, limit_s)
         self._describe_devices()
         if self._timer is None and (
             self._mode.graphs == "graph"
@@ -99,6 +101,26 @@ class CuptiBackend:
             if sink.event_count:
                 self._list_devices(sink)  # takes milliseconds: not at the end
 
+    def resume(self) -> None:
+        """Take CUPTI where another tool held it before the pause, and does no more."""
+        sink, timer = self._sink, self._timer
+        if sink is None or timer is None or sink.is_active or os.getpid() != self._pid:
+            return
+        try:
+            self._start_native(sink, None)
+        except BackendUnavailable as error:
+            if not is_held(error):
+                sink.warn(f"CUPTI cannot be used after the pause either: {error}")
+            return
+        timer.leave()
+        self._timer, self._former = None, timer
+        unsampled = "" if self._mode.sampling is None else ", but nothing is sampled"
+        _say(
+            sink,
+            "CUPTI was free when the session was activated again: from then on all kernels and "
+            f"copies are recorded{unsampled}",
+        )
+
     def stop(self) -> None:
         """Report no more; what was booked stays."""
         sink, self._sink = self._sink, None
@@ -107,6 +129,8 @@ class CuptiBackend:
         self._stop_waiting()
         if _triton.is_imported():
             _shared_watch().remove(self._on_autotune)
+        if self._former is not None:
+            self._former.stop()
         if self._timer is not None:
             self._timer.stop()
         else:
@@ -137,7 +161,6 @@ class CuptiBackend:
                 if (refusal := prepare_sampling(sampling, self._knobs, say)) is not None:
                     say(f"{refusal}; {TIMES_ONLY}")
                     sampling = None
-            self._refusals = _native.Cupti.stats()["graph_refusals"]
             if sampling is None or not self._start_sampling(sink, sampling):
                 self._start_native(sink, None)
         except BackendUnavailable as error:
@@ -165,6 +188,7 @@ class CuptiBackend:
         return True
 
     def _start_native(self, sink: Any, sampling: PCSampling | None) -> None:
+        self._refusals = _native.Cupti.stats()["graph_refusals"]
         _native.Cupti.start(
             sink,
             graphs=self._mode.graphs,
@@ -218,12 +242,12 @@ class CuptiBackend:
                 error.add_note(who.removeprefix("; "))
             raise error
         self._timer.start()
-        unseen = "other kernels and copies are not seen"
-        if self._mode.sampling is not None:
-            unseen += ", and nothing is sampled"
+        unsampled = "" if self._mode.sampling is None else "nothing is sampled; "
         _say(
             sink,
-            f"{error}{who}; until then Triton kernels are timed with CUDA events, and {unseen}",
+            f"{error}{who}; {unsampled}Triton kernels are timed with CUDA events, and other "
+            "kernels and copies are not seen, until the session is activated again with CUPTI free "
+            "(proton.deactivate, proton.activate)",
         )
 
     def _describe_devices(self) -> None:

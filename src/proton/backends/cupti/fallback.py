@@ -85,11 +85,15 @@ class EventTimer:
             time.sleep(_POLL_S)
         return len(self._pending)
 
-    def stop(self) -> None:
-        """Leave the hooks, and give the events back."""
+    def leave(self) -> None:
+        """Leave the hooks: what was launched so far can still be flushed. Harmless twice."""
         self._stop_waiting()
         if _triton.is_imported():
             _triton.remove_launch_hooks(self._enter, self._exit)
+
+    def stop(self) -> None:
+        """Leave the hooks, and give the events back."""
+        self.leave()
         if os.getpid() != self._pid:
             return  # the events are the parent's
         with self._lock:

@@ -243,6 +243,9 @@ class Timer:
         self.calls.append("flush")
         return 3
 
+    def leave(self) -> None:
+        self.calls.append("leave")
+
     def stop(self) -> None:
         self.calls.append("stop")
 
@@ -269,6 +272,32 @@ def test_where_another_tool_holds_cupti_kernels_are_timed_with_events(
     assert "3 launches were still running" in sink.warnings[1]
     assert "'kineto' holds CUPTI" in sink.warnings[0]
     assert "timed with CUDA events" in sink.warnings[0]
+
+
+def test_cupti_is_taken_after_a_pause_once_it_is_free(
+    hub: Any, sink: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.refusal = held()
+    timer = Timer()
+    monkeypatch.setattr(EventTimer, "open", lambda sink, library: timer)
+    backend = started(sink)
+    sink.is_active = False
+    backend.resume()  # it is not
+    hub.refusal = BackendUnavailable("cupti", reason="no permission", remedy="ask")
+    backend.resume()
+    assert "no permission; ask" in sink.warnings[-1]
+    hub.refusal = None
+    sink.is_active = True
+    backend.resume()  # an active session could hear of a launch twice
+    assert (timer.calls, hub.calls) == (["start"], [])
+    sink.is_active = False
+    backend.resume()
+    backend.resume()
+    assert timer.calls == ["start", "leave"]
+    backend.flush()
+    backend.stop()
+    assert timer.calls == ["start", "leave", "flush", "stop"]
+    assert [name for name, _ in hub.calls] == ["start", "flush", "stop", "detach"]
 
 
 def test_where_events_cannot_help_the_refusal_stands(
@@ -386,7 +415,7 @@ def test_a_held_cupti_refuses_sampling_unless_there_is_a_fallback(
     with pytest.raises(BackendUnavailable, match="'kineto' holds CUPTI; stop it"):
         started(sink, "pcsampling")
     started(sink, "pcsampling:fallback=timing").stop()
-    assert sink.warnings[0].endswith("copies are not seen, and nothing is sampled")
+    assert "; nothing is sampled; Triton kernels are timed" in sink.warnings[0]
 
 
 def test_autotuning_is_kept_while_the_session_is_active_and_ours(
