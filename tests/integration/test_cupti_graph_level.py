@@ -38,6 +38,27 @@ def test_an_older_graph_is_recorded_by_its_nodes_and_the_profile_says_so(
     assert any("captured before the session" in text for text in profile.header["warnings"])
 
 
+def test_a_graph_from_before_a_pause_is_recorded_by_its_nodes_and_the_profile_says_so(
+    fake_driver: Any, tmp_cwd: Path, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti", mode="graphs=graph")
+    graph = capture(fake_driver)
+    with proton.scope("before"):
+        fake_driver.replay(graph)
+    proton.deactivate(session)
+    proton.activate(session)
+    with proton.scope("after"):
+        fake_driver.replay(graph)
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    counts = {path: profile.metrics(path).get("count") for path in profile.paths()}
+    assert [n for path, n in counts.items() if path.startswith("before/") and n] == [1]
+    assert [n for path, n in counts.items() if path.startswith("after/") and n] == [2]
+    (warning,) = profile.header["warnings"]
+    assert "captured before the session was active, or before it paused" in warning
+    assert fake_driver.violations == []
+
+
 def capture_ops(driver: Any) -> Any:
     """An executable graph of two kernels with launch metadata, as Triton's hooks bracket them."""
     stream = driver.calls.fake_stream_create()

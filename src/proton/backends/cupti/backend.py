@@ -88,8 +88,9 @@ class CuptiBackend:
         ):
             self._sink.warn(
                 "graphs are recorded by their nodes from the first replay of a graph on that was "
-                "captured before the session: CUPTI cannot trace such a one as a whole; capture "
-                "graphs after start()"
+                "captured before the session was active, or before it paused: CUPTI cannot trace "
+                "such a one as a whole; capture graphs while the session is active, and do not "
+                "pause it before their last replay"
             )
 
     def flush_soon(self) -> None:
