@@ -131,8 +131,13 @@ def load_backend(name: str) -> type[Backend]:
     return cast(type[Backend], getattr(import_module(module), attribute))
 
 
-def make_backend(name: str, mode: str, knobs: Knobs) -> Backend:
+def make_backend(name: str, mode: object, knobs: Knobs) -> Backend:
     """A backend for one session; one whose class says `takes_knobs` gets them too.
+
+    Args:
+        name: Of the backend.
+        mode: Its text, or an object that this backend takes instead.
+        knobs: As the session has them.
 
     Raises:
         UsageError: the name or the mode means nothing.
@@ -141,4 +146,4 @@ def make_backend(name: str, mode: str, knobs: Knobs) -> Backend:
     kind = load_backend(name)
     if getattr(kind, "takes_knobs", False):
         return cast(Backend, cast(Any, kind)(mode, knobs=knobs))
-    return kind(mode)
+    return kind(cast(str, mode))

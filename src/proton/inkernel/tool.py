@@ -1,7 +1,7 @@
 """A tool of one's own: its passes, how its buffers are read, and what happens when one arrives.
 
-A tool is a mode, so `proton.instrument(kernel, mode=MyTool())` takes it, and after `register` its
-name is one, too. `launch` runs a kernel once with a tool in it, by itself, without a session, and
+A tool is a mode, so `proton.instrument(kernel, mode=MyTool())` and `proton.start(mode=MyTool())`
+take it, and after `register` its name is one, too. `launch` runs a kernel once with a tool in it, by itself, without a session, and
 `compile_kernel` compiles one where there is no GPU.
 """
 

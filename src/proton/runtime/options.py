@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
@@ -16,7 +16,7 @@ from proton.backends.cupti.mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.mode import ModeText, split_modes
+from proton.inkernel.mode import InstrumentationMode, ModeText, split_modes
 from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
 from proton.runtime.hooks import Hook
@@ -83,6 +83,7 @@ class SessionOptions:
         name: as given, `"proton"` when left out.
         stem: absolute path of the file without suffix; None for standard output.
         mode: for the backend, without the modes that the session itself carries out.
+        mode_object: what `mode` is the text of, in kernels: not every tool can be made of its text.
         flush_format: the format parts are written in as phases end; None: only at the end.
         hook: None, `"triton"` or a hook of the user's.
         journal_interval_s: how often the open phase is saved in the journal; 0: never.
@@ -100,6 +101,7 @@ class SessionOptions:
     knobs: Knobs = field(default_factory=Knobs)
     journal_interval_s: float = JOURNAL_INTERVAL_S
     catches_signals: bool = True
+    mode_object: InstrumentationMode | None = None
 
     @property
     def key(self) -> str:
@@ -147,8 +149,12 @@ def resolve(
         raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
     knobs = read_knobs()
     named, backend = backend, _check_backend(backend, knobs)
-    modes = _check_mode(backend, str(mode or ""), is_named=named is not None, knobs=knobs)
-    backend_mode, flush_format = _split_flushing(modes, data)
+    in_kernel = parse_instrumentation(cast(Any, mode)) if backend == "instrumentation" else None
+    if in_kernel is not None:
+        backend_mode, flush_format = str(in_kernel), None
+    else:
+        modes = _check_mode(backend, str(mode or ""), is_named=named is not None, knobs=knobs)
+        backend_mode, flush_format = _split_flushing(modes, data)
     if backend == "cupti":
         backend_mode = str(parse_mode(backend_mode))  # refused now, and equal ones become equal
     return SessionOptions(
@@ -163,6 +169,7 @@ def resolve(
         knobs=knobs,
         journal_interval_s=_read_seconds("PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S),
         catches_signals=_read_bool({}, "catches_signals", default=True),
+        mode_object=in_kernel,
     )
 
 
@@ -192,8 +199,6 @@ def _rename(backend: str) -> str:
 
 
 def _check_mode(backend: str, mode: str, *, is_named: bool, knobs: Knobs) -> tuple[ModeText, ...]:
-    if backend == "instrumentation":
-        return split_modes(str(parse_instrumentation(mode)))
     modes = split_modes(mode)
     if backend == "interpreter" and any(each.name == SAMPLING for each in modes):
         raise _no_sampling(is_named, knobs)

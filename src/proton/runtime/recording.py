@@ -80,7 +80,7 @@ class Recording:
 
     def add_backend(self, options: SessionOptions) -> None:
         """Start the backend and the hook of `options` on this session."""
-        backend = make_backend(options.backend, options.mode, options.knobs)
+        backend = make_backend(options.backend, options.mode_object or options.mode, options.knobs)
         backend.start(self.native)
         try:
             self._add_hook(options.hook)

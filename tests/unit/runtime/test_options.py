@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from proton.errors import BackendUnavailable, UsageError
+from proton.inkernel.modes import Loops
 from proton.inkernel.sampling import PCSampling
 from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
 
@@ -198,6 +199,16 @@ def test_periodic_flushing_refuses_a_format_that_does_not_exist() -> None:
 def test_a_bad_in_kernel_mode_is_refused_before_the_backend_is_loaded() -> None:
     with pytest.raises(ValueError, match=r"unknown mode 'x'; choose one of .*'cta', 'default'"):
         options(backend="instrumentation", mode="x")
+
+
+def test_an_in_kernel_mode_stays_the_object_it_was() -> None:
+    mode = Loops(cap=8)
+    found = options(backend="instrumentation", mode=mode)
+    assert found.mode_object is mode
+    assert found.mode == "loops:cap=8"
+    assert found == options(backend="instrumentation", mode="loops:cap=8")
+    with pytest.raises(UsageError, match=r"mode Loops is a class; give an object: Loops\(\)"):
+        options(backend="instrumentation", mode=Loops)
 
 
 def test_equal_options_have_no_differences() -> None:

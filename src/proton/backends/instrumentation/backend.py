@@ -19,6 +19,7 @@ from proton.backends.instrumentation.launches import launches
 from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
 from proton.inkernel.instrument import Handle, begin
+from proton.inkernel.mode import BaseMode
 from proton.inkernel.modes import parse_instrumentation
 from proton.model.in_kernel import RecordedKernel
 
@@ -33,7 +34,7 @@ class InstrumentationBackend:
 
     takes_knobs = True
 
-    def __init__(self, mode: str = "", *, knobs: Knobs | None = None) -> None:
+    def __init__(self, mode: str | BaseMode = "", *, knobs: Knobs | None = None) -> None:
         """Raises UsageError for a mode that does not exist."""
         self._mode = parse_instrumentation(mode)
         self._knobs = knobs or Knobs()

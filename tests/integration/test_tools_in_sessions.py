@@ -1,0 +1,38 @@
+"""Tools of one's own in sessions, on the fake driver: who gets buffers, and what records cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+
+import proton
+from proton.inkernel.tool import Tool
+from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
+from tests.support.recorded_softmax import launch_softmax, read
+
+torch = pytest.importorskip("torch")
+
+
+@dataclass(frozen=True)
+class Keeper(Tool):
+    """Keeps what it is given; nobody registered it."""
+
+    name: str = field(default="keeper-of-tests", init=False)
+    passes: ClassVar[Any] = ("record-around-ops",)
+    layout: ClassVar[RecordLayout] = RecordsLayout()
+    taken: list[ToolBuffer] = field(default_factory=list, init=False, compare=False)
+
+    def on_buffer(self, buffer: ToolBuffer) -> None:
+        self.taken.append(buffer)
+
+
+def test_a_session_takes_a_tool_that_nobody_registered(launches: Any) -> None:
+    tool = Keeper()
+    session = proton.start("run", backend="instrumentation", mode=tool)
+    launch_softmax()
+    proton.finalize(session)
+    assert [each.kernel for each in tool.taken] == ["softmax"]
+    _, (entry,) = read()
+    assert entry["mode"] == str(tool)
