@@ -1,8 +1,8 @@
 """A tool of one's own: its passes, how its buffers are read, and what happens when one arrives.
 
 A tool is a mode, so `proton.instrument(kernel, mode=MyTool())` and `proton.start(mode=MyTool())`
-take it, and after `register` its name is one, too. `launch` runs a kernel once with a tool in it, by itself, without a session, and
-`compile_kernel` compiles one where there is no GPU.
+take it, and after `register` its name is one, too. `launch` runs a kernel once with a tool in it,
+by itself, without a session, and `compile_kernel` compiles one where there is no GPU.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from proton import _torch, _triton
 from proton.errors import UsageError
 from proton.inkernel.compile import KernelRecords, read_records, read_warnings
 from proton.inkernel.instrument import begin
-from proton.inkernel.mode import InstrumentationMode
+from proton.inkernel.mode import SHARED, InstrumentationMode, option_fields
 from proton.inkernel.modes import MODES
-from proton.inkernel.passes import load_pass_class, register_pass
+from proton.inkernel.passes import convert_option, load_pass_class, register_pass
 from proton.inkernel.tensor_ranges import tensor_ranges
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
 
@@ -32,8 +32,9 @@ class Tool(InstrumentationMode):
     """Base of tools: derive, give `name`, `passes` and `layout`, and write `on_buffer`.
 
     `passes` is a pass or several: classes (see docs/internals/passes.md), or names of those there
-    are; fields that are called as a pass's options become them. Buffers arrive one after the other,
-    on a thread of Proton's.
+    are; fields that are called as a pass's options become them. In text, as in `waits:least=8`, a
+    field is read as what its default is: a number, a truth, words. Buffers arrive one after the
+    other, on a thread of Proton's.
 
     Raises:
         UsageError: something of that is missing; the message says what to write.
@@ -61,6 +62,7 @@ class Tool(InstrumentationMode):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._read_options()
         kind = type(self).__name__
         if not self.name:
             raise UsageError(
@@ -81,6 +83,14 @@ class Tool(InstrumentationMode):
         if type(self).on_buffer is Tool.on_buffer:
             raise UsageError(f"tool {self.name!r} has no on_buffer(self, buffer); write it")
         self._set("code", self.code or _digest_of(type(self)))
+
+    def _read_options(self) -> None:
+        """Options of its own that came as text, in a mode's, become what their defaults are."""
+        for each in option_fields(type(self)):
+            value = getattr(self, each.name)
+            if each.name not in SHARED and isinstance(value, str):
+                what = f"tool {self.name!r}: option {each.name!r}"
+                self._set(each.name, convert_option(what, value, each.default))
 
     def on_buffer(self, buffer: ToolBuffer) -> None:
         """A launch has left a buffer: `buffer.contents` is what `layout` read in it."""

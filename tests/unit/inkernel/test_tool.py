@@ -78,6 +78,44 @@ def test_a_registered_tool_is_found_by_name() -> None:
     assert parse_instrumentation("exponentials+loops").names == ("loops", "exponentials")
 
 
+@dataclass(frozen=True)
+class Bins(Exponentials):
+    """With an option of every kind."""
+
+    name: str = field(default="bins-of-tests", init=False)
+    bin_bytes: int = 4096
+    share: float = 0.5
+    is_deep: bool = False
+    levels: tuple[int, ...] = (1,)
+    words: tuple[str, ...] = ()
+
+
+def test_options_in_text_become_what_their_defaults_are() -> None:
+    register(Bins)
+    text = "bins-of-tests:bin_bytes=8192:share=0.25:is_deep=true:levels=1,2:words=a,b:kind=7"
+    read = parse_instrumentation(text)
+    asked = Bins(
+        bin_bytes=8192, share=0.25, is_deep=True, levels=(1, 2), words=("a", "b"), kind="7"
+    )
+    assert read == asked
+    assert parse_instrumentation(str(asked)) == asked
+
+
+@pytest.mark.parametrize(
+    ("option", "problem"),
+    [
+        ("bin_bytes=4k", "option 'bin_bytes' must be a whole number, 0 or more, not '4k'"),
+        ("share=half", "option 'share' must be a number, not 'half'"),
+        ("is_deep=very", "option 'is_deep' must be true or false, not 'very'"),
+        ("levels=1,b", "option 'levels' must be a whole number, 0 or more, not 'b'"),
+    ],
+)
+def test_options_in_text_that_are_of_no_such_kind_are_refused(option: str, problem: str) -> None:
+    register(Bins)
+    with pytest.raises(UsageError, match=f"tool 'bins-of-tests': {problem}"):
+        parse_instrumentation(f"bins-of-tests:{option}")
+
+
 @pytest.mark.parametrize("given", ["record-loops", RecordExp])
 def test_one_pass_needs_no_list(given: Any) -> None:
     kind: Any = type("One", (Exponentials,), {"passes": given})

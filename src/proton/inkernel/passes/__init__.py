@@ -103,7 +103,7 @@ def load_pass(name: str, options: Mapping[str, str] | None = None) -> Pass:
             if not defaults:
                 raise UsageError(f"unknown {what} {key!r}; it has no options")
             raise UsageError.unknown(what, key, choices=defaults)
-        values[key] = _convert(f"{name}: option {key!r}", text, defaults[key])
+        values[key] = convert_option(f"{name}: option {key!r}", text, defaults[key])
     return kind(**values)
 
 
@@ -116,8 +116,12 @@ def options_of(kind: type[Pass]) -> dict[str, Any]:
     }
 
 
-def _convert(what: str, text: str, default: object) -> object:
-    """`text` as a value of the kind that `default` is."""
+def convert_option(what: str, text: str, default: object) -> object:
+    """`text` as a value of the kind that `default` is.
+
+    Raises:
+        UsageError: it is none; the message begins with `what`.
+    """
     if isinstance(default, bool):
         if text.lower() not in ("true", "false"):
             raise UsageError(f"{what} must be true or false, not {text!r}")
@@ -126,6 +130,13 @@ def _convert(what: str, text: str, default: object) -> object:
         if not text.isdecimal():
             raise UsageError(f"{what} must be a whole number, 0 or more, not {text!r}")
         return int(text)
+    if isinstance(default, float):
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{what} must be a number, not {text!r}") from None
     if isinstance(default, tuple):
-        return tuple(word for word in text.split(",") if word)
+        words = (word.strip() for word in text.split(","))
+        like = default[0] if default else ""
+        return tuple(convert_option(what, word, like) for word in words if word)
     return text
