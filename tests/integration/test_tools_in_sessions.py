@@ -10,7 +10,7 @@ import pytest
 import proton
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
-from tests.support.recorded_softmax import launch_softmax, read
+from tests.support.recorded_softmax import launch_softmax, read, softmax
 
 torch = pytest.importorskip("torch")
 
@@ -36,3 +36,34 @@ def test_a_session_takes_a_tool_that_nobody_registered(launches: Any) -> None:
     assert [each.kernel for each in tool.taken] == ["softmax"]
     _, (entry,) = read()
     assert entry["mode"] == str(tool)
+
+
+def test_an_equal_tool_gets_the_buffers_of_its_own_session(launches: Any) -> None:
+    first, second = Keeper(), Keeper()
+    for tool in (first, second):
+        session = proton.start("run", backend="instrumentation", mode=tool)
+        launch_softmax()
+        proton.finalize(session)
+    assert (len(first.taken), len(second.taken)) == (1, 1)
+
+
+def test_an_equal_tool_gets_the_buffers_of_the_launches_it_was_chosen_for(launches: Any) -> None:
+    first, second = Keeper(), Keeper()
+    session = proton.start("run", backend="instrumentation")
+    for tool, count in ((first, 1), (second, 2)):
+        proton.instrument(softmax, mode=tool)
+        for _ in range(count):
+            launch_softmax()
+    proton.finalize(session)
+    proton.restore(softmax)
+    assert (len(first.taken), len(second.taken)) == (1, 2)
+
+
+def test_equal_tools_of_two_sessions_at_once_get_a_buffer_each(launches: Any) -> None:
+    first, second = Keeper(), Keeper()
+    one = proton.start("one", backend="instrumentation", mode=first)
+    two = proton.start("two", backend="instrumentation", mode=second)
+    launch_softmax()
+    proton.finalize(one)
+    proton.finalize(two)
+    assert (len(first.taken), len(second.taken)) == (1, 1)

@@ -21,6 +21,7 @@ from proton.backends.knobs import Knobs
 from proton.inkernel.instrument import Handle, begin
 from proton.inkernel.mode import BaseMode
 from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.tool import Tool
 from proton.model.in_kernel import RecordedKernel
 
 NAME = "instrumentation"
@@ -41,7 +42,12 @@ class InstrumentationBackend:
         self._sink: Any = None  # the native session, which the recorder needs
         self._handle: Handle | None = None
         self._last: dict[int, list[RecordedKernel]] = {}  # by phase, once it has stopped
-        self._buffers = KeptBuffers(launches.kernels.of_number, launches.note_of, self._warn)
+        self._buffers = KeptBuffers(
+            launches.kernels.of_number,
+            launches.note_of,
+            self._warn,
+            tools=[part for part in self._mode.parts if isinstance(part, Tool)],
+        )
         self._changes = KernelChanges()
 
     def start(self, sink: EventSink) -> None:

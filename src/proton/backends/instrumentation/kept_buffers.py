@@ -18,7 +18,7 @@ from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.errors import UsageError
 from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat, read_memory
 from proton.inkernel.tensor_ranges import TensorRange
-from proton.inkernel.tool import deliver
+from proton.inkernel.tool import Tool, deliver
 from proton.inkernel.tool_layouts import ToolBuffer
 
 Key = tuple[int, int, int, bool, int]  # phase, kernel, context, whether captured, device
@@ -30,6 +30,7 @@ class LaunchNote:
 
     parameters: tuple[str, ...] = ()  # names, of the compiled kernel
     tensors: tuple[TensorRange, ...] = ()
+    tools: tuple[Tool, ...] = ()  # that get its buffer
 
 
 @dataclass
@@ -96,17 +97,26 @@ def _fold(bins: Sequence[int], count: int) -> list[int]:
 
 
 class KeptBuffers:
-    """Takes the kept buffers of one session and adds them up, or hands them to their tools."""
+    """Takes the kept buffers of one session and adds them up, or hands them to their tools.
+
+    Args:
+        kernel_of: The kernel of a number.
+        note_of: What was known of a launch.
+        warn: Called with what cannot be read.
+        tools: Of the session itself: they get what equal ones would, of sessions beside it.
+    """
 
     def __init__(
         self,
         kernel_of: Callable[[int], LoadedKernel],
         note_of: Callable[[int], LaunchNote],
         warn: Callable[[str], None],
+        tools: Sequence[Tool] = (),
     ) -> None:
         self._kernel_of = kernel_of
         self._note_of = note_of
         self._warn = warn
+        self._tools = tuple(tools)
         self._lock = threading.Lock()  # buffers arrive one after the other
         self._sums: dict[Key, MemorySum] = {}
 
@@ -135,7 +145,8 @@ class KeptBuffers:
                 total.add(read_memory(data, record_map, ctas, note.tensors))
             except UsageError as error:
                 self._warn(f"what kernel {kernel.name!r} counted cannot be read: {error}")
-        for tool in kernel.tools:
+        for equal in note.tools or kernel.tools:
+            tool = next((own for own in self._tools if own == equal), equal)
             assert tool.layout is not None
             deliver(
                 tool, ToolBuffer(kernel.name, data, record_map, ctas, tool.layout, note.tensors)

@@ -40,7 +40,7 @@ class LoadedKernel:
     function: int
     records: KernelRecords
     cost: ProbeCost
-    tools: tuple[Tool, ...] = ()  # that get its buffers
+    tools: tuple[Tool, ...] = ()  # that get its buffers, where its launch does not say which
 
     @property
     def has_memory(self) -> bool:
@@ -116,7 +116,7 @@ class Kernels:
         if records is None:
             self._by_function[function] = None
             return
-        cost, tools = self._cost_of(records), _current_tools()
+        cost, tools = self._cost_of(records), current_tools()
         # threads that compile a kernel at once load it twice, and it is one all the same
         twin = self._by_key.get(key)
         if twin is not None and (twin.records, twin.cost, twin.tools) == (records, cost, tools):
@@ -136,7 +136,7 @@ class Kernels:
         self.keeps_bytes |= loaded.keeps_bytes
 
 
-def _current_tools() -> tuple[Tool, ...]:
+def current_tools() -> tuple[Tool, ...]:
     """The tools of the mode that this thread's kernel is recorded in."""
     current = choice.current()
     parts = current.mode.parts if current is not None else ()

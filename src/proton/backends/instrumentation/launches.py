@@ -14,7 +14,7 @@ from typing import Any
 from proton import _native, _triton, _triton_launch
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.kept_buffers import LaunchNote
-from proton.backends.instrumentation.kernels import Kernels
+from proton.backends.instrumentation.kernels import Kernels, current_tools
 from proton.inkernel.tensor_ranges import tensor_ranges
 
 MOST_NOTES = 4096  # of launches whose buffers have not been read
@@ -114,13 +114,21 @@ class Launches:
             _native.InKernel.launched(kernel.number, note)
 
     def _take_note(self, function: int) -> int:
-        """Keep what the launch's arguments were; a number for it."""
+        """Keep what the launch's arguments were, and whose tools it is recorded with; its number.
+
+        0: there is nothing to keep.
+        """
         kernel, arguments = self._thread.kernel, self._thread.arguments
         self._thread.arguments = ()
-        if kernel is None or not arguments or kernel.function != function:
+        tools = current_tools()  # an equal one may have been there when the kernel was loaded
+        if kernel is not None and arguments and kernel.function == function:
+            names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
+            ranges = tensor_ranges(names, arguments)
+            note = LaunchNote(_triton_launch.parameters_of(kernel), ranges, tools)
+        elif tools:
+            note = LaunchNote(tools=tools)
+        else:
             return 0
-        names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
-        note = LaunchNote(_triton_launch.parameters_of(kernel), tensor_ranges(names, arguments))
         number = next(self._numbers)
         self._notes[number] = note
         while len(self._notes) > MOST_NOTES:
