@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 import proton
+from proton.backends.instrumentation import calibration
+from proton.backends.instrumentation.kernels import ProbeCost
+from proton.inkernel.compile import KernelRecords
+from proton.inkernel.mode import Optimize
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
 from tests.support.recorded_softmax import launch_softmax, read, softmax
@@ -67,3 +72,22 @@ def test_equal_tools_of_two_sessions_at_once_get_a_buffer_each(launches: Any) ->
     proton.finalize(one)
     proton.finalize(two)
     assert (len(first.taken), len(second.taken)) == (1, 1)
+
+
+def test_the_cost_of_a_tools_records_is_taken_off(
+    launches: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def measure(records: KernelRecords) -> ProbeCost:
+        assert str(calibration.storage_of(records)) == "default:optimizations=sched_stores"
+        return ProbeCost(8.0, 20.0, 12.0)
+
+    monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_path / "costs"))
+    monkeypatch.setattr(calibration, "_known", {})
+    monkeypatch.setattr(calibration, "measure", measure)
+    launches.path.kernels._cost_of = calibration.cost_of
+    mode = Keeper(optimizations=(Optimize.SCHED_STORES,))
+    session = proton.start("run", backend="instrumentation", mode=mode)
+    launch_softmax()
+    proton.finalize(session)
+    _, (entry,) = read()
+    assert entry["record_cycles"] == 8.0

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,6 +29,7 @@ class KernelRecords:
     registers: int | None  # of a thread; None: `resources.resources_of` says
     plain: Mapping[str, int] | None  # without records; None: `resources.plain_resources` says
     options: Mapping[str, Any]  # of the kernel, as Triton's compiler takes them; without defaults
+    optimizations: Sequence[str] = ()  # of the mode: who reads it may not know the mode's class
 
 
 def read_records(metadata: Any) -> KernelRecords | None:
@@ -44,7 +45,8 @@ def read_records(metadata: Any) -> KernelRecords | None:
     described = json.loads(text) if isinstance(text, str) else {}
     if described.get("version") != METADATA_VERSION:
         return None
-    return KernelRecords(**{each.name: described[each.name] for each in fields(KernelRecords)})
+    known = [each.name for each in fields(KernelRecords)]
+    return KernelRecords(**{name: described[name] for name in known if name in described})
 
 
 class NotCachedError(LookupError):

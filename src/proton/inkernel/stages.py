@@ -216,6 +216,7 @@ class RecordingStages:
             "registers": None,
             "plain": None,
             "options": self._options,
+            "optimizations": list(map(str, self._choice.mode.optimizations)),
         }
         metadata[METADATA_KEY] = json.dumps(described, separators=(",", ":"))
 

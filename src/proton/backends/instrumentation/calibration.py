@@ -22,7 +22,8 @@ from typing import Any
 from proton import _native, _triton, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.inkernel.compile import KernelRecords
-from proton.inkernel.modes import Default, parse_instrumentation
+from proton.inkernel.mode import Optimize
+from proton.inkernel.modes import Default
 
 LAUNCHES = 5
 LIMIT_S = 10.0
@@ -84,7 +85,7 @@ def storage_of(records: KernelRecords) -> Default:
     return Default(
         buffer_strategy=records.record_map["strategy"],
         buffer_type=records.record_map["memory"],
-        optimizations=parse_instrumentation(records.mode).optimizations,
+        optimizations=tuple(map(Optimize, records.optimizations)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def test_the_key_tells_machines_and_ways_of_storing_apart() -> None:
     assert key == make_key(records(mode="loops"), "NVIDIA H200", 13000)
     others = [
         make_key(records("global"), "NVIDIA H200", 13000),
-        make_key(records(mode="ops:optimizations=sched_stores"), "NVIDIA H200", 13000),
+        make_key(replace(records(), optimizations=["sched_stores"]), "NVIDIA H200", 13000),
         make_key(records(), "NVIDIA H100", 13000),
         make_key(records(), "NVIDIA H200", 12080),
     ]
