@@ -100,5 +100,9 @@ class InstrumentationError(ProtonError, RuntimeError):
     """A kernel could not be instrumented; the message names it."""
 
 
+class PassError(ProtonError, RuntimeError):
+    """A pass failed with an error that is none of Proton's; the message names both."""
+
+
 class ProtonWarning(UserWarning):
     """Something was lost, skipped or guessed; the profile counts it too."""

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from proton.errors import UsageError
-from proton.inkernel.passes import Pass, load_pass
+from proton.inkernel.passes import Pass, apply_pass, load_pass
 
 # level -> how its text is read, and how its modules are verified
 LEVELS = {
@@ -65,6 +65,7 @@ def run_passes(
         FormatError: the text cannot be read.
         ScopeMismatch: records do not nest.
         InstrumentationError: the passes broke a rule, or met something they cannot record.
+        PassError: a pass failed with another error.
     """
     module: Any = None
     for each in passes:
@@ -75,7 +76,7 @@ def run_passes(
             raise UsageError(f"{path}: pass {each.name!r} works on {wants} and this is {has}")
         read, verify = (_load(target) for target in LEVELS[each.level])
         module = module or read(text, path)
-        each.apply(module)
+        apply_pass(each, module)
         if (new := module.text()) != text:
             text = new
             module = read(text, f"{path} after {each.name}")

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.errors import InstrumentationError, ProtonError, ScopeMismatch
+from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
 from proton.inkernel.choice import Choice
 from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
@@ -139,6 +139,8 @@ class RecordingStages:
             recorded = self._run_passes(text)
         except ScopeMismatch as error:
             recorded = self._run_unnested(text, error)
+        except PassError:  # not the fault of the regions
+            raise
         except ProtonError as error:
             if not has_carriers(text):
                 raise
@@ -248,7 +250,10 @@ class RecordingStages:
         self._tell(text)
 
     def _give_up(self, error: Exception, so: str) -> None:
-        why = " ".join(str(error).split())[:_MOST_WORDS] or type(error).__name__
+        said = " ".join(str(error).split())
+        if not isinstance(error, ProtonError):  # 'oops' alone says nothing of a KeyError
+            said = f"{type(error).__name__}: {said}".removesuffix(": ")
+        why = said[:_MOST_WORDS]
         self._warn(f"kernel {self._name!r} cannot be recorded as asked: {why}; {so}")
 
     def _say_lost(self, names: frozenset[str]) -> None:

@@ -2,7 +2,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proton.errors import InstrumentationError, ScopeMismatch, UsageError
+from proton.errors import InstrumentationError, PassError, ScopeMismatch, UsageError
 from proton.inkernel.passes import Pass
 from proton.inkernel.passes.record_loops import RecordLoops
 from proton.inkernel.pipeline import parse_passes, run_passes
@@ -65,3 +65,18 @@ def test_a_pass_that_breaks_a_rule_is_caught_at_once() -> None:
         run_passes(TEXT, [Careless()])
     with pytest.raises(InstrumentationError, match="cannot read"):
         run_passes(TEXT.replace("tt.load %x", "proton.record"), parse_passes("prepare"))
+
+
+def test_an_error_of_a_strangers_pass_says_which_and_its_traceback_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Strange:
+        name: ClassVar[str] = "strange"
+        level: ClassVar[str] = "ttgir"
+
+        def apply(self, module: Any) -> None:
+            raise KeyError("oops")
+
+    with pytest.raises(PassError, match=r"^pass 'strange' failed: KeyError: 'oops'$"):
+        run_passes(TEXT, [Strange()])
+    assert 'raise KeyError("oops")' in caplog.text

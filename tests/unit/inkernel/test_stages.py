@@ -30,6 +30,12 @@ ROWS = {"x": "*fp32", "y": "*fp32", "n": "i32"}
 MATRICES = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
 
 
+@triton.jit
+def in_regions(x):
+    with pl.scope("add"):
+        tl.store(x, tl.load(x) + 1)
+
+
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
@@ -53,6 +59,14 @@ class Failing:
 
     def apply(self, module: Any) -> None:
         raise InstrumentationError("line 3: cannot be read")
+
+
+class Failed:
+    name: ClassVar[str] = "failed"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Any) -> None:
+        raise KeyError("oops")
 
 
 class Breaking:
@@ -83,6 +97,14 @@ def test_a_kernel_that_our_passes_spoil_is_compiled_without_records(
     assert warning.endswith("; it is compiled without records")
     assert "\n" not in warning
     assert read_warnings(kernel.metadata) == (warning,)
+
+
+def test_what_a_pass_failed_with_is_said_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "recording_passes", lambda *a, **k: (Failed(),))
+    with recording("default") as warnings:
+        compiled(in_regions, {"x": "*fp32"}, {}, "90")
+    (warning,) = warnings
+    assert "asked: pass 'failed' failed: KeyError: 'oops'; it is compiled without" in warning
 
 
 def test_llvm_text_that_does_not_parse_never_reaches_the_code_generator(

@@ -167,6 +167,33 @@ def test_names_of_others_and_what_is_no_pass_are_refused() -> None:
         register(Exponentials)
 
 
+class NoDataclass:
+    name, level = "no-dataclass-of-tests", "ttgir"
+
+    def apply(self, module: Module) -> None: ...
+
+
+@dataclass(frozen=True)
+class NoDefault:
+    least: int
+    name: ClassVar[str] = "no-default-of-tests"
+    level: ClassVar[str] = "ttgir"
+
+    def apply(self, module: Module) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (NoDataclass, r"is no dataclass; write @dataclass\(frozen=True\) above class NoDataclass"),
+        (NoDefault, "its field 'least' has no default, .*; give it one"),
+    ],
+)
+def test_a_pass_that_cannot_be_made_by_its_name_is_refused(given: Any, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        type("Wrong", (Tool,), {"passes": given})
+
+
 def test_buffers_reach_the_tool_and_its_errors_do_not_reach_us(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

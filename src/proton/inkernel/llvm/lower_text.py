@@ -16,7 +16,7 @@ from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.verify import verify
 from proton.inkernel.mode import BufferStrategy, BufferType, InstrumentationMode, Optimize
-from proton.inkernel.passes import Pass
+from proton.inkernel.passes import Pass, apply_pass
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular
@@ -120,10 +120,11 @@ def lower_text(
 
     Raises:
         InstrumentationError: the kernel cannot be lowered, or LLVM refuses what was left.
+        PassError: a pass failed with another error.
     """
     module = LlvmModule(text)
     for each in passes:
-        each.apply(module)
+        apply_pass(each, module)
         verify(module)
     if module.lowering is None:
         return text, None

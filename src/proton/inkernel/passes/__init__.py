@@ -1,18 +1,22 @@
 """The passes: one file each, named here, imported when used.
 
-A pass is a frozen dataclass: its fields are its options, `apply` edits the module it is given.
+A pass is a frozen dataclass: its fields are its options, each with a default; `apply` edits the
+module it is given.
 Passes of level "ttgir" get a `proton.inkernel.ir.Module`, passes of level "llvm" the module of
 LLVM text. They need and leave verified IR; `proton.inkernel.pipeline` runs them.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, cast
 
-from proton.errors import UsageError
+from proton.errors import PassError, ProtonError, UsageError
+
+_log = logging.getLogger("proton")
 
 PASSES: dict[str, str] = {
     "drop-specialized-scopes": (
@@ -84,8 +88,39 @@ def register_pass(kind: type[Any]) -> str:
     before = _REGISTERED.get(name)
     if name in PASSES or (before is not None and before.__qualname__ != kind.__qualname__):
         raise UsageError(f"pass {name!r} is there already; name {kind.__qualname__} otherwise")
+    _check_fields(kind)
     _REGISTERED[name] = cast(type[Pass], kind)
     return name
+
+
+def _check_fields(kind: type[Any]) -> None:
+    if not is_dataclass(kind):
+        raise UsageError(
+            f"pass {kind.name!r} is no dataclass; write @dataclass(frozen=True) above class "
+            f"{kind.__qualname__}"
+        )
+    for each in fields(kind):
+        if each.init and each.default is MISSING and each.default_factory is MISSING:
+            raise UsageError(
+                f"pass {kind.name!r}: its field {each.name!r} has no default, so nobody can make "
+                f"the pass by its name; give it one"
+            )
+
+
+def apply_pass(each: Pass, module: Any) -> None:
+    """Have a pass edit a module.
+
+    Raises:
+        ProtonError: of the pass itself; a `PassError` for all others, whose traceback is logged.
+    """
+    try:
+        each.apply(module)
+    except ProtonError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        _log.warning("pass %r failed:", each.name, exc_info=True)
+        text = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise PassError(f"pass {each.name!r} failed: {text}") from error
 
 
 def load_pass(name: str, options: Mapping[str, str] | None = None) -> Pass:
@@ -109,11 +144,13 @@ def load_pass(name: str, options: Mapping[str, str] | None = None) -> Pass:
 
 def options_of(kind: type[Pass]) -> dict[str, Any]:
     """The options of a pass and their defaults."""
-    return {
-        each.name: each.default
-        for each in fields(cast(Any, kind))
-        if each.default is not MISSING and each.init
-    }
+    defaults: dict[str, Any] = {}
+    for each in fields(cast(Any, kind)):
+        if each.init and each.default is not MISSING:
+            defaults[each.name] = each.default
+        elif each.init and each.default_factory is not MISSING:
+            defaults[each.name] = each.default_factory()
+    return defaults
 
 
 def convert_option(what: str, text: str, default: object) -> object:
