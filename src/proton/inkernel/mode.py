@@ -281,6 +281,11 @@ def _checked_sampling(mode: InstrumentationMode) -> str:
             f"sampling_options {mode.sampling_options!r} must list what to record with "
             "sampling_strategy='selective', as in '0,1,2'"
         )
+    if ids and not is_selective:
+        raise UsageError(
+            f"sampling_options {mode.sampling_options!r} choose nothing without "
+            "sampling_strategy='selective'; give that, too, or leave them out to record all"
+        )
     return ",".join(ids)
 
 

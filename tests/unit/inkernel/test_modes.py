@@ -95,6 +95,7 @@ def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
         ("default:budget=-1", "budget must be the percent .* not '-1'"),
         ("default:sampling_strategy=selective", "sampling_options '' must list what to record"),
         ("default:sampling_options=a", "sampling_options 'a' must list what to record"),
+        ("ops:sampling_options=0,1", "sampling_options '0,1' choose nothing without sampling_s"),
         ("ops:sampling_options=0,-1", "sampling_options '0,-1' must list what to record"),
     ],
 )
