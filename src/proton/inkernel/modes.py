@@ -174,9 +174,11 @@ def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
     """The in-kernel mode of a string such as `"loops:cap=8+mma"`; `""` is the default one.
 
     Raises:
-        UsageError: unknown mode, unknown option, malformed option, or a value that is no choice.
+        UsageError: unknown mode, unknown option, malformed option, a value that is no choice, or an
+            object that would record nothing.
     """
     if isinstance(mode, InstrumentationMode):
+        _check_passes(mode)
         return mode
     if isinstance(mode, type):
         raise UsageError(f"mode {mode.__name__} is a class; give an object: {mode.__name__}()")
@@ -187,6 +189,16 @@ def parse_instrumentation(mode: str | BaseMode | None) -> InstrumentationMode:
         for text, read in zip(texts, modes, strict=True)
     ]
     return join_modes(modes, given)
+
+
+def _check_passes(mode: InstrumentationMode) -> None:
+    for part in mode.parts:
+        if not part.passes:
+            known = f"; write mode={part.name!r}, or" if part.name in MODES else "; write"
+            raise UsageError(
+                f"mode {part.name!r}, an object of class {type(part).__name__}, has no passes, so "
+                f"it would record nothing{known} an object of a class of proton.mode that has"
+            )
 
 
 def _read(name: str, options: Mapping[str, str]) -> InstrumentationMode:

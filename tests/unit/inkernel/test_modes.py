@@ -109,6 +109,16 @@ def test_a_class_in_the_place_of_a_mode_is_pointed_out() -> None:
         parse_instrumentation(Ops)  # type: ignore[arg-type]
 
 
+def test_a_mode_that_would_record_nothing_is_refused() -> None:
+    wanted = (
+        "'ops', an object of class InstrumentationMode, has no passes, .*; write mode='ops', or"
+    )
+    with pytest.raises(UsageError, match=wanted):
+        parse_instrumentation(InstrumentationMode("ops"))
+    with pytest.raises(UsageError, match=r"mode 'mine', .*; write an object of a class of proton"):
+        parse_instrumentation(join_modes((Ops(), InstrumentationMode("mine"))))
+
+
 def test_operations_to_record_must_be_named() -> None:
     with pytest.raises(UsageError, match="ops must name operations to record"):
         Ops(ops=())
