@@ -229,6 +229,7 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+MOST_ITERATIONS = 1 << 20  # of a loop that count: with the loop's step it must fit into 32 bits
 SHARED = frozenset(each.name for each in option_fields(InstrumentationMode))
 
 _CHOICES: dict[str, Mapping[str, Any]] = {
@@ -240,11 +241,20 @@ _CHOICES: dict[str, Mapping[str, Any]] = {
 }
 
 
-def whole_number(option: str, value: object, unit: str = "") -> int:
+def whole_number(
+    option: str, value: object, unit: str = "", *, most: int | None = None, instead: str = ""
+) -> int:
     """An option's value as a number, 0 or more.
 
+    Args:
+        option: Its name.
+        value: A number, or its text.
+        unit: Of the number.
+        most: The largest there is; None: any.
+        instead: What to write in place of a larger one.
+
     Raises:
-        UsageError: it is none.
+        UsageError: it is none, or too large.
     """
     try:
         number = int(str(value))
@@ -253,7 +263,20 @@ def whole_number(option: str, value: object, unit: str = "") -> int:
     if number < 0:
         of = f" of {unit}" if unit else ""
         raise UsageError(f"{option} must be a whole number{of}, 0 or more, not {value!r}")
+    if most is not None and number > most:
+        raise UsageError(f"{option} must be {most} at most, not {value!r}{instead}")
     return number
+
+
+def iteration_cap(value: object) -> int:
+    """How many iterations of a loop are recorded; 0: all.
+
+    Raises:
+        UsageError: it is no such number.
+    """
+    return whole_number(
+        "cap", value, "iterations", most=MOST_ITERATIONS, instead="; 0 records all iterations"
+    )
 
 
 def true_or_false(option: str, value: object) -> bool:

@@ -17,11 +17,11 @@ from proton.inkernel.mode import (
     Granularity,
     InstrumentationMode,
     ModeText,
+    iteration_cap,
     join_options,
     option_fields,
     split_modes,
     true_or_false,
-    whole_number,
     words,
 )
 
@@ -76,7 +76,7 @@ class Loops(InstrumentationMode):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("cap", whole_number("cap", self.cap, "iterations"))
+        self._set("cap", iteration_cap(self.cap))
         self._set("whole", true_or_false("whole", self.whole))
 
 

@@ -89,6 +89,7 @@ def test_a_joined_cta_mode_leaves_the_warps_to_the_others() -> None:
         ("loops+x", "unknown mode 'x'; choose one of 'async-wait', 'bytes', 'call-at', 'cta'"),
         ("loops:ops=load", "unknown instrumentation option 'ops'; choose one of .*'cap'"),
         ("loops:cap=many", "cap must be a whole number of iterations, 0 or more, not 'many'"),
+        ("loops:cap=5000000000", "cap must be 1048576 at most, not '5000000000'; 0 records all"),
         ("loops:whole=maybe", "whole must be true or false, not 'maybe'"),
         ("ops:ops=loads", "unknown group of operations 'loads'; choose one of 'atomic'"),
         ("default:budget=fast", "budget must be the percent that a kernel may slow down"),

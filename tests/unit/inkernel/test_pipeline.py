@@ -26,6 +26,7 @@ def test_passes_are_read_with_their_options() -> None:
         ("", "no pass is named"),
         ("prepare;record-loops", "malformed passes 'prepare;record-loops' at"),
         ("record-loops{cap}", "record-loops: malformed option 'cap'; write key=value"),
+        ("record-loops{cap=5000000000}", "cap must be 1048576 at most, not 5000000000"),
         ("record-loops{whole=2}", "'whole' must be true or false, not '2'"),
         ("prepare{x=1}", "unknown option of pass 'prepare' 'x'; it has no options"),
         ("what", "unknown pass 'what'; choose one of .*'prepare', 'record-around-ops'"),

@@ -8,6 +8,7 @@ from typing import ClassVar
 from proton.inkernel.carriers import Carrier
 from proton.inkernel.ir import Block, Module, Op
 from proton.inkernel.loops import LOOPS, bounds_of, under
+from proton.inkernel.mode import iteration_cap
 from proton.inkernel.op_groups import label_of, record_around, records_of, runs_as_written
 
 
@@ -23,6 +24,9 @@ class RecordLoops:
     level: ClassVar[str] = "ttgir"
     cap: int = 64
     whole: bool = True
+
+    def __post_init__(self) -> None:
+        iteration_cap(self.cap)  # refuses what the kernel's counters cannot hold
 
     def apply(self, module: Module) -> None:
         """Edit the module."""
