@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from proton._version import __version__
-from proton.errors import FormatError, ProtonError, UsageError
+from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
 from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of
 from proton.inkernel.pipeline import parse_passes, run_passes
@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `proton-opt`; returns the exit code: 0 done, 1 wrong file or kernel, 2 wrong call."""
     try:
         return _run(_parser().parse_args(sys.argv[1:] if argv is None else argv))
+    except ScopeMismatch as error:  # of the file's records: the call was right
+        return _fail(str(error), 1)
     except ProtonError as error:
         return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
     except BrokenPipeError:  # the reader has seen enough, as in `proton-opt kernel.ttgir | head`

@@ -89,6 +89,17 @@ def test_a_file_that_is_no_text_is_refused(
     assert "is no text; give TTIR, TTGIR or LLVM IR" in capsys.readouterr().err
 
 
+def test_records_of_a_file_that_do_not_nest_are_the_files_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "x.ttgir"
+    file.write_text(
+        'module {\n  tt.func public @k() {\n    proton.record start "a"\n    tt.return\n  }\n}\n'
+    )
+    assert main([str(file), "--pass=record-user-scopes"]) == 1
+    assert capsys.readouterr().err.startswith("proton-opt: ")
+
+
 def test_it_works_without_triton(kernel: str) -> None:
     code = (
         "import sys; sys.modules['triton'] = None; sys.modules['torch'] = None\n"
