@@ -88,22 +88,22 @@ def register_pass(kind: type[Any]) -> str:
     before = _REGISTERED.get(name)
     if name in PASSES or (before is not None and before.__qualname__ != kind.__qualname__):
         raise UsageError(f"pass {name!r} is there already; name {kind.__qualname__} otherwise")
-    _check_fields(kind)
+    _check_fields(name, kind)
     _REGISTERED[name] = cast(type[Pass], kind)
     return name
 
 
-def _check_fields(kind: type[Any]) -> None:
+def _check_fields(name: str, kind: type[Any]) -> None:
     if not is_dataclass(kind):
         raise UsageError(
-            f"pass {kind.name!r} is no dataclass; write @dataclass(frozen=True) above class "
+            f"pass {name!r} is no dataclass; write @dataclass(frozen=True) above class "
             f"{kind.__qualname__}"
         )
     for each in fields(kind):
         if each.init and each.default is MISSING and each.default_factory is MISSING:
             raise UsageError(
-                f"pass {kind.name!r}: its field {each.name!r} has no default, so nobody can make "
-                f"the pass by its name; give it one"
+                f"pass {name!r}: its field {each.name!r} has no default, so nobody can make "
+                "the pass by its name; give it one"
             )
 
 
