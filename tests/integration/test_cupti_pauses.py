@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,3 +35,23 @@ def test_a_timeline_that_pauses_before_its_end_keeps_its_arrows(fake_driver: Fak
         rows.append(rows_of("run.chrome_trace"))
     assert rows[0]["s"] == rows[0]["f"] == 5
     assert rows == [rows[0]] * 3
+
+
+@pytest.mark.parametrize("data", ["tree", "trace"])
+def test_a_session_may_pause_a_thousand_times(
+    data: str, fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti", data=data)
+    for _ in range(1000):
+        proton.activate(session)
+        fake_driver.launch("k", 10)
+        proton.deactivate(session)
+        fake_driver.launch("unseen", 10)
+    proton.finalize(session)
+    if data == "trace":
+        rows = rows_of("run.chrome_trace")
+        assert (rows["kernels"], rows["s"], rows["f"]) == (1000, 1000, 1000)
+        return
+    profile = profile_of("run.hatchet")
+    assert profile.metrics("k")["count"] == 1000
+    assert profile.losses == {}

@@ -84,6 +84,25 @@ class CorrelationMap {
     return false;
   }
 
+  /// Any thread. Calls `visit` with every id of the generation that was not read yet; takes
+  /// milliseconds, and launches that come meanwhile may be passed over.
+  template <typename Visit>
+  void visit_unread(uint32_t generation, Visit&& visit) {
+    const uint64_t wanted = uint64_t{generation & (kGenerations - 1)} << kGenerationShift | kUnread;
+    const auto is_wanted = [&](uint64_t entry) {
+      return (entry & (kGenerationMask | kUnread)) == wanted;
+    };
+    for (uint32_t index = 0; index < kCapacity; ++index) {
+      const uint64_t entry = slots_.get()[index].load(std::memory_order_acquire);
+      if (is_wanted(entry)) visit(static_cast<uint32_t>(entry >> kHighShift) << kIndexBits | index);
+    }
+    if (aside_count() == 0) return;
+    std::lock_guard lock(mutex_);
+    for (const auto& [id, entry] : aside_) {
+      if (is_wanted(entry)) visit(id);
+    }
+  }
+
   /// Those of earlier generations are of no use any more.
   void forget_aside() noexcept {
     std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 // Sessions that pause: what was launched before a pause comes back after it, however late, and
 // nothing of it goes to a later session.
 #include <algorithm>
+#include <thread>
 
 #include "check.h"
 #include "gpu.h"
@@ -62,4 +63,53 @@ TEST(calls_go_to_the_timelines_that_were_active_then) {
   second.set_active(false);
   CHECK_EQ(count_spans(first, SpanKind::kLaunch), 2);
   CHECK_EQ(count_spans(second, SpanKind::kLaunch), 3);
+}
+
+TEST(a_thousand_pauses_lose_no_kernel) {
+  gpu::begin();
+  gpu::Recording recording;
+  for (int i = 0; i < 1000; ++i) {
+    recording.set_active(true);
+    gpu::launch("k");
+    recording.set_active(false);
+    gpu::launch("unseen");
+  }
+  CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1000, 10000}}}));
+  CHECK_EQ(gpu::describe(recording.losses()), "");
+}
+
+TEST(a_thousand_pauses_lose_nothing_of_a_timeline) {
+  gpu::begin();
+  gpu::Recording other;  // sees all of it: what a pause leaves out has records, too
+  gpu::Recording recording(timeline(), DataKind::kTrace);
+  for (int i = 0; i < 1000; ++i) {
+    recording.set_active(true);
+    gpu::launch("k");
+    recording.set_active(false);
+    gpu::launch("unseen");
+  }
+  CHECK_EQ(count_spans(recording, SpanKind::kKernel), 1000);
+  CHECK_EQ(count_spans(recording, SpanKind::kLaunch), 1000);
+  CHECK_EQ(other.rows(), (gpu::Rows{{"k", {1000, 10000}}, {"unseen", {1000, 10000}}}));
+}
+
+TEST(ids_that_wrap_around_end_nothing) {
+  gpu::begin();
+  gpu::Recording recording;
+  std::thread([] { gpu::launch("once"); }).join();  // its thread's newest id grows very old
+  constexpr uint32_t kQuarter = 1u << 30;
+  int64_t count = 0;
+  for (uint32_t turn = 0; turn < 9; ++turn) {
+    FAKE(fake_set_correlation)(turn * kQuarter + 1000);
+    gpu::launch("k");
+    ++count;
+    CHECK_EQ(recording.rows(), (gpu::Rows{{"once", {1, 10}}, {"k", {count, 10 * count}}}));
+    recording.set_active(false);
+    gpu::launch("unseen");
+    recording.set_active(true);
+    gpu::launch("k");
+    ++count;
+  }
+  CHECK_EQ(recording.rows(), (gpu::Rows{{"once", {1, 10}}, {"k", {count, 10 * count}}}));
+  CHECK_EQ(gpu::describe(recording.losses()), "");
 }

@@ -109,3 +109,15 @@ TEST(launches_that_moved_aside_count_as_unread_until_they_are_read) {
   map.find(5);
   CHECK(!map.has_unread(0, 10, 3));
 }
+
+TEST(launches_without_records_are_visited_wherever_they_are) {
+  CorrelationMap map;
+  map.put(5, 42, 2);
+  map.put(6, 42, 2);
+  map.put(7, 42, 1);         // of an earlier generation
+  map.put(5 + kLap, 43, 2);  // moves the first one aside
+  map.find(6);
+  std::vector<uint32_t> ids;
+  map.visit_unread(2, [&](uint32_t id) { ids.push_back(id); });
+  CHECK(ids == (std::vector<uint32_t>{5 + kLap, 5}));
+}

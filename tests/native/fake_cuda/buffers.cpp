@@ -310,6 +310,7 @@ void stop_worker() {
 
 using namespace fake;
 
+FAKE_VISIBLE void fake_set_correlation(uint32_t id) { state().correlation.store(id); }
 FAKE_VISIBLE void fake_complete(void) { complete_all(); }
 
 FAKE_VISIBLE void fake_work(void) {

@@ -151,6 +151,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "fake_set_holder": (None, [_NAME]),
     "fake_null_profiler": (_INT, [_INT]),
     "fake_complete": (None, []),
+    "fake_set_correlation": (None, [ctypes.c_uint32]),
     "fake_work": (None, []),
     "fake_counter": (_I64, [_NAME]),
     "fake_violations": (_NAME, []),

@@ -123,6 +123,8 @@ int fake_set_failure(const char* function, int code, int64_t skip, int64_t times
 /// FAKE_CUDA_SETTINGS=option=value,function=code,...
 /// Another tool holds CUPTI's subscription under this name; NULL lets go.
 void fake_set_holder(const char* name);
+/// The next call has the correlation id after this one.
+void fake_set_correlation(uint32_t id);
 void fake_complete(void);  ///< all work done so far is finished
 void fake_work(void);      ///< delivers every full buffer on CUPTI's worker thread, and waits
 

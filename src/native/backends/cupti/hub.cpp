@@ -13,7 +13,6 @@
 namespace proton::cupti {
 namespace {
 
-constexpr size_t kIntervalLimit = 64;
 constexpr int64_t kStopLimitNs = 2'000'000'000;
 
 void on_callback(void* user, int domain, uint32_t cbid, const void* data) {
@@ -130,20 +129,29 @@ std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   {
     std::lock_guard decoding(decode_);
     entry->is_active = is_active;
+    note_launch(newest_correlation());
     if (is_active) {
-      if (entry->intervals.size() >= kIntervalLimit) {
-        entry->intervals.erase(entry->intervals.begin());
-      }
-      entry->intervals.push_back({newest_correlation()});
+      begin_times(*entry);
     } else {
-      entry->intervals.back().until = newest_correlation();
-      entry->intervals.back().is_open = false;
+      entry->times.end(order_.newest());
     }
   }
   if (is_forked_) return {};
   std::vector<std::string> warnings = update_needs();
   if (is_active && entry->options.sampling) open_sampling(*entry->options.sampling, warnings);
   return warnings;
+}
+
+/// Forgets times of long ago: those of which nothing is under way any more, and that lie further
+/// back than launches are known.
+void Hub::begin_times(SinkEntry& entry) {
+  if (entry.times.is_large() && order_.newest() > CorrelationMap::kCapacity) {
+    CorrelationMap& map = *(entry.options.with_frames ? python_map_ : shadow_map_);
+    entry.times.trim(order_.newest() - CorrelationMap::kCapacity, [&](const auto& keep) {
+      map.visit_unread(generation_, [&](uint32_t id) { keep(order_.position_of(id)); });
+    });
+  }
+  entry.times.begin(order_.newest());
 }
 
 void Hub::stop(EventSink& sink) {
@@ -231,6 +239,8 @@ void Hub::subscribe() {
     }
     std::lock_guard decoding(decode_);
     clock_.start(now);
+    order_.reset();
+    old_cells_at_ = 0;
   } catch (...) {
     unsubscribe();
     throw;

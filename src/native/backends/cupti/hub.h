@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cupti/active_times.h"
 #include "backends/cupti/buffers.h"
 #include "backends/cupti/clock.h"
 #include "backends/cupti/graph_execs.h"
@@ -164,19 +165,11 @@ class Hub {
   BufferPool& buffers() { return buffers_; }
 
  private:
-  /// Launches between two correlation ids: those made while a sink was active.
-  struct Interval {
-    uint32_t after;  // 0: from the first one on
-    uint32_t until = 0;
-    bool is_open = true;
-    bool has(uint32_t correlation) const;
-  };
   struct SinkEntry {
     EventSink* sink;
     SinkOptions options;
     bool is_active = false;
-    std::vector<Interval> intervals;
-    bool wants(uint32_t correlation) const;
+    ActiveTimes times;
     bool wants_copy(const KernelEvent& event) const;  ///< of its kind, whenever it was
   };
   /// The contexts of an event, for both kinds of sinks.
@@ -224,6 +217,12 @@ class Hub {
 
   // With decode_ held
   void read_records(uint8_t* buffer, size_t valid);
+  /// Whether the sink was active at this launch.
+  bool wants(const SinkEntry& entry, uint32_t correlation) const {
+    return entry.times.has(order_.position_of(correlation));
+  }
+  void begin_times(SinkEntry& entry);
+  void note_launch(uint32_t correlation);
   void dispatch();
   void find_launches();
   void find_nodes();
@@ -308,6 +307,8 @@ class Hub {
 
   std::mutex decode_;
   std::vector<SinkEntry> sinks_;
+  LaunchOrder order_;
+  uint64_t old_cells_at_ = 0;  // the position at which cells were last looked through
   NamePool names_;
   ClockMap clock_;
   HubStats stats_;

@@ -7,16 +7,21 @@
 #include "model/losses.h"
 
 namespace proton::cupti {
-bool Hub::Interval::has(uint32_t correlation) const {
-  if (after != 0 && !is_after(correlation, after)) return false;
-  return is_open || !is_after(correlation, until);
-}
+namespace {
 
-bool Hub::SinkEntry::wants(uint32_t correlation) const {
-  for (auto interval = intervals.rbegin(); interval != intervals.rend(); ++interval) {
-    if (interval->has(correlation)) return true;
+/// Ids this far apart are still in order, whichever came first.
+constexpr uint64_t kFarBack = uint64_t{1} << 29;
+
+}  // namespace
+
+/// Moves the order of launches along: ids wrap around.
+void Hub::note_launch(uint32_t correlation) {
+  order_.note(correlation);
+  if (order_.newest() - old_cells_at_ < kFarBack) [[likely]] {
+    return;
   }
-  return false;
+  if (old_cells_at_ != 0) forget_old_correlations(static_cast<uint32_t>(order_.newest()), kFarBack);
+  old_cells_at_ = order_.newest();
 }
 
 void Hub::on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
@@ -66,6 +71,7 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
     }
     if (event.kind == EventKind::kKernel && event.name == kReplayCounterName) continue;
     is_asked_[pending_count_] = decoded == Decoded::kEvent;
+    note_launch(event.correlation);
     for (const CorrelationMap* map : maps) {
       if (map != nullptr) map->prefetch(event.correlation);
     }
@@ -109,8 +115,10 @@ void Hub::find_launches() {
         // Launched before anyone here asked.
         if (shadow == Launch::kEarlier || python == Launch::kEarlier) continue;
         // A call that was under way when we subscribed: its start was not for us to see.
-        const uint32_t oldest = oldest_correlation(generation_);
-        if (oldest != 0 && is_after(oldest, event.correlation)) continue;
+        if (order_.count() < kFarBack) {
+          const uint32_t oldest = oldest_correlation(generation_);
+          if (oldest != 0 && is_after(oldest, event.correlation)) continue;
+        }
         ++stats_.unknown;
       } else {
         last = event.correlation;
@@ -151,7 +159,7 @@ void Hub::send_to(const SinkEntry& entry) {
     event.context = entry.options.with_frames ? contexts.python : contexts.shadow;
     event.capture = entry.options.with_frames ? contexts.python_capture : contexts.shadow_capture;
     // Work without an id goes to whoever is active now.
-    is_wanted[i] = event.correlation == 0 ? entry.is_active : entry.wants(event.correlation);
+    is_wanted[i] = event.correlation == 0 ? entry.is_active : wants(entry, event.correlation);
     if (event.kind == EventKind::kCopy && !entry.wants_copy(event)) is_wanted[i] = false;
     if (event.graph_node != 0 && event.capture == kNoContext) is_wanted[i] = false;  // our own
     wanted_count += is_wanted[i];
@@ -181,7 +189,7 @@ void Hub::dispatch_launches() {
     const auto& map = entry.options.with_frames ? python_map_ : shadow_map_;
     launch_batch_.clear();
     for (const LaunchEvent& launch : launches_) {
-      if (!entry.wants(launch.correlation)) continue;
+      if (!wants(entry, launch.correlation)) continue;
       LaunchEvent& sent = launch_batch_.emplace_back(launch);
       find_context(map.get(), launch.correlation, sent.context);
       if (sent.context == kNoContext) launch_batch_.pop_back();  // our own

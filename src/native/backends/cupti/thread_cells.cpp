@@ -80,6 +80,15 @@ void forget_correlations() noexcept {
   }
 }
 
+void forget_old_correlations(uint32_t newest, uint64_t distance) noexcept {
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    uint32_t last = cell->last_correlation.load(std::memory_order_relaxed);
+    if (last == 0 || is_after(last, newest) || newest - last < distance) continue;
+    // A launch that comes meanwhile stays.
+    cell->last_correlation.compare_exchange_strong(last, 0, std::memory_order_relaxed);
+  }
+}
+
 uint64_t count_launches() noexcept {
   uint64_t count = 0;
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {

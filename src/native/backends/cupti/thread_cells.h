@@ -67,6 +67,9 @@ inline uint32_t last_launch() noexcept {
 /// Ids start anew, and calls that were noted under old ones are nobody's; nobody may be launching
 /// under callbacks.
 void forget_correlations() noexcept;
+/// Those that lie `distance` launches or more behind `newest`, of threads that have launched
+/// nothing since: once ids have wrapped around they would seem newer than all others.
+void forget_old_correlations(uint32_t newest, uint64_t distance) noexcept;
 
 uint64_t count_launches() noexcept;
 

@@ -91,7 +91,7 @@ void Hub::send_value(const ArrivedValue& arrived) {
     const ContextId given = with_frames ? place.python : place.shadow;
     if (arrived.is_captured) {
       // Where no record tells the replay, it is one of those that were active until now.
-      if (arrived.has_replay ? !entry.wants(arrived.replay.correlation) : !entry.is_active) {
+      if (arrived.has_replay ? !wants(entry, arrived.replay.correlation) : !entry.is_active) {
         continue;
       }
       event.correlation = arrived.replay.correlation;

@@ -1,0 +1,29 @@
+#include "backends/cupti/active_times.h"
+
+#include <algorithm>
+
+namespace proton::cupti {
+
+size_t ActiveTimes::find(uint64_t position) const {
+  const auto next =
+      std::partition_point(intervals_.begin(), intervals_.end(),
+                           [&](const Interval& interval) { return interval.after < position; });
+  if (next == intervals_.begin() || position > (next - 1)->until) return kNone;
+  return static_cast<size_t>(next - intervals_.begin()) - 1;
+}
+
+void ActiveTimes::trim(uint64_t reach,
+                       const std::function<void(std::function<void(uint64_t)>)>& visit) {
+  std::vector<bool> is_needed(intervals_.size());
+  visit([&](uint64_t position) {
+    if (const size_t index = find(position); index != kNone) is_needed[index] = true;
+  });
+  size_t kept = 0;
+  for (size_t i = 0; i < intervals_.size(); ++i) {
+    if (intervals_[i].until > reach || is_needed[i]) intervals_[kept++] = intervals_[i];
+  }
+  intervals_.resize(kept);
+  limit_ = std::max(kFewest, 2 * kept);  // so that the time spent on it stays small
+}
+
+}  // namespace proton::cupti
