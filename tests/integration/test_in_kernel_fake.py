@@ -17,6 +17,7 @@ import triton
 import triton.language as tl
 
 import proton
+import proton.language as pl
 from proton import _native, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.errors import UsageError
@@ -35,10 +36,28 @@ def copy(x_ptr, y_ptr, B: tl.constexpr):
     tl.store(y_ptr + at, tl.load(x_ptr + at))
 
 
+@triton.jit
+def named_twice(x_ptr, B: tl.constexpr):
+    at = tl.arange(0, B)
+    pl.value("step", B)
+    with pl.scope("step"):
+        tl.store(x_ptr + at, tl.load(x_ptr + at) + 1)
+
+
 def node(root: dict[str, Any], path: str) -> dict[str, Any]:
     for name in path.split("/"):
         root = next(each for each in root["children"] if each["frame"]["name"] == name)
     return root
+
+
+def test_a_scope_is_timed_though_a_value_before_it_has_its_name(launches: Any) -> None:
+    session = proton.start("run", backend="instrumentation")
+    named_twice[(1,)](torch.zeros(64), B=64, num_warps=WARPS)
+    proton.finalize(session)
+    _, (entry,) = read()
+    (step,) = entry["regions"]
+    assert (step["name"], step["kind"], step["count"]) == ("step", "scope", WARPS)
+    assert step["cycles"] == (200 - 20) * WARPS
 
 
 def test_regions_stand_below_their_kernel_in_the_scope_of_the_launch(launches: Any) -> None:

@@ -202,7 +202,8 @@ class _Emitter:
         if not self._plan.ring:
             raise InstrumentationError("a kernel with records needs a ring; none was allocated")
         kind = layout.RecordKind[op.action.upper()]
-        region = self._regions.ids[op.name]
+        region = self._regions.id_of(op)
+        assert region is not None
         tag = _signed(layout.pack_tag(kind, region))
         after = f"{self._scratch}, {self._lead})"
         call = (

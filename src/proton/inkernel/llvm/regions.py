@@ -16,7 +16,7 @@ from proton.inkernel.llvm.value_types import WIDTHS, common_type, value_type
 
 @dataclass
 class Region:
-    """What the records of one name measure."""
+    """What the records of one name and kind measure."""
 
     name: str
     kind: str
@@ -25,6 +25,11 @@ class Region:
     parent: int | None = None
     value_type: str = ""  # of values: i32, i64, f32 or f64
     every: int = 1  # one iteration of so many is recorded, where some are thinned out
+
+    @property
+    def has_passages(self) -> bool:
+        """Whether it has starts and ends."""
+        return self.kind not in ("mark", "value")
 
     def to_json(self, number: int) -> dict[str, Any]:
         """As it stands in the record map."""
@@ -43,10 +48,19 @@ class Region:
 
 @dataclass
 class Regions:
-    """The regions of a kernel by name."""
+    """The regions of a kernel by name and kind: a value and a scope may share a name."""
 
-    ids: dict[str, int] = field(default_factory=dict)
+    ids: dict[tuple[str, str], int] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
+
+    def id_of(self, carrier: CarrierLine) -> int | None:
+        """The region of a record; None where there is none yet."""
+        number = self.ids.get((carrier.name, _kind(carrier)))
+        if number is None and carrier.action == "end" and "kind" not in carrier.attributes:
+            # the start alone says of what kind both are
+            same = (at for (name, _), at in self.ids.items() if name == carrier.name)
+            return next((at for at in same if self.regions[at].has_passages), None)
+        return number
 
     def to_json(self) -> list[dict[str, Any]]:
         """The regions as they stand in the record map, by id."""
@@ -62,10 +76,10 @@ def find_regions(module: LlvmModule) -> Regions:
     debug = DebugInfo(module.epilogue)
     found = Regions()
     for carrier in _records(module.kernel):
-        number = found.ids.get(carrier.name)
+        number = found.id_of(carrier)
         if number is None:
-            number = found.ids[carrier.name] = len(found.regions)
-            found.regions.append(_region(carrier, debug))
+            number = found.ids[carrier.name, _kind(carrier)] = len(found.regions)
+            found.regions.append(Region(carrier.name, _kind(carrier), *_place(carrier, debug)))
         region = found.regions[number]
         region.every = max(region.every, _every(carrier))  # a prologue's records are not thinned
         if carrier.action == "start" and not region.line:
@@ -85,11 +99,9 @@ def _records(kernel: Kernel) -> Iterator[CarrierLine]:
         yield from (each for each in read_carriers(block.lines) if each.is_record)
 
 
-def _region(carrier: CarrierLine, debug: DebugInfo) -> Region:
+def _kind(carrier: CarrierLine) -> str:
     default = "scope" if carrier.action in ("start", "end") else carrier.action
-    file, line = _place(carrier, debug)
-    kind = carrier.attributes.get("kind", default)
-    return Region(carrier.name, kind, file, line)
+    return carrier.attributes.get("kind", default)
 
 
 def _every(carrier: CarrierLine) -> int:
@@ -107,8 +119,8 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
     """Give each region the one it was first seen open in, on some path from the entry."""
     blocks = {block.name: block for block in kernel.blocks}
     seen: set[str] = set()
-    placed: set[str] = set()
-    pending: list[tuple[str, tuple[str, ...]]] = [(kernel.blocks[0].name, ())]
+    placed: set[int] = set()
+    pending: list[tuple[str, tuple[int, ...]]] = [(kernel.blocks[0].name, ())]
     while pending:
         name, opened = pending.pop()
         if name in seen:
@@ -117,20 +129,21 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
         for carrier in read_carriers(blocks[name].lines):
             if not carrier.is_record:
                 continue
-            if carrier.action != "end" and carrier.name not in placed:
-                placed.add(carrier.name)
-                if opened and opened[-1] != carrier.name:
-                    found.regions[found.ids[carrier.name]].parent = found.ids[opened[-1]]
-            opened = _step(opened, carrier)
+            number = found.id_of(carrier)
+            assert number is not None  # all of them were found before
+            if carrier.action != "end" and number not in placed:
+                placed.add(number)
+                if opened and opened[-1] != number:
+                    found.regions[number].parent = opened[-1]
+            if found.regions[number].kind != "event":  # events open nothing
+                opened = _step(opened, carrier.action, number)
         pending += [(after, opened) for after in reversed(blocks[name].successors())]
 
 
-def _step(opened: tuple[str, ...], carrier: CarrierLine) -> tuple[str, ...]:
-    """The regions that are open after a record; events open none."""
-    if carrier.attributes.get("kind") == "event" or carrier.action not in ("start", "end"):
+def _step(opened: tuple[int, ...], action: str, number: int) -> tuple[int, ...]:
+    """The regions that are open after a record."""
+    if action == "start":
+        return (*opened, number)
+    if action != "end" or number not in opened:
         return opened
-    if carrier.action == "start":
-        return (*opened, carrier.name)
-    if carrier.name not in opened:
-        return opened
-    return opened[: len(opened) - 1 - opened[::-1].index(carrier.name)]
+    return opened[: len(opened) - 1 - opened[::-1].index(number)]

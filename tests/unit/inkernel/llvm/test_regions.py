@@ -64,6 +64,30 @@ def test_a_region_is_as_thin_as_the_thinnest_of_its_records() -> None:
     assert "every" not in whole
 
 
+@pytest.mark.parametrize("other", ["value x", "mark x"])
+def test_a_moment_and_a_scope_of_one_name_are_two_regions(other: str) -> None:
+    constraints, operand = ("=r,r", "i32 %0") if other == "value x" else ("=r", "")
+    body = record(3, other, constraints, operand) + record(4, "start x", dbg=8)
+    body += record(5, other, constraints, operand) + record(6, "start y") + record(7, "end y")
+    body += record(8, "end x") + "  ret void\n"
+    moment, scope, inner = regions_of(body)
+    assert (moment["name"], moment["kind"], moment["line"]) == ("x", other.split()[0], 8)
+    assert (scope["name"], scope["kind"], scope["line"]) == ("x", "scope", 9)
+    assert ("value_type" in moment, "value_type" in scope) == (other == "value x", False)
+    assert (moment["parent"], scope["parent"], inner["parent"]) == (None, None, 1)
+
+
+def test_an_event_and_a_scope_of_one_name_are_two_regions() -> None:
+    body = record(3, "start x kind=event") + record(4, "start x") + record(5, "end x")
+    body += record(6, "end x kind=event") + "  ret void\n"
+    assert [region["kind"] for region in regions_of(body)] == ["event", "scope"]
+
+
+def test_an_end_without_a_kind_is_that_of_its_start() -> None:
+    body = record(3, "mark x") + record(4, "start x kind=load") + record(5, "end x")
+    assert [each["kind"] for each in regions_of(body + "  ret void\n")] == ["mark", "load"]
+
+
 def test_an_event_contains_nothing() -> None:
     body = record(3, "start copy kind=event") + record(4, "start dot") + "  ret void\n"
     assert [region["parent"] for region in regions_of(body)] == [None, None]
@@ -82,10 +106,11 @@ def test_values_say_their_width_and_type() -> None:
     ]
 
 
-def test_a_name_of_a_scope_and_of_values_has_the_type_of_those() -> None:
+def test_values_inside_a_scope_of_their_name_have_the_type_and_lie_in_it() -> None:
     body = record(3, "start a") + record(4, "value a type=f64", "=r,l", "i64 5")
-    (region,) = regions_of(body + record(5, "end a") + "  ret void\n")
-    assert (region["kind"], region["value_type"]) == ("scope", "f64")
+    scope, value = regions_of(body + record(5, "end a") + "  ret void\n")
+    assert (scope["kind"], "value_type" in scope) == ("scope", False)
+    assert (value["kind"], value["value_type"], value["parent"]) == ("value", "f64", 0)
 
 
 def test_more_regions_than_a_tag_has_room_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
