@@ -55,3 +55,19 @@ def test_a_session_may_pause_a_thousand_times(
     profile = profile_of("run.hatchet")
     assert profile.metrics("k")["count"] == 1000
     assert profile.losses == {}
+
+
+def test_dropped_records_and_migrations_outlast_a_pause_before_the_end(
+    fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti", mode="unified_memory=on")
+    fake_driver.calls.fake_unified_memory(1, 4096, 20, 0, 0)
+    fake_driver.option("drop_next", 3)
+    for _ in range(5):
+        fake_driver.launch("k", 10)
+    proton.deactivate(session)
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    assert profile.metrics("k")["count"] == 2
+    assert profile.metrics("<unified memory HtoD>")["count"] == 1
+    assert profile.losses == {"dropped_event": 3}

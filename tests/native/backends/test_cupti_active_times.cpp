@@ -51,17 +51,17 @@ TEST(ids_that_begin_anew_begin_a_new_order) {
 TEST(times_hold_the_launches_between_their_ends) {
   ActiveTimes times;
   CHECK(!times.has(1));
-  times.begin(0);
+  times.begin(0, 0);
   CHECK(times.has(1));
-  times.end(10);
-  times.begin(10);  // nothing was launched in it
-  times.end(10);
-  times.begin(10);
-  times.end(12);
-  times.begin(20);
+  times.end(10, 0);
+  times.begin(10, 0);  // nothing was launched in it
+  times.end(10, 0);
+  times.begin(10, 0);
+  times.end(12, 0);
+  times.begin(20, 0);
   for (const uint64_t inside : {1, 10, 11, 12, 21, 1000}) CHECK(times.has(inside));
   for (const uint64_t outside : {13, 19, 20}) CHECK(!times.has(outside));
-  times.end(30);
+  times.end(30, 0);
   CHECK(times.has(30));
   CHECK(!times.has(31));
 }
@@ -69,8 +69,8 @@ TEST(times_hold_the_launches_between_their_ends) {
 TEST(each_of_a_million_times_is_found) {
   ActiveTimes times;
   for (uint64_t i = 0; i < 1'000'000; ++i) {
-    times.begin(2 * i);
-    times.end(2 * i + 1);
+    times.begin(2 * i, 0);
+    times.end(2 * i + 1, 0);
   }
   for (uint64_t i = 0; i < 1'000'000; i += 997) {
     CHECK(times.has(2 * i + 1));
@@ -82,8 +82,8 @@ TEST(times_of_long_ago_are_forgotten_but_for_those_with_work_under_way) {
   ActiveTimes times;
   for (uint64_t i = 0; i < 5000; ++i) {
     CHECK_EQ(times.is_large(), i >= 4096);
-    times.begin(2 * i);
-    times.end(2 * i + 1);
+    times.begin(2 * i, 0);
+    times.end(2 * i + 1, 0);
   }
   times.trim(9000, [](const auto& visit) {
     visit(2001);
@@ -101,10 +101,26 @@ TEST(times_of_long_ago_are_forgotten_but_for_those_with_work_under_way) {
 TEST(times_that_cannot_be_forgotten_are_not_looked_at_each_time) {
   ActiveTimes times;
   for (uint64_t i = 0; i < 5000; ++i) {
-    times.begin(2 * i);
-    times.end(2 * i + 1);
+    times.begin(2 * i, 0);
+    times.end(2 * i + 1, 0);
   }
   times.trim(0, kNoneUnread);
   CHECK_EQ(times.size(), 5000u);
   CHECK(!times.is_large());
+}
+
+TEST(moments_are_held_from_their_beginning_to_before_their_end) {
+  ActiveTimes times;
+  CHECK(!times.has_moment(5));
+  times.begin(0, ActiveTimes::kEver);
+  CHECK(times.has_moment(-1'000'000));
+  times.end(0, 10);
+  times.begin(0, 20);
+  CHECK(times.has_moment(1000));
+  times.end(0, ActiveTimes::kNever);  // nobody else is active
+  CHECK(times.has_moment(1000));
+  times.end_moments(30);
+  times.end_moments(40);
+  for (const int64_t inside : {9, 20, 29}) CHECK(times.has_moment(inside));
+  for (const int64_t outside : {10, 19, 30, 35, 1000}) CHECK(!times.has_moment(outside));
 }

@@ -1,5 +1,5 @@
 // Sessions that pause: what was launched before a pause comes back after it, however late, and
-// nothing of it goes to a later session.
+// nothing of it goes to a later session. What names no launch goes by when it ran.
 #include <algorithm>
 #include <thread>
 
@@ -111,5 +111,74 @@ TEST(ids_that_wrap_around_end_nothing) {
     ++count;
   }
   CHECK_EQ(recording.rows(), (gpu::Rows{{"once", {1, 10}}, {"k", {count, 10 * count}}}));
+  CHECK_EQ(gpu::describe(recording.losses()), "");
+}
+
+TEST(dropped_records_are_told_to_who_paused_since) {
+  gpu::begin();
+  gpu::Recording early;
+  early.set_active(false);
+  early.flush();  // it can miss nothing any more
+  gpu::Recording recording;
+  gpu::set("drop_next", 3);
+  for (int i = 0; i < 5; ++i) gpu::launch("k");
+  recording.set_active(false);
+  CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {2, 20}}}));
+  CHECK_EQ(gpu::describe(recording.losses()), "dropped_event: 3 ");
+  CHECK_EQ(gpu::describe(early.losses()), "");
+}
+
+TEST(migrations_go_to_the_sessions_that_were_active_then) {
+  gpu::begin();
+  gpu::SinkOptions options;
+  options.with_migrations = true;
+  gpu::Recording first(options);
+  FAKE(fake_unified_memory)(1, 4096, 10, 0, 0);
+  gpu::Recording second(options);
+  first.set_active(false);
+  FAKE(fake_unified_memory)(2, 4096, 10, 0, 0);
+  second.set_active(false);
+  CHECK_EQ(first.rows(), (gpu::Rows{{"<unified memory HtoD>", {1, 10}}}));
+  CHECK_EQ(second.rows(), (gpu::Rows{{"<unified memory DtoH>", {1, 10}}}));
+}
+
+TEST(the_body_of_a_graph_that_was_launched_before_a_pause_is_booked_though_it_runs_later) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* const graph = FAKE(fake_graph_create)();
+  void* body = nullptr;
+  FAKE(fake_graph_add_conditional)(graph, 2, &body);
+  FAKE(fake_graph_add_kernel)(body, FAKE(fake_function)("in_body", 5));
+  void* const exec = FAKE(fake_graph_instantiate)(graph);
+  gpu::set("gpu_skew_ns", 50'000'000);  // as if the device were so late
+  FAKE(fake_graph_launch)(exec, nullptr);
+  recording.set_active(false);
+  int64_t count = 0;
+  for (const auto& [path, row] : recording.rows())
+    count += path.ends_with("in_body") ? row.count : 0;
+  CHECK_EQ(count, 2);
+  FAKE(fake_graph_exec_destroy)(exec);
+  FAKE(fake_graph_destroy)(graph);
+}
+
+TEST(a_kernel_that_runs_through_thousands_of_pauses_is_booked_in_the_end) {
+  gpu::begin();
+  gpu::Recording recording;
+  gpu::set("hold", 1);
+  std::thread([] { gpu::launch("held"); }).join();
+  gpu::set("hold", 0);
+  recording.set_active(false);
+  constexpr int kPauses = 5000;  // so many that times of long ago are looked through
+  for (int i = 0; i < kPauses; ++i) {
+    if (i == kPauses / 2) {
+      gpu::hub().flush(60 * gpu::kSecond, false);
+      FAKE(fake_set_correlation)(1u << 22);  // now they lie further back than the table reaches
+    }
+    recording.set_active(true);
+    gpu::launch("k");
+    recording.set_active(false);
+  }
+  FAKE(fake_complete)();
+  CHECK_EQ(recording.rows(), (gpu::Rows{{"held", {1, 10}}, {"k", {kPauses, 10 * kPauses}}}));
   CHECK_EQ(gpu::describe(recording.losses()), "");
 }

@@ -12,6 +12,13 @@ size_t ActiveTimes::find(uint64_t position) const {
   return static_cast<size_t>(next - intervals_.begin()) - 1;
 }
 
+bool ActiveTimes::has_moment(int64_t time_ns) const {
+  const auto next =
+      std::partition_point(intervals_.begin(), intervals_.end(),
+                           [&](const Interval& interval) { return interval.from_ns <= time_ns; });
+  return next != intervals_.begin() && time_ns < (next - 1)->to_ns;
+}
+
 void ActiveTimes::trim(uint64_t reach,
                        const std::function<void(std::function<void(uint64_t)>)>& visit) {
   std::vector<bool> is_needed(intervals_.size());

@@ -1,5 +1,6 @@
 /// When a sink was active, told by the order of launches: a record may come long after its launch,
-/// and belongs to the sinks that were active then. Not safe for threads: the hub's decode lock is.
+/// and belongs to the sinks that were active then. For records that name no launch, told by the
+/// host's clock. Not safe for threads: the hub's decode lock is.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +40,20 @@ class LaunchOrder {
 
 class ActiveTimes {
  public:
-  /// From the launch after `newest` on.
-  void begin(uint64_t newest) { intervals_.push_back({newest}); }
-  /// Up to `newest`; after a `begin`.
-  void end(uint64_t newest) { intervals_.back().until = newest; }
+  static constexpr int64_t kEver = INT64_MIN;
+  static constexpr int64_t kNever = INT64_MAX;
+
+  /// From the launch after `newest` on, and from this moment.
+  void begin(uint64_t newest, int64_t from_ns) { intervals_.push_back({newest, from_ns}); }
+  /// Up to `newest`, and to this moment; after a `begin`.
+  void end(uint64_t newest, int64_t to_ns) {
+    intervals_.back().until = newest;
+    intervals_.back().to_ns = to_ns;
+  }
+  /// Where the end has no moment yet: it is this one.
+  void end_moments(int64_t to_ns) {
+    if (!intervals_.empty() && intervals_.back().to_ns == kNever) intervals_.back().to_ns = to_ns;
+  }
 
   /// Whether the launch at this position was made in one of them. Takes as long for one interval
   /// as for the newest of many, and twenty steps for any of a million.
@@ -55,6 +66,8 @@ class ActiveTimes {
     return find(position) != kNone;
   }
 
+  bool has_moment(int64_t time_ns) const;
+
   /// Whether there are so many that it is worth the time to look for some to forget.
   bool is_large() const { return intervals_.size() >= limit_; }
   /// Forgets what ended at `reach` or before, but for intervals with one of the launches that
@@ -64,10 +77,12 @@ class ActiveTimes {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
-  static constexpr size_t kFewest = 4096;  // 64 KiB
+  static constexpr size_t kFewest = 4096;  // 128 KiB
   struct Interval {
     uint64_t after;  // 0: from the first one on
+    int64_t from_ns;
     uint64_t until = UINT64_MAX;
+    int64_t to_ns = kNever;
   };
   size_t find(uint64_t position) const;  ///< kNone: in none
 

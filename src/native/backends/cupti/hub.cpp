@@ -128,13 +128,9 @@ std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   hand_over_samples(*entry, is_active);
   {
     std::lock_guard decoding(decode_);
-    entry->is_active = is_active;
     note_launch(newest_correlation());
-    if (is_active) {
-      begin_times(*entry);
-    } else {
-      entry->times.end(order_.newest());
-    }
+    is_active ? begin_times(*entry) : end_times(*entry);
+    entry->is_active = is_active;
   }
   if (is_forked_) return {};
   std::vector<std::string> warnings = update_needs();
@@ -151,7 +147,24 @@ void Hub::begin_times(SinkEntry& entry) {
       map.visit_unread(generation_, [&](uint32_t id) { keep(order_.position_of(id)); });
     });
   }
-  entry.times.begin(order_.newest());
+  // Nobody's before us, whatever the clocks say: nothing was recorded.
+  const bool is_first = std::all_of(sinks_.begin(), sinks_.end(),
+                                    [](const SinkEntry& other) { return other.times.size() == 0; });
+  const int64_t now = now_ns();
+  for (SinkEntry& other : sinks_) {
+    if (!other.is_active) other.times.end_moments(now);
+  }
+  entry.times.begin(order_.newest(), is_first ? ActiveTimes::kEver : now);
+  entry.may_miss_records = true;
+}
+
+/// The last to pause gets what runs until somebody is active again: it was launched before, for
+/// CUPTI records no more. Unless it does, for the sake of sampling.
+void Hub::end_times(SinkEntry& entry) {
+  const bool is_last = std::none_of(sinks_.begin(), sinks_.end(), [&](const SinkEntry& other) {
+    return &other != &entry && other.is_active;
+  });
+  entry.times.end(order_.newest(), is_last && !was_sampled_ ? ActiveTimes::kNever : now_ns());
 }
 
 void Hub::stop(EventSink& sink) {

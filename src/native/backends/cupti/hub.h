@@ -170,6 +170,7 @@ class Hub {
     SinkOptions options;
     bool is_active = false;
     ActiveTimes times;
+    bool may_miss_records = false;  ///< was active since dropped records were last counted
     bool wants_copy(const KernelEvent& event) const;  ///< of its kind, whenever it was
   };
   /// The contexts of an event, for both kinds of sinks.
@@ -222,6 +223,7 @@ class Hub {
     return entry.times.has(order_.position_of(correlation));
   }
   void begin_times(SinkEntry& entry);
+  void end_times(SinkEntry& entry);
   void note_launch(uint32_t correlation);
   void dispatch();
   void find_launches();

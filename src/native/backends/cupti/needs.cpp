@@ -181,6 +181,9 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
   collect_samples(limit_ns, synchronize);
   std::lock_guard decoding(decode_);
   count_dropped(nullptr, 0);  // also where no buffer came back
+  if (is_done && synchronize) {
+    for (SinkEntry& entry : sinks_) entry.may_miss_records = entry.is_active;
+  }
   dispatch_launches();
   dispatch_values(is_done && synchronize ? newest : 0);
   return is_done;

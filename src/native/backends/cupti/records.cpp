@@ -47,8 +47,9 @@ void Hub::count_dropped(Context context, uint32_t stream) {
   size_t dropped = 0;
   if (library_.dropped_records(context, stream, &dropped) != kSuccess || dropped == 0) return;
   stats_.dropped += dropped;
-  for (const SinkEntry& entry : sinks_) {
-    if (entry.is_active) entry.sink->on_dropped(dropped);
+  for (SinkEntry& entry : sinks_) {
+    if (entry.may_miss_records) entry.sink->on_dropped(dropped);
+    entry.may_miss_records = entry.is_active;
   }
 }
 
@@ -158,8 +159,8 @@ void Hub::send_to(const SinkEntry& entry) {
     const Contexts& contexts = contexts_of_[i];
     event.context = entry.options.with_frames ? contexts.python : contexts.shadow;
     event.capture = entry.options.with_frames ? contexts.python_capture : contexts.shadow_capture;
-    // Work without an id goes to whoever is active now.
-    is_wanted[i] = event.correlation == 0 ? entry.is_active : wants(entry, event.correlation);
+    is_wanted[i] = event.correlation == 0 ? entry.times.has_moment(event.start_ns)
+                                          : wants(entry, event.correlation);
     if (event.kind == EventKind::kCopy && !entry.wants_copy(event)) is_wanted[i] = false;
     if (event.graph_node != 0 && event.capture == kNoContext) is_wanted[i] = false;  // our own
     wanted_count += is_wanted[i];
