@@ -194,6 +194,8 @@ FAKE_EXPORT(cuCtxPopCurrent_v2, void** context) {
 
 FAKE_EXPORT(cuCtxGetId, void* context, unsigned long long* id) {
   FAKE_ENTER(cuCtxGetId);
-  *id = static_cast<Context*>(context)->id;
+  const Context* asked = context == nullptr ? local().context : static_cast<Context*>(context);
+  if (asked == nullptr) return kCudaInvalidContext;
+  *id = asked->id;
   return 0;
 }

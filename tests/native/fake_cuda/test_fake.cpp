@@ -372,6 +372,22 @@ TEST(broken_rules_are_noted) {
   CHECK(text.find("cuCtxSynchronize called inside a buffer callback") != std::string::npos);
 }
 
+TEST(work_that_uses_freed_memory_is_noted) {
+  begin();
+  void* memory = nullptr;
+  CHECK_EQ(call("cuMemAlloc_v2", &memory, size_t{4096}), 0);
+  void* const last = static_cast<char*>(memory) + 4095;
+  const auto set = [&] {
+    return call("cuMemsetD8Async", last, static_cast<unsigned char>(0), size_t{1},
+                static_cast<void*>(nullptr));
+  };
+  CHECK_EQ(set(), 0);
+  CHECK_EQ(FAKE(fake_counter)("violations"), 0);
+  CHECK_EQ(call("cuMemFree_v2", memory), 0);
+  CHECK_EQ(set(), 0);
+  CHECK_EQ(std::string(FAKE(fake_violations)()), "work on the GPU used memory that was freed\n");
+}
+
 TEST(a_forked_child_gets_errors_and_the_call_is_noted) {
   begin();
   const pid_t child = fork();

@@ -77,6 +77,10 @@ bool BlockPool::add_slab(size_t block_bytes, bool is_host, bool is_kept, CudaRes
 
 Block* BlockPool::scrap(size_t bytes, CudaResult& result) {
   result = kCudaSuccess;
+  unsigned long long context = 0;  // stays so where the driver cannot say
+  driver_.context_id(nullptr, &context);
+  if (context != scraps_context_) scraps_.clear();  // they went with the context of before
+  scraps_context_ = context;
   if (!scraps_.empty() && scraps_.back()->size_bytes >= bytes) return scraps_.back().get();
   auto block = allocate(rounded(bytes), false, result);
   return block == nullptr ? nullptr : scraps_.emplace_back(std::move(block)).get();
@@ -127,8 +131,6 @@ bool BlockPool::clear() {
     slab.free_blocks = 0;
   }
   if (blocks_.empty()) slabs_.clear();
-  for (const auto& block : scraps_) release(*block);
-  scraps_.clear();
   return blocks_.empty();
 }
 

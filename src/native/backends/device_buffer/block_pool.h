@@ -34,9 +34,10 @@ class BlockPool {
   /// zeroed fewer.
   Block* take(size_t bytes, bool is_host, bool is_kept, CudaResult& result);
   void give_back(Block* block) { free_.push_back(block); }
-  /// A block that others may write to at the same time, and that nobody reads; null: no memory.
+  /// A block that others may write to at the same time, and that nobody reads; null: no memory. It
+  /// stays as long as the context: a launch may be about to use it, or a graph at each replay.
   Block* scrap(size_t bytes, CudaResult& result);
-  /// Frees what is not in use. False: some is.
+  /// Frees what is not in use, scraps not included. False: some is.
   bool clear();
   size_t size_bytes() const { return size_bytes_; }
 
@@ -61,6 +62,7 @@ class BlockPool {
   std::vector<std::unique_ptr<Block>> blocks_;
   std::vector<Block*> free_;
   std::vector<std::unique_ptr<Block>> scraps_;  // the largest last; launches may use older ones
+  unsigned long long scraps_context_ = 0;       // the driver's number of the context they are in
 };
 
 }  // namespace proton::device_buffer

@@ -45,6 +45,7 @@ Driver Driver::open(const std::string& path) {
   library.find(driver.error_string, "cuGetErrorString");
   library.find(driver.current_context, "cuCtxGetCurrent");
   library.find(driver.set_context, "cuCtxSetCurrent");
+  library.find(driver.context_id, "cuCtxGetId");
   library.find(driver.retain_primary_context, "cuDevicePrimaryCtxRetain");
   library.find(driver.current_device, "cuCtxGetDevice");
   library.find(driver.synchronize_context, "cuCtxSynchronize");

@@ -43,6 +43,7 @@ struct Driver {
   CudaResult (*error_string)(CudaResult, const char**) = nullptr;
   CudaResult (*current_context)(CudaContext*) = nullptr;
   CudaResult (*set_context)(CudaContext) = nullptr;
+  CudaResult (*context_id)(CudaContext, unsigned long long*) = nullptr;  // null: the current one
   CudaResult (*retain_primary_context)(CudaContext*, int device) = nullptr;
   CudaResult (*current_device)(int*) = nullptr;
   CudaResult (*synchronize_context)() = nullptr;

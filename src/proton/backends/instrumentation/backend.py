@@ -58,10 +58,17 @@ class InstrumentationBackend:
             BackendUnavailable: there is no driver, with the remedy.
         """
         _native.InKernel.load(self._knobs.cuda_library or find_driver(self._knobs, NAME))
-        self._handle = begin(self._mode, warn=self._warn)
-        self._sink = sink
-        _native.InKernel.start(self._sink)
+        native: Any = sink
+        _native.InKernel.start(native)
         launches.enter()
+        try:
+            # last: whoever launches from now on gets a kernel with records, which needs a buffer
+            self._handle = begin(self._mode, warn=self._warn)
+        except BaseException:
+            launches.leave()
+            _native.InKernel.stop(native)
+            raise
+        self._sink = native
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
         """Wait for the launches under way and book what they recorded; at most `limit_s`."""
@@ -101,10 +108,10 @@ class InstrumentationBackend:
                 f"no kernel with records was launched: mode {str(self._mode)!r} found nothing to "
                 "record, or kernels came from elsewhere than Triton; mode='ops' records operations"
             )
+        if self._handle is not None:
+            self._handle.end()  # first: whoever launches from now on gets the plain kernel
         launches.leave()
         _native.InKernel.stop(sink)
-        if self._handle is not None:
-            self._handle.end()
 
     def recorded_kernels(self, phase: int) -> Sequence[RecordedKernel]:
         """What kernels launched in a phase have recorded so far, each context and mode once."""

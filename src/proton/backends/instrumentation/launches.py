@@ -68,11 +68,11 @@ class Launches:
             self._exits.add(self._on_exit)
             on_load = self.kernels.on_load
             _triton.add_load_hook(on_load)
-            self._undo = [
-                _triton_launch.set_profile_allocator(self._allocate, self._throw_away),
-                _triton_launch.watch_launches(self._see),
-                lambda: _triton.remove_load_hook(on_load),
+            self._undo = [  # from the last: who is given a buffer is asked about it
                 lambda: self._exits.remove(self._on_exit),
+                lambda: _triton.remove_load_hook(on_load),
+                _triton_launch.watch_launches(self._see),
+                _triton_launch.set_profile_allocator(self._allocate, self._throw_away),
             ]
 
     def _allocate(self, size: int, alignment: int, stream: int | None) -> int:
@@ -80,14 +80,21 @@ class Launches:
         if size == 0:  # of no CTA: Triton calls its hooks and launches nothing
             return 0
         calls = self._exits.calls
-        if calls[-1] is not self._on_exit:
-            # called first behind the launch, while its metadata still stands; a new list, as others
-            # may be walking the old one
-            ours = self._on_exit
-            self._exits.calls = [*(each for each in calls if each is not ours), ours]
+        if (not calls or calls[-1] is not self._on_exit) and not self._be_called_first():
+            return self._throw_away(size, alignment, stream)
         return _native.InKernel.allocate(
             size, alignment, stream or 0, in_host_memory=self.kernels.has_mailbox
         )
+
+    def _be_called_first(self) -> bool:
+        """Stand first behind launches, while their metadata is there; False: we have left."""
+        with self._lock:
+            if self._users == 0:
+                return False
+            ours = self._on_exit
+            # a new list, as others may be walking the old one
+            self._exits.calls = [*(each for each in self._exits.calls if each is not ours), ours]
+            return True
 
     @staticmethod
     def _throw_away(size: int, alignment: int, stream: int | None) -> int:

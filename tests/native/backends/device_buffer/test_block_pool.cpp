@@ -1,4 +1,5 @@
-/// The memory that kernels record into: what may be taken for zero when it is used again.
+/// The memory that kernels record into: what may be taken for zero when it is used again, and what
+/// is never freed.
 #include "backends/device_buffer/block_pool.h"
 
 #include "check.h"
@@ -6,6 +7,9 @@
 using namespace proton::device_buffer;
 
 namespace {
+
+unsigned long long current_context = 1;
+int freed = 0;
 
 /// A driver that hands out addresses, with no memory behind them.
 Driver addresses_only() {
@@ -16,7 +20,14 @@ Driver addresses_only() {
     next += bytes;
     return kCudaSuccess;
   };
-  driver.free = [](DeviceAddress) { return kCudaSuccess; };
+  driver.free = [](DeviceAddress) {
+    ++freed;
+    return kCudaSuccess;
+  };
+  driver.context_id = [](CudaContext, unsigned long long* id) {
+    *id = current_context;
+    return kCudaSuccess;
+  };
   driver.exchange_capture_mode = [](int*) { return kCudaSuccess; };
   return driver;
 }
@@ -54,4 +65,27 @@ TEST(a_block_that_was_left_as_it_was_is_zeroed_anew) {
   CHECK(!use(pool, 1000));  // its second half is still what the first launch left
   CHECK(use(pool, 1000));
   pool.clear();
+}
+
+TEST(what_launches_may_still_write_to_is_not_freed) {
+  const Driver driver = addresses_only();
+  BlockPool pool(driver, BlockPool::kMostBytes);
+  CudaResult result;
+  const DeviceAddress scrap = pool.scrap(1000, result)->address;
+  const DeviceAddress larger = pool.scrap(1 << 20, result)->address;
+  use(pool, 1000);
+  freed = 0;
+  CHECK(pool.clear());
+  CHECK_EQ(freed, 1);  // the block
+  CHECK(larger != scrap);
+  CHECK_EQ(pool.scrap(1000, result)->address, larger);
+}
+
+TEST(a_context_in_the_place_of_one_that_went_gets_memory_of_its_own) {
+  const Driver driver = addresses_only();
+  BlockPool pool(driver, BlockPool::kMostBytes);
+  CudaResult result;
+  const DeviceAddress before = pool.scrap(1000, result)->address;
+  ++current_context;
+  CHECK(pool.scrap(1000, result)->address != before);
 }

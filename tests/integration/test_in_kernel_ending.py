@@ -1,0 +1,193 @@
+"""Sessions that begin or end while kernels are launched, on the fake driver: none fails,
+none writes to memory that is gone (the driver's fixture looks), nothing of ours stays in Triton.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import proton
+from proton.backends.instrumentation import backend
+from proton.errors import UsageError
+from proton.inkernel import instrument
+from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.recorded_softmax import launch_softmax, read
+
+torch = pytest.importorskip("torch")
+
+LIMIT_S = 30
+
+
+@pytest.fixture(autouse=True)
+def no_allocator() -> Iterator[None]:
+    """Nobody has set one before, nor what a test put there stays."""
+    from triton.runtime import _allocation
+
+    _allocation.set_profile_allocator(None)
+    yield
+    _allocation.set_profile_allocator(None)
+
+
+def after_leaving(launches: Any, monkeypatch: Any, act: Callable[[], object]) -> None:
+    """Call `act` in the middle of `finalize`: when launches are ours no more, memory still is."""
+    leave = launches.path.leave
+
+    def leave_and_act() -> None:
+        leave()
+        act()
+
+    monkeypatch.setattr(launches.path, "leave", leave_and_act)
+
+
+def test_whoever_launches_while_a_session_begins_finds_a_buffer(
+    launches: Any, monkeypatch: Any
+) -> None:
+    """Kernels once had records before there was anybody to give them memory."""
+    begin = instrument.begin
+
+    def begin_and_launch(*given: Any, **more: Any) -> Any:
+        handle = begin(*given, **more)
+        launch_softmax()
+        return handle
+
+    monkeypatch.setattr(backend, "begin", begin_and_launch)
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 1, "the first was made before the session was active"
+
+
+def test_a_session_that_cannot_begin_leaves_nothing_behind(launches: Any) -> None:
+    from triton import knobs
+
+    before = list(knobs.runtime.launch_exit_hook.calls)
+    session = proton.start("run", backend="instrumentation")
+    with pytest.raises(UsageError, match="already"):
+        proton.start("other", backend="instrumentation", mode="ops")
+    launch_softmax()
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 1
+    assert knobs.runtime.launch_exit_hook.calls == before
+
+
+def test_whoever_launches_while_a_session_ends_gets_the_plain_kernel(
+    launches: Any, fake_driver: FakeDriver, monkeypatch: Any
+) -> None:
+    """It once got the one with records, in memory that was about to be freed."""
+    given: list[int] = []
+
+    def throw_away(size: int, alignment: int, stream: int | None) -> int:
+        given.append(size)
+        return 0
+
+    monkeypatch.setattr(launches.path, "_throw_away", throw_away)
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    after_leaving(launches, monkeypatch, launch_softmax)
+    proton.finalize(session)
+    assert given == []
+
+
+def test_a_launch_that_a_session_ends_under_writes_to_memory_that_stays(
+    launches: Any, fake_driver: FakeDriver, monkeypatch: Any
+) -> None:
+    chosen, left, given, ended = (threading.Event() for _ in range(4))
+    path = launches.path
+    see, throw_away = path._see, path._throw_away
+
+    def see_and_wait(kernel: Any, arguments: Any) -> None:
+        see(kernel, arguments)
+        if threading.current_thread() is late:  # it has the kernel with records, and no buffer
+            chosen.set()
+            assert left.wait(LIMIT_S)
+
+    def throw_away_and_wait(*asked: Any) -> int:
+        address: int = throw_away(*asked)
+        given.set()
+        assert ended.wait(LIMIT_S)
+        return address
+
+    monkeypatch.setattr(path, "_see", see_and_wait)
+    monkeypatch.setattr(path, "_throw_away", throw_away_and_wait)
+
+    def leave_it_behind() -> None:
+        left.set()
+        assert given.wait(LIMIT_S)
+
+    after_leaving(launches, monkeypatch, leave_it_behind)
+    late = threading.Thread(target=launch_softmax)
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    late.start()
+    assert chosen.wait(LIMIT_S)
+    proton.finalize(session)
+    launched = fake_driver.counter("correlation")
+    ended.set()
+    late.join(LIMIT_S)
+    assert fake_driver.counter("correlation") > launched
+    assert read()[1][0]["launches"] == 1
+
+
+def test_a_launch_that_had_our_allocator_when_we_left_leaves_no_hook_behind(
+    launches: Any, fake_driver: FakeDriver
+) -> None:
+    """It once raised IndexError: the exit hook had gone before the allocator."""
+    from triton import knobs
+
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    proton.finalize(session)
+    before = list(knobs.runtime.launch_exit_hook.calls)
+    assert launches.path._allocate(1024, 128, None) != 0
+    assert knobs.runtime.launch_exit_hook.calls == before
+
+
+def test_exit_hooks_that_the_program_took_away_come_back_with_the_next_launch(
+    launches: Any,
+) -> None:
+    from triton import knobs
+
+    session = proton.start("run", backend="instrumentation")
+    launch_softmax()
+    knobs.runtime.launch_exit_hook.calls.clear()
+    launch_softmax()
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 2
+
+
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Threads that take turns a hundred times as often."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(5e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def test_sessions_come_and_go_while_threads_launch(launches: Any, eager_threads: None) -> None:
+    failures: list[BaseException] = []
+    is_over = threading.Event()
+
+    def work() -> None:
+        try:
+            while not is_over.is_set():
+                launch_softmax()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        session = proton.start("run", backend="instrumentation")
+        launch_softmax()
+        proton.finalize(session)
+    is_over.set()
+    for thread in threads:
+        thread.join(LIMIT_S)
+    assert failures == []
