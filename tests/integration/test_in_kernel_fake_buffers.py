@@ -1,4 +1,6 @@
-"""Buffers of launches on the fake driver that others than the recorder read: memory and tools."""
+"""Buffers of launches on the fake driver: where they are, and what others than the recorder read in
+them (memory and tools).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 import proton
+from proton import _native
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
 from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read, softmax
@@ -68,3 +71,27 @@ def test_a_tool_gets_the_buffers_of_its_kernel(launches: Any) -> None:
     assert TAKEN[0].grid_ctas == ROWS
     assert {region.count for region in TAKEN[0].contents.regions} == {ROWS * WARPS}
     assert [each.name for each in TAKEN[0].tensors] == ["x_ptr", "y_ptr"]
+
+
+def test_only_launches_whose_rings_the_host_empties_record_into_its_memory(
+    launches: Any, monkeypatch: Any
+) -> None:
+    """Behind one such kernel all others once did, too, for the rest of the process."""
+    asked: list[bool] = []
+
+    class Recorder(_native.InKernel):
+        @staticmethod
+        def allocate(
+            bytes: int, alignment: int, stream: int, *, in_host_memory: bool = False
+        ) -> int:
+            asked.append(in_host_memory)
+            return original.allocate(bytes, alignment, stream, in_host_memory=in_host_memory)
+
+    original = _native.InKernel
+    monkeypatch.setattr(_native, "InKernel", Recorder)
+    flushing = "ops:buffer_strategy=flush:buffer_type=global"
+    for mode in ("ops:buffer_type=global", flushing, "ops:buffer_type=global", "cta", flushing):
+        session = proton.start("run", backend="instrumentation", mode=mode)
+        launch_softmax()
+        proton.finalize(session)
+    assert asked == [False, True, False, False, True]

@@ -48,6 +48,12 @@ class LoadedKernel:
         return has_memory(self.records.record_map)
 
     @property
+    def has_mailbox(self) -> bool:
+        """Whether it tells the host of full rings, which are in host memory then."""
+        found = self.records.record_map
+        return found.get("strategy") == "flush" and found.get("memory") == "global"
+
+    @property
     def keeps_bytes(self) -> bool:
         """Whether its buffers are read by others than the recorder, too."""
         return bool(self.tools) or self.has_memory
@@ -132,7 +138,7 @@ class Kernels:
         )
         loaded = LoadedKernel(number, name, function, records, cost, tools)
         self._by_number[number] = self._by_function[function] = self._by_key[key] = loaded
-        self.has_mailbox |= _has_mailbox(records.record_map)
+        self.has_mailbox |= loaded.has_mailbox
         self.keeps_bytes |= loaded.keeps_bytes
 
 
@@ -141,10 +147,6 @@ def current_tools() -> tuple[Tool, ...]:
     current = choice.current()
     parts = current.mode.parts if current is not None else ()
     return tuple(part for part in parts if isinstance(part, Tool))
-
-
-def _has_mailbox(record_map: Mapping[str, Any]) -> bool:
-    return record_map.get("strategy") == "flush" and record_map.get("memory") == "global"
 
 
 def _read_metadata(name: str, group: Mapping[str, str]) -> Mapping[str, Any]:

@@ -82,9 +82,18 @@ class Launches:
         calls = self._exits.calls
         if (not calls or calls[-1] is not self._on_exit) and not self._be_called_first():
             return self._throw_away(size, alignment, stream)
+        in_host_memory = self.kernels.has_mailbox and self._is_mailbox_next()
         return _native.InKernel.allocate(
-            size, alignment, stream or 0, in_host_memory=self.kernels.has_mailbox
+            size, alignment, stream or 0, in_host_memory=in_host_memory
         )
+
+    def _is_mailbox_next(self) -> bool:
+        """Whether the kernel that this thread is about to launch tells the host of full rings."""
+        function = getattr(self._thread.kernel, "function", None)
+        if function is None:  # nobody said which: its buffer is not read
+            return False
+        kernel = self.kernels.find(function, self._thread.kernel)
+        return kernel is not None and kernel.has_mailbox
 
     def _be_called_first(self) -> bool:
         """Stand first behind launches, while their metadata is there; False: we have left."""

@@ -99,6 +99,8 @@ def test_a_kernel_that_tells_the_host_of_full_rings_needs_host_memory(
     assert not kernels.has_mailbox
     load(kernels, tmp_path, 0x101, metadata(strategy="flush"))
     assert kernels.has_mailbox
+    found = [kernels.find(function) for function in (0x100, 0x101)]
+    assert [each is not None and each.has_mailbox for each in found] == [False, True]
 
 
 def test_a_kernel_that_counts_memory_accesses_keeps_its_buffers(
