@@ -50,7 +50,7 @@ def _take_away_what_is_left() -> list[str]:
         left.append(f"scopes {native.context_path()}")
         native.reset_after_fork()  # the one way to empty all stacks
     choice = sys.modules.get("proton.inkernel.choice")
-    if choice is not None and (choice.chosen.session or choice.take_back(None)):
+    if choice is not None and (choice.is_on() or choice.take_back(None)):
         left.append("in-kernel recording")
         instrument = sys.modules.get("proton.inkernel.instrument")
         for handle in instrument.open_handles() if instrument else ():

@@ -1,4 +1,4 @@
-"""Sessions that begin or end while kernels are launched, on the fake driver: none fails,
+"""Sessions that begin, end or pause while kernels are launched, on the fake driver: none fails,
 none writes to memory that is gone (the driver's fixture looks), nothing of ours stays in Triton.
 """
 
@@ -191,3 +191,30 @@ def test_sessions_come_and_go_while_threads_launch(launches: Any, eager_threads:
     for thread in threads:
         thread.join(LIMIT_S)
     assert failures == []
+
+
+def test_kernels_are_plain_while_no_session_is_active(launches: Any, monkeypatch: Any) -> None:
+    given: list[int] = []
+    allocate = launches.path._allocate
+
+    def counting(*asked: Any) -> int:
+        given.append(asked[0])
+        return int(allocate(*asked))
+
+    monkeypatch.setattr(launches.path, "_allocate", counting)
+    first = proton.start("run", backend="instrumentation")
+    second = proton.start("other", backend="instrumentation")
+    launch_softmax()
+    proton.deactivate(first)
+    launch_softmax()  # the second is active
+    proton.deactivate(second)
+    launch_softmax()
+    assert len(given) == 2
+    proton.activate(first)
+    launch_softmax()
+    proton.deactivate()
+    launch_softmax()
+    assert len(given) == 3
+    proton.finalize()
+    launched = [read(name)[1][0]["launches"] for name in ("run.hatchet", "other.hatchet")]
+    assert launched == [2, 2]

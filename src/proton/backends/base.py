@@ -92,6 +92,14 @@ class Resumes(Protocol):
 
 
 @runtime_checkable
+class Pauses(Resumes, Protocol):
+    """What a backend has besides that would cost something while its session is inactive."""
+
+    def pause(self) -> None:
+        """The session is inactive from now on; never fails."""
+
+
+@runtime_checkable
 class RecordsInKernel(Protocol):
     """What a backend has besides whose kernels record about themselves; any thread may ask."""
 

@@ -53,7 +53,8 @@ def _digest_of_passes() -> str:
 class _Chosen:
     """Who chose what; changed under `lock`, read without it."""
 
-    session: InstrumentationMode | None = None  # None: recording is off
+    session: InstrumentationMode | None = None  # None: recording is off, or pauses
+    paused: InstrumentationMode | None = None  # what `session` was before a pause
     everywhere: InstrumentationMode | None = None
     kernels: dict[int, tuple[Any, InstrumentationMode]] = field(default_factory=dict)  # by id
     thinning: dict[int, tuple[Any, int]] = field(default_factory=dict)  # likewise
@@ -73,8 +74,8 @@ _thread = _OfThread()
 
 
 def is_on() -> bool:
-    """Whether somebody records."""
-    return chosen.session is not None
+    """Whether somebody records, or pauses: our places in Triton are taken."""
+    return chosen.session is not None or chosen.paused is not None
 
 
 def current() -> Choice | None:
@@ -99,8 +100,16 @@ def set_session(mode: InstrumentationMode | None) -> None:
     """Switch recording on, in this mode where nobody chose another, or off."""
     with lock:
         chosen.session = mode
+        chosen.paused = None
         chosen.thinning.clear()
         chosen.known.clear()
+
+
+def pause(is_paused: bool) -> None:
+    """Leave kernels plain for a while, or record on; how far records are thinned out stays."""
+    with lock:
+        mode = chosen.session or chosen.paused
+        chosen.session, chosen.paused = (None, mode) if is_paused else (mode, None)
 
 
 def choose(kernel: Any, mode: InstrumentationMode) -> None:

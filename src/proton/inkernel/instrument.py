@@ -32,12 +32,21 @@ class Handle:
         self.mode = mode
         self._warn = warn
         self._said: set[str] = set()
+        self.is_paused = False
 
     def say(self, text: str) -> None:
         """Warn, once for each text."""
         if text not in self._said:
             self._said.add(text)
             self._warn(text)
+
+    def pause(self) -> None:
+        """Want no records for now; kernels are plain while no user wants any."""
+        _switch.set_paused(self, True)
+
+    def resume(self) -> None:
+        """Want records again; kernels that were launched before are compiled already."""
+        _switch.set_paused(self, False)
 
     def end(self) -> None:
         """Stop recording for this user; calling it again does nothing."""
@@ -66,6 +75,17 @@ class _Switch:
             if len(self._open) == 1:
                 choice.set_session(handle.mode)
                 self._forget_import = _triton.when_imported(self._install)
+            else:
+                self._pause_if_all_do()
+
+    def set_paused(self, handle: Handle, is_paused: bool) -> None:
+        with choice.lock:
+            handle.is_paused = is_paused
+            if handle in self._open:
+                self._pause_if_all_do()
+
+    def _pause_if_all_do(self) -> None:
+        choice.pause(all(each.is_paused for each in self._open))
 
     def leave(self, handle: Handle) -> None:
         with choice.lock:
@@ -73,6 +93,7 @@ class _Switch:
                 return
             self._open.remove(handle)
             if self._open:
+                self._pause_if_all_do()
                 return
             choice.set_session(None)
             self._forget_import()

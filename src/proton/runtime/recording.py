@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from proton import _native
-from proton.backends.base import FLUSH_LIMIT_S, Backend, RecordsInKernel, Resumes, make_backend
+from proton.backends.base import (
+    FLUSH_LIMIT_S,
+    Backend,
+    Pauses,
+    RecordsInKernel,
+    Resumes,
+    make_backend,
+)
 from proton.errors import UsageError, WriteError
 from proton.runtime import nvtx
 from proton.runtime.header import make_header
@@ -110,6 +117,9 @@ class Recording:
         self._active_ns = self._active_time_ns()
         self._activated_ns = None
         self.native.deactivate()
+        for backend in self.backends.values():
+            if isinstance(backend, Pauses):
+                backend.pause()
         HookManager.deactivate(self.id)
 
     def flush(self) -> None:

@@ -93,6 +93,10 @@ def test_a_thinned_kernel_has_another_salt_until_recording_ends() -> None:
         before = choice.salt()
         choice.thin(kernel, 2)
         assert choice.current() == Choice(Loops(), 2)
+        choice.pause(True)
+        assert choice.current() is None
+        choice.pause(False)
+        assert choice.current() == Choice(Loops(), 2)
         choice.set_session(None)
         choice.set_session(Loops())
         assert choice.salt() == before

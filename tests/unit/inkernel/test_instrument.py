@@ -99,6 +99,27 @@ def test_sessions_of_one_mode_share_recording_and_the_last_one_ends_it() -> None
     assert _records(add) is None
 
 
+def test_kernels_are_plain_while_all_sessions_pause_and_nothing_is_compiled_again() -> None:
+    first = begin(Ops(), warn=print)
+    second = begin(Ops(), warn=print)
+    twin = _ready(add)
+    first.pause()
+    assert _ready(add) is twin, "the second wants records"
+    second.pause()
+    assert _records(add) is None
+    assert choice.is_on()
+    first.resume()
+    assert _ready(add) is twin
+    first.end()
+    assert _records(add) is None, "the second still pauses"
+    third = begin(Ops(), warn=print)
+    assert _ready(add) is twin
+    third.end()
+    second.end()
+    second.resume()
+    assert not choice.is_on()
+
+
 def test_two_modes_at_once_are_refused_by_name() -> None:
     with recording("ops"):
         with pytest.raises(UsageError, match=r"recorded in mode 'ops' already .* mode 'mma:buffer"):

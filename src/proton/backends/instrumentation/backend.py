@@ -90,6 +90,16 @@ class InstrumentationBackend:
         if (sink := self._sink) is not None:
             self._buffers.take(sink)
 
+    def pause(self) -> None:
+        """Leave kernels plain while no session of this backend is active."""
+        if self._handle is not None:
+            self._handle.pause()
+
+    def resume(self) -> None:
+        """Have kernels record again."""
+        if self._handle is not None:
+            self._handle.resume()
+
     def stop(self) -> None:
         """Record no more; what was booked stays, and what kernels recorded is not asked again."""
         sink, self._sink = self._sink, None
