@@ -168,3 +168,37 @@ def test_a_program_that_uses_no_gpu_gets_no_context(run_python: Any) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "False"
+
+
+def test_the_backward_pass_has_the_python_frames_of_the_code_that_called_it(
+    torch: Any, record: Any
+) -> None:
+    model = torch.nn.Linear(64, 64, device="cuda")
+    x = torch.ones(8, 64, device="cuda")
+    model(x).sum().backward()
+
+    def first() -> None:
+        model(x).sum().backward()
+
+    def second() -> None:
+        loss = model(x).sum()
+        loss.backward(torch.ones_like(loss))  # nothing is launched between here and the engine
+
+    def work() -> None:
+        with proton.scope("never shown"):
+            for _ in range(3):
+                first()
+                second()
+
+    recorded = record(work, context="python")
+    counts = {"first": 0, "second": 0}
+    for path, metrics in recorded.kernels:
+        functions = [name.rpartition("@")[2] for name in path]
+        assert "never shown" not in functions, path
+        callers = [name for name in counts if name in functions]
+        assert len(callers) == 1, f"neither first nor second launched {path}"
+        if "backward" in functions:
+            counts[callers[0]] += metrics["count"]
+    # sum's expand may be a view: at least the weight's and the bias' gradients, and what adds them
+    assert counts["first"] >= 3 * 3, recorded.kernels
+    assert counts["second"] >= 3 * 3, recorded.kernels

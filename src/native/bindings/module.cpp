@@ -14,6 +14,7 @@
 #include "bindings/device_memory_bindings.h"
 #include "bindings/device_values.h"
 #include "bindings/errors.h"
+#include "bindings/lead_frames.h"
 #include "bindings/names.h"
 #include "bindings/nvtx_bindings.h"
 #include "bindings/nvtx_handler.h"
@@ -107,6 +108,7 @@ NB_MODULE(_native, module) {
   }  // the first to import is the lead until someone else starts a session
   pthread_atfork(nullptr, nullptr, [] {
     forget_nvtx();
+    forget_lead_frames();
     process.reset_after_fork();
     cupti::Hub::get().abandon();
     device_buffer::Recorder::get().abandon();

@@ -62,12 +62,9 @@ PathId path_below(PathId parent, uint32_t position) {
   return process.paths.child(parent, FrameId::python(position));
 }
 
-namespace {
-
-/// Where the stack cannot be read directly.
-PathId capture_slowly() {
+PathId capture_frames_of(PyThreadState* state) {
   std::vector<proton_frame> stack;  // innermost first
-  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  PyFrameObject* frame = PyThreadState_GetFrame(state);
   while (frame != nullptr) {
     PyCodeObject* code = PyFrame_GetCode(frame);
     stack.push_back({code, PyFrame_GetLasti(frame)});
@@ -82,6 +79,11 @@ PathId capture_slowly() {
   }
   return path;
 }
+
+namespace {
+
+/// Where the stack cannot be read directly.
+PathId capture_slowly() { return capture_frames_of(PyThreadState_Get()); }
 
 PathId capture_frames(ThreadState& thread) {
   auto& [stack, epoch] = *static_cast<FrameCache*>(frame_cache(thread));

@@ -33,11 +33,23 @@ inline uint64_t position_key(const PyCodeObject* code, int offset) {
   return (reinterpret_cast<uint64_t>(code) >> 4) << 20 | limited;
 }
 
+/// Whether Python is ending: nobody gets the GIL any more. Any thread.
+inline bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 /// The number of a place in a code object, valid within the epoch; keeps the code alive.
 uint32_t intern_position(PyCodeObject* code, int offset);
 
 /// The path one position below `parent`.
 PathId path_below(PathId parent, uint32_t position);
+
+/// The path of a thread's frames, whichever it is.
+PathId capture_frames_of(PyThreadState* state);
 
 /// Sets the hooks of the core that concern frames. `package` is the folder of the proton package.
 void init_python_context(const std::string& package);

@@ -7,6 +7,8 @@
 #if PY_VERSION_HEX < 0x030E0000 && __has_include(<internal/pycore_frame.h>)
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_runtime.h>
 #define PROTON_HAS_FRAMES 1
 #else
 #define PROTON_HAS_FRAMES 0
@@ -71,6 +73,17 @@ int proton_read_frame(struct proton_mark *mark, struct proton_frame *result) {
   return 1;
 }
 
+int proton_lock_turns(unsigned long *turns) {
+#if PY_VERSION_HEX >= 0x030C0000
+  const struct _gil_runtime_state *lock = PyInterpreterState_Main()->ceval.gil;
+#else
+  const struct _gil_runtime_state *lock = &_PyRuntime.ceval.gil;
+#endif
+  /* The count first: it grows after the lock is taken. */
+  *turns = __atomic_load_n(&lock->switch_number, __ATOMIC_ACQUIRE);
+  return __atomic_load_n((const int *)&lock->locked, __ATOMIC_ACQUIRE) == 0;
+}
+
 #else
 
 int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
@@ -81,6 +94,11 @@ int proton_read_marks(PyThreadState *state, struct proton_mark *marks,
 
 int proton_read_frame(struct proton_mark *mark, struct proton_frame *frame) {
   (void)mark, (void)frame;
+  return 0;
+}
+
+int proton_lock_turns(unsigned long *turns) {
+  *turns = 0;
   return 0;
 }
 

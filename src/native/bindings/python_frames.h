@@ -21,13 +21,18 @@ struct proton_frame {
 
 /// Fills `marks`, innermost first, and returns how many there are, which may be more than
 /// `capacity`; -1: this build of Python does not let us look. `changed` becomes 1 more than the
-/// last index at which `before` differs. `state` is the calling thread's own.
+/// last index at which `before` differs. `state` is the calling thread's own, or another's
+/// while the caller holds the GIL.
 int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
                       const struct proton_mark* before, int capacity, int* changed);
 
 /// Where a frame stands. 0: it has not begun, and is none for the user. A mark that may mean
 /// another frame later becomes null.
 int proton_read_frame(struct proton_mark* mark, struct proton_frame* frame);
+
+/// How often the GIL has gone from one thread to another. 0: somebody has it, or this build of
+/// Python does not tell. Any thread.
+int proton_lock_turns(unsigned long* turns);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 
 #include "base/key_index.h"
 #include "bindings/current.h"
+#include "bindings/lead_frames.h"
 #include "bindings/python_context.h"
 #include "session/process.h"
 #include "session/recording.h"
@@ -49,14 +50,6 @@ LaunchCache& find_cache() {
     this_cache = new LaunchCache;
   }
   return *this_cache;
-}
-
-bool is_finalizing() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
 }
 
 class WithGil {
@@ -142,17 +135,23 @@ ContextId with_suffix(LaunchCache& cache, PathId path) {
   return context;
 }
 
+/// The thread is not in Python code: it works for the lead's.
+ContextId without_frames() noexcept {
+  return this_thread != nullptr && this_thread == process.threads.lead() ? kRootPath
+                                                                         : path_of_lead();
+}
+
 ContextId capture_launch() {
   if (is_disowned) [[unlikely]]
     return kNoContext;
   PyThreadState* state = PyGILState_GetThisThreadState();
-  if (state == nullptr || is_finalizing()) return current_context_unlocked();
+  if (state == nullptr || is_finalizing()) return without_frames();
   try {
     LaunchCache& cache = find_cache();
     if (cache.stack.is_busy()) return current_context_unlocked();
     const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
     if (cache.epoch != epoch) cache.restart(epoch);
-    if (!cache.stack.read(state)) return current_context_unlocked();
+    if (!cache.stack.read(state)) return without_frames();
     return with_suffix(cache, path_of_frames(cache));
   } catch (...) {  // out of memory
     if (this_cache != nullptr) this_cache->restart(0);
