@@ -77,6 +77,30 @@ TEST(a_flush_waits_for_every_context_that_is_there) {
   end_contexts({contexts[0], contexts[2]});
 }
 
+TEST(work_in_a_context_older_than_the_session_is_waited_for) {
+  gpu::begin();
+  void* context = FAKE(fake_context_create)(0);
+  gpu::set("hold", 1);
+  gpu::launch("before", 10);
+  for (int i = 0; i < 2; ++i) {  // the second time it is also older than the subscription
+    gpu::Recording recording;
+    for (int j = 0; j < 5; ++j) gpu::launch("k", 10);
+    CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {5, 50}}}));
+    CHECK_EQ(joined(gpu::hub().take_problems()), "");
+  }
+  end_contexts({context});
+}
+
+TEST(a_context_older_than_the_session_may_be_destroyed_in_it) {
+  gpu::begin();
+  void* context = FAKE(fake_context_create)(0);
+  gpu::Recording recording;
+  gpu::launch("k", 10);
+  end_contexts({context});
+  CHECK_EQ(recording.rows(), (gpu::Rows{{"k", {1, 10}}}));
+  CHECK_EQ(joined(gpu::hub().take_problems()), "");
+}
+
 TEST(copies_between_devices_are_named_as_such) {
   gpu::begin();
   gpu::set("device_count", 2);

@@ -1,5 +1,6 @@
 // What runs on launching threads, inside the driver's calls: it must not throw, and the launch
 // path takes no lock and allocates nothing after a thread's first launch.
+#include <algorithm>
 #include <array>
 
 #include "backends/cupti/hub.h"
@@ -33,6 +34,11 @@ void Hub::on_launch(uint32_t cbid, const CallbackData& data) noexcept {
     if (cell->generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
       cell->first_correlation.store(correlation, std::memory_order_relaxed);
       cell->generation.store(generation, std::memory_order_release);
+      cell->context = nullptr;
+    }
+    if (cell->context != data.context) [[unlikely]] {
+      cell->context = data.context;
+      note_context(data.context);
     }
     cell->last_correlation.store(correlation, std::memory_order_relaxed);
     cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
@@ -64,6 +70,18 @@ void Hub::on_launch(uint32_t cbid, const CallbackData& data) noexcept {
   } catch (...) {  // out of memory: the kernel is still booked, only its call is not shown
   }
   cell->start_ns = 0;
+}
+
+/// It may be older than our subscription: then nobody has told us of it.
+void Hub::note_context(Context context) noexcept {
+  if (context == nullptr) return;
+  try {
+    std::lock_guard lock(contexts_mutex_);
+    if (std::find(contexts_.begin(), contexts_.end(), context) == contexts_.end()) {
+      contexts_.push_back(context);
+    }
+  } catch (...) {  // out of memory: its work is not waited for
+  }
 }
 
 void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {

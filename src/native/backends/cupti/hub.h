@@ -244,6 +244,8 @@ class Hub {
   void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
   void trim_nodes();
 
+  [[gnu::noinline]] void note_context(Context context) noexcept;
+  bool has_context(Context context);
   void on_module(uint32_t cbid, const ResourceData& data);
   static std::vector<Context> all_contexts();
   static void send_samples(const SampleBatch& batch);
@@ -285,7 +287,7 @@ class Hub {
   bool sees_modules_ = false;
   std::vector<uint32_t> enabled_kinds_;
   std::vector<std::string> problems_;  // of flushes
-  std::vector<Context> contexts_;      // made since we subscribed; guarded by contexts_mutex_
+  std::vector<Context> contexts_;  // made or used since we subscribed; guarded by contexts_mutex_
   std::mutex contexts_mutex_;
 
   /// What launching threads must note: bits of Capture, and above them the generation, which tells

@@ -265,10 +265,16 @@ void Hub::wait_for_context(Context context, const std::string& whose, FlushState
                            "log for what happened to the GPU"));
 }
 
+bool Hub::has_context(Context context) {
+  std::lock_guard lock(contexts_mutex_);
+  return std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end();
+}
+
 /// Until the work of every context has ended.
 void Hub::wait_for_gpu(FlushState& state) {
   int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
   if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
+  std::vector<Context> primary;
   int count = 0;
   if (library_.device_count(&count) != 0) count = 0;
   for (int index = 0; index < count; ++index) {
@@ -279,6 +285,7 @@ void Hub::wait_for_gpu(FlushState& state) {
     Context context = nullptr;
     if (library_.retain_primary_context(&context, device) != 0) continue;
     wait_for_context(context, concat("device ", index), state);
+    primary.push_back(context);
     if (library_.release_primary_context != nullptr) library_.release_primary_context(device);
   }
   std::vector<Context> contexts;
@@ -286,7 +293,11 @@ void Hub::wait_for_gpu(FlushState& state) {
     std::lock_guard lock(contexts_mutex_);
     contexts = contexts_;
   }
-  for (Context context : contexts) wait_for_context(context, "a CUDA context", state);
+  for (Context context : contexts) {
+    const bool is_primary = std::find(primary.begin(), primary.end(), context) != primary.end();
+    // One may have been destroyed while we waited for another.
+    if (!is_primary && has_context(context)) wait_for_context(context, "a CUDA context", state);
+  }
   library_.set_context(nullptr);
 }
 

@@ -27,6 +27,7 @@ struct alignas(64) ThreadCell {
   std::atomic<uint32_t> first_correlation{0};
   std::atomic<uint64_t> launch_count{0};
   std::atomic<uint32_t> launch_epoch{0};  // SamplingGate's, while in a launch that passed it
+  const void* context = nullptr;          // that of the last launch; null: none in this generation
   std::atomic<const void*> sampled_context{nullptr};  // the last one that Sampler was told of
   int64_t start_ns = 0;                               // of the call under way
   NodeLog nodes;  // graph nodes that this thread has made for scopes of its own
