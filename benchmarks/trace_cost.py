@@ -5,7 +5,8 @@ Kernels with launches from 12 scopes of 26 kernels each, as in a model step, thr
 `Session.on_kernel`; durations and gaps are drawn at random (seeded). Time is that of
 `Session.write`: taking the log, formatting, compressing, sync and rename. As many kernels are also
 launched on the fake driver (tests/native/fake_cuda), recorded through CUPTI and finalized, in a
-process of its own, whose memory counts.
+process of its own, whose memory counts; and once more as replays of a CUDA graph of such a step,
+whose scopes stand on a graph lane.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def record_through_cupti(kernel_count: int) -> None:
-    """Launch that many kernels on the fake driver in a session, and print the most memory used."""
+def record_through_cupti(kernel_count: int, *, is_graph: bool) -> None:
+    """Run that many kernels on the fake driver in a session; print memory, time and size."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     import proton
     from tests.native.fake_cuda.driver import FakeDriver, build_driver
@@ -69,18 +70,31 @@ def record_through_cupti(kernel_count: int) -> None:
     os.environ.update(driver.environment)
     session = proton.start("trace_cost", backend="cupti", data="trace")
     functions = [driver.function(f"kernel_{number}", 2000) for number in range(60)]
-    for done in range(0, kernel_count, 26):
-        with proton.scope("step"), proton.scope(f"layer{done % 12}"):
-            for number in range(26):
-                driver.calls.fake_launch_many(functions[(done + number) % 60], 1, None)
-    proton.finalize(session, output_format="perfetto")
-    print(peak_mib())
+    stream = driver.stream() if is_graph else None
+
+    def layer(number: int) -> None:
+        with proton.scope("step"), proton.scope(f"layer{number % 12}"):
+            for kernel in range(26):
+                driver.calls.fake_launch_many(functions[(number * 26 + kernel) % 60], 1, stream)
+
+    if stream is not None:
+        driver.calls.fake_capture_begin(stream)
+        for number in range(12):
+            layer(number)
+        executable = driver.instantiate(driver.calls.fake_capture_end(stream))
+        for _ in range(0, kernel_count, 12 * 26):
+            driver.replay(executable, stream)
+    else:
+        for number in range(-(-kernel_count // 26)):
+            layer(number)
+    seconds = time_ns(lambda: proton.finalize(session, output_format="perfetto")) / 1e9
+    print(peak_mib(), seconds, Path("trace_cost.pftrace").stat().st_size / 1e6)
 
 
-def peak_through_cupti(kernel_count: int) -> float:
-    """The most memory of a process that records so many kernels through CUPTI, in MiB."""
+def through_cupti(kernel_count: int, kind: str) -> list[float]:
+    """Most memory (MiB), seconds to finalize and size (MB) of `record_through_cupti`."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        command = [sys.executable, str(Path(__file__).resolve()), "--through-cupti"]
+        command = [sys.executable, str(Path(__file__).resolve()), "--through-cupti", kind]
         done = subprocess.run(
             [*command, "--kernels", str(kernel_count)],
             cwd=folder,
@@ -89,17 +103,18 @@ def peak_through_cupti(kernel_count: int) -> float:
             text=True,
             timeout=600,
         )
-    return float(done.stdout)
+    return [float(word) for word in done.stdout.split()]
 
 
 def main() -> None:
     """Measure, print, and write the results where `--json` says."""
     options = parser(__doc__)
     options.add_argument("--kernels", type=int, default=1_000_000)
-    options.add_argument("--through-cupti", action="store_true", help="only that, in this process")
+    kinds = ("launches", "graphs")
+    options.add_argument("--through-cupti", choices=kinds, help="only that, in this process")
     arguments = options.parse_args()
-    if arguments.through_cupti:
-        record_through_cupti(arguments.kernels)
+    if arguments.through_cupti is not None:
+        record_through_cupti(arguments.kernels, is_graph=arguments.through_cupti == "graphs")
         return
     session = _native.Session(0, context="shadow", data="trace")
     session.activate()
@@ -120,6 +135,8 @@ def main() -> None:
     session.close()
     kernels = f"{arguments.kernels} kernels"
     share = sizes["perfetto"] / sizes["chrome_trace"]
+    launched_mib, _, _ = through_cupti(arguments.kernels, "launches")
+    replayed_mib, replayed_s, replayed_mb = through_cupti(arguments.kernels, "graphs")
     report(
         [
             Result(f"memory of {kernels}", "MiB", estimate([recorded_mib]), BAR_RECORD_MIB),
@@ -129,9 +146,17 @@ def main() -> None:
             Result(
                 f"most memory with {kernels} recorded through CUPTI",
                 "MiB",
-                estimate([peak_through_cupti(arguments.kernels)]),
+                estimate([launched_mib]),
                 BAR_PEAK_MIB,
             ),
+            Result(
+                f"most memory with {kernels} of replayed graphs",
+                "MiB",
+                estimate([replayed_mib]),
+                BAR_PEAK_MIB,
+            ),
+            Result(f"finalize {kernels} of replayed graphs", "s", estimate([replayed_s])),
+            Result("size of them", "MB", estimate([replayed_mb]), BAR_MB),
             Result(f"write {kernels} as perfetto", "s", estimate(samples["perfetto"]), BAR_S),
             Result("size of it", "MB", estimate([sizes["perfetto"] / 1e6]), BAR_MB),
             Result(f"write {kernels} as chrome_trace", "s", estimate(samples["chrome_trace"])),

@@ -110,6 +110,21 @@ def test_kernels_stand_on_rows_of_their_streams_with_their_times(recorded: Any) 
     assert all(name.startswith("GPU Stream ") for name in streams.values())
 
 
+def test_replays_stand_on_a_row_of_graphs_with_their_captured_scopes(recorded: Any) -> None:
+    opened, _, _ = recorded
+    rows = opened.query(
+        "select slice.name, parent.name as parent, slice.dur, track.name as row from slice "
+        "left join slice as parent on slice.parent_id = parent.id "
+        "join process_track as track on slice.track_id = track.id "
+        "where track.name glob 'Graph: Stream *' order by slice.ts, slice.depth"
+    )
+    assert len({row["row"] for row in rows}) == 1
+    assert [(row["parent"], row["name"], row["dur"]) for row in rows] == [
+        (None, "<captured_at>", 4000),
+        ("<captured_at>", "captured", 4000),
+    ] * 3
+
+
 def test_scopes_nest_and_launches_stand_in_them(recorded: Any) -> None:
     opened, _, _ = recorded
     rows = opened.query(

@@ -195,7 +195,7 @@ class TraceWriter {
     out_.plain_key("args");
     out_.begin_map(0);
     write_call_stack(span.path);
-    if (has_scope_id(span.kind)) {
+    if (has_scope_id(span.kind) && log_.lanes[span.lane].kind != LaneKind::kGraph) {
       out_.plain_key("scope_id");
       out_.integer(span.scope_id);
     }

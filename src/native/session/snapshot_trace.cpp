@@ -8,10 +8,12 @@
 #include "session/kernel_details.h"
 #include "session/recorded_spans.h"
 #include "session/recording.h"
+#include "session/replay_spans.h"
 #include "session/sample_report.h"
 #include "session/snapshot.h"
 #include "session/timed_runs.h"
 #include "session/trace_cursor.h"
+#include "session/trace_paths.h"
 
 namespace proton {
 
@@ -27,6 +29,9 @@ class TraceBuilder {
 
   TraceLog build(Value::Map header) {
     begin(std::move(header));
+    add_replays(0, phase_.kernel_spans.size());
+    log_.spans.reserve(log_.spans.size() + phase_.spans.size() + phase_.launch_spans.size() +
+                       phase_.kernel_spans.size());
     for (const HostSpan& span : phase_.spans) add_host_span(span);
     if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
     for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
@@ -55,6 +60,9 @@ class TraceBuilder {
       if (cursor.unclaimed.size() >= TraceCursor::kUnclaimedLimit) cursor.unclaimed.clear();
       cursor.unclaimed[phase_.launch_spans[at].correlation] = at;
     });
+    // A replay whose records are not all here goes on in the next chunk.
+    add_replays(cursor.kernel_count,
+                std::min(phase_.kernel_spans.size(), cursor.kernel_count + limit));
     next(cursor.kernel_count, phase_.kernel_spans.size(), [&](size_t at) {
       const CorrelationId correlation = phase_.kernel_spans[at].correlation;
       if (auto launch = cursor.unclaimed.extract(correlation)) {
@@ -167,60 +175,6 @@ class TraceBuilder {
     return found->second;
   }
 
-  /// The path that kernels of a place stand below.
-  uint32_t path_of_place(PlaceId place) {
-    if ((place & kLaunchBit) == 0) return path_of_row(place);
-    auto [known, is_new] = captured_paths_.try_emplace(place, 0);
-    if (is_new) known->second = path_of_captured(session_.captured_places_[place & ~kLaunchBit]);
-    return known->second;
-  }
-
-  uint32_t path_of_captured(const CapturedPlace& captured) {
-    uint32_t at = child(path_of_row(captured.replay), strings_.intern(kCapturedAt));
-    if (!captured.is_seen()) {
-      at = child(at, strings_.intern(kUnknownCapture));
-      if (captured.graph() == 0) return at;
-      return child(at, strings_.intern(graph_name(captured.graph())));
-    }
-    const PathId capture = captured.capture;
-    std::vector<PathId> below;
-    PathId path = process.ranges.path(capture);
-    if (path >= process.paths.size()) path = kRootPath;
-    for (; path != kRootPath; path = process.paths.parent(path)) {
-      below.push_back(path);
-    }
-    for (auto it = below.rbegin(); it != below.rend(); ++it) {
-      at = child(at, strings_.intern_frame(process.paths.frame(*it)));
-    }
-    return at;
-  }
-
-  uint32_t path_of_row(PathId path) {
-    path = process.ranges.path(path);
-    if (path >= process.paths.size()) path = kRootPath;  // of a time before tables were cleared
-    std::vector<PathId> missing;
-    while (path != kRootPath && !paths_.contains(path)) {
-      missing.push_back(path);
-      path = process.paths.parent(path);
-    }
-    uint32_t at = path == kRootPath ? 0 : paths_.at(path);
-    for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
-      at = child(at, strings_.intern_frame(process.paths.frame(*it)));
-      paths_.emplace(*it, at);
-    }
-    return at;
-  }
-
-  uint32_t child(uint32_t parent, uint32_t text) {
-    bool is_new;
-    uint32_t* at = children_.find_or_add(pair_key(parent, text), is_new);
-    if (is_new) {
-      *at = static_cast<uint32_t>(log_.paths.size());
-      log_.paths.push_back({parent, strings_.at(text)});
-    }
-    return *at;
-  }
-
   void add_metrics(TraceSpan& span, const std::vector<SpanMetric>& from, uint32_t first,
                    uint32_t count) {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
@@ -235,7 +189,7 @@ class TraceBuilder {
   void add_host_span(const HostSpan& from) {
     TraceSpan span{from.kind,
                    host_lane(from.thread_number),
-                   path_of_row(from.path),
+                   paths_.of_row(from.path),
                    from.start_ns,
                    from.end_ns,
                    from.scope_id};
@@ -252,7 +206,7 @@ class TraceBuilder {
   /// A value that a replay read, at the moment when it did.
   void add_value_span(const ValueSpan& from) {
     TraceSpan span{SpanKind::kMetric, device_lane(LaneKind::kDevice, from.device, from.lane),
-                   path_of_place(from.place), from.time_ns, from.time_ns};
+                   paths_.of_place(from.place), from.time_ns, from.time_ns};
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
     add_metric(span, from.metric);
     log_.spans.push_back(span);
@@ -291,7 +245,7 @@ class TraceBuilder {
       const bool is_python = session_.context() == ContextKind::kPython;
       if (is_python && !entry.has_frames_path) return;
       log_.spans.push_back({SpanKind::kScope, host_lane(entry.thread_number),
-                            path_of_row(is_python ? entry.frames_path : shadow),
+                            paths_.of_row(is_python ? entry.frames_path : shadow),
                             session_.span_start(entry), end_ns, entry.scope_id});
     });
     for (const RangeSpan& span : process.ranges.open_spans()) {
@@ -301,7 +255,7 @@ class TraceBuilder {
 
   /// Named after the driver's function until its kernel is found.
   void add_launch(const LaunchSpan& from) {
-    const uint32_t path = child(path_of_row(from.path), strings_.intern(from.function));
+    const uint32_t path = paths_.child(paths_.of_row(from.path), strings_.intern(from.function));
     TraceSpan span{SpanKind::kLaunch, host_lane(from.thread_number), path, from.start_ns,
                    from.end_ns};
     span.attributes = attributes_of_function(from.function);
@@ -322,7 +276,7 @@ class TraceBuilder {
 
   void add_kernel_span(const KernelSpan& from) {
     const auto [name, device, kind] = session_.kernels_[from.kernel];
-    const uint32_t path = child(path_of_place(from.place), kernel_text(from.kernel));
+    const uint32_t path = paths_.child(paths_.of_place(from.place), kernel_text(from.kernel));
     const LaneKind lane = kind == EventKind::kGraph ? LaneKind::kGraph : LaneKind::kDevice;
     TraceSpan span{kind_of(kind), device_lane(lane, device, from.lane), path, from.start_ns,
                    from.end_ns};
@@ -340,7 +294,8 @@ class TraceBuilder {
       source.flow_id = span.flow_id = ++last_flow_id_;
       source.is_flow_source = true;
       const bool is_graph = kind == EventKind::kGraph || (from.place & kLaunchBit) != 0;
-      source.path = child(log_.paths[source.path].parent, launch_text(from.kernel, is_graph));
+      source.path =
+          paths_.child(log_.paths[source.path].parent, launch_text(from.kernel, is_graph));
       launches_.erase(launch);
     }
     span.attributes = attributes_of_shape(from.shape, device);
@@ -354,11 +309,31 @@ class TraceBuilder {
     log_.spans.push_back(span);
   }
 
+  /// What stands on graph lanes of these kernels. First of all, as the memory that it takes is free
+  /// again before the log grows.
+  void add_replays(size_t from, size_t to) {
+    if (session_.captured_places_.empty()) return;
+    ReplaySpans replays(log_);
+    uint32_t lane = 0;
+    const KernelSpan* last = nullptr;
+    for (size_t at = from; at < to; ++at) {
+      const KernelSpan& span = phase_.kernel_spans[at];
+      if ((span.place & kLaunchBit) == 0 || span.correlation == 0) continue;
+      if (last == nullptr || last->lane != span.lane || last->kernel != span.kernel) {
+        lane = device_lane(LaneKind::kGraph, session_.kernels_[span.kernel].device, span.lane);
+      }
+      last = &span;
+      replays.add(lane, paths_.of_captured(span.place).scopes, span);
+    }
+    replays.finish();
+  }
+
   void add_recorded(const RecordedKernel& from) {
     const auto [name, device, kind] = session_.kernels_[from.kernel];
     const uint32_t text = kernel_text(from.kernel);
-    recorded_.add({from.launch, device, from.kernel, child(path_of_place(from.place), text),
-                   *strings_.at(text), timed_.shift_of(from)});
+    recorded_.add({from.launch, device, from.kernel,
+                   paths_.child(paths_.of_place(from.place), text), *strings_.at(text),
+                   timed_.shift_of(from)});
   }
 
   /// A kernel that seems to have begun before the call that launched it tells how far the clocks of
@@ -390,14 +365,14 @@ class TraceBuilder {
   const std::vector<std::optional<SmLimits>> limits_;
   TraceLog log_;
   SnapshotStrings strings_;
+  TracePaths paths_{log_.paths, strings_, session_.captured_places_};
   std::vector<uint32_t> kernel_texts_;  // by kernel of the session
   std::vector<uint32_t> launch_texts_;
   std::vector<uint32_t> metric_keys_;  // by MetricId
   uint32_t bytes_key_ = kUnknown;
   KeyIndex shapes_;                                           // (shape, device) -> attributes
   std::unordered_map<std::string_view, uint32_t> functions_;  // -> attributes
-  std::unordered_map<PlaceId, uint32_t> captured_paths_;
-  std::map<uint32_t, uint32_t> host_lanes_;  // thread number -> lane
+  std::map<uint32_t, uint32_t> host_lanes_;                   // thread number -> lane
   std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
@@ -408,13 +383,11 @@ class TraceBuilder {
       log_,
       warp_lanes_,
       {[this](uint32_t parent, std::string name) {
-         return child(parent, strings_.intern(std::move(name)));
+         return paths_.child(parent, strings_.intern(std::move(name)));
        },
        [this](uint32_t device, uint32_t sm) { return device_lane(LaneKind::kSm, device, sm); }}};
   uint64_t last_flow_id_ = 0;
   std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
-  std::unordered_map<PathId, uint32_t> paths_;
-  KeyIndex children_;
 };
 
 namespace {

@@ -126,6 +126,16 @@ TEST(metrics_are_texts_on_metric_spans_and_numbers_on_kernels) {
   CHECK_HAS(json, R"("losses":{"non_finite_metric":1})");
 }
 
+TEST(captured_scopes_on_a_graph_lane_have_no_scope_id) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kGraph, 7);
+  add_span(log, SpanKind::kScope, lane, add_path(log, 0, "layer"), 1'000, 2'000);
+  const std::string json = to_chrome(log);
+  CHECK_HAS(json, R"("tid":100007,"args":{"name":"Graph: Stream 7"})");
+  CHECK_HAS(json, R"("cat":"scope","name":"layer","pid":0,"tid":100007,)");
+  CHECK_HAS(json, R"("args":{"call_stack":["ROOT","layer"]}})");
+}
+
 TEST(launch_attributes_are_arguments_of_the_kernel) {
   TraceLog log = empty_log();
   using proton::Value;

@@ -44,7 +44,8 @@ export function tracksOf(times: Intervals, from: number, to: number): Track[] {
   return lists.map((spans) => trackOf(times, spans))
 }
 
-function trackOf(times: Intervals, spans: Uint32Array): Track {
+/** One track of these spans, which are by start. */
+export function trackOf(times: Intervals, spans: Uint32Array): Track {
   const starts = new Float64Array(spans.length)
   const ends = new Float64Array(spans.length)
   const busy = new Float64Array(spans.length + 1)

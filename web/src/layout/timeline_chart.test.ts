@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest"
 import type { Column } from "../format"
-import { Timeline, type TracePart } from "../parts/trace"
+import { type SpanKind, Timeline, type TracePart } from "../parts/trace"
 import { Chart } from "./timeline_chart"
 import { type Row, TRACK_HEIGHT, rowsOf } from "./timeline_rows"
 
 /** A host with a scope and a launch in it; a stream with two kernels and a gap between them. */
-function chart(): Chart {
+function chart(change: (part: TracePart, columns: Record<string, Column>) => void = () => undefined): Chart {
   const columns: Record<string, Column> = {
     delta: Uint32Array.of(0, 10, 0, 60),
     duration: Uint32Array.of(100, 20, 20, 20),
@@ -45,7 +45,22 @@ function chart(): Chart {
     },
     shares: null,
   }
+  change(part, columns)
   return new Chart(new Timeline(part, (id) => columns[id] as Column))
+}
+
+/** The same stream below a lane of its graphs, with a span of that kind around each kernel and a bit more. */
+function withGraphs(kind: SpanKind): Chart {
+  return chart((part, columns) => {
+    part.lanes = [
+      { group: "GPU", name: "graphs 7", kind: "graph", count: 2, first_ns: 10 },
+      { group: "GPU", name: "stream 7", kind: "device", count: 2, first_ns: 10 },
+    ]
+    part.kinds = [kind, "kernel"]
+    part.gaps.rows = [{ lane: null, group: "GPU", count: 1, first_ns: 30, sums_ns: [40] }]
+    columns["delta"] = Uint32Array.of(0, 60, 0, 60)
+    columns["duration"] = Uint32Array.of(25, 25, 20, 20)
+  })
 }
 
 function hit(time: number, lane: number, depth: number, slack = 0): unknown {
@@ -130,5 +145,14 @@ describe("a chart", () => {
   it("unites the lanes of a group", () => {
     expect([...chart().union("GPU").starts]).toEqual([10, 70])
     expect(chart().union("none such").starts.length).toBe(0)
+  })
+
+  it("takes scopes on a graph lane for no work, but replays that were timed as a whole", () => {
+    const scopes = withGraphs("scope")
+    expect([...scopes.union("GPU").ends]).toEqual([30, 90])
+    expect(scopes.afterGap("GPU", 0)).toBe(3)
+    const replays = withGraphs("graph")
+    expect([...replays.union("GPU").ends]).toEqual([35, 95])
+    expect(replays.afterGap("GPU", 0)).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 /** A trace arranged for drawing: tracks and gaps of each lane, groups, and what is marked in them. */
 import { type Timeline, firstAtLeast } from "../parts/trace"
-import { type Track, firstPast, markSums, placeAt, tracksOf, unionOf } from "./timeline"
+import { type Track, firstPast, markSums, placeAt, trackOf, tracksOf, unionOf } from "./timeline"
 import { GapSums } from "./timeline_gaps"
 import { type Group, type Row, TRACK_HEIGHT, groupsOf } from "./timeline_rows"
 
@@ -55,7 +55,7 @@ export class Chart {
     let found = this.#unions.get(name)
     if (found === undefined) {
       const group = this.groups.find((each) => each.name === name)
-      const tracks = (group?.lanes ?? []).flatMap((lane) => (this.#tracks[lane] ?? []).slice(0, 1))
+      const tracks = (group?.lanes ?? []).flatMap((lane) => this.#work(lane))
       this.#unions.set(name, (found = unionOf(tracks)))
     }
     return found
@@ -130,12 +130,20 @@ export class Chart {
     if (end === undefined) return null
     const lanes = typeof of === "number" ? [of] : (this.groups.find((group) => group.name === of)?.lanes ?? [])
     let [found, earliest]: [number | null, number] = [null, Number.POSITIVE_INFINITY]
-    for (const track of lanes.flatMap((lane) => this.tracks(lane).slice(0, 1))) {
+    for (const track of lanes.flatMap((lane) => this.#work(lane))) {
       const place = firstAtLeast(track.starts, end)
       const start = track.starts[place] ?? Number.POSITIVE_INFINITY
       if (start < earliest) [found, earliest] = [track.spans[place] ?? null, start]
     }
     return found
+  }
+
+  /** The outermost spans of a lane, as one track or none. Scopes on a graph lane are no work: they span idle time too. */
+  #work(lane: number): readonly Track[] {
+    const tracks = this.tracks(lane).slice(0, 1)
+    if (this.timeline.lanes[lane]?.kind !== "graph") return tracks
+    const replays = tracks.map((track) => track.spans.filter((span) => this.timeline.kind(span) === "graph"))
+    return replays.filter((spans) => spans.length > 0).map((spans) => trackOf(this.timeline, spans))
   }
 
   /** A gap must be wide enough to be meant: beside narrow spans it is not. */
