@@ -113,8 +113,9 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   session.set_launch_tracker([](CorrelationId after, CorrelationId until, bool with_frames) {
     return Hub::get().has_launches_under_way(after, until, with_frames);
   });
-  process.graphs = {Hub::captured_count,    Hub::captured_since, Hub::ride,
-                    Hub::captured_contexts, Hub::move_contexts,  &Hub::lead_captured_count()};
+  process.graphs = {
+      Hub::captured_count,    Hub::captured_since, Hub::ridden_since,          Hub::ride,
+      Hub::captured_contexts, Hub::move_contexts,  &Hub::lead_captured_count()};
   self.on_detach = [&session] {
     session.set_activity_listener(nullptr);
     session.set_launch_counter(nullptr);

@@ -32,7 +32,8 @@ struct ScopeEntry {
   void* owner = nullptr;                    // counted host object; null: opened by enter_scope
   int64_t start_ns = 0;                     // 0: no clock was read at entry
   uint64_t scope_id = 0;                    // 0: entered while nothing was recording
-  uint64_t captured_nodes = kUnknownCount;  // graph nodes the thread had made at entry
+  uint64_t captured_nodes = kUnknownCount;  // graphs and nodes the thread had made at entry
+  uint64_t launch_count = 0;                // launches it had made then
   uint32_t thread_number = 0;
   uint32_t range_epoch = 0;             // of range_context
   ContextId range_context = kRootPath;  // the range of a library that it was entered in, innermost
@@ -56,7 +57,7 @@ struct OpEntry {
   const void* home;
   std::shared_ptr<const OpEntry> parent;
   CorrelationId launch = 0;     // the thread's last one before it
-  uint64_t captured_nodes = 0;  // how many graph nodes the thread had made before it
+  uint64_t captured_nodes = 0;  // what the thread had made of graphs before it
   mutable uint32_t id = 0;      // of LaunchContexts, if `id_epoch` is the process's epoch
   mutable uint32_t id_epoch = 0;
 };

@@ -49,10 +49,14 @@ struct HostHooks {
 
 /// What a backend tells that sees graphs being captured; all null while there is none.
 struct GraphHooks {
-  /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
+  /// How many graphs and nodes the calling thread has made; the lead answers for those who follow
+  /// it.
   uint64_t (*node_count)(bool is_lead) noexcept = nullptr;
-  /// The node that metrics of a scope ride on which was entered when `count` was so; 0: none.
+  /// The node that stands for what was captured since `count` was so; 0: nothing.
   uint64_t (*node_since)(bool is_lead, uint64_t count) noexcept = nullptr;
+  /// The node that metrics of a scope ride on which was entered when `count` was so and the thread
+  /// had made so many launches; 0: they count once.
+  uint64_t (*ridden_since)(bool is_lead, uint64_t count, uint64_t launches) noexcept = nullptr;
   /// Events tell from now on when `node` or a clone of it runs. False: it is gone.
   bool (*ride)(uint64_t node) noexcept = nullptr;
   /// The contexts that nodes refer to, and what has become of them when the tables were cleared.

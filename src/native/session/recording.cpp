@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/launch_count.h"
 #include "session/session.h"
 
 namespace proton {
@@ -91,12 +92,22 @@ PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
 
 bool is_lead() { return this_thread != nullptr && this_thread == process.threads.lead(); }
 
-/// The graph node that stands for what was captured since there were `count` of them; 0: nothing.
+bool has_captured_since(uint64_t count) {
+  return count != kUnknownCount && count_captured() != count &&
+         process.graphs.node_count != nullptr;
+}
+
+/// The graph node that stands for what was captured since `count` was so; 0: nothing.
 uint64_t captured_since(uint64_t count) {
-  if (count == kUnknownCount || count_captured() == count) [[likely]] {
+  return has_captured_since(count) ? process.graphs.node_since(is_lead(), count) : 0;
+}
+
+/// The graph node that the metrics of a scope ride on; 0: they count once.
+uint64_t node_to_ride(const ScopeEntry& entry) {
+  if (!has_captured_since(entry.captured_nodes)) [[likely]] {
     return 0;
   }
-  return process.graphs.node_since == nullptr ? 0 : process.graphs.node_since(is_lead(), count);
+  return process.graphs.ridden_since(is_lead(), entry.captured_nodes, entry.launch_count);
 }
 
 /// The metrics of a captured scope count whenever `node` runs.
@@ -264,6 +275,7 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
   entry.scope_id = ++process.next_scope_id;
   entry.thread_number = thread.number;
   entry.captured_nodes = count_captured();
+  entry.launch_count = this_launch_count->load(std::memory_order_relaxed);
   publish(thread, stack);
   for (Session* session : process.active_sessions) {
     session->see(session->context() == ContextKind::kPython ? frames_path_of(thread, entry) : path);
@@ -275,7 +287,7 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
   const bool has_metrics = !metrics.empty() || entry.has_metrics;
   if (!has_metrics && !is_exit_wanted(entry)) return;
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
-  const uint64_t node = has_metrics ? captured_since(entry.captured_nodes) : 0;
+  const uint64_t node = has_metrics ? node_to_ride(entry) : 0;
   if (node != 0) [[unlikely]] {
     return record_captured(thread, entry, end_ns, node, metrics);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "gpu.h"
 
@@ -95,6 +96,30 @@ inline int64_t metric_at(Recording& recording, const std::string& path, const ch
   const proton::CallTree tree = recording.session().snapshot_tree(phase, {});
   const uint32_t row = host::row_of(tree, path);
   return row == 0 ? -1 : std::get<int64_t>(host::metric(tree, row, key));
+}
+
+/// All values of a metric on spans of one kind.
+inline std::vector<int64_t> span_metrics(Recording& recording, proton::SpanKind kind,
+                                         const std::string& key) {
+  recording.flush();
+  const std::lock_guard gil(host::gil());
+  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
+  std::vector<int64_t> found;
+  for (const proton::TraceSpan& span : log.spans) {
+    if (span.kind != kind) continue;
+    for (uint32_t i = 0; i < span.metric_count; ++i) {
+      const proton::Metric& metric = log.metrics[span.first_metric + i];
+      if (*metric.key == key) found.push_back(std::get<int64_t>(metric.value));
+    }
+  }
+  return found;
+}
+
+/// A session by graph.
+inline SinkOptions whole_graphs() {
+  SinkOptions options;
+  options.per_graph = true;
+  return options;
 }
 
 }  // namespace gpu

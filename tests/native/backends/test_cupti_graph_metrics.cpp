@@ -9,6 +9,8 @@ using gpu::instantiate;
 using gpu::metric_at;
 using gpu::MetricScope;
 using gpu::replay;
+using gpu::span_metrics;
+using gpu::whole_graphs;
 
 namespace {
 
@@ -19,29 +21,6 @@ void* capture_with(int64_t value, bool is_at_entry, const char* kernel = "k") {
     gpu::launch(kernel, 2, stream);
     gpu::launch(kernel, 2, stream);
   });
-}
-
-/// All values of a metric on spans of one kind.
-std::vector<int64_t> span_metrics(gpu::Recording& recording, proton::SpanKind kind,
-                                  const std::string& key) {
-  recording.flush();
-  const std::lock_guard gil(host::gil());
-  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
-  std::vector<int64_t> found;
-  for (const proton::TraceSpan& span : log.spans) {
-    if (span.kind != kind) continue;
-    for (uint32_t i = 0; i < span.metric_count; ++i) {
-      const proton::Metric& metric = log.metrics[span.first_metric + i];
-      if (*metric.key == key) found.push_back(std::get<int64_t>(metric.value));
-    }
-  }
-  return found;
-}
-
-gpu::SinkOptions whole_graphs() {
-  gpu::SinkOptions options;
-  options.per_graph = true;
-  return options;
 }
 
 }  // namespace
@@ -102,18 +81,6 @@ TEST(metrics_given_at_entry_stay_in_the_phase_of_the_entry) {
   }
   CHECK_EQ(metric_at(recording, "long", "tokens", 0), 5);
   CHECK_EQ(metric_at(recording, "long", "tokens", 1), -1);
-}
-
-TEST(a_scope_around_the_instantiation_counts_too) {
-  gpu::begin();
-  gpu::Recording recording;
-  void* exec = nullptr;
-  {
-    const MetricScope scope("all", "tokens", 3);
-    exec = instantiate(gpu::capture_in("layer"));
-  }
-  replay(exec, 2);
-  CHECK_EQ(metric_at(recording, below("", "all"), "tokens"), 6);
 }
 
 TEST(a_scope_that_only_instantiates_is_not_captured) {

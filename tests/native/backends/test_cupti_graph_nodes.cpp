@@ -226,3 +226,36 @@ TEST(a_scope_rides_on_the_graph_in_which_it_began) {
   CHECK_EQ(log.last_since(outside), node_id(1, 3));
   CHECK_EQ(log.last_since(inside), node_id(2, 1));
 }
+
+TEST(metrics_ride_on_a_graph_that_was_begun_before_their_scope) {
+  NodeLog log;
+  const int thread = 0, graph = 0, body = 0;
+  const LaunchTally early{&thread, 5, 0}, late{&thread, 9, 1};
+  const uint64_t outside = log.count();
+  log.begin(&graph, early);
+  const uint64_t inside = log.count();
+  CHECK_EQ(log.ridden_since(outside, 5, early), 0);  // nothing in it yet
+  log.add(node_id(1, 1), &graph);
+  CHECK_EQ(log.ridden_since(inside, 5, late), node_id(1, 1));
+  CHECK_EQ(log.ridden_since(outside, 5, late), 0);  // three launches ran
+  CHECK_EQ(log.ridden_since(outside, 5, {&thread, 6, 1}), node_id(1, 1));
+  CHECK_EQ(log.ridden_since(outside, 4, {&thread, 6, 1}), 0);  // one ran before
+  CHECK_EQ(log.ridden_since(outside, 5, {&body, 6, 1}), 0);    // begun by another thread
+  for (uint32_t other = 2; other < 200; ++other) {             // the log is bounded
+    log.begin(&body, late);
+    log.add(node_id(other, 1), &body);
+  }
+  CHECK_EQ(log.ridden_since(outside, 5, {&thread, 6, 1}), 0);
+}
+
+TEST(a_graph_nobody_told_of_is_an_older_one_unless_another_began_meanwhile) {
+  NodeLog log;
+  const int thread = 0, graph = 0;
+  const uint64_t before = log.count();
+  log.add(node_id(7, 1), &thread);
+  CHECK_EQ(log.ridden_since(before, 0, {&thread, 3, 0}), node_id(7, 1));
+  const uint64_t count = log.count();
+  log.begin(&graph, {&thread, 4, 0});
+  log.add(node_id(8, 1), &thread);  // as a conditional body
+  CHECK_EQ(log.ridden_since(count, 3, {&thread, 5, 1}), 0);
+}

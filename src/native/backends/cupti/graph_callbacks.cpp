@@ -1,5 +1,6 @@
 // What the hub is told about graphs, on the threads that make, instantiate, launch and destroy
 // them.
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <unordered_set>
@@ -53,19 +54,22 @@ void Hub::check_replay(const CallbackData& data) noexcept {
   library_.disable_activity(kGraphTraceActivity);
 }
 
-// What CUPTI 13.0 tells, in this order. Of a captured node: that its making starts (only this tells
-// its type), that it is made. Of an instantiation: a graph is made whose handle is the
-// executable's; each of its nodes, children and bodies included, is made, then told to be a clone;
-// the making of the executable starts; nodes are made and destroyed as the driver sees fit (records
-// may carry a destroyed one's id), graphs of children and bodies are destroyed, and their nodes
-// move, untold, into the executable under new ids; it is made. Of an update: for each node whose
-// parameters changed, the new graph's node and, as its original, the executable's.
+// What CUPTI 13.0 tells, in this order. Of a capture: when it begins, that its graph is made; of a
+// captured node, within the launch: that its making starts (only this tells its type), that it is
+// made. Of an instantiation: a graph is made whose handle is the executable's; each of its nodes,
+// children and bodies included, is made, then told to be a clone; the making of the executable
+// starts; nodes are made and destroyed as the driver sees fit (records may carry a destroyed one's
+// id), graphs of children and bodies are destroyed, and their nodes move, untold, into the
+// executable under new ids; it is made. Of an update: for each node whose parameters changed, the
+// new graph's node and, as its original, the executable's.
 
 void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
   ThreadCell* cell = find_cell();
   if (cell == nullptr) return;
   switch (cbid) {
     case kGraphCreated:
+      cell->judge_launches();
+      log_of(*cell).begin(data.graph, cell->tally());
       return add_step(*cell, {data.graph, nullptr, 0});
     case kGraphNodeCreateStarting:
       cell->starting_node = data.node;
@@ -113,12 +117,14 @@ void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) 
     return nodes_.copy(original, node);
   }
   log_of(cell).take_back(node);
+  cell.take_back_excuse(data.node);
   add_step(cell, {nullptr, data.node, node});
   std::lock_guard lock(nodes_.mutex());
   nodes_.copy(node, original);
 }
 
 void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell) {
+  if (!cell.is_instantiating) cell.excuse_last_launch(data.node);
   const int type = cell.starting_node == data.node ? cell.starting_type : data.node_type;
   if (type > kMemsetNode) return;  // only kernels, copies and memsets have records
   const uint32_t captures = captures_.load(std::memory_order_relaxed);
@@ -136,7 +142,7 @@ void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell
     nodes_.add(node, shadow, python, cell.own_value);
   }
   // Neither the driver's own nodes nor ours are work of the program's.
-  if (!cell.is_instantiating && cell.own_value == 0) log_of(cell).add(node);
+  if (!cell.is_instantiating && cell.own_value == 0) log_of(cell).add(node, data.graph);
 }
 
 NodeLog& Hub::log_of(ThreadCell& cell) {
@@ -194,6 +200,14 @@ const std::atomic<uint64_t>& Hub::lead_captured_count() noexcept { return lead_n
 uint64_t Hub::captured_since(bool is_lead, uint64_t count) noexcept {
   if (is_lead) return lead_nodes().last_since(count);
   return this_cell == nullptr ? 0 : this_cell->nodes.last_since(count);
+}
+
+uint64_t Hub::ridden_since(bool is_lead, uint64_t count, uint64_t launches) noexcept {
+  const ThreadCell* cell = find_cell();
+  if (cell == nullptr) return 0;
+  // 0: it had launched nothing.
+  launches = std::max(launches, cell->launches_before);
+  return (is_lead ? lead_nodes() : this_cell->nodes).ridden_since(count, launches, cell->tally());
 }
 
 bool Hub::ride(uint64_t node) noexcept {

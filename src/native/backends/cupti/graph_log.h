@@ -1,41 +1,62 @@
-/// The graph nodes that were made while scopes were open, so that a scope can tell, when it is
-/// left, whether it was captured and which node its metrics shall ride on. One a thread, and one
-/// for the lead thread and those that follow it.
+/// The graphs and graph nodes that were made while scopes were open, so that a scope can tell, when
+/// it is left, whether it was captured and which node its metrics shall ride on. One a thread, and
+/// one for the lead thread and those that follow it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
 
 namespace proton::cupti {
 
+/// What a thread has launched so far.
+struct LaunchTally {
+  const void* thread;
+  uint64_t launches;
+  uint64_t excused;  // those of them that ran no work of the program's: captured, or ours
+};
+
 class NodeLog {
  public:
-  /// How many nodes were made so far.
+  /// How many graphs and nodes were made so far.
   uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
   const std::atomic<uint64_t>& counter() const noexcept { return count_; }
 
-  void add(uint64_t node) {
+  /// A graph was made: CUPTI tells it when a capture begins.
+  void begin(const void* graph, const LaunchTally& tally) {
     std::lock_guard lock(mutex_);
-    const auto graph = static_cast<uint32_t>(node >> 32);
-    if (runs_.empty() || runs_.back().graph != graph) {
-      if (runs_.size() >= kRunLimit) runs_.pop_front();
-      runs_.push_back({count(), graph, node, node});
+    if (begun_.size() >= kLimit) begun_.pop_front();
+    begun_.push_back({graph, count(), tally});
+    count_.store(count() + 1, std::memory_order_relaxed);
+  }
+
+  /// `graph` is the handle that `begin` was given.
+  void add(uint64_t node, const void* graph = nullptr) {
+    std::lock_guard lock(mutex_);
+    const auto number = static_cast<uint32_t>(node >> 32);
+    if (runs_.empty() || runs_.back().graph != number) {
+      const std::optional<uint64_t> begun = begun_at(number, graph);
+      if (runs_.size() >= kLimit) runs_.pop_front();
+      runs_.push_back({number, begun, 0, {}, {}});
     }
-    runs_.back().before = runs_.back().last;
-    runs_.back().last = node;
+    Run& run = runs_.back();
+    ++run.size;
+    run.before = run.last;
+    run.last = {node, count()};
     count_.store(count() + 1, std::memory_order_relaxed);
   }
 
   /// The node that was added last turns out to be a clone.
   void take_back(uint64_t node) {
     std::lock_guard lock(mutex_);
-    if (runs_.empty() || runs_.back().last != node) return;
+    if (runs_.empty() || runs_.back().last.node != node) return;
     count_.store(count() - 1, std::memory_order_relaxed);
     runs_.back().last = runs_.back().before;
-    if (runs_.back().begin == count()) runs_.pop_back();
+    if (--runs_.back().size == 0) runs_.pop_back();
   }
 
   /// Of the nodes made since `count` was so: the last one in the graph that the first one is of. A
@@ -43,30 +64,88 @@ class NodeLog {
   /// within it as often as the body. 0: none.
   uint64_t last_since(uint64_t count) {
     std::lock_guard lock(mutex_);
-    if (this->count() == count || runs_.empty()) return 0;
-    size_t first = 0;
-    while (first + 1 < runs_.size() && runs_[first + 1].begin <= count) ++first;
-    for (size_t at = runs_.size(); at-- > first + 1;) {
-      if (runs_[at].graph == runs_[first].graph) return runs_[at].last;
-    }
-    return runs_[first].last;
+    const size_t first = first_since(count);
+    return first == runs_.size() ? 0 : last_of(first);
+  }
+
+  /// The same for a scope's metrics, which count at every replay if the graph was begun before the
+  /// scope was entered, or if the scope holds nothing else. That was when `count` was so, and its
+  /// thread had made so many launches; `now` is of the thread that leaves it.
+  uint64_t ridden_since(uint64_t count, uint64_t launches, const LaunchTally& now) {
+    std::lock_guard lock(mutex_);
+    const size_t first = first_since(count);
+    if (first == runs_.size()) return 0;
+    const auto begun = std::find_if(begun_.begin(), begun_.end(),
+                                    [&](const Begun& one) { return one.at >= count; });
+    // Nobody told of the graph: it is an older one, or part of one that began meanwhile.
+    const bool was_under_way =
+        runs_[first].begun ? *runs_[first].begun < count : begun == begun_.end();
+    if (was_under_way) return last_of(first);
+    if (begun == begun_.end()) return 0;
+    const LaunchTally& then = begun->tally;
+    const bool is_alone = then.thread == now.thread && then.launches == launches &&
+                          now.launches - then.launches == now.excused - then.excused;
+    return is_alone ? last_of(first) : 0;
+  }
+
+  /// For a new thread.
+  void clear() noexcept {
+    std::lock_guard lock(mutex_);
+    count_.store(0, std::memory_order_relaxed);
+    begun_.clear();
+    runs_.clear();
   }
 
   void reset_after_fork() { new (&mutex_) std::mutex; }
 
  private:
-  static constexpr size_t kRunLimit = 64;
+  static constexpr size_t kLimit = 64;
 
+  struct Begun {
+    const void* graph;
+    uint64_t at;  // the count then
+    LaunchTally tally;
+  };
+  struct Made {
+    uint64_t node = 0;
+    uint64_t at = 0;  // the count then
+  };
   /// Nodes of one graph, made one after the other.
   struct Run {
-    uint64_t begin;
     uint32_t graph;
-    uint64_t last;
-    uint64_t before;  // the one before the last
+    std::optional<uint64_t> begun;  // the count when the graph was; none: nobody told
+    uint64_t size;
+    Made last;
+    Made before;  // the one before the last
   };
+
+  std::optional<uint64_t> begun_at(uint32_t number, const void* graph) const {
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+      if (run->graph == number) return run->begun;
+    }
+    for (auto one = begun_.rbegin(); one != begun_.rend(); ++one) {  // handles come again
+      if (one->graph == graph) return one->at;
+    }
+    return std::nullopt;
+  }
+
+  /// The first run that has nodes made since; runs_.size(): none.
+  size_t first_since(uint64_t count) const {
+    size_t first = runs_.size();
+    while (first > 0 && runs_[first - 1].last.at >= count) --first;
+    return first;
+  }
+
+  uint64_t last_of(size_t first) const {
+    for (size_t at = runs_.size(); at-- > first + 1;) {
+      if (runs_[at].graph == runs_[first].graph) return runs_[at].last.node;
+    }
+    return runs_[first].last.node;
+  }
 
   std::mutex mutex_;
   std::atomic<uint64_t> count_{0};
+  std::deque<Begun> begun_;
   std::deque<Run> runs_;
 };
 

@@ -141,11 +141,15 @@ class Hub {
   Sampler& sampler() { return sampler_; }
 
   // Asked by scopes (GraphHooks of session/process.h)
-  /// How many graph nodes the calling thread has made; the lead answers for those who follow it.
+  /// How many graphs and nodes the calling thread has made; the lead answers for those who follow
+  /// it.
   static uint64_t captured_count(bool is_lead) noexcept;
   static const std::atomic<uint64_t>& lead_captured_count() noexcept;
-  /// The node that metrics of a scope ride on which was entered when `count` was so; 0: none.
+  /// The node that stands for what was captured since `count` was so; 0: nothing.
   static uint64_t captured_since(bool is_lead, uint64_t count) noexcept;
+  /// The node that metrics of a scope ride on which was entered when `count` was so and the thread
+  /// had made so many launches (base/launch_count.h); 0: they count once.
+  static uint64_t ridden_since(bool is_lead, uint64_t count, uint64_t launches) noexcept;
   /// From now on events tell when `node` or a clone of it ran. False: it is gone.
   static bool ride(uint64_t node) noexcept;
   /// The contexts that graph nodes refer to, and what has become of them in a new epoch.

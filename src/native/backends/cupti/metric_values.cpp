@@ -18,16 +18,22 @@ constexpr double kIntegerLimit = 9.2e18;
 class OwnLaunch {
  public:
   explicit OwnLaunch(ValueId id) : cell_(find_cell()) {
-    if (cell_ != nullptr) cell_->own_value = id;
+    if (cell_ == nullptr) return;
+    cell_->own_value = id;
+    launches_ = cell_->launch_count.load(std::memory_order_relaxed);
   }
   ~OwnLaunch() {
-    if (cell_ != nullptr) cell_->own_value = 0;
+    if (cell_ == nullptr) return;
+    cell_->own_value = 0;
+    const bool is_counted = cell_->launch_count.load(std::memory_order_relaxed) != launches_;
+    if (is_counted) cell_->excuse_last_launch();
   }
   OwnLaunch(const OwnLaunch&) = delete;
   OwnLaunch& operator=(const OwnLaunch&) = delete;
 
  private:
   ThreadCell* cell_;
+  uint64_t launches_ = 0;
 };
 
 /// False: no number of that type.

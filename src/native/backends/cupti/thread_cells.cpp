@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "base/launch_count.h"
+
 namespace proton::cupti {
 
 constinit thread_local ThreadCell* this_cell = nullptr;
@@ -16,6 +18,7 @@ struct CellExit {
   ~CellExit() {
     if (cell == nullptr) return;
     this_cell = nullptr;
+    this_launch_count = &no_launches;
     cell->is_used.store(false, std::memory_order_release);
   }
 };
@@ -43,7 +46,10 @@ ThreadCell* make_cell() noexcept {
                                               std::memory_order_relaxed)) {
     }
   }
+  cell->nodes.clear();
+  cell->launches_before = cell->launch_count.load(std::memory_order_relaxed);
   this_cell = cell;
+  this_launch_count = &cell->launch_count;
   cell_exit.cell = cell;
   return cell;
 }

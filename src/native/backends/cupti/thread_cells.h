@@ -36,11 +36,42 @@ struct alignas(64) ThreadCell {
   const void* starting_node = nullptr;  // the graph node being made
   int starting_type = 0;
   bool is_instantiating = false;
-  uint64_t own_value = 0;  // the metric value whose reading this thread is launching; 0: none
-  std::mutex mutex;        // guards `launches`
+  uint64_t own_value = 0;        // the metric value whose reading this thread is launching; 0: none
+  uint64_t launches_before = 0;  // of threads that had this cell earlier
+  uint64_t excused_launches = 0;  // see LaunchTally
+  uint32_t judged = 0;            // the newest launch that was excused, or cannot be any more
+  uint32_t judged_before = 0;
+  const void* judged_for = nullptr;  // the node whose making excused it
+  std::mutex mutex;                  // guards `launches`
   std::vector<LaunchEvent> launches;
   std::atomic<bool> is_used{true};
   ThreadCell* next = nullptr;
+
+  // By this thread alone
+  /// Its last launch ran nothing of the program's: it is ours, or became a node.
+  void excuse_last_launch(const void* node = nullptr) noexcept {
+    const uint32_t last = last_correlation.load(std::memory_order_relaxed);
+    if (last == judged) return;
+    judged_before = judged;
+    judged = last;
+    judged_for = node;
+    ++excused_launches;
+  }
+  /// The node is a clone: no launch made it.
+  void take_back_excuse(const void* node) noexcept {
+    if (judged_for != node) return;
+    judged = judged_before;
+    judged_for = nullptr;
+    --excused_launches;
+  }
+  /// A graph is made: launches until now are not its nodes.
+  void judge_launches() noexcept {
+    judged = last_correlation.load(std::memory_order_relaxed);
+    judged_for = nullptr;
+  }
+  LaunchTally tally() const noexcept {
+    return {this, launch_count.load(std::memory_order_relaxed), excused_launches};
+  }
 };
 
 /// The calling thread's cell; null: no memory.
