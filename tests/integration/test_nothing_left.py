@@ -17,6 +17,8 @@ import triton.language as tl
 import proton
 import proton.language as pl
 from proton import _native
+from proton.backends.cupti import backend as cupti_backend
+from proton.backends.cupti.departure import Departure
 from proton.backends.instrumentation import backend
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.backends.instrumentation.launches import Launches
@@ -77,8 +79,13 @@ def places() -> dict[str, Any]:
     ids="+".join,
 )
 def test_a_process_whose_sessions_have_ended_is_as_it_was(
-    launches: Any, fake_driver: FakeDriver, backends: tuple[str, ...]
+    launches: Any,
+    fake_driver: FakeDriver,
+    backends: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # as in a process of its own: after many sessions it waits before it lets go
+    monkeypatch.setattr(cupti_backend, "_departure", Departure(_native.Cupti.detach))
     # of tests before this one: while they live, CUPTI must keep the ids of their nodes
     has_graphs = _native.Cupti.is_loaded() and not _native.Cupti.detach()
     finalized = fake_driver.counter("cuptiFinalize")

@@ -16,6 +16,7 @@ from proton import _native, _triton
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.backends.cupti import problems
 from proton.backends.cupti.cubins import TritonCubins
+from proton.backends.cupti.departure import Departure
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
@@ -36,6 +37,7 @@ SURELY_SAMPLED = 1000  # events of which at least one would be met
 TIMES_ONLY = "this profile has times only"
 
 _log = logging.getLogger("proton")
+_departure = Departure(lambda: _native.Cupti.detach())
 
 
 class CuptiBackend:
@@ -142,7 +144,7 @@ class CuptiBackend:
             if self._cubins is not None:
                 self._cubins.stop()
             if threading.main_thread().is_alive():  # else the process ends: why disturb it
-                _native.Cupti.detach()
+                _departure.ask()
 
     def _flush_timer(self, timer: EventTimer, limit_s: float) -> None:
         if left := timer.flush(limit_s):

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from proton import _native, _triton
+from proton.backends.cupti import backend as backend_module
 from proton.backends.cupti.backend import CuptiBackend
+from proton.backends.cupti.departure import Departure
 from proton.backends.cupti.fallback import EventTimer
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
@@ -133,6 +135,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A hub that has loaded its libraries."""
     fake = type("Own", (FakeHub,), {"calls": [], "cubins": []})
     monkeypatch.setattr(_native, "Cupti", fake, raising=False)
+    monkeypatch.setattr(backend_module, "_departure", Departure(lambda: _native.Cupti.detach()))
     return fake
 
 

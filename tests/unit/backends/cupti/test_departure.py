@@ -1,0 +1,115 @@
+"""When CUPTI lets go: at once for the first sessions, then after a while without one."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from proton.backends.cupti.departure import AT_ONCE, LONGEST_S, Departure
+
+
+class Clock:
+    """Stands until it is told otherwise."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Hub:
+    """Counts departures."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.has_gone = threading.Event()
+
+    def let_go(self) -> bool:
+        self.count += 1
+        self.has_gone.set()
+        return True
+
+
+def waiters() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "proton-departure"]
+
+
+def spent(hub: Hub, clock: Clock) -> Departure:
+    """With none left that goes at once."""
+    departure = Departure(hub.let_go, clock=clock)
+    for _ in range(AT_ONCE):
+        departure.ask()
+    hub.has_gone.clear()
+    return departure
+
+
+def test_the_first_go_at_once() -> None:
+    hub = Hub()
+    departure = Departure(hub.let_go, clock=Clock())
+    for number in range(AT_ONCE):
+        departure.ask()
+        assert hub.count == number + 1
+    assert not waiters()
+
+
+def test_a_thousand_sessions_in_a_row_do_not_go_a_thousand_times() -> None:
+    hub, clock = Hub(), Clock()
+    departure = spent(hub, clock)
+    for _ in range(1000):
+        clock.now += 0.005
+        departure.ask()
+    assert hub.count == AT_ONCE
+    assert len(waiters()) == 1
+    departure.end()
+    assert not waiters()
+    assert hub.count == AT_ONCE
+
+
+def test_later_ones_go_when_no_session_came_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.05)
+    hub, clock = Hub(), Clock()
+    departure = spent(hub, clock)
+    departure.ask()
+    assert not hub.has_gone.is_set()
+    clock.now += 0.05
+    assert hub.has_gone.wait(10.0)
+    assert hub.count == AT_ONCE + 1
+    departure.end()
+
+
+def test_a_session_in_between_makes_it_wait_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.2)
+    hub = Hub()
+    departure = Departure(hub.let_go)
+    for _ in range(AT_ONCE):
+        departure.ask()
+    hub.has_gone.clear()
+    departure.ask()
+    time.sleep(0.1)
+    departure.ask()
+    asked = time.monotonic()
+    assert hub.has_gone.wait(10.0)
+    assert time.monotonic() - asked >= 0.19
+    assert hub.count == AT_ONCE + 1
+
+
+def test_the_older_the_program_the_longer_it_waits_up_to_a_limit() -> None:
+    hub, clock = Hub(), Clock()
+    departure = spent(hub, clock)
+    clock.now += 5000
+    departure.ask()
+    assert departure.wait_s() == pytest.approx(100)
+    clock.now += 1e6
+    departure.ask()
+    assert departure.wait_s() == LONGEST_S
+    departure.end()
+
+
+def test_after_the_end_of_the_process_nobody_waits() -> None:
+    hub, clock = Hub(), Clock()
+    departure = spent(hub, clock)
+    departure.end()
+    departure.ask()
+    assert not waiters()
