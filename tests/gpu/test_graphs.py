@@ -123,60 +123,6 @@ def test_metrics_of_captured_scopes_count_once_a_replay(record: Any, torch: Any,
     assert "tokens" not in file.metrics("at_entry")
 
 
-@pytest.mark.parametrize("mode", ["graphs=node", "graphs=graph"])
-def test_a_step_that_also_captures_counts_once(record: Any, torch: Any, mode: str) -> None:
-    x = torch.ones(1024, device="cuda")
-    x.add_(1)
-    torch.cuda.synchronize()
-
-    def work() -> None:
-        graph = torch.cuda.CUDAGraph()
-        for step in range(10):
-            with proton.scope("step", metrics={"tokens": 1000}):
-                if step == 0:
-                    with torch.cuda.graph(graph), proton.scope("layer", metrics={"rows": 3}):
-                        x.add_(1)
-                graph.replay()
-
-    file = record(work, mode=mode).file
-    assert file.metrics("step")["tokens"] == 10000, file.paths()
-    captured = "step/<captured_at>/step"
-    assert "tokens" not in file.metrics(captured), file.metrics(captured)
-    assert file.metrics(f"{captured}/layer")["rows"] == 30, file.metrics(f"{captured}/layer")
-
-
-def test_steps_of_a_compiled_program_count_once_each(record: Any, torch: Any) -> None:
-    """It warms up, captures and replays, forward and backward, within the steps of a loop."""
-    torch._dynamo.reset()
-    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU()).cuda()
-    compiled = torch.compile(model, mode="reduce-overhead")
-    x = torch.ones(8, 64, device="cuda")
-
-    def work() -> None:
-        for _ in range(8):
-            torch.compiler.cudagraph_mark_step_begin()
-            with proton.scope("step", metrics={"tokens": 1000}):
-                with proton.scope("forward", metrics={"rows": 8}):
-                    loss = compiled(x).sum()
-                with proton.scope("backward", metrics={"rows": 16}):
-                    loss.backward()
-            model.zero_grad()  # lets go of what the graphs wrote
-
-    recorded = record(work)
-    file = recorded.file
-    replayed = [path for path, _ in recorded.kernels if "<captured_at>" in path]
-    assert replayed, f"nothing was captured: {file.paths()}"
-    assert file.metrics("step")["tokens"] == 8000
-    assert file.metrics("step/forward")["rows"] == 64
-    assert file.metrics("step/backward")["rows"] == 128
-    elsewhere = [
-        path
-        for path in file.paths()
-        if "<captured_at>" in path and {"tokens", "rows"} & set(file.metrics(path))
-    ]
-    assert not elsewhere, {path: file.metrics(path) for path in elsewhere}
-
-
 def test_launch_metadata_of_a_whole_graph_is_summed_at_every_replay(
     record: Any, torch: Any, kernels: Any
 ) -> None:

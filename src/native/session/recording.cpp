@@ -103,10 +103,11 @@ uint64_t captured_since(uint64_t count) {
 }
 
 /// The graph node that the metrics of a scope ride on; 0: they count once.
-uint64_t node_to_ride(const ScopeEntry& entry) {
+uint64_t node_to_ride(const ThreadState& thread, const ScopeEntry& entry) {
   if (!has_captured_since(entry.captured_nodes)) [[likely]] {
     return 0;
   }
+  if (entry.thread_number != thread.number) return 0;  // entered on another one
   return process.graphs.ridden_since(is_lead(), entry.captured_nodes, entry.launch_count);
 }
 
@@ -287,7 +288,7 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
   const bool has_metrics = !metrics.empty() || entry.has_metrics;
   if (!has_metrics && !is_exit_wanted(entry)) return;
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
-  const uint64_t node = has_metrics ? node_to_ride(entry) : 0;
+  const uint64_t node = has_metrics ? node_to_ride(thread, entry) : 0;
   if (node != 0) [[unlikely]] {
     return record_captured(thread, entry, end_ns, node, metrics);
   }

@@ -1,6 +1,7 @@
 /// Graphs on the fake driver for C++ tests: capture, instantiate, replay.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,27 @@ inline int64_t metric_at(Recording& recording, const std::string& path, const ch
   const proton::CallTree tree = recording.session().snapshot_tree(phase, {});
   const uint32_t row = host::row_of(tree, path);
   return row == 0 ? -1 : std::get<int64_t>(host::metric(tree, row, key));
+}
+
+/// One scope "all" with a metric of 3 around some work.
+inline void in_scope(const std::function<void()>& work, bool is_at_entry = false) {
+  const MetricScope scope("all", "tokens", 3, is_at_entry);
+  work();
+}
+
+/// That metric where the scope was entered, and where its capture was replayed.
+inline int64_t once(Recording& recording) { return metric_at(recording, "all", "tokens"); }
+inline int64_t ridden(Recording& recording) {
+  return metric_at(recording, below("", "all"), "tokens");
+}
+
+/// Two kernels, in a scope of their own with a metric of 10.
+inline void* capture_layer() {
+  return capture([](void* stream) {
+    const MetricScope layer("layer", "tokens", 10);
+    launch("k", 1, stream);
+    launch("k", 1, stream);
+  });
 }
 
 /// All values of a metric on spans of one kind.

@@ -259,3 +259,37 @@ TEST(a_graph_nobody_told_of_is_an_older_one_unless_another_began_meanwhile) {
   log.add(node_id(8, 1), &thread);  // as a conditional body
   CHECK_EQ(log.ridden_since(count, 3, {&thread, 5, 1}), 0);
 }
+
+TEST(a_graph_nobody_told_of_stays_an_older_one_whatever_begins_after_it) {
+  NodeLog log;
+  const int thread = 0, body = 0;
+  const uint64_t before = log.count();
+  log.add(node_id(7, 1), &thread);
+  log.begin(&body, {&thread, 1, 0});
+  log.add(node_id(8, 1), &body);
+  CHECK_EQ(log.ridden_since(before, 0, {&thread, 9, 1}), node_id(7, 1));
+}
+
+TEST(a_scope_rides_on_the_graph_that_was_under_way_though_a_body_comes_first) {
+  NodeLog log;
+  const int thread = 0, graph = 0, body = 0;
+  log.begin(&graph, {&thread, 0, 0});
+  const uint64_t count = log.count();
+  log.begin(&body, {&thread, 0, 0});
+  log.add(node_id(2, 1), &body);
+  log.add(node_id(1, 1), &graph);
+  CHECK_EQ(log.ridden_since(count, 0, {&thread, 9, 1}), node_id(1, 1));
+}
+
+TEST(numbers_of_graphs_that_come_again_are_other_graphs) {
+  NodeLog log;
+  const int thread = 0, graph = 0;
+  log.begin(&graph, {&thread, 0, 0});
+  log.add(node_id(1, 1), &graph);
+  log.forget();
+  log.interrupt();
+  const uint64_t step = log.count();
+  log.begin(&graph, {&thread, 5, 0});
+  log.add(node_id(1, 1), &graph);
+  CHECK_EQ(log.ridden_since(step, 4, {&thread, 6, 1}), 0);
+}

@@ -1,40 +1,17 @@
 // Scopes with metrics that hold a capture, but were entered before it: their metrics count at every
 // replay only if they hold nothing else.
-#include <functional>
-#include <thread>
-
 #include "check.h"
 #include "graphs.h"
 
 using gpu::below;
+using gpu::capture_layer;
+using gpu::in_scope;
 using gpu::instantiate;
 using gpu::metric_at;
 using gpu::MetricScope;
+using gpu::once;
 using gpu::replay;
-
-namespace {
-
-/// One scope with a metric of 3 around some work.
-void in_scope(const std::function<void()>& work, bool is_at_entry = false) {
-  const MetricScope scope("all", "tokens", 3, is_at_entry);
-  work();
-}
-
-int64_t once(gpu::Recording& recording) { return metric_at(recording, "all", "tokens"); }
-int64_t ridden(gpu::Recording& recording) {
-  return metric_at(recording, below("", "all"), "tokens");
-}
-
-/// Two kernels, in a scope of their own with a metric of 10.
-void* capture_layer() {
-  return gpu::capture([](void* stream) {
-    const MetricScope layer("layer", "tokens", 10);
-    gpu::launch("k", 1, stream);
-    gpu::launch("k", 1, stream);
-  });
-}
-
-}  // namespace
+using gpu::ridden;
 
 TEST(a_scope_that_holds_nothing_but_a_capture_counts_at_every_replay) {
   for (const bool is_at_entry : {false, true}) {
@@ -177,40 +154,6 @@ TEST(of_nested_scopes_each_is_judged_by_itself) {
   CHECK_EQ(metric_at(recording, below("", "step/build/layer"), "tokens"), 30);
 }
 
-TEST(a_capture_that_another_thread_begins_for_a_scope_counts_once) {
-  gpu::begin();
-  gpu::Recording recording;
-  in_scope([] {  // as autograd's threads do for compiled programs: they capture, then replay
-    std::thread([] {
-      void* stream = FAKE(fake_stream_create)();
-      FAKE(fake_capture_begin)(stream);
-      gpu::launch("k", 1, stream);
-      replay(instantiate(FAKE(fake_capture_end)(stream)), 4);
-    }).join();
-  });
-  CHECK_EQ(once(recording), 3);
-  CHECK_EQ(recording.rows(), (gpu::Rows{{below("all", "all/k"), {4, 4}}}));
-  CHECK_EQ(metric_at(recording, below("all", "all"), "tokens"), -1);
-}
-
-TEST(scopes_of_every_thread_are_judged_by_its_own_launches) {
-  gpu::begin();
-  gpu::Recording recording;
-  for (int round = 0; round < 3; ++round) {  // later threads take over what earlier ones counted
-    void* exec = nullptr;
-    std::thread([&] {
-      in_scope([&] { exec = instantiate(gpu::capture_in("layer")); });
-      in_scope([&] {
-        gpu::launch("eager");
-        instantiate(gpu::capture_in("layer"));
-      });
-    }).join();
-    replay(exec);
-  }
-  CHECK_EQ(ridden(recording), 9);
-  CHECK_EQ(once(recording), 9);
-}
-
 TEST(in_a_trace_a_span_that_is_not_captured_keeps_its_metrics) {
   for (const bool is_at_entry : {false, true}) {
     gpu::begin();
@@ -239,4 +182,41 @@ TEST(graph_level_counts_a_scope_beside_eager_work_once) {
   CHECK_EQ(once(recording), 3);
   CHECK_EQ(ridden(recording), -1);
   CHECK_EQ(metric_at(recording, below("", "all/layer"), "tokens"), 40);
+}
+
+TEST(a_scope_left_during_the_capture_is_judged_as_one_around_it) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* stream = FAKE(fake_stream_create)();
+  const auto capture_half = [&] {
+    FAKE(fake_capture_begin)(stream);
+    gpu::launch("k", 1, stream);
+  };
+  const auto capture_rest = [&] {
+    gpu::launch("k", 1, stream);
+    return instantiate(FAKE(fake_capture_end)(stream));
+  };
+  in_scope(capture_half);
+  replay(capture_rest(), 2);
+  CHECK_EQ(ridden(recording), 6);
+  CHECK_EQ(once(recording), -1);
+  in_scope([&] {
+    gpu::launch("eager");
+    capture_half();
+  });
+  replay(capture_rest(), 5);
+  CHECK_EQ(ridden(recording), 6);
+  CHECK_EQ(once(recording), 3);
+}
+
+TEST(a_scope_that_holds_two_captures_counts_once) {
+  gpu::begin();
+  gpu::Recording recording;
+  void* execs[2] = {};
+  in_scope([&] {
+    for (void*& exec : execs) exec = instantiate(capture_layer());
+  });
+  for (void* exec : execs) replay(exec, 2);
+  CHECK_EQ(once(recording), 3);
+  CHECK_EQ(ridden(recording), -1);
 }

@@ -190,24 +190,40 @@ void Hub::on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {
   nodes_.remove_graph(id);
 }
 
+namespace {
+
+/// Set in counts of a thread's own log, which say nothing of the lead's: threads become the lead.
+constexpr uint64_t kOwnLog = uint64_t{1} << 62;
+
+/// The log that `count` is of, if it is the one to ask now; takes the mark off. Null: it is not.
+NodeLog* log_since(bool is_lead, uint64_t& count) noexcept {
+  const bool is_own = (count & kOwnLog) != 0;
+  if (is_own == is_lead) return nullptr;
+  count &= ~kOwnLog;
+  if (is_lead) return &lead_nodes();
+  return this_cell == nullptr ? nullptr : &this_cell->nodes;
+}
+
+}  // namespace
+
 uint64_t Hub::captured_count(bool is_lead) noexcept {
   if (is_lead) return lead_nodes().count();
-  return this_cell == nullptr ? 0 : this_cell->nodes.count();
+  return kOwnLog | (this_cell == nullptr ? 0 : this_cell->nodes.count());
 }
 
 const std::atomic<uint64_t>& Hub::lead_captured_count() noexcept { return lead_nodes().counter(); }
 
 uint64_t Hub::captured_since(bool is_lead, uint64_t count) noexcept {
-  if (is_lead) return lead_nodes().last_since(count);
-  return this_cell == nullptr ? 0 : this_cell->nodes.last_since(count);
+  NodeLog* log = log_since(is_lead, count);
+  return log == nullptr ? 0 : log->last_since(count);
 }
 
 uint64_t Hub::ridden_since(bool is_lead, uint64_t count, uint64_t launches) noexcept {
   const ThreadCell* cell = find_cell();
-  if (cell == nullptr) return 0;
+  NodeLog* log = log_since(is_lead, count);
+  if (cell == nullptr || log == nullptr) return 0;
   // 0: it had launched nothing.
-  launches = std::max(launches, cell->launches_before);
-  return (is_lead ? lead_nodes() : this_cell->nodes).ridden_since(count, launches, cell->tally());
+  return log->ridden_since(count, std::max(launches, cell->launches_before), cell->tally());
 }
 
 bool Hub::ride(uint64_t node) noexcept {

@@ -9,7 +9,6 @@
 #include <deque>
 #include <mutex>
 #include <new>
-#include <optional>
 
 namespace proton::cupti {
 
@@ -34,14 +33,23 @@ class NodeLog {
     count_.store(count() + 1, std::memory_order_relaxed);
   }
 
+  /// For a while nobody told what was made and launched: until now.
+  void interrupt() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!begun_.empty() && begun_.back().graph == nullptr) begun_.pop_back();
+    }
+    begin(nullptr, {nullptr, 0, 0});
+  }
+
   /// `graph` is the handle that `begin` was given.
   void add(uint64_t node, const void* graph = nullptr) {
     std::lock_guard lock(mutex_);
     const auto number = static_cast<uint32_t>(node >> 32);
     if (runs_.empty() || runs_.back().graph != number) {
-      const std::optional<uint64_t> begun = begun_at(number, graph);
+      const Origin origin = origin_of(number, graph);
       if (runs_.size() >= kLimit) runs_.pop_front();
-      runs_.push_back({number, begun, 0, {}, {}});
+      runs_.push_back({number, origin, 0, {}, {}});
     }
     Run& run = runs_.back();
     ++run.size;
@@ -68,24 +76,18 @@ class NodeLog {
     return first == runs_.size() ? 0 : last_of(first);
   }
 
-  /// The same for a scope's metrics, which count at every replay if the graph was begun before the
-  /// scope was entered, or if the scope holds nothing else. That was when `count` was so, and its
-  /// thread had made so many launches; `now` is of the thread that leaves it.
+  /// The same for a scope's metrics, which count at every replay if the thread had begun the graph
+  /// before it entered the scope, or if the scope holds nothing else. That was when `count` was so,
+  /// and its thread had made so many launches; `now` is of the thread that leaves it.
   uint64_t ridden_since(uint64_t count, uint64_t launches, const LaunchTally& now) {
     std::lock_guard lock(mutex_);
     const size_t first = first_since(count);
-    if (first == runs_.size()) return 0;
-    const auto begun = std::find_if(begun_.begin(), begun_.end(),
-                                    [&](const Begun& one) { return one.at >= count; });
-    // Nobody told of the graph: it is an older one, or part of one that began meanwhile.
-    const bool was_under_way =
-        runs_[first].begun ? *runs_[first].begun < count : begun == begun_.end();
-    if (was_under_way) return last_of(first);
-    if (begun == begun_.end()) return 0;
-    const LaunchTally& then = begun->tally;
-    const bool is_alone = then.thread == now.thread && then.launches == launches &&
-                          now.launches - then.launches == now.excused - then.excused;
-    return is_alone ? last_of(first) : 0;
+    for (size_t at = first; at < runs_.size(); ++at) {
+      const Origin& origin = runs_[at].origin;
+      const bool is_ours = origin.thread == nullptr || origin.thread == now.thread;
+      if (is_ours && origin.begun <= count) return last_of(at);
+    }
+    return is_alone(first, count, launches, now) ? last_of(first) : 0;
   }
 
   /// For a new thread.
@@ -96,15 +98,26 @@ class NodeLog {
     runs_.clear();
   }
 
+  /// The ids of graphs may start anew.
+  void forget() noexcept {
+    std::lock_guard lock(mutex_);
+    begun_.clear();
+    runs_.clear();
+  }
+
   void reset_after_fork() { new (&mutex_) std::mutex; }
 
  private:
   static constexpr size_t kLimit = 64;
 
   struct Begun {
-    const void* graph;
-    uint64_t at;  // the count then
+    const void* graph;  // null: nobody told for a while
+    uint64_t at;        // the count then
     LaunchTally tally;
+  };
+  struct Origin {
+    uint64_t begun = 0;            // the count when the graph had been made, or later
+    const void* thread = nullptr;  // that made it; null: nobody told
   };
   struct Made {
     uint64_t node = 0;
@@ -113,20 +126,36 @@ class NodeLog {
   /// Nodes of one graph, made one after the other.
   struct Run {
     uint32_t graph;
-    std::optional<uint64_t> begun;  // the count when the graph was; none: nobody told
+    Origin origin;
     uint64_t size;
     Made last;
     Made before;  // the one before the last
   };
 
-  std::optional<uint64_t> begun_at(uint32_t number, const void* graph) const {
+  Origin origin_of(uint32_t number, const void* graph) const {
     for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-      if (run->graph == number) return run->begun;
+      if (run->graph == number) return run->origin;
     }
     for (auto one = begun_.rbegin(); one != begun_.rend(); ++one) {  // handles come again
-      if (one->graph == graph) return one->at;
+      if (one->graph == graph) return {one->at + 1, one->tally.thread};
     }
-    return std::nullopt;
+    // Nobody told of it: it is an older one, or part of the newest.
+    return {begun_.empty() ? 0 : begun_.back().at + 1, nullptr};
+  }
+
+  /// Whether one graph is all that was made and launched.
+  bool is_alone(size_t first, uint64_t count, uint64_t launches, const LaunchTally& now) const {
+    const auto is_other = [&](const Run& run) { return run.graph != runs_[first].graph; };
+    if (first == runs_.size()) return false;
+    if (std::any_of(runs_.begin() + static_cast<ptrdiff_t>(first), runs_.end(), is_other)) {
+      return false;
+    }
+    const auto begun = std::find_if(begun_.begin(), begun_.end(),
+                                    [&](const Begun& one) { return one.at >= count; });
+    if (begun == begun_.end()) return false;
+    const LaunchTally& then = begun->tally;
+    return then.thread == now.thread && then.launches == launches &&
+           now.launches - then.launches == now.excused - then.excused;
   }
 
   /// The first run that has nodes made since; runs_.size(): none.

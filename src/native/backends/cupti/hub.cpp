@@ -361,6 +361,9 @@ void Hub::abandon() noexcept {
   new (&sampler_) Sampler(library_, kSamplerHooks);  // its threads are not here, its locks may be
   cubin::ModuleStore::get().reset_after_fork();
   lead_nodes().reset_after_fork();
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    cell->nodes.reset_after_fork();
+  }
   captures_.store(0);
   sinks_.clear();
   is_forked_ = is_loaded();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cupti/hub.h"
+#include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -101,6 +102,7 @@ void Hub::enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& w
 
 void Hub::enable_launches(bool is_wanted) {
   if (is_wanted == sees_launches_) return;
+  if (is_wanted) interrupt_logs();
   for (const uint32_t cbid : kLaunchCallbacks) {
     const Result result =
         library_.enable_callback(is_wanted ? 1 : 0, subscriber_, kDriverDomain, cbid);

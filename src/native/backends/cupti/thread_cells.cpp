@@ -81,9 +81,18 @@ uint32_t oldest_correlation(uint32_t generation) noexcept {
 void forget_correlations() noexcept {
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
     cell->last_correlation.store(0, std::memory_order_relaxed);
+    cell->nodes.forget();
     std::lock_guard lock(cell->mutex);
     cell->launches.clear();
   }
+  lead_nodes().forget();
+}
+
+void interrupt_logs() {
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    cell->nodes.interrupt();
+  }
+  lead_nodes().interrupt();
 }
 
 void forget_old_correlations(uint32_t newest, uint64_t distance) noexcept {

@@ -96,9 +96,11 @@ inline uint32_t last_launch() noexcept {
   return this_cell == nullptr ? 0 : this_cell->last_correlation.load(std::memory_order_relaxed);
 }
 
-/// Ids start anew, and calls that were noted under old ones are nobody's; nobody may be launching
-/// under callbacks.
+/// Ids start anew, those of graphs too, and calls that were noted under old ones are nobody's;
+/// nobody may be launching under callbacks.
 void forget_correlations() noexcept;
+/// For a while nobody told of launches and graphs.
+void interrupt_logs();
 /// Those that lie `distance` launches or more behind `newest`, of threads that have launched
 /// nothing since: once ids have wrapped around they would seem newer than all others.
 void forget_old_correlations(uint32_t newest, uint64_t distance) noexcept;
