@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 import proton
+from proton import _native
 from proton.backends.instrumentation import backend
 from proton.errors import UsageError
 from proton.inkernel import instrument
+from proton.runtime.session import find
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.recorded_softmax import launch_softmax, read
 
@@ -218,3 +220,33 @@ def test_kernels_are_plain_while_no_session_is_active(launches: Any, monkeypatch
     proton.finalize()
     launched = [read(name)[1][0]["launches"] for name in ("run.hatchet", "other.hatchet")]
     assert launched == [2, 2]
+
+
+def test_memory_of_launches_that_sessions_ended_under_comes_back(
+    launches: Any, fake_driver: FakeDriver
+) -> None:
+    """Each such session once kept its blocks, until the pool was full and nothing was read."""
+    pool_bytes = [_bytes_after_a_session()]  # those of graphs that other tests have captured
+    for _ in range(12):
+        session = proton.start("run", backend="instrumentation")
+        assert session is not None
+        assert _native.InKernel.flush(LIMIT_S), "what the session before has left has ended"
+        find(session).flush_limit_s = 0.01
+        fake_driver.option("hold", 1)
+        with proton.scope("layer"):
+            for _ in range(4):
+                launch_softmax()
+        proton.finalize(session)
+        pool_bytes.append(_native.InKernel.stats()["pool_bytes"])
+        fake_driver.option("hold", 0)
+    assert max(pool_bytes) <= pool_bytes[2], "of the launches under way, and of those before them"
+    assert _bytes_after_a_session() == pool_bytes[0]
+    assert read("alone.hatchet")[1][0]["launches"] == 1
+
+
+def _bytes_after_a_session() -> int:
+    """What the pool has after one whose only launch was waited for."""
+    session = proton.start("alone", backend="instrumentation")
+    launch_softmax()
+    proton.finalize(session)
+    return _native.InKernel.stats()["pool_bytes"]

@@ -132,7 +132,8 @@ void Options::reset() {
                          &hardware_samples,
                          &drop_samples,
                          &non_user_samples,
-                         &memory_bytes}) {
+                         &memory_bytes,
+                         &free_delay_ns}) {
     option->store(0);
   }
   device_count.store(1);
@@ -170,6 +171,7 @@ Option* Options::find(const std::string& name) {
       {"drop_samples", &drop_samples},
       {"non_user_samples", &non_user_samples},
       {"memory_bytes", &memory_bytes},
+      {"free_delay_ns", &free_delay_ns},
   };
   const auto found = named.find(name);
   return found == named.end() ? nullptr : found->second;

@@ -55,7 +55,7 @@ struct Options {
       gpu_skew_ns, hold, per_thread_buffers, reverse_records, reverse_buffers, manual_worker,
       scribble, queue_limit, drop_next, silent_nodes, flush_delay_ns, completion_delay_ns,
       launch_delay_ns, switch_delay_ns, late_samples, zero_reasons, hardware_samples, drop_samples,
-      non_user_samples, memory_bytes;
+      non_user_samples, memory_bytes, free_delay_ns;
   Options() { reset(); }
   void reset();
   Option* find(const std::string& name);
@@ -220,6 +220,8 @@ void violate(const std::string& text) noexcept;
 uint64_t cupti_now();
 uint64_t gpu_now();
 void sleep_ns(int64_t ns);
+/// Events of a context that is no more are nobody's to destroy.
+void lose_events(const Context& context);
 
 // Callbacks
 inline bool is_enabled(int domain, uint32_t cbid) {

@@ -113,6 +113,7 @@ uint32_t fake_sampling_period(void* context);
 ///   hardware_samples      so many fit into the hardware's buffer, then none until a start
 ///   drop_samples          so many (instruction, reason) counts are dropped
 ///   memory_bytes          the most that one allocation may have
+///   free_delay_ns         that freeing memory waits for the device
 ///   non_user_samples      that each launch adds for kernels that are not the program's
 /// 0, or -1 for an option there is not.
 int fake_set_option(const char* name, int64_t value);

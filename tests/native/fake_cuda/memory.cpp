@@ -130,6 +130,7 @@ FAKE_EXPORT(cuMemAlloc_v2, void** memory, size_t bytes) {
 
 FAKE_EXPORT(cuMemFree_v2, void* memory) {
   FAKE_ENTER(cuMemFree_v2);
+  sleep_ns(state().options.free_delay_ns.load());
   return free_memory(memory);
 }
 

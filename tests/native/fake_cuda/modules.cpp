@@ -196,6 +196,7 @@ FAKE_EXPORT(cuCtxGetId, void* context, unsigned long long* id) {
   FAKE_ENTER(cuCtxGetId);
   const Context* asked = context == nullptr ? local().context : static_cast<Context*>(context);
   if (asked == nullptr) return kCudaInvalidContext;
+  if (asked->is_destroyed.load()) return kCudaContextIsDestroyed;
   *id = asked->id;
   return 0;
 }

@@ -36,6 +36,7 @@ void destroy(Context& context) {
   expect_unsampled(context);
   complete_all();
   context.is_destroyed.store(true);
+  lose_events(context);
 }
 
 void record_kernel(const Work& work, Stream& stream, uint32_t correlation, uint64_t node_id,

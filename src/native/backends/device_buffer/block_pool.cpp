@@ -105,16 +105,8 @@ std::unique_ptr<Block> BlockPool::allocate(size_t bytes, bool is_host, CudaResul
   return result == kCudaSuccess ? std::move(block) : nullptr;
 }
 
-void BlockPool::release(Block& block) {
-  if (block.host != nullptr) {
-    driver_.free_host(block.host);
-  } else {
-    driver_.free(block.address);
-  }
-}
-
-bool BlockPool::clear() {
-  const RelaxedCapture relaxed(driver_);
+std::vector<Block> BlockPool::take_unused() {
+  std::vector<Block> unused;
   for (const Block* block : free_) ++slabs_[block->slab].free_blocks;
   const auto is_unused = [&](const Block& block) {
     const Slab& slab = slabs_[block.slab];
@@ -124,14 +116,25 @@ bool BlockPool::clear() {
   std::erase_if(blocks_, [&](const auto& block) { return is_unused(*block); });
   for (Slab& slab : slabs_) {
     if (slab.blocks != 0 && slab.free_blocks == slab.blocks) {
-      release(slab.memory);
+      unused.push_back(slab.memory);
       size_bytes_ -= slab.memory.size_bytes;
       slab.blocks = 0;
     }
     slab.free_blocks = 0;
   }
   if (blocks_.empty()) slabs_.clear();
-  return blocks_.empty();
+  return unused;
+}
+
+void BlockPool::release(const Driver& driver, std::span<const Block> memory) {
+  const RelaxedCapture relaxed(driver);
+  for (const Block& block : memory) {
+    if (block.host != nullptr) {
+      driver.free_host(block.host);
+    } else {
+      driver.free(block.address);
+    }
+  }
 }
 
 }  // namespace proton::device_buffer

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/device_buffer/driver.h"
@@ -37,8 +38,10 @@ class BlockPool {
   /// A block that others may write to at the same time, and that nobody reads; null: no memory. It
   /// stays as long as the context: a launch may be about to use it, or a graph at each replay.
   Block* scrap(size_t bytes, CudaResult& result);
-  /// Frees what is not in use, scraps not included. False: some is.
-  bool clear();
+  /// Memory none of which is in use, scraps not included; the pool has it no more. To be released
+  /// without a lock that launching threads need: the driver may wait for the device.
+  std::vector<Block> take_unused();
+  static void release(const Driver& driver, std::span<const Block> memory);
   size_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -53,7 +56,6 @@ class BlockPool {
   bool add_slab(size_t block_bytes, bool is_host, bool is_kept, CudaResult& result);
   size_t blocks_to_add(size_t block_bytes) const;
   std::unique_ptr<Block> allocate(size_t bytes, bool is_host, CudaResult& result);
-  void release(Block& block);
 
   const Driver& driver_;
   const size_t most_bytes_;

@@ -65,6 +65,7 @@ struct Header {
 };
 constexpr uint32_t kHeaderBytes = 64;
 constexpr uint32_t kMagic = 0x50524F54;
+constexpr uint32_t kHostIsDead = ~0u;  // drained bytes: the host is waited for no more
 static_assert(sizeof(Header) == kHeaderBytes);
 static_assert(offsetof(Header, start_time_ns) == 24 && offsetof(Header, end_time_ns) == 40 &&
               offsetof(Header, mailbox_written_bytes) == 56);

@@ -52,11 +52,21 @@ void Recorder::start(EventSink& sink, SinkOptions options) {
   target->sink = &sink;
   target->options = std::move(options);
   targets_.push_back(std::move(target));
+  if (targets_.size() == 1) told_.clear();
+  is_stopping_ = false;  // a thread that is about to end goes on
   if (is_running_) return;
-  told_.clear();
-  is_stopping_ = false;
+  // Launches that an earlier session ended under: where their context has gone, so have they.
+  std::erase_if(queue_, [&](const LaunchPointer& launch) { return has_gone(*launch->state); });
+  stats_.in_flight = queue_.size();
+  if (thread_.joinable()) thread_.detach();  // it has ended, and who stopped it was not so fast
   thread_ = std::thread([this] { run(); });
   is_running_ = true;
+}
+
+/// Whether the context is no more, or another one is in its place.
+bool Recorder::has_gone(const ContextState& state) const {
+  unsigned long long id = 0;
+  return driver_.context_id(state.context, &id) != kCudaSuccess || id != state.id;
 }
 
 bool Recorder::has(const EventSink& sink) {
@@ -75,6 +85,7 @@ void Recorder::stop(EventSink& sink) {
     target = *found;
     targets_.erase(found);
     is_last = targets_.empty();
+    if (is_last) ++era_;
   }
   {
     std::lock_guard telling(target->mutex);
@@ -123,8 +134,13 @@ uint64_t Recorder::lane_of(ContextState& state, CudaStream stream) {
 
 DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stream,
                                  bool in_host_memory) {
-  std::lock_guard lock(mutex_);
-  give_up();  // an earlier one: its launch failed, or nobody was told of it
+  static thread_local const ThreadEnd thread_end;
+  std::unique_lock lock(mutex_);
+  give_up();               // an earlier one: its launch failed, or nobody was told of it
+  if (targets_.empty()) {  // the last session has ended since this was asked
+    lock.unlock();
+    return allocate_scrap(bytes, alignment);
+  }
   ContextState& state = current_state();
   int capturing = 0;
   if (driver_.is_capturing(stream, &capturing) != kCudaSuccess) capturing = 0;
@@ -150,16 +166,30 @@ DeviceAddress Recorder::allocate(size_t bytes, size_t alignment, CudaStream stre
   pending.is_captured = capturing != 0;
   pending.era = era_;
   // A graph zeroes its buffer at every replay; other buffers are zeroed when they have been read.
-  if (pending.is_captured || !pending.block->is_zero) prepare(pending);
+  if (pending.is_captured || !pending.block->is_zero) {
+    if (const CudaResult failed = prepare(pending); failed != kCudaSuccess) {
+      if (!pending.is_scrap) state.pool.give_back(pending.block);  // nothing uses it
+      driver_.check(failed, "cuMemsetD8Async");
+    }
+  }
   pending.block->is_zero = false;
   pending.start_ns = now_ns();
   pending_ = pending;
   return pending.address;
 }
 
+/// Asks the driver nothing: it may be on its way out, too.
+Recorder::ThreadEnd::~ThreadEnd() {
+  const Pending pending = std::exchange(pending_, {});
+  if (pending.block == nullptr || pending.is_scrap || pending.is_captured) return;
+  Recorder& recorder = get();
+  std::lock_guard lock(recorder.mutex_);
+  recorder.left_behind_.push_back(pending);
+}
+
 /// Puts in front of the launch what zeroes its memory and, in a graph, counts its replays. The
 /// count comes first: a kernel may be one that begins before the kernel in front of it has ended.
-void Recorder::prepare(Pending& pending) {
+CudaResult Recorder::prepare(Pending& pending) {
   const bool was_ours = disown_(true);
   CudaResult result = kCudaSuccess;
   if (pending.is_captured) {
@@ -172,7 +202,7 @@ void Recorder::prepare(Pending& pending) {
   result = pending.is_scrap ? kCudaSuccess
                             : driver_.set_bytes(pending.address, 0, pending.bytes, pending.stream);
   disown_(was_ours);
-  driver_.check(result, "cuMemsetD8Async");
+  return result;
 }
 
 std::vector<Recorder::Destination> Recorder::destinations() {
@@ -204,13 +234,18 @@ void Recorder::launched(uint32_t kernel, uint64_t note) {
   std::lock_guard lock(mutex_);
   const Pending pending = pending_;
   pending_ = {};
-  if (pending.era != era_ || kernel >= kernels_.size()) return;
+  if (kernel >= kernels_.size()) return;
   const RecordingKernel* const known = kernels_[kernel].get();
   auto launch = make_launch(pending);
   launch->kernel_number = kernel;
   launch->kernel = known;
   launch->note = note;
   launch->grid_ctas = pending.bytes / std::max<uint32_t>(known->scratch_bytes, 1);
+  if (pending.era != era_) {  // its session has ended meanwhile
+    let_go(*launch);
+    if (!pending.is_scrap && !pending.is_captured) queue(std::move(launch));
+    return;
+  }
   launch->destinations = destinations();
   launch->is_scrap = pending.is_scrap;
   const bool is_counted = pending.replay_counter != ReplayCounters::kNone;
@@ -228,7 +263,7 @@ void Recorder::launched(uint32_t kernel, uint64_t note) {
     return;
   }
   ++stats_.launches;
-  if (launch->destinations.empty()) launch->kernel = nullptr;  // nobody wants to know
+  if (launch->destinations.empty()) let_go(*launch);
   queue(std::move(launch));
 }
 
@@ -245,12 +280,14 @@ void Recorder::unread() {
 /// Has the memory back once the stream has got there, unread: whether it was used is not known.
 void Recorder::give_up() {
   const Pending pending = std::exchange(pending_, {});
-  if (pending.block == nullptr || pending.era != era_) return;
-  for (const TargetPointer& target : targets_) {
-    // Whoever stops leaves `targets_` first: the sink is still there.
-    if (target->options.is_active()) target->sink->on_loss(losses::kDroppedBuffers, 1);
+  if (pending.block == nullptr) return;
+  if (pending.era == era_) {
+    for (const TargetPointer& target : targets_) {
+      // Whoever stops leaves `targets_` first: the sink is still there.
+      if (target->options.is_active()) target->sink->on_loss(losses::kDroppedBuffers, 1);
+    }
+    ++stats_.dropped;
   }
-  ++stats_.dropped;
   if (!pending.is_scrap && !pending.is_captured) queue(make_launch(pending));
 }
 

@@ -130,9 +130,12 @@ class Recorder {
   /// What the recorder has in a CUDA context. Never freed: the context may come again.
   struct ContextState {
     ContextState(const Driver& driver, CudaContext context, int device, size_t most_bytes)
-        : context(context), device(device), pool(driver, most_bytes), replays(driver) {}
+        : context(context), device(device), pool(driver, most_bytes), replays(driver) {
+      driver.context_id(context, &id);
+    }
 
     const CudaContext context;
+    unsigned long long id = 0;  // the driver's, which no other context ever has
     const int device;
     BlockPool pool;                   // with mutex_
     ReplayCounters replays;           // with mutex_
@@ -155,7 +158,7 @@ class Recorder {
     int phase;
   };
 
-  /// A launch whose buffer is to be read; a captured one stays for all replays.
+  /// A launch whose buffer is to be read, or is to come back; a captured one stays for all replays.
   struct Launch {
     uint64_t number = 0;
     ContextState* state = nullptr;
@@ -163,7 +166,7 @@ class Recorder {
     DeviceAddress address = 0;
     size_t bytes = 0;
     uint32_t kernel_number = 0;
-    const RecordingKernel* kernel = nullptr;  // null: nobody said which, and it is not read
+    const RecordingKernel* kernel = nullptr;  // null: nobody said which, or wants it to be read
     uint64_t grid_ctas = 0;
     uint64_t note = 0;
     CudaStream stream = nullptr;
@@ -202,6 +205,10 @@ class Recorder {
     bool is_scrap = false;
   };
   static thread_local Pending pending_;
+  /// Of a thread that was given a buffer: says so when the thread ends without telling of a launch.
+  struct ThreadEnd {
+    ~ThreadEnd();
+  };
   static thread_local const EventSink* only_;
 
   // Launching threads
@@ -209,15 +216,20 @@ class Recorder {
   CudaContext current_context();
   std::vector<Destination> destinations();
   LaunchPointer make_launch(const Pending& pending);
-  void prepare(Pending& pending);
+  CudaResult prepare(Pending& pending);
   void queue(LaunchPointer launch);
   void give_up();
+  static void let_go(Launch& launch);
+  bool has_gone(const ContextState& state) const;
   CudaResult record_event(Launch& launch);
   static uint64_t lane_of(ContextState& state, CudaStream stream);
   void note_problem(const std::string& text);
 
   // The thread, in recorder_{thread,reading,graphs,report}.cpp
   void run();
+  void follow(std::vector<LaunchPointer>& waiting);
+  void wind_down(std::vector<LaunchPointer>& waiting);
+  std::vector<LaunchPointer> take_left_behind();
   void stop_thread();
   bool take_finished(std::vector<LaunchPointer>& waiting, std::vector<LaunchPointer>& finished);
   size_t count_ended(std::span<const LaunchPointer* const> launches);
@@ -247,6 +259,7 @@ class Recorder {
   static void book_replays(const Launch& launch, uint64_t replays);
   static SumKey key_of(const Launch& launch, const Destination& destination);
   void free_memory();
+  void free_memory_of(ContextState& state);
   void make_current(ContextState& state);
 
   Driver driver_;
@@ -262,11 +275,12 @@ class Recorder {
   std::vector<std::unique_ptr<ContextState>> states_;
   std::deque<LaunchPointer> queue_;
   std::vector<LaunchPointer> captured_;
-  uint64_t launched_ = 0;         // numbers given
-  uint64_t oldest_ = UINT64_MAX;  // number that the thread is still busy with
-  uint64_t graphs_asked_ = 0;     // to read graphs' buffers; counts up
+  std::vector<Pending> left_behind_;  // by threads that have ended
+  uint64_t launched_ = 0;             // numbers given
+  uint64_t oldest_ = UINT64_MAX;      // number that the thread is still busy with
+  uint64_t graphs_asked_ = 0;         // to read graphs' buffers; counts up
   uint64_t graphs_read_ = 0;
-  uint64_t era_ = 1;  // buffers of an earlier one are void
+  uint64_t era_ = 1;  // ends with the last session; buffers of an earlier one are not read
   bool is_running_ = false;
   bool is_stopping_ = false;
   bool is_waiting_ = false;  // the thread, until somebody wakes it up

@@ -191,6 +191,7 @@ void Recorder::keep(const Launch& launch) {
 }
 
 void Recorder::drop(const Launch& launch, CudaResult result) {
+  if (launch.kernel == nullptr) return;  // nobody was to know of it
   for (const Destination& each : launch.destinations) {
     const std::lock_guard telling(each.target->mutex);
     if (each.target->sink == nullptr) continue;

@@ -2,6 +2,8 @@
 // meanwhile.
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <utility>
 
 #include "backends/device_buffer/recorder.h"
 #include "base/clock.h"
@@ -17,8 +19,8 @@ constexpr int64_t kCloseEveryNs = 200'000'000;
 constexpr int64_t kAwakeNs = 20'000'000;
 constexpr int64_t kMailboxTurnNs = 50'000;
 constexpr int64_t kStopLimitNs = 2'000'000'000;
+constexpr int64_t kLastLooksNs = 100'000'000;
 constexpr size_t kMostDrainedBytes = size_t{256} << 20;  // of one launch
-constexpr uint32_t kHostIsDead = ~0u;
 
 /// How often launches are looked at. Whoever asks the driver slows down who launches meanwhile, and
 /// waking a thread up takes longer than all else that a launch costs us: crowds are looked at once
@@ -55,9 +57,28 @@ void Recorder::run() {
   int relaxed = 2;  // for good: others may be capturing whenever we look at an event
   driver_.exchange_capture_mode(&relaxed);
   current_ = nullptr;
-  std::vector<LaunchPointer> waiting;  // in the order they were launched
+  while (true) {
+    std::vector<LaunchPointer> waiting;  // in the order they were launched
+    follow(waiting);
+    wind_down(waiting);
+    free_memory();
+    std::lock_guard lock(mutex_);
+    // In front of what was launched since, where a session has begun meanwhile.
+    queue_.insert(queue_.begin(), std::make_move_iterator(waiting.begin()),
+                  std::make_move_iterator(waiting.end()));
+    stats_.in_flight = queue_.size();
+    oldest_ = UINT64_MAX;
+    is_stopping_ = false;
+    is_running_ = !targets_.empty();
+    settled_.notify_all();
+    if (!is_running_) return;
+  }
+}
+
+/// Until the last session ends; `waiting` is what is under way then.
+void Recorder::follow(std::vector<LaunchPointer>& waiting) {
   Pace pace;
-  bool is_zeroing = false;
+  bool is_zeroing = !zeroing_.empty();
   while (true) {
     uint64_t graphs;
     {
@@ -80,7 +101,7 @@ void Recorder::run() {
         queue_.pop_front();
       }
       oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
-      if (is_stopping_) break;
+      if (is_stopping_) return;
       graphs = graphs_asked_;
     }
     std::vector<LaunchPointer> finished;
@@ -103,22 +124,63 @@ void Recorder::run() {
       wake_.wait_for(lock, std::chrono::nanoseconds(rest_ns));
     }
   }
-  waiting.clear();
-  free_memory();
-  std::lock_guard lock(mutex_);
-  is_running_ = false;
-  settled_.notify_all();
+}
+
+/// Nobody reads what is under way when the last session ends. Its memory comes back when it has
+/// ended: mostly now, else when the next session has begun.
+void Recorder::wind_down(std::vector<LaunchPointer>& waiting) {
+  for (const LaunchPointer& launch : waiting) let_go(*launch);
+  read(take_left_behind());
+  const int64_t until_ns = now_ns() + kLastLooksNs;
+  for (int64_t poll_ns = kShortestPollNs;; poll_ns = std::min(2 * poll_ns, kLongestPollNs)) {
+    std::vector<LaunchPointer> finished;
+    take_finished(waiting, finished);
+    read(std::move(finished));
+    const bool is_zeroing = poll_zeroing();
+    if ((waiting.empty() && !is_zeroing) || now_ns() > until_ns) return;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(poll_ns));
+  }
+}
+
+/// Launches, if they were made, of threads that have ended since. Their streams may have, too: all
+/// work of the context is waited for.
+std::vector<Recorder::LaunchPointer> Recorder::take_left_behind() {
+  std::vector<Pending> left;
+  {
+    std::lock_guard lock(mutex_);
+    left.swap(left_behind_);
+    std::erase_if(left, [&](const Pending& each) { return has_gone(*each.state); });
+  }
+  std::vector<LaunchPointer> launches;
+  for (const Pending& each : left) {
+    make_current(*each.state);
+    auto launch = make_launch(each);
+    const bool has_ended =
+        driver_.synchronize_context() == kCudaSuccess &&
+        driver_.create_event(&launch->event, kEventDisableTiming) == kCudaSuccess;
+    std::lock_guard lock(mutex_);
+    if (has_ended) {
+      launches.push_back(std::move(launch));
+      ++stats_.in_flight;
+    } else {
+      left_behind_.push_back(each);  // until another session ends
+    }
+  }
+  return launches;
 }
 
 void Recorder::stop_thread() {
   std::unique_lock lock(mutex_);
-  if (!is_running_) return;
+  if (!is_running_ || !targets_.empty()) return;
   is_stopping_ = true;
   wake_.notify_one();
-  const bool has_ended =
-      settled_.wait_for(lock, std::chrono::nanoseconds(kStopLimitNs), [&] { return !is_running_; });
+  settled_.wait_for(lock, std::chrono::nanoseconds(kStopLimitNs),
+                    [&] { return !is_running_ || !is_stopping_; });
+  if (is_running_ && !is_stopping_) return;  // a session has begun meanwhile
+  const bool has_ended = !is_running_;
   std::thread thread = std::move(thread_);
   lock.unlock();
+  if (!thread.joinable()) return;  // it was let go of when an earlier session ended
   if (has_ended) {
     thread.join();
   } else {
@@ -157,6 +219,8 @@ bool Recorder::take_finished(std::vector<LaunchPointer>& waiting,
       drop(*launch, launch->failure);
       driver_.destroy_event(launch->event);
       launch.reset();
+      std::lock_guard lock(mutex_);
+      --stats_.in_flight;
     }
   }
   std::erase(waiting, nullptr);
@@ -222,35 +286,56 @@ void Recorder::drain(Launch& launch) {
   }
 }
 
+/// Nobody is to read it: only its memory comes back. Its warps do not wait for the host, either.
+void Recorder::let_go(Launch& launch) {
+  const RecordingKernel* const kernel = std::exchange(launch.kernel, nullptr);
+  launch.destinations.clear();
+  launch.drained.clear();
+  if (kernel == nullptr || !kernel->has_mailbox || launch.block->host == nullptr) return;
+  const Geometry geometry = kernel->geometry(launch.grid_ctas);
+  if (geometry.size_bytes() > launch.bytes) return;
+  std::byte* const buffer = launch.block->host + (launch.address - launch.block->address);
+  for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
+    auto* header = reinterpret_cast<Header*>(buffer + geometry.header_offset(slot));
+    std::atomic_ref(header->mailbox_drained_bytes).store(kHostIsDead, std::memory_order_release);
+  }
+}
+
 void Recorder::make_current(ContextState& state) {
   if (current_ == state.context) return;
   current_ = driver_.set_context(state.context) == kCudaSuccess ? state.context : nullptr;
 }
 
+/// Gives the driver back what nobody uses. Launching threads are not kept from launching meanwhile:
+/// it may wait for the device.
 void Recorder::free_memory() {
-  std::lock_guard lock(mutex_);
-  zeroing_.clear();
-  ++era_;
-  queue_.clear();
-  stats_.in_flight = 0;
-  for (const auto& state : states_) {
-    make_current(*state);
-    for (const auto& [block, event] : state->zeroing) {
-      state->events.push_back(event);
-      state->pool.give_back(block);
-    }
-    state->zeroing.clear();
-    for (const CudaEvent event : state->events) driver_.destroy_event(event);
-    state->events.clear();
-    state->pool.clear();
-    if (state->staging != nullptr) driver_.free_host(state->staging);
-    if (state->side_event != nullptr) driver_.destroy_event(state->side_event);
-    if (state->side_stream != nullptr) driver_.destroy_stream(state->side_stream);
-    state->staging = nullptr;
-    state->staging_bytes = 0;
-    state->side_event = nullptr;
-    state->side_stream = nullptr;
+  std::vector<ContextState*> states;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& state : states_) states.push_back(state.get());
   }
+  for (ContextState* state : states) free_memory_of(*state);
+}
+
+void Recorder::free_memory_of(ContextState& state) {
+  std::vector<CudaEvent> events;
+  std::vector<Block> blocks;
+  {
+    std::lock_guard lock(mutex_);
+    events.swap(state.events);
+    blocks = state.pool.take_unused();
+  }
+  make_current(state);
+  for (const CudaEvent event : events) driver_.destroy_event(event);
+  BlockPool::release(driver_, blocks);
+  if (!state.zeroing.empty()) return;  // on the side stream, for long: the next session has it back
+  if (state.staging != nullptr) driver_.free_host(state.staging);
+  if (state.side_event != nullptr) driver_.destroy_event(state.side_event);
+  if (state.side_stream != nullptr) driver_.destroy_stream(state.side_stream);
+  state.staging = nullptr;
+  state.staging_bytes = 0;
+  state.side_event = nullptr;
+  state.side_stream = nullptr;
 }
 
 }  // namespace proton::device_buffer

@@ -317,40 +317,6 @@ TEST(a_session_of_ones_own_alone_is_told) {
   session.recorder.stop(own);
 }
 
-TEST(nothing_is_left_in_the_driver_afterwards) {
-  {
-    Session session;
-  }
-  const auto count = [](const char* name) { return FAKE(fake_counter)(name); };
-  {
-    Session session;  // counters start anew
-    const uint32_t kernel = add_kernel(session.recorder);
-    for (int i = 0; i < 5; ++i) launch(session.recorder, kernel, 2);
-    CHECK(session.flush());
-  }
-  CHECK_EQ(count("cuMemAlloc_v2"), count("cuMemFree_v2"));
-  CHECK_EQ(count("cuMemHostAlloc"), count("cuMemFreeHost"));
-  CHECK_EQ(count("cuEventCreate"), count("cuEventDestroy_v2"));
-  CHECK_EQ(count("cuStreamCreate"), count("cuStreamDestroy_v2"));
-}
-
-TEST(a_launch_that_was_given_memory_before_the_last_session_ended_may_use_it_afterwards) {
-  DeviceAddress unread = 0, pending = 0;
-  {
-    Session session;
-    unread = session.recorder.allocate_scrap(kScratch, 128);
-    pending = session.recorder.allocate(kScratch, 128, nullptr, false);
-  }
-  void* function = FAKE(fake_function)("late", 1000);
-  Buffer left = records(1);
-  FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
-  for (const DeviceAddress address : {unread, pending}) {
-    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
-  }
-  Recorder::get().launched(0);
-  CHECK_EQ(std::string(FAKE(fake_violations)()), "");
-}
-
 TEST(many_launches_are_decoded_side_by_side_and_none_is_lost) {
   Session session;
   const uint32_t kernel = add_kernel(session.recorder);
