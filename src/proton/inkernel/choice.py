@@ -49,6 +49,11 @@ def _digest_of_passes() -> str:
     return digest.hexdigest()[:16]
 
 
+# What the launch under way on a thread is recorded as; empty: nothing was decided.
+Decision = tuple[Choice | None, ...]
+PLAIN: Decision = (None,)
+
+
 @dataclass
 class _Chosen:
     """Who chose what; changed under `lock`, read without it."""
@@ -64,6 +69,7 @@ class _Chosen:
 
 class _OfThread(threading.local):
     kernel: Any = None  # being launched; None: something is compiled on its own
+    decided: Decision = ()
     is_plain: bool = False
     may_compile: bool = True
 
@@ -80,7 +86,11 @@ def is_on() -> bool:
 
 def current() -> Choice | None:
     """What is in force on this thread now; None: kernels stay plain."""
-    if chosen.session is None or _thread.is_plain:
+    if _thread.is_plain:
+        return None
+    if _thread.decided:
+        return _thread.decided[0]
+    if chosen.session is None:
         return None
     return chosen.known.get(id(_thread.kernel)) or _look_up(_thread.kernel)
 
@@ -168,6 +178,22 @@ def is_launching(kernel: Any) -> bool:
 def swap_kernel(kernel: Any) -> Any:
     """Say which kernel this thread launches from now on; the one before, to be put back."""
     outer, _thread.kernel = _thread.kernel, kernel
+    return outer
+
+
+def decide() -> None:
+    """Have this thread's launch go on as it begins, whatever sessions do meanwhile.
+
+    Triton asks several times in a launch that compiles: for a key in memory, for one on the disk,
+    for the passes. Answers that differ would keep a kernel with records under a plain one's key.
+    """
+    _thread.decided = ()
+    _thread.decided = (current(),)
+
+
+def swap_decision(decided: Decision = ()) -> Decision:
+    """Take back what was decided, for a launch inside another's; the one before, to be put back."""
+    outer, _thread.decided = _thread.decided, decided
     return outer
 
 

@@ -72,11 +72,15 @@ class _Switch:
                     "first, or join the two with '+' in both"
                 )
             self._open.append(handle)
-            if len(self._open) == 1:
-                choice.set_session(handle.mode)
-                self._forget_import = _triton.when_imported(self._install)
-            else:
-                self._pause_if_all_do()
+            try:
+                if len(self._open) == 1:
+                    choice.set_session(handle.mode)
+                    self._forget_import = _triton.when_imported(self._install)
+                else:
+                    self._pause_if_all_do()
+            except BaseException:
+                self.leave(handle)
+                raise
 
     def set_paused(self, handle: Handle, is_paused: bool) -> None:
         with choice.lock:
@@ -119,13 +123,14 @@ class _Switch:
             )
             return
         hook = CompileHook(self.say)
+        self._undo.append(hook.remove)
         hook.install()
-        self._undo = [
-            hook.remove,
-            read_records_in_files(self.say),
-            wrap_function(_triton_compiler.jit_function_class(), "run", self._make_run),
-            wrap_function(_triton.autotuner_class(), "_bench", _make_bench),
-        ]
+        self._undo.append(read_records_in_files(self.say))
+        for owner, name, make in (
+            (_triton_compiler.jit_function_class(), "run", self._make_run),
+            (_triton.autotuner_class(), "_bench", _make_bench),
+        ):
+            self._undo.append(wrap_function(owner, name, make))
 
     def _note(self, kernel: Any) -> None:
         """Pass on what was said when a kernel that came out of Triton's cache was compiled."""
@@ -140,16 +145,28 @@ class _Switch:
         budgets, note = self._budgets, self._note
 
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if choice.chosen.session is None or choice.is_launching(self):
+            if choice.is_launching(self):
                 return original(self, *args, **kwargs)
-            outer = choice.swap_kernel(self)
+            if choice.chosen.session is None:
+                before = choice.swap_decision(choice.PLAIN)
+                try:
+                    return original(self, *args, **kwargs)
+                finally:
+                    choice.swap_decision(before)
+
+            def launch() -> Any:
+                choice.decide()
+                return original(self, *args, **kwargs)
+
+            outer, before = choice.swap_kernel(self), choice.swap_decision()
             try:
                 chosen = choice.current()
                 if chosen is not None and chosen.mode.budget and not kwargs.get("warmup"):
-                    kernel = budgets.launch(self, chosen, lambda: original(self, *args, **kwargs))
+                    kernel = budgets.launch(self, chosen, launch)
                 else:
-                    kernel = original(self, *args, **kwargs)
+                    kernel = launch()
             finally:
+                choice.swap_decision(before)
                 choice.swap_kernel(outer)
             note(kernel)
             return kernel

@@ -85,6 +85,27 @@ def test_salts_differ_by_mode_and_thinning_and_stay_the_same_otherwise() -> None
     assert Choice(Loops()).salt == Choice(Loops()).salt
 
 
+def test_a_launch_goes_on_as_it_began_whatever_sessions_do() -> None:
+    for mode, other in ((Loops(), None), (None, Loops())):
+        choice.set_session(mode)
+        before = choice.swap_decision()
+        try:
+            choice.decide()
+            begun = choice.salt()
+            choice.set_session(other)
+            assert choice.salt() == begun
+            with choice.plainly():
+                assert choice.current() is None
+            inner = choice.swap_decision()  # of a launch inside this one
+            assert (choice.current() is None) == (other is None)
+            choice.swap_decision(inner)
+            assert choice.salt() == begun
+        finally:
+            choice.swap_decision(before)
+        assert (choice.current() is None) == (other is None)
+        choice.set_session(None)
+
+
 def test_a_thinned_kernel_has_another_salt_until_recording_ends() -> None:
     kernel = Kernel()
     choice.set_session(Loops())

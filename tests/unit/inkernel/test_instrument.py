@@ -120,6 +120,35 @@ def test_kernels_are_plain_while_all_sessions_pause_and_nothing_is_compiled_agai
     assert not choice.is_on()
 
 
+def test_a_kernel_whose_compilation_a_session_ends_under_is_what_its_key_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It once stayed under the wrong key: plain where records are asked for, or the reverse."""
+    handle = begin(Ops(), warn=print)
+    next_ones = [handle.pause, handle.resume]
+    with monkeypatch.context() as patch:
+        patch.setattr(add, "pre_run_hooks", [lambda *_, **__: next_ones.pop(0)()])
+        twin, plain = _ready(add), _ready(add)
+    assert next_ones == []
+    assert read_records(twin.metadata) is not None
+    assert read_records(plain.metadata) is None
+    assert _ready(add) is twin
+    handle.end()
+    assert _ready(add) is plain
+
+
+def test_what_cannot_be_installed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no such class")
+
+    plain = _ready(add)
+    monkeypatch.setattr(_triton, "autotuner_class", fail)
+    with pytest.raises(RuntimeError, match="no such class"):
+        begin(Ops(), warn=print)
+    assert not choice.is_on()
+    assert _ready(add) is plain
+
+
 def test_two_modes_at_once_are_refused_by_name() -> None:
     with recording("ops"):
         with pytest.raises(UsageError, match=r"recorded in mode 'ops' already .* mode 'mma:buffer"):
