@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import proton
-from proton import _native
+from proton import _native, _triton_launch
 from proton.backends.instrumentation import backend
 from proton.errors import UsageError
-from proton.inkernel import instrument
+from proton.inkernel import choice, instrument
 from proton.runtime.session import find
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.recorded_softmax import launch_softmax, read
@@ -250,3 +250,74 @@ def _bytes_after_a_session() -> int:
     launch_softmax()
     proton.finalize(session)
     return _native.InKernel.stats()["pool_bytes"]
+
+
+def test_what_other_threads_launch_while_a_session_flushes_is_plain(
+    launches: Any, monkeypatch: Any
+) -> None:
+    """It once was recorded behind the flush, and missing in the profile."""
+    session = proton.start("run", backend="instrumentation")
+    assert session is not None
+    launch_softmax()
+    recording = find(session)
+    flush = recording.flush
+
+    def flush_and_launch() -> None:
+        flush()
+        launch_softmax()
+
+    monkeypatch.setattr(recording, "flush", flush_and_launch)
+    before = _native.InKernel.stats()["launches"]
+    proton.deactivate(session, flushing=True)
+    assert _native.InKernel.stats()["launches"] == before
+    proton.activate(session)
+    launch_softmax()
+    assert _native.InKernel.stats()["launches"] == before + 1
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 2
+
+
+def test_a_flush_that_is_interrupted_leaves_the_session_recording(
+    launches: Any, monkeypatch: Any
+) -> None:
+    session = proton.start("run", backend="instrumentation")
+    assert session is not None
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(find(session), "flush", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            proton.deactivate(session, flushing=True)
+    launch_softmax()
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 1
+
+
+@pytest.mark.parametrize("place", ["enter", "leave"])
+def test_a_session_that_fails_to_start_or_to_stop_leaves_nothing_behind(
+    launches: Any, monkeypatch: Any, place: str
+) -> None:
+    from triton import knobs
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("out of luck")
+
+    def run() -> None:
+        session = proton.start("run", backend="instrumentation")
+        launch_softmax()
+        proton.finalize(session)
+
+    before = list(knobs.runtime.launch_exit_hook.calls)
+    with monkeypatch.context() as patch:
+        if place == "enter":
+            patch.setattr(_triton_launch, "set_profile_allocator", fail)
+        else:
+            patch.setattr(backend, "to_recorded_kernel", fail)
+        with pytest.raises(RuntimeError, match="out of luck"):
+            run()
+    assert knobs.runtime.launch_exit_hook.calls == before
+    assert not choice.is_on()
+    run()
+    assert read()[1][0]["launches"] == 1

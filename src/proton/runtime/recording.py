@@ -112,14 +112,19 @@ class Recording:
 
     def deactivate(self, *, flushing: bool = False) -> None:
         """Stop recording for now; `flushing` waits for the events of work that has ended."""
+        pausing = [each for each in self.backends.values() if isinstance(each, Pauses)]
+        for backend in pausing:  # first: what other threads launch during a flush would be missed
+            backend.pause()
         if flushing:
-            self.flush()
+            try:
+                self.flush()
+            except BaseException:
+                for backend in pausing if self._activated_ns is not None else ():
+                    backend.resume()
+                raise
         self._active_ns = self._active_time_ns()
         self._activated_ns = None
         self.native.deactivate()
-        for backend in self.backends.values():
-            if isinstance(backend, Pauses):
-                backend.pause()
         HookManager.deactivate(self.id)
 
     def flush(self) -> None:

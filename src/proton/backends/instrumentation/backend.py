@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from proton import _native
@@ -59,16 +60,16 @@ class InstrumentationBackend:
         """
         _native.InKernel.load(self._knobs.cuda_library or find_driver(self._knobs, NAME))
         native: Any = sink
-        _native.InKernel.start(native)
-        launches.enter()
-        try:
+        with ExitStack() as undo:
+            _native.InKernel.start(native)
+            undo.callback(_native.InKernel.stop, native)
+            launches.enter()
+            undo.callback(launches.leave)
+            self._sink = native  # which is told why kernels cannot be recorded
+            undo.callback(setattr, self, "_sink", None)
             # last: whoever launches from now on gets a kernel with records, which needs a buffer
             self._handle = begin(self._mode, warn=self._warn)
-        except BaseException:
-            launches.leave()
-            _native.InKernel.stop(native)
-            raise
-        self._sink = native
+            undo.pop_all()
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
         """Wait for the launches under way and book what they recorded; at most `limit_s`."""
@@ -105,6 +106,16 @@ class InstrumentationBackend:
         sink, self._sink = self._sink, None
         if sink is None:
             return
+        try:
+            self._take_last(sink)
+        finally:
+            if self._handle is not None:
+                self._handle.end()  # first: whoever launches from now on gets the plain kernel
+            launches.leave()
+            _native.InKernel.stop(sink)
+
+    def _take_last(self, sink: Any) -> None:
+        """Keep what there is to be asked for, as nobody will record more."""
         self._buffers.take(sink)
         sums = {phase: _native.InKernel.sums(sink, phase) for phase in self._phases(sink)}
         for problem in self._changes.complete(
@@ -118,10 +129,6 @@ class InstrumentationBackend:
                 f"no kernel with records was launched: mode {str(self._mode)!r} found nothing to "
                 "record, or kernels came from elsewhere than Triton; mode='ops' records operations"
             )
-        if self._handle is not None:
-            self._handle.end()  # first: whoever launches from now on gets the plain kernel
-        launches.leave()
-        _native.InKernel.stop(sink)
 
     def recorded_kernels(self, phase: int) -> Sequence[RecordedKernel]:
         """What kernels launched in a phase have recorded so far, each context and mode once."""

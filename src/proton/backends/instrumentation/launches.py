@@ -46,7 +46,11 @@ class Launches:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._stop_waiting = _triton.when_imported(self._install)
+                try:
+                    self._stop_waiting = _triton.when_imported(self._install)
+                except BaseException:
+                    self.leave()
+                    raise
 
     def leave(self) -> None:
         """Undo one `enter`."""
@@ -65,15 +69,22 @@ class Launches:
     def _install(self) -> None:
         with self._lock:
             self._exits = _triton_launch.exit_hooks()
-            self._exits.add(self._on_exit)
             on_load = self.kernels.on_load
+            # undone from the last: who is given a buffer is asked about it
+            self._undo = [lambda: self._set_exits(has_ours=False)]
+            self._set_exits(has_ours=True)
+            self._undo.append(lambda: _triton.remove_load_hook(on_load))
             _triton.add_load_hook(on_load)
-            self._undo = [  # from the last: who is given a buffer is asked about it
-                lambda: self._exits.remove(self._on_exit),
-                lambda: _triton.remove_load_hook(on_load),
-                _triton_launch.watch_launches(self._see),
-                _triton_launch.set_profile_allocator(self._allocate, self._throw_away),
-            ]
+            self._undo.append(_triton_launch.watch_launches(self._see))
+            allocators = self._allocate, self._throw_away
+            self._undo.append(_triton_launch.set_profile_allocator(*allocators))
+
+    def _set_exits(self, *, has_ours: bool) -> None:
+        """Be the first behind launches, while their metadata is there, or nowhere."""
+        ours = self._on_exit
+        others = [each for each in self._exits.calls if each is not ours]
+        # a new list, as others may be walking the old one
+        self._exits.calls = [*others, ours] if has_ours else others
 
     def _allocate(self, size: int, alignment: int, stream: int | None) -> int:
         """Triton's call for the buffer of the launch that this thread is about to make."""
@@ -96,13 +107,11 @@ class Launches:
         return kernel is not None and kernel.has_mailbox
 
     def _be_called_first(self) -> bool:
-        """Stand first behind launches, while their metadata is there; False: we have left."""
+        """Somebody has come between; False: we have left."""
         with self._lock:
             if self._users == 0:
                 return False
-            ours = self._on_exit
-            # a new list, as others may be walking the old one
-            self._exits.calls = [*(each for each in self._exits.calls if each is not ours), ours]
+            self._set_exits(has_ours=True)
             return True
 
     @staticmethod
