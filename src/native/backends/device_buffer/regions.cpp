@@ -27,6 +27,29 @@ void merge_slots(std::vector<WarpCycles>& warps) {
   warps.resize(std::min(warps.size(), kept + 1));
 }
 
+/// The first ones, of one region; they are taken off.
+template <class Pending>
+std::span<const Pending> take_region(std::span<const Pending>& all, uint32_t region) {
+  const auto is_other = [region](const Pending& one) { return one.event.region != region; };
+  const auto end = std::find_if(all.begin(), all.end(), is_other);
+  const std::span<const Pending> taken = all.first(static_cast<size_t>(end - all.begin()));
+  all = all.subspan(taken.size());
+  return taken;
+}
+
+/// How many times as many the first are, if they are of so many warps; 1 where that does not come
+/// out even.
+template <class Pending>
+size_t times_more(std::span<const Pending> many, std::span<const Pending> few) {
+  if (few.empty() || many.size() <= few.size() || many.size() % few.size() != 0) return 1;
+  std::vector<uint64_t> slots;
+  for (const Pending& one : many) slots.push_back(one.slot);
+  std::sort(slots.begin(), slots.end());
+  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
+  const size_t times = many.size() / few.size();
+  return times <= slots.size() ? times : 1;
+}
+
 }  // namespace
 
 void RegionMatcher::begin(std::span<const Region> regions, Options options, Losses& losses) {
@@ -283,6 +306,25 @@ void RegionMatcher::finish_warp() {
   queued_.clear();
 }
 
+/// By their clocks, oldest first. What one warp begins and a group of others waits for ends as
+/// often as the group has warps, and is as many passages; the same the other way round.
+void RegionMatcher::match_across(std::span<const Pending> starts, std::span<const Pending> ends) {
+  const size_t share_start = is_start_lost_in_cta_ ? 1 : times_more(ends, starts);
+  const size_t share_end = is_start_lost_in_cta_ ? 1 : times_more(starts, ends);
+  size_t start = 0, end = 0;
+  for (; end < ends.size() * share_end; ++end) {
+    const bool is_match =
+        start < starts.size() * share_start &&
+        starts[start / share_start].event.clock <= ends[end / share_end].event.clock;
+    if (is_match) {
+      book_pair(starts[start++ / share_start], ends[end / share_end]);
+    } else {
+      ++(is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends);
+    }
+  }
+  losses_->unmatched_starts += starts.size() * share_start - start;
+}
+
 void RegionMatcher::end_cta() {
   slot_ = ~uint64_t{0};
   const auto by_region_and_clock = [](const Pending& a, const Pending& b) {
@@ -291,23 +333,13 @@ void RegionMatcher::end_cta() {
   };
   std::stable_sort(pending_starts_.begin(), pending_starts_.end(), by_region_and_clock);
   std::stable_sort(pending_ends_.begin(), pending_ends_.end(), by_region_and_clock);
-  auto start = pending_starts_.begin();
-  for (const Pending& end : pending_ends_) {
-    while (start != pending_starts_.end() && start->event.region < end.event.region) {
-      ++losses_->unmatched_starts;
-      ++start;
-    }
-    const bool is_match = start != pending_starts_.end() &&
-                          start->event.region == end.event.region &&
-                          start->event.clock <= end.event.clock;
-    if (!is_match) {
-      ++(is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends);
-      continue;
-    }
-    book_pair(*start, end);
-    ++start;
+  std::span<const Pending> starts = pending_starts_, ends = pending_ends_;
+  while (!starts.empty() || !ends.empty()) {
+    const uint32_t region = starts.empty() ? ends[0].event.region
+                            : ends.empty() ? starts[0].event.region
+                                           : std::min(starts[0].event.region, ends[0].event.region);
+    match_across(take_region(starts, region), take_region(ends, region));
   }
-  losses_->unmatched_starts += static_cast<uint64_t>(pending_starts_.end() - start);
   pending_starts_.clear();
   pending_ends_.clear();
   is_start_lost_in_cta_ = false;

@@ -126,6 +126,45 @@ TEST(asynchronous_pairs_may_end_in_another_warp_of_the_cta) {
   CHECK_EQ(decoded.spans[0].end_warp, 1);
 }
 
+TEST(what_one_warp_begins_ends_in_each_of_the_warps_that_wait_for_it) {
+  Warp producer, first, second;
+  producer.start(5, 0).start(5, 10).start(5, 200);  // two ahead of those that wait
+  first.end(5, 100).end(5, 150).end(5, 300);
+  second.end(5, 104).end(5, 158).end(5, 310);
+  for (const bool is_first : {true, false}) {
+    const DecodedBuffer decoded = is_first ? regions_of({producer, first, second}, {5})
+                                           : regions_of({first, second, producer}, {5});
+    const RegionSummary& tiles = *find_region(decoded, 5);
+    CHECK_EQ(tiles.count, 6);
+    CHECK_EQ(tiles.raw_cycles, 100 + 104 + 140 + 148 + 100 + 110);
+    CHECK_EQ(tiles.max_cycles, 148);
+    CHECK_EQ(tiles.warp_count, 1);
+    CHECK_EQ(all_losses(decoded.losses), 0);
+    CHECK_EQ(decoded.spans.size(), 6);
+  }
+}
+
+TEST(what_a_group_of_warps_begins_may_end_in_one) {
+  Warp first, second, waiting;
+  first.start(5, 0).start(5, 200);
+  second.start(5, 6).start(5, 208);
+  waiting.end(5, 100).end(5, 300);
+  const DecodedBuffer decoded = regions_of({first, second, waiting}, {5});
+  CHECK_EQ(find_region(decoded, 5)->count, 4);
+  CHECK_EQ(find_region(decoded, 5)->raw_cycles, 100 + 94 + 100 + 92);
+  CHECK_EQ(find_region(decoded, 5)->warp_count, 2);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(ends_of_one_warp_without_a_start_are_unmatched_however_many) {
+  Warp producer, consumer;
+  producer.start(5, 0);
+  consumer.end(5, 50).end(5, 60);
+  const DecodedBuffer decoded = regions_of({producer, consumer}, {5});
+  CHECK_EQ(find_region(decoded, 5)->count, 1);
+  CHECK_EQ(decoded.losses.unmatched_ends, 1);
+}
+
 TEST(an_asynchronous_end_before_every_start_is_unmatched) {
   Warp first, second;
   first.end(5, 10);
