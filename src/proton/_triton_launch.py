@@ -73,12 +73,6 @@ def watch_launches(see: Callable[[Any, tuple[Any, ...]], None]) -> Undo:
     return _triton_compiler.wrap_function(compiled, "launch_metadata", make)
 
 
-def parameters_of(kernel: Any) -> tuple[str, ...]:
-    """The names of a compiled kernel's parameters: of its arguments that are no constants."""
-    signature = getattr(kernel.src, "signature", {})
-    return tuple(str(name) for name, kind in signature.items() if kind != "constexpr")
-
-
 def current_stream() -> int:
     """The stream that Triton launches on, on this thread."""
     active = importlib.import_module("triton.runtime.driver").driver.active

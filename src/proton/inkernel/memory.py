@@ -29,6 +29,7 @@ class AccessCount:
     file: str
     line: int
     argument: int | None  # number of the parameter it goes through, where that is known
+    tensor: str  # what that is called; "": not known
     accesses: int  # of lanes
     bytes: int
     warps: int  # that came there
@@ -120,6 +121,7 @@ def read_memory(
             file=site["file"],
             line=site["line"],
             argument=site["argument"],
+            tensor=site.get("tensor", ""),
             accesses=total.accesses,
             bytes=total.accesses * site["bytes"],
             warps=total.warp_count,

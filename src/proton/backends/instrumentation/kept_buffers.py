@@ -28,7 +28,6 @@ Key = tuple[int, int, int, bool, int]  # phase, kernel, context, whether capture
 class LaunchNote:
     """What was known of a launch when it was made."""
 
-    parameters: tuple[str, ...] = ()  # names, of the compiled kernel
     tensors: tuple[TensorRange, ...] = ()
     tools: tuple[Tool, ...] = ()  # that get its buffer
 
@@ -37,7 +36,6 @@ class LaunchNote:
 class MemorySum:
     """What all launches of a kernel in one context did to memory."""
 
-    parameters: tuple[str, ...] = ()
     sites: list[AccessCount] = field(default_factory=list)
     heat: dict[str, TensorHeat] = field(default_factory=dict)
     losses: Counter[str] = field(default_factory=Counter)
@@ -57,7 +55,7 @@ def _sum(old: AccessCount | None, new: AccessCount) -> AccessCount:
     if old is None:
         return new
     return AccessCount(
-        *(new.name, new.kind, new.file, new.line, new.argument),
+        *(new.name, new.kind, new.file, new.line, new.argument, new.tensor),
         accesses=old.accesses + new.accesses,
         bytes=old.bytes + new.bytes,
         warps=old.warps + new.warps,
@@ -140,7 +138,7 @@ class KeptBuffers:
         kernel, note = self._kernel_of(kept["kernel"]), self._note_of(kept["note"])
         record_map, ctas, data = kernel.records.record_map, kept["grid_ctas"], kept["data"]
         if kernel.has_memory:
-            total = self._sums.setdefault(kept["key"], MemorySum(note.parameters))
+            total = self._sums.setdefault(kept["key"], MemorySum())
             try:
                 total.add(read_memory(data, record_map, ctas, note.tensors))
             except UsageError as error:

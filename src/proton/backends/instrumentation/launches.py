@@ -149,7 +149,7 @@ class Launches:
         if kernel is not None and arguments and kernel.function == function:
             names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
             ranges = tensor_ranges(names, arguments)
-            note = LaunchNote(_triton_launch.parameters_of(kernel), ranges, tools)
+            note = LaunchNote(ranges, tools)
         elif tools:
             note = LaunchNote(tools=tools)
         else:

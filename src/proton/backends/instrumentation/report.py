@@ -120,14 +120,13 @@ def _losses(counts: Mapping[str, int], dropped: int) -> dict[str, int]:
 
 
 def _accesses(memory: MemorySum) -> list[AccessSite]:
-    names = dict(enumerate(memory.parameters))
     return [
         AccessSite(
             name=each.name,
             kind=each.kind,
             file=each.file,
             line=each.line,
-            tensor="" if each.argument is None else names.get(each.argument, ""),
+            tensor=each.tensor,
             accesses=each.accesses,
             bytes=each.bytes,
         )

@@ -98,8 +98,10 @@ class _Maker:
         file, line = self._debug.location(access.location)
         argument = self._origins.argument(access.pointer) if access.pointer else None
         words = [access.kind] if access.pointer else [access.kind, "by descriptor"]
+        tensor = ""
         if argument is not None:
-            words.append(self._names[argument] if argument < len(self._names) else f"arg{argument}")
+            tensor = next(iter(self._names[argument : argument + 1]), "")
+            words.append(tensor or f"arg{argument}")
         facts = {
             "name": " ".join(words) + (f"@{line}" if line else ""),
             "kind": access.kind,
@@ -107,6 +109,7 @@ class _Maker:
             "line": line or "",
             "file": file,
             "argument": "" if argument is None else argument,
+            "tensor": tensor,
         }
         return {key: str(value) for key, value in facts.items() if value != ""}
 

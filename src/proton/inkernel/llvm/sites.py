@@ -27,6 +27,7 @@ class Site:
     file: str
     line: int
     argument: int | None
+    tensor: str  # what the argument is called; "": not known
     has_address: bool
 
     @property
@@ -44,6 +45,7 @@ class Site:
             "file": self.file,
             "line": self.line,
             "argument": self.argument,
+            "tensor": self.tensor,
         }
 
 
@@ -136,6 +138,7 @@ def _site(number: int, access: CarrierLine) -> Site:
     return Site(
         *(number, name, kind, int(size), file, where),
         argument=int(argument) if argument.isdecimal() else None,
+        tensor=access.attributes.get("tensor", ""),
         has_address=len(operands_of(access)) == 2,
     )
 

@@ -156,10 +156,10 @@ def test_a_kernel_that_is_not_known_without_records_has_one_side() -> None:
 
 
 def test_memory_accesses_are_named_by_the_arguments_they_go_through() -> None:
-    counted = AccessCount("load a", "load", "mm.py", 7, 1, 64, 256, 4)
-    elsewhere = AccessCount("store", "store", "mm.py", 9, None, 32, 128, 4)
+    counted = AccessCount("load a", "load", "mm.py", 7, 6, "b", 64, 256, 4)
+    elsewhere = AccessCount("store", "store", "mm.py", 9, None, "", 32, 128, 4)
     heat = TensorHeat("b", 256, 256, 0, 64, 4096, 128, (32, 32), (128, 128))
-    total = MemorySum(("a", "b"))
+    total = MemorySum()
     total.add(MemoryReport((counted, elsewhere), (heat,), (), {"dropped_bytes": 3}, {"tma": 1}))
     total.add(MemoryReport((counted, elsewhere), (heat,), (), {"dropped_bytes": 0}, {"tma": 1}))
     made = report([], total)

@@ -22,9 +22,9 @@ def kernel(*texts: str) -> LlvmModule:
 def test_accesses_of_one_name_kind_and_size_share_a_site() -> None:
     sites = find_sites(
         kernel(
-            "name=load%20x kind=load bytes=4 line=3 file=a.py argument=0",
-            "name=load%20x kind=load bytes=4 line=3 file=a.py argument=0",
-            "name=load%20x kind=load bytes=16 line=3 file=a.py argument=0",
+            "name=load%20x kind=load bytes=4 line=3 file=a.py argument=0 tensor=x",
+            "name=load%20x kind=load bytes=4 line=3 file=a.py argument=0 tensor=x",
+            "name=load%20x kind=load bytes=16 line=3 file=a.py argument=0 tensor=x",
             "name=store kind=store bytes=4",
         ).kernel
     )
@@ -38,6 +38,7 @@ def test_accesses_of_one_name_kind_and_size_share_a_site() -> None:
         "file": "a.py",
         "line": 3,
         "argument": 0,
+        "tensor": "x",
     }
 
 
