@@ -20,6 +20,7 @@ from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.mode import BufferType
+from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.pipeline import run_passes
 from proton.inkernel.reading import read_module
@@ -134,6 +135,8 @@ class RecordingStages:
 
     def _record(self, text: str) -> str | None:
         """The TTGIR with what the mode records; None where that is nothing."""
+        if self._asked and "ttg.warp_specialize(" in text:
+            text = run_passes(text, (DropEmptiedScopes(),), path=self._name, is_nested=False)
         self._say_lost(self._asked - record_names(text))
         try:
             recorded = self._run_passes(text)

@@ -262,9 +262,14 @@ def test_regions_that_specialisation_drops_are_named(target: str) -> None:
     with recording("default") as warnings:
         kernel = compiled(specialized, MATRICES, {"BM": 128, "BN": 128, "BK": 64}, target)
     records = read_records(kernel.metadata)
+    if target == "90":  # the loop goes into partitions, and "all" would be around nothing
+        (warning,) = warnings
+        assert "automatic warp specialisation drops the regions 'all', 'dot', 'load'" in warning
+        assert records is None
+        return
     assert records is not None
     names = {region["name"] for region in records.record_map["regions"]}
-    if target == "90" or _triton.version_pair() < (3, 7):
+    if _triton.version_pair() < (3, 7):
         (warning,) = warnings
         assert "automatic warp specialisation drops the regions 'dot', 'load'" in warning
         assert names == {"all"}

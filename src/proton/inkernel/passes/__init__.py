@@ -19,6 +19,7 @@ from proton.errors import PassError, ProtonError, UsageError
 _log = logging.getLogger("proton")
 
 PASSES: dict[str, str] = {
+    "drop-emptied-scopes": "proton.inkernel.passes.drop_emptied_scopes:DropEmptiedScopes",
     "drop-specialized-scopes": (
         "proton.inkernel.passes.drop_specialized_scopes:DropSpecializedScopes"
     ),
