@@ -232,7 +232,7 @@ def rows_of(torch: Any, prepared: Any, mode: str, path: Path) -> dict[tuple[str,
 def check_nesting(spans: list[Any]) -> None:
     """A span that begins inside another ends inside it."""
     open_: list[Any] = []
-    slack = 0.002  # us, as times are rounded
+    slack = 0.003  # us, as times are rounded
     for span in spans:
         while open_ and open_[-1]["ts"] + open_[-1]["dur"] <= span["ts"] + slack:
             open_.pop()
