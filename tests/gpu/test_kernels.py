@@ -134,10 +134,10 @@ def test_pages_that_migrate_are_seen_where_asked_for(
     torch: Any, record: Any, is_asked: bool
 ) -> None:
     count = 1 << 20
-    managed = Managed(count)
-    seen = torch.as_tensor(managed, device="cuda")
 
     def work() -> None:
+        managed = Managed(count)  # older memory CUPTI does not watch
+        seen = torch.as_tensor(managed, device="cuda")
         for _ in range(2):
             ctypes.memset(managed.host, 0, 4 * count)  # to the host
             with proton.scope("touch"):
