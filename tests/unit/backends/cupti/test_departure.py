@@ -32,8 +32,18 @@ class Hub:
         return True
 
 
-def waiters() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "proton-departure"]
+@pytest.fixture
+def others() -> set[threading.Thread]:
+    """Threads of sessions that other tests of this process have ended."""
+    return set(threading.enumerate())
+
+
+def waiters(others: set[threading.Thread]) -> list[threading.Thread]:
+    return [
+        thread
+        for thread in threading.enumerate()
+        if thread.name == "proton-departure" and thread not in others
+    ]
 
 
 def spent(hub: Hub, clock: Clock) -> Departure:
@@ -45,25 +55,29 @@ def spent(hub: Hub, clock: Clock) -> Departure:
     return departure
 
 
-def test_the_first_go_at_once() -> None:
+def test_the_first_go_at_once(
+    others: set[threading.Thread],
+) -> None:
     hub = Hub()
     departure = Departure(hub.let_go, clock=Clock())
     for number in range(AT_ONCE):
         departure.ask()
         assert hub.count == number + 1
-    assert not waiters()
+    assert not waiters(others)
 
 
-def test_a_thousand_sessions_in_a_row_do_not_go_a_thousand_times() -> None:
+def test_a_thousand_sessions_in_a_row_do_not_go_a_thousand_times(
+    others: set[threading.Thread],
+) -> None:
     hub, clock = Hub(), Clock()
     departure = spent(hub, clock)
     for _ in range(1000):
         clock.now += 0.005
         departure.ask()
     assert hub.count == AT_ONCE
-    assert len(waiters()) == 1
+    assert len(waiters(others)) == 1
     departure.end()
-    assert not waiters()
+    assert not waiters(others)
     assert hub.count == AT_ONCE
 
 
@@ -107,9 +121,11 @@ def test_the_older_the_program_the_longer_it_waits_up_to_a_limit() -> None:
     departure.end()
 
 
-def test_after_the_end_of_the_process_nobody_waits() -> None:
+def test_after_the_end_of_the_process_nobody_waits(
+    others: set[threading.Thread],
+) -> None:
     hub, clock = Hub(), Clock()
     departure = spent(hub, clock)
     departure.end()
     departure.ask()
-    assert not waiters()
+    assert not waiters(others)
