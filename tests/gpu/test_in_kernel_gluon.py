@@ -5,11 +5,15 @@ That all of it compiles is tested without a GPU, in tests/integration/test_hoppe
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import struct
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,10 +21,12 @@ from typing import Any, ClassVar
 import pytest
 
 import proton
+from proton.errors import ProtonWarning
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import BytesLayout, ToolBuffer
 
-pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
+# a kernel that hangs cannot be interrupted: then the process ends
+pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(90, method="thread")]
 
 LAUNCHES = 3
 NAMES = [
@@ -32,7 +38,8 @@ NAMES = [
     "specialized",
 ]
 FLUSH = "default:buffer_strategy=flush:buffer_type=global"
-CALLBACKS = Path(__file__).parents[1] / "data" / "callbacks"
+ROOT = Path(__file__).parents[2]
+CALLBACKS = ROOT / "tests" / "data" / "callbacks"
 CALL_AT = {
     "call-at access": f"file={CALLBACKS}/count_bytes.ll:function=count_bytes:buffer_bytes=16",
     "call-at block": f"file={CALLBACKS}/visits.ll:at=block:function=on_block:buffer_bytes=2048",
@@ -63,6 +70,39 @@ def cases(
     triton.set_allocator(allocate)
     yield hopper_kernels
     triton.set_allocator(triton.runtime._allocation.NullAllocator())
+
+
+# Launches a kernel as it is, in a process that can be killed.
+PLAIN = """
+import sys, torch, triton
+from tests.support.hopper_kernels import CASES
+triton.set_allocator(lambda size, *_: torch.empty(size, dtype=torch.int8, device="cuda"))
+prepared = CASES[sys.argv[1]].prepare(torch, "cuda")
+result = prepared.launch()
+torch.cuda.synchronize()
+print((result.float() - prepared.expected.float()).abs().max().item())
+"""
+
+
+@functools.cache
+def plain_problem(name: str) -> str:
+    """Why a kernel does not run without records; empty: it does."""
+    command = [sys.executable, "-c", PLAIN, name]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return "it hangs"
+    if ran.returncode != 0:
+        return f"it fails: {ran.stderr[-500:]}"
+    return "" if float(ran.stdout) < 0.5 else f"it is wrong by {ran.stdout.strip()}"
+
+
+def prepare(cases: Any, torch: Any, name: str, *, is_large: bool = False) -> Any:
+    """A kernel's arguments on the GPU; skips where Triton's own specialisation does not work."""
+    if name == "specialized" and (problem := plain_problem(name)):
+        pytest.skip(f"kernel 'specialized' does not run without records: {problem}")
+    case = cases.CASES[name]
+    return case.larger(torch, "cuda") if is_large else case.prepare(torch, "cuda")
 
 
 class Profile:
@@ -146,23 +186,27 @@ def check_times(profile: Profile) -> None:
 def test_results_are_bit_identical_and_records_make_sense(
     torch: Any, cases: Any, record: Any, name: str, mode: str
 ) -> None:
-    case = cases.CASES[name]
-    prepared = case.prepare(torch, "cuda")
+    case, prepared = cases.CASES[name], prepare(cases, torch, name)
     plain = prepared.launch()
     assert torch.allclose(plain.float(), prepared.expected.float(), rtol=2e-2, atol=0.3), (
         "the plain kernel is wrong"
     )
     results: list[Any] = []
-    profile = record(lambda: results.extend(prepared.launch() for _ in range(LAUNCHES)), name, mode)
+    is_joined = "+" in mode
+    is_of_source = mode in ("default", FLUSH)
+    has_nothing = (name == "gluon_rows" and mode in ("mma", "async-wait")) or (
+        name == "specialized" and is_of_source
+    )
+    warned = pytest.warns(ProtonWarning, match="captured nothing") if has_nothing else nullcontext()
+    with warned:
+        profile = record(
+            lambda: results.extend(prepared.launch() for _ in range(LAUNCHES)), name, mode
+        )
     for result in results:
         wrong = (result != plain).sum().item()
         assert wrong == 0, f"records changed {wrong} of {plain.numel()} numbers"
     assert prepared.launch().equal(plain), "the plain kernel is itself again"
-    is_joined = "+" in mode
-    is_of_source = mode in ("default", FLUSH)
-    if (name == "gluon_rows" and mode in ("mma", "async-wait")) or (
-        name == "specialized" and is_of_source
-    ):
+    if has_nothing:
         assert profile.entries == [], "it has nothing to record"
         return
     assert len(profile.entries) == 1, profile.why
@@ -295,8 +339,7 @@ def test_automatic_specialisation_shows_partitions_at_work(
     torch: Any, cases: Any, tmp_path: Path
 ) -> None:
     """One partition copies, the others multiply; no warp does both."""
-    case = cases.CASES["specialized"]
-    rows = rows_of(torch, case.prepare(torch, "cuda"), "ops", tmp_path / "run")
+    rows = rows_of(torch, prepare(cases, torch, "specialized"), "ops", tmp_path / "run")
     kinds: dict[int, set[str]] = defaultdict(set)
     for (_, warp), spans in rows.items():
         check_nesting(spans)
@@ -364,7 +407,7 @@ BARS = {"default": 1.5, "ops": 1.5, "loops": 1.3, "cta": 1.05, "bytes": 1.3, "me
 def test_records_take_little_time(
     torch: Any, cases: Any, record: Any, tmp_path: Path, profile_of: Any, name: str, mode: str
 ) -> None:
-    prepared = cases.CASES[name].larger(torch, "cuda")
+    prepared = prepare(cases, torch, name, is_large=True)
 
     def work() -> None:
         for _ in range(30):

@@ -103,7 +103,7 @@ def test_scopes_of_the_source_are_nested_as_written(name: str) -> None:
         ("gluon_specialized", "mma", {"mma", "wait"}),
         ("gluon_specialized", "async-wait", {"copy", "wait", "iteration"}),
         ("made_on_device", "ops", {"copy", "wait", "dot"}),
-        ("made_on_host", "ops", {"copy", "wait", "dot"}),
+        ("made_on_host", "ops", {"copy", "wait", "dot", "store"}),
         ("made_on_host", "mma", {"mma", "wait"}),
         ("made_on_host", "async-wait", {"copy", "wait", "iteration"}),
         ("specialized", "ops", {"copy", "wait", "dot", "store", "barrier"}),
