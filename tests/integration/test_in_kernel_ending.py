@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from proton.errors import UsageError
 from proton.inkernel import choice, instrument
 from proton.runtime.session import find
 from tests.native.fake_cuda.driver import FakeDriver
-from tests.support.recorded_softmax import launch_softmax, read
+from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read
 
 torch = pytest.importorskip("torch")
 
@@ -171,7 +172,9 @@ def eager_threads() -> Iterator[None]:
     sys.setswitchinterval(before)
 
 
-def test_sessions_come_and_go_while_threads_launch(launches: Any, eager_threads: None) -> None:
+@contextmanager
+def launching_threads() -> Iterator[None]:
+    """Three threads launch meanwhile, and none fails."""
     failures: list[BaseException] = []
     is_over = threading.Event()
 
@@ -185,14 +188,38 @@ def test_sessions_come_and_go_while_threads_launch(launches: Any, eager_threads:
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
-    for _ in range(20):
-        session = proton.start("run", backend="instrumentation")
-        launch_softmax()
-        proton.finalize(session)
-    is_over.set()
-    for thread in threads:
-        thread.join(LIMIT_S)
+    try:
+        yield
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join(LIMIT_S)
     assert failures == []
+
+
+def test_sessions_come_and_go_while_threads_launch(launches: Any, eager_threads: None) -> None:
+    with launching_threads():
+        for _ in range(20):
+            session = proton.start("run", backend="instrumentation")
+            launch_softmax()
+            proton.finalize(session)
+            root, (entry,) = read()
+            assert entry["launches"] >= 1
+            assert root["proton"].get("losses", {}) == {}
+
+
+def test_a_session_pauses_while_threads_launch(launches: Any, eager_threads: None) -> None:
+    session = proton.start("run", backend="instrumentation")
+    with launching_threads():
+        for turn in range(50):
+            proton.deactivate(session, flushing=turn % 5 == 0)
+            proton.activate(session)
+            launch_softmax()
+    proton.finalize(session)
+    root, (entry,) = read()
+    assert entry["launches"] >= 50
+    assert root["proton"].get("losses", {}) == {}
+    assert {each["count"] for each in entry["regions"]} == {entry["launches"] * ROWS * WARPS}
 
 
 def test_kernels_are_plain_while_no_session_is_active(launches: Any, monkeypatch: Any) -> None:
