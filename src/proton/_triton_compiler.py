@@ -52,9 +52,14 @@ def parse_module(text: str, context: Any) -> Any:
     return module
 
 
+def compiler_module() -> Any:
+    """`triton.compiler.compiler`: the stages of a kernel, one after the other."""
+    return importlib.import_module("triton.compiler.compiler")
+
+
 def compile_again(source: Any, target: Any, options: Mapping[str, Any]) -> Any:
     """What Triton makes of a kernel that it has compiled before, out of its cache if it can."""
-    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    compiler = compiler_module()
     count = len(source.fn.params)
     plain = copy.copy(source)
     # from 3.7 on a launch with a hook on stages leaves an attribute behind those of the arguments
@@ -64,7 +69,7 @@ def compile_again(source: Any, target: Any, options: Mapping[str, Any]) -> Any:
 
 def finish(text: str, target: Any, options: Any, metadata: dict[str, Any]) -> Any:
     """What Triton's stages behind `llir` make of LLVM text. LLVM may end the process."""
-    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    compiler = compiler_module()
     language = importlib.import_module("triton.backends.compiler").Language.TRITON
     stages: dict[str, Any] = {}
     compiler.make_backend(target).add_stages(stages, options, language)
@@ -99,7 +104,7 @@ def salt_keys(salt: Callable[[], str]) -> Undo:
     """
     if _triton.version_pair() >= (3, 7):
         return lambda: None
-    compiler: Any = importlib.import_module("triton.compiler.compiler")
+    compiler = compiler_module()
     knobs_class = type(_triton.knobs().compilation)
     inner_key, default = compiler.get_cache_key, knobs_class.instrumentation_mode
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.inkernel import choice
+from proton.inkernel import choice, late_files
 from proton.inkernel.stages import METADATA_KEY, METADATA_VERSION, WARNINGS_KEY, RecordingStages
 
 
@@ -97,6 +97,7 @@ class CompileHook:
             return (key + chosen.salt, digest + chosen.digest) if chosen else (key, digest)
         if not choice.may_compile():
             raise NotCachedError
+        late_files.note(None)
         if self._outer is not None:
             self._outer(backend, stages, options, language, capability)
         if chosen is None:

@@ -17,6 +17,7 @@ from proton.errors import UsageError
 from proton.inkernel import choice
 from proton.inkernel.budget import Budgets
 from proton.inkernel.compile import CompileHook, read_warnings
+from proton.inkernel.late_files import watch_files
 from proton.inkernel.mode import BaseMode, InstrumentationMode
 from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.override import read_records_in_files
@@ -126,6 +127,7 @@ class _Switch:
         self._undo.append(hook.remove)
         hook.install()
         self._undo.append(read_records_in_files(self.say))
+        self._undo.append(watch_files())
         for owner, name, make in (
             (_triton_compiler.jit_function_class(), "run", self._make_run),
             (_triton.autotuner_class(), "_bench", _make_bench),

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from proton import _triton, _triton_compiler
 from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
+from proton.inkernel import late_files
 from proton.inkernel.choice import Choice
 from proton.inkernel.hardware import ctas_at_once, limits_of
+from proton.inkernel.late_files import LateCode
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.mode import BufferType
@@ -131,6 +134,7 @@ class RecordingStages:
             return str(self._compile_plainly("llir", error, metadata))
         if lowering is not None:
             self._describe(lowering, metadata)
+        self._note("llir", lowered, metadata)
         return lowered
 
     def _record(self, text: str) -> str | None:
@@ -230,13 +234,41 @@ class RecordingStages:
 
         def stage(source: Any, metadata: dict[str, Any]) -> Any:
             try:
-                return self._inner[name](source, metadata)
+                code = self._inner[name](source, metadata)
             except Exception as error:
                 if METADATA_KEY not in metadata:
                     raise
                 return self._compile_plainly(name, error, metadata)
+            self._note(name, code, metadata)
+            return code
 
         return stage
+
+    def _note(self, level: str, code: str | bytes, metadata: dict[str, Any]) -> None:
+        """Hear of it if a file replaces this code, which has records."""
+        if METADATA_KEY not in metadata:
+            late_files.note(None)
+            return
+        here = weakref.ref(self)  # the note outlives the kernel's compilation
+
+        def on_replaced(path: str, taken: str | bytes) -> None:
+            if (stages := here()) is not None:
+                stages._drop_records(level, path, taken, metadata)
+
+        late_files.note(LateCode(level, code, on_replaced))
+
+    def _drop_records(
+        self, level: str, path: str, taken: str | bytes, metadata: dict[str, Any]
+    ) -> None:
+        """Claim no records: Triton goes on with what is in a file, after our passes."""
+        metadata.pop(METADATA_KEY, None)
+        strangers = has_strangers_code(mode_passes(self._choice.mode, "llvm"))
+        if not (strangers or late_files.holds_records(taken)):
+            metadata["profile_scratch_size"] = 0  # what writes gets memory that nobody reads
+        self._warn(
+            f"kernel {self._name!r} is not recorded: {path!r} replaces its {level}, and records "
+            "are put in before that; take it away while recording, or replace ttgir"
+        )
 
     def _compile_plainly(self, last: str, error: Exception, metadata: dict[str, Any]) -> Any:
         """Start again from the TTGIR without records, up to the stage that failed with them."""
