@@ -77,14 +77,18 @@ def softmax() -> dict[str, Any]:
         },
         "accesses": [
             {"name": "tl.load", "kind": "load", "file": "sampled/softmax.py", "line": 13,
-             "tensor": "x_ptr", "accesses": 3_072_000, "bytes": 12_288_000},
+             "tensor": "x_ptr", "accesses": 3_072_000, "bytes": 12_288_000,
+             "first": [[n // 4, n % 4, "x_ptr", 12_288 * (n // 4) + 512 * (n % 4)]
+                       for n in range(64)],
+             "first_of": 4000},
             {"name": "tl.store", "kind": "store", "file": "sampled/softmax.py", "line": 17,
-             "tensor": "out_ptr", "accesses": 3_072_000, "bytes": 6_144_000},
+             "tensor": "out_ptr", "accesses": 3_072_000, "bytes": 6_144_000,
+             "first": [[0, 0, "", 0x7F5A00000000]], "first_of": 1},
         ],
         "uncovered": {"copies by descriptor": 1},
         "heat": [
             {"tensor": "x_ptr", "bytes": 12_288_000, "accesses": sum(bins), "bin_bytes": 4096,
-             "bins": bins},
+             "bins": bins, "byte_bins": [(4 + 12 * (n % 5 == 0)) * a for n, a in enumerate(bins)]},
             {"tensor": "out_ptr", "bytes": 0, "accesses": 0, "bin_bytes": 4096, "bins": []},
         ],
     }  # fmt: skip

@@ -309,6 +309,34 @@ def test_a_tool_gets_what_its_kernels_wrote(
     assert len(kind.seen) == 1
 
 
+def test_a_session_says_where_warps_began_and_what_each_bin_moved(
+    torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import triton
+
+    import proton
+    from proton.files.detect import open_profile
+    from tests.support import memory_kernels
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    count = 64 * 256
+    x, y, z = (torch.zeros(count, device="cuda") for _ in range(3))
+    kernel = triton.jit(memory_kernels.add.fn)
+    session = proton.start(str(tmp_path / "run"), backend="instrumentation", mode="memory")
+    kernel[(64,)](x, y, z, count, BLOCK=256)
+    proton.finalize(session)
+    (found,) = open_profile(tmp_path / "run.hatchet").in_kernel
+    for site in found.accesses:
+        width = site.bytes // site.accesses
+        assert 0 < len(site.first) <= 64 <= site.first_of, site
+        for first in site.first:
+            assert first.tensor == site.tensor, first
+            assert first.offset == first.cta * 1024 + first.warp * 32 * width, first
+    for heat in found.heat:
+        assert sum(heat.byte_bins) == heat.bytes == 4 * count, heat
+        assert len(heat.byte_bins) == len(heat.bins)
+
+
 HEADS, LENGTH, DEPTH = 64, 1024, 64
 
 

@@ -46,4 +46,4 @@ def test_damaged_recordings_become_pages_or_one_line(seed: int) -> None:
         except FormatError:
             continue
         pages += made([found])
-    assert pages > 3
+    assert pages > 1  # else nothing was tried

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from proton.model.in_kernel import AccessSite, Change, Ctas, HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import (
+    AccessSite,
+    Change,
+    Ctas,
+    FirstAddress,
+    HeatMap,
+    RecordedKernel,
+    Region,
+    Value,
+)
 
+FIRST = (FirstAddress(0, 0, "a_ptr", 0), FirstAddress(0, 1, "a_ptr", 2048))
 REGIONS = (
     Region(
         "tile", "mm.py", 20, "loop", -1, 512, 409600.0, 256640.5, 700.0, 800.0, 950.5, 640, 2000
@@ -40,11 +50,11 @@ KERNEL = RecordedKernel(
     ctas=CTAS,
     values=(Value("k", 64, 128.0, -1, 4),),
     accesses=(
-        AccessSite("load a", "copy", "mm.py", 22, "a_ptr", 12288, 49152),
+        AccessSite("load a", "copy", "mm.py", 22, "a_ptr", 12288, 49152, FIRST, 32),
         AccessSite("store c", "store", "mm.py", 31, "", 4096, 16384),
     ),
     uncovered=MappingProxyType({"copies by descriptor": 2}),
-    heat=(HeatMap("a_ptr", 65536, 512, 4096, (4, 0, 8, 500)),),
+    heat=(HeatMap("a_ptr", 65536, 512, 4096, (4, 0, 8, 500), (16, 0, 64, 65456)),),
     losses=MappingProxyType({"overflowed_records": 12}),
     changed=MappingProxyType(
         {

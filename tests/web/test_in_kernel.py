@@ -127,6 +127,7 @@ def test_sums_of_ctas_and_heat_maps_are_drawn(
         "tail 6050 ns (25 %)",
         "2 ran nothing (grey)",
         "not counted, in instructions: 1 copies by descriptor",
+        "tl.load: first byte of CTA.warp 0.0 x_ptr +0, 0.1 +512",
         "no access was counted by address",
     ):
         assert words in text
@@ -135,7 +136,9 @@ def test_sums_of_ctas_and_heat_maps_are_drawn(
     box = canvas.bounding_box()
     assert box is not None
     opened.page.mouse.move(box["x"] + 80, box["y"] + 8)
-    assert opened.page.inner_text(".hover").startswith("+0 B to +")
+    said = opened.page.inner_text(".hover")
+    assert said.startswith("+0 B to +")
+    assert "moved" in said
     assert [digits(row[5]) for row in cells(opened, "memory accesses")] == ["12.3", "6.14"]
     opened.page.mouse.move(5, 5)
     picture(opened, "heat_map")

@@ -14,6 +14,7 @@ from proton.model.in_kernel import (
     AccessSite,
     Change,
     Ctas,
+    FirstAddress,
     HeatMap,
     RecordedKernel,
     Region,
@@ -182,6 +183,10 @@ def _value(fields: _Fields) -> Value:
 
 
 def _site(fields: _Fields) -> AccessSite:
+    first = tuple(_first(part, fields) for part in fields.listed("first", "a list of lists"))
+    first_of = fields.count("first_of") or 0
+    if first_of < len(first):
+        raise fields.wrong("first_of", f"at least the {len(first)} in first")
     return AccessSite(
         name=fields.text("name"),
         kind=fields.text("kind"),
@@ -190,7 +195,19 @@ def _site(fields: _Fields) -> AccessSite:
         tensor=fields.text("tensor"),
         accesses=fields.count("accesses") or 0,
         bytes=fields.count("bytes") or 0,
+        first=first,
+        first_of=first_of,
     )
+
+
+def _first(part: Any, fields: _Fields) -> FirstAddress:
+    """A warp's first address; its place among the others is not told: there are many."""
+    match part:
+        case [cta, warp, str(tensor), offset] if all(
+            is_integer(each) and each >= 0 for each in (cta, warp, offset)
+        ):
+            return FirstAddress(cta, warp, tensor, offset)
+    raise fields.wrong("first", "a list of [CTA, warp, tensor, offset]")
 
 
 def _heat(fields: _Fields) -> HeatMap:
@@ -200,12 +217,16 @@ def _heat(fields: _Fields) -> HeatMap:
     bin_bytes = fields.count("bin_bytes") or 0
     if bins and not bin_bytes:
         raise fields.wrong("bin_bytes", "one or more where there are bins")
+    byte_bins = fields.numbers("byte_bins")
+    if not all(map(is_integer, byte_bins)) or len(byte_bins) not in (0, len(bins)):
+        raise fields.wrong("byte_bins", f"a list of {len(bins)} counts, as many as bins")
     return HeatMap(
         tensor=fields.text("tensor"),
         bytes=fields.count("bytes") or 0,
         accesses=fields.count("accesses") or 0,
         bin_bytes=bin_bytes,
         bins=bins,
+        byte_bins=byte_bins,
     )
 
 

@@ -57,6 +57,7 @@ class TensorHeat:
             "accesses": self.accesses,
             "bin_bytes": self.bin_bytes,
             "bins": list(self.bins),
+            "byte_bins": list(self.byte_bins),
         }
 
 

@@ -101,9 +101,21 @@ class Value:
         )
 
 
+class FirstAddress(NamedTuple):
+    """Where a warp's first access at one place went."""
+
+    cta: int
+    warp: int
+    tensor: str  # empty: in none that is known
+    offset: int  # bytes behind the start of the tensor; without one, the address itself
+
+
 @dataclass(frozen=True, slots=True)
 class AccessSite:
-    """One place of a kernel that reads or writes global memory, over all warps that recorded."""
+    """One place of a kernel that reads or writes global memory, over all warps that recorded.
+
+    First addresses are of the last launch that was read, those of some of its warps.
+    """
 
     name: str
     kind: str = ""  # load, copy (to shared memory), store or atomic
@@ -112,17 +124,23 @@ class AccessSite:
     tensor: str = ""  # the argument it goes through, where that is known
     accesses: int = 0  # of lanes
     bytes: int = 0  # a byte counts each time a lane asks for it
+    first: Sequence[FirstAddress] = ()
+    first_of: int = 0  # warps of that launch that came here
 
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """Accesses to one tensor, by address: `bins[n]` counts those to bytes from `n * bin_bytes`."""
+    """Accesses to one tensor, by address: `bins[n]` counts those to bytes from `n * bin_bytes`.
+
+    `byte_bins[n]` is what they moved; it is empty where that is not known.
+    """
 
     tensor: str
     bytes: int = 0  # moved by all accesses
     accesses: int = 0
     bin_bytes: int = 0
     bins: Sequence[int] = ()
+    byte_bins: Sequence[int] = ()
 
 
 class Change(NamedTuple):
@@ -212,8 +230,8 @@ class RecordedKernel:
             "regions": [_passages(region) for region in self.regions],
             "ctas": None if self.ctas is None else _known(self.ctas),
             "values": [_numbers(value) for value in self.values],
-            "accesses": [_known(site) for site in self.accesses],
-            "heat": [_known(heat) for heat in self.heat],
+            "accesses": [_site(site) for site in self.accesses],
+            "heat": [_heat(heat) for heat in self.heat],
             "uncovered": dict(self.uncovered),
             "losses": dict(self.losses),
             "changed": {name: list(change) for name, change in self.changed.items()},
@@ -265,6 +283,22 @@ def _numbers(value: Value) -> dict[str, Any]:
     said = _known(value)
     if not value.not_finite:
         del said["not_finite"]  # few have any, integers none
+    return said
+
+
+def _site(site: AccessSite) -> dict[str, Any]:
+    said = _known(site)
+    if site.first:
+        said["first"] = list(map(list, site.first))
+    else:
+        del said["first"], said["first_of"]  # only mode `memory` has them
+    return said
+
+
+def _heat(heat: HeatMap) -> dict[str, Any]:
+    said = _known(heat)
+    if not heat.byte_bins:
+        del said["byte_bins"]
     return said
 
 

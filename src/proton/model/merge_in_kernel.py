@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from types import MappingProxyType
 
 from proton.model.in_kernel import (
@@ -137,10 +138,11 @@ def _merge_values(parts: Sequence[RecordedKernel]) -> tuple[Value, ...]:
 def _merge_accesses(parts: Sequence[RecordedKernel]) -> tuple[AccessSite, ...]:
     merged: dict[AccessSite, AccessSite] = {}
     for site in (site for part in parts for site in part.accesses):
-        place = replace(site, accesses=0, bytes=0)
+        place = replace(site, accesses=0, bytes=0, first=(), first_of=0)
         old = merged.get(place, place)
+        last = site if site.first else old
         merged[place] = replace(
-            site, accesses=old.accesses + site.accesses, bytes=old.bytes + site.bytes
+            last, accesses=old.accesses + site.accesses, bytes=old.bytes + site.bytes
         )
     return tuple(merged.values())
 
@@ -156,17 +158,19 @@ def _merge_heat(parts: Sequence[RecordedKernel]) -> tuple[HeatMap, ...]:
 
 
 def _add_heat(old: HeatMap, new: HeatMap) -> HeatMap:
-    longer, shorter = sorted((old.bins, new.bins), key=len, reverse=True)
-    bins = list(longer)
-    for number, count in enumerate(shorter):
-        bins[number] += count
+    is_known = len(old.byte_bins) == len(old.bins) and len(new.byte_bins) == len(new.bins)
     return HeatMap(
         old.tensor,
         old.bytes + new.bytes,
         old.accesses + new.accesses,
         old.bin_bytes,
-        tuple(bins),
+        _add_bins(old.bins, new.bins),
+        _add_bins(old.byte_bins, new.byte_bins) if is_known else (),
     )
+
+
+def _add_bins(old: Sequence[int], new: Sequence[int]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip_longest(old, new, fillvalue=0))
 
 
 def _least(values: Iterable[float | None]) -> float | None:

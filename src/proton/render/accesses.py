@@ -12,6 +12,8 @@ from proton.render.units import MISSING, format_count
 
 _BAR_ROOM = 10
 _MOST_SITES = 40
+_MOST_BEGUN = 8  # accesses whose first addresses are shown
+_MOST_FIRST = 6  # warps of each
 _LEAST_NAME_ROOM = 12
 _GAP = "  "
 _TITLES = ("access", "line", "kind", "tensor", "accesses", "bytes", "share %")
@@ -52,14 +54,14 @@ def access_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
             texts.append(bar(shown[number - 1].bytes / whole, bar_room, style.glyphs))
         line = _GAP.join(texts).rstrip()
         lines.append(style.paint(line, looks[number] if number else BOLD))
-    notes = access_notes(kernel)
+    notes = access_notes(kernel, full=full)
     if (more := len(ranked) - len(shown)) > 0:
         notes.insert(0, f"{format_count(more)} smaller accesses; --full shows all")
     return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
 
 
-def access_notes(kernel: RecordedKernel) -> list[str]:
-    """How much was asked for in all, and what could not be counted."""
+def access_notes(kernel: RecordedKernel, *, full: bool = False) -> list[str]:
+    """How much was asked for in all, what could not be counted, and where warps began."""
     whole = sum(site.bytes for site in kernel.accesses)
     notes = [
         f"{format_bytes(whole)} asked for in all; a byte counts each time, from whichever cache it "
@@ -68,7 +70,27 @@ def access_notes(kernel: RecordedKernel) -> list[str]:
     if kernel.uncovered:
         listed = ", ".join(f"{format_count(n)} {printable(w)}" for w, n in kernel.uncovered.items())
         notes.append(f"not counted, in instructions: {listed}")
+    begun = sorted((site for site in kernel.accesses if site.first), key=lambda site: -site.bytes)
+    shown = begun if full else begun[:_MOST_BEGUN]
+    notes += [_begin(site, None if full else _MOST_FIRST) for site in shown]
+    if more := len(begun) - len(shown):
+        notes.append(f"first addresses of {format_count(more)} smaller accesses are in the file")
     return notes
+
+
+def _begin(site: AccessSite, most: int | None) -> str:
+    """Where warps of the last launch began: `0.1` is warp 1 of CTA 0."""
+    parts: list[str] = []
+    tensor = None
+    for first in site.first[:most]:
+        at = f"+{format_count(first.offset)}" if first.tensor else hex(first.offset)
+        name = f"{printable(first.tensor)} " if first.tensor not in ("", tensor) else ""
+        parts.append(f"{first.cta}.{first.warp} {name}{at}")
+        tensor = first.tensor
+    return (
+        f"{printable(site.name)}: first byte of CTA.warp {', '.join(parts)} "
+        f"({format_count(len(parts))} of {format_count(site.first_of)} warps of the last launch)"
+    )
 
 
 def _row(site: AccessSite, whole: int) -> tuple[str, ...]:

@@ -40,12 +40,22 @@ def heat_lines(heat: HeatMap, style: Style) -> list[str]:
     levels = shade_levels(style.glyphs)
     limits = [max(1, most * at // len(levels)) for at in range(1, len(levels) + 1)]
     scale = ", ".join(f"{one} {format_count(up)}" for one, up in zip(levels, limits, strict=True))
-    notes = (
+    notes = [
         f"a block is {format_bytes(cell_bytes)}; accesses up to: {scale}; blank: none",
         f"{format_count(touched)} of {format_count(len(heat.bins))} bins of "
         f"{format_bytes(heat.bin_bytes)} touched ({100 * touched / len(heat.bins):.0f} %)",
-    )
+        *_most_bytes(heat),
+    ]
     return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
+
+
+def _most_bytes(heat: HeatMap) -> list[str]:
+    """The bin that most bytes were moved to and from: accesses may be of different sizes."""
+    most = max(heat.byte_bins, default=0)
+    if not most:
+        return []
+    at = format_bytes(heat.byte_bins.index(most) * heat.bin_bytes)
+    return [f"most bytes of a bin: {format_bytes(most)} moved, at +{at}"]
 
 
 def format_bytes(size: float) -> str:

@@ -89,6 +89,7 @@ def test_bins_are_heat_maps_of_tensors() -> None:
         "accesses": 32,
         "bin_bytes": PAGE,
         "bins": [0, 32],
+        "byte_bins": [0, 512],
     }
     assert (y.accesses, y.bins, y.store_bytes) == (4, (4,), 64)
     assert (other.tensor, other.store_bytes) == (ELSEWHERE, 8)

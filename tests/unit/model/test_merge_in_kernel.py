@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import Change, FirstAddress, HeatMap, RecordedKernel, Region, Value
 from proton.model.merge import merge_profiles
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.profile import Profile
@@ -111,7 +111,7 @@ def test_values_and_heat_maps_are_added() -> None:
         KERNEL,
         values=(Value("k", 2, -2.5, -2.5, -2.5, not_finite=1), Value("n", 1, 5.0, 5, 5)),
         heat=(
-            HeatMap("a_ptr", 10, 2, 4096, (1,)),
+            HeatMap("a_ptr", 10, 2, 4096, (1,), (10,)),
             HeatMap("a_ptr", 10, 2, 8192, (1,)),
         ),
     )
@@ -121,9 +121,28 @@ def test_values_and_heat_maps_are_added() -> None:
         Value("n", 1, 5.0, 5, 5),
     )
     assert both.heat == (
-        HeatMap("a_ptr", 65546, 514, 4096, (5, 0, 8, 500)),
+        HeatMap("a_ptr", 65546, 514, 4096, (5, 0, 8, 500), (26, 0, 64, 65456)),
         HeatMap("a_ptr", 10, 2, 8192, (1,)),
     )
+
+
+def test_bytes_by_address_that_one_part_does_not_know_are_not_known() -> None:
+    older = replace(KERNEL, heat=(replace(KERNEL.heat[0], byte_bins=()),))
+    for both in (merged(KERNEL, older), merged(older, KERNEL)):
+        (heat,) = both.heat
+        assert (heat.bins, heat.byte_bins) == ((8, 0, 16, 1000), ())
+
+
+def test_first_addresses_are_those_of_the_last_part_that_has_some() -> None:
+    load, store = KERNEL.accesses
+    later = replace(load, first=(FirstAddress(4, 2, "", 0x7F00),), first_of=1)
+    both = merged(
+        KERNEL,
+        replace(KERNEL, accesses=(later, store)),
+        replace(KERNEL, accesses=(replace(load, first=(), first_of=0), store)),
+    )
+    assert both.accesses[0].first == later.first
+    assert (both.accesses[0].first_of, both.accesses[0].accesses) == (1, 3 * 12288)
 
 
 def test_accesses_are_added_by_place() -> None:

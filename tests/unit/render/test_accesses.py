@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from proton.model.in_kernel import AccessSite
-from proton.render.accesses import access_lines
+from proton.model.in_kernel import AccessSite, FirstAddress
+from proton.render.accesses import access_lines, access_notes
 from proton.render.style import ASCII, Style
 from tests.support.in_kernel import KERNEL
 
@@ -18,7 +18,29 @@ def test_accesses_are_listed_by_bytes_with_their_share() -> None:
         "store c  mm.py:31  store  -          4 096  16.0 KiB     25.0  ██▌",
         "64.0 KiB asked for in all; a byte counts each time, from whichever cache it comes",
         "not counted, in instructions: 2 copies by descriptor",
+        "load a: first byte of CTA.warp 0.0 a_ptr +0, 0.1 +2 048 "
+        "(2 of 32 warps of the last launch)",
     ]
+
+
+def test_first_addresses_name_a_tensor_once_and_all_are_shown_where_wanted() -> None:
+    first = [
+        FirstAddress(0, 0, "x", 0),
+        FirstAddress(0, 1, "", 0x7F00),
+        *(FirstAddress(1, warp, "x", 512 * warp) for warp in range(8)),
+    ]
+    sites = [AccessSite(f"a{n}", bytes=100 - n, first=first, first_of=64) for n in range(10)]
+    kernel = replace(KERNEL, accesses=sites)
+    notes = access_notes(kernel)
+    assert notes[2] == (
+        "a0: first byte of CTA.warp 0.0 x +0, 0.1 0x7f00, 1.0 x +0, 1.1 +512, 1.2 +1 024, "
+        "1.3 +1 536 (6 of 64 warps of the last launch)"
+    )
+    assert [note[:3] for note in notes[2:10]] == [f"a{n}:" for n in range(8)]
+    assert notes[10:] == ["first addresses of 2 smaller accesses are in the file"]
+    full = access_notes(kernel, full=True)
+    assert len(full) == 12
+    assert full[-1].endswith("1.7 +3 584 (10 of 64 warps of the last launch)")
 
 
 @pytest.mark.parametrize("width", [44, 55, 62, 70, 100])
@@ -43,5 +65,12 @@ def test_accesses_that_never_came_divide_by_nothing() -> None:
 
 
 def test_names_cannot_command_the_terminal() -> None:
-    odd = replace(KERNEL, accesses=(AccessSite("\x1b[2J", "\x1b", "\x1b", 1, "\x1b"),))
+    odd = replace(
+        KERNEL,
+        accesses=(
+            AccessSite(
+                "\x1b[2J", "\x1b", "\x1b", 1, "\x1b", first=(FirstAddress(0, 0, "\x1b", 0),)
+            ),
+        ),
+    )
     assert "\x1b" not in "".join(access_lines(odd, Style(), full=False))

@@ -15,6 +15,11 @@ def test_a_map_has_a_block_a_bin_and_says_what_it_is() -> None:
     ]
 
 
+def test_a_map_says_where_most_bytes_were_moved() -> None:
+    heat = HeatMap("a_ptr", 65536, 512, 4096, (4, 0, 8, 500), (16, 0, 63520, 2000))
+    assert heat_lines(heat, Style())[-1] == "most bytes of a bin: 62.0 KiB moved, at +8.0 KiB"
+
+
 def test_many_bins_are_put_together_to_fit_the_width() -> None:
     heat = HeatMap("x", 1, 1, 1024, tuple([1] * 10_000))
     lines = heat_lines(heat, Style(width=40))

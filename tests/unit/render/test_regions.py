@@ -69,7 +69,7 @@ def test_values_waves_accesses_and_heat_maps_follow_the_regions() -> None:
     value, wave = lines.index("k         64     2   -1    4"), lines.index("time  ███▃")
     (access,) = (at for at, line in enumerate(lines) if line.startswith("load a   mm.py:22"))
     assert value < wave < access
-    assert lines[-1] == "3 of 4 bins of 4.0 KiB touched (75 %)"
+    assert lines[-2] == "3 of 4 bins of 4.0 KiB touched (75 %)"
 
 
 def test_numbers_that_are_not_finite_have_a_column_where_there_are_some() -> None:

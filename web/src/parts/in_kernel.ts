@@ -68,6 +68,8 @@ export interface Heat {
   touched: number
   /** Column of counts. */
   bins: string
+  /** Column of the bytes that those moved. */
+  byte_bins: string | null
 }
 
 export interface RecordedKernel {

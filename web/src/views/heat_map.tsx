@@ -7,7 +7,7 @@ import { type Grid, gridOf, heatOf, lowestOf } from "../layout/heat"
 import { cutMiddle } from "../names"
 import type { Heat } from "../parts/in_kernel"
 import { isDark, profile } from "../state"
-import { count, percent, text } from "../units"
+import { amount, count, percent, text } from "../units"
 import { Fact } from "./facts"
 import { useWidth } from "./figure"
 import { hover, leave } from "./hover"
@@ -40,6 +40,10 @@ function HeatMap({ of }: { of: Heat }): VNode {
   const bins = profile.value?.column(of.bins) ?? new Uint32Array()
   const columns = Math.max(8, Math.min(128, Math.floor((width - LEFT) / CELL)))
   const grid = useMemo(() => gridOf(bins, columns, MOST_ROWS), [of, columns])
+  const moved = useMemo(() => {
+    const found = of.byte_bins === null ? undefined : profile.value?.column(of.byte_bins)
+    return found === undefined ? null : gridOf(found, columns, MOST_ROWS).cells
+  }, [of, columns])
   const cellBytes = grid.binsPerCell * of.bin_bytes
   return (
     <div class="heat" ref={place}>
@@ -55,7 +59,7 @@ function HeatMap({ of }: { of: Heat }): VNode {
         <p class="quiet note">no access was counted by address</p>
       ) : (
         <>
-          {width > LEFT ? <Cells grid={grid} cellBytes={cellBytes} width={width} name={of.tensor} /> : null}
+          {width > LEFT ? <Cells grid={grid} moved={moved} cellBytes={cellBytes} width={width} name={of.tensor} /> : null}
           <p class="quiet note">
             a square is {bytesText(cellBytes)}; {text(count(of.touched))} of {text(count(bins.length))} bins of {bytesText(of.bin_bytes)} touched (
             {text(percent(of.touched / Math.max(bins.length, 1)))})
@@ -76,7 +80,16 @@ function Scale({ lowest, most }: { lowest: number; most: number }): VNode {
   )
 }
 
-function Cells({ grid, cellBytes, width, name }: { grid: Grid; cellBytes: number; width: number; name: string }): VNode {
+interface CellsOf {
+  grid: Grid
+  /** Bytes moved to and from each cell. */
+  moved: Float64Array | null
+  cellBytes: number
+  width: number
+  name: string
+}
+
+function Cells({ grid, moved, cellBytes, width, name }: CellsOf): VNode {
   const canvas = useRef<HTMLCanvasElement>(null)
   const height = TOP + grid.rows * CELL + 2
   useLayoutEffect(() => {
@@ -111,7 +124,10 @@ function Cells({ grid, cellBytes, width, name }: { grid: Grid; cellBytes: number
           found === undefined ? null : (
             <>
               <strong>+{bytesText(at * cellBytes)} to +{bytesText((at + 1) * cellBytes)}</strong>
-              <dl><Fact name="accesses" of={count(found)} /></dl>
+              <dl>
+                <Fact name="accesses" of={count(found)} />
+                {moved === null ? null : <Fact name="moved" of={amount(moved[at] ?? null, "B")} />}
+              </dl>
             </>
           ),
         )

@@ -20,6 +20,10 @@ from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat, read_m
 from proton.inkernel.tensor_ranges import TensorRange
 from proton.inkernel.tool import Tool, deliver
 from proton.inkernel.tool_layouts import ToolBuffer
+from proton.model.in_kernel import FirstAddress
+
+MOST_FIRST_OF_SITE = 64  # first addresses that are kept of one place of a kernel
+MOST_FIRST = 1024  # of all its places
 
 Key = tuple[int, int, int, bool, int]  # phase, kernel, context, whether captured, device
 
@@ -32,23 +36,61 @@ class LaunchNote:
     tools: tuple[Tool, ...] = ()  # that get its buffer
 
 
+@dataclass(frozen=True)
+class FirstAddresses:
+    """Where the warps of one launch began at one place of a kernel, some of them."""
+
+    found: tuple[FirstAddress, ...] = ()
+    warps: int = 0  # that came there
+
+
 @dataclass
 class MemorySum:
-    """What all launches of a kernel in one context did to memory."""
+    """What all launches of a kernel in one context did to memory; first addresses of the last."""
 
     sites: list[AccessCount] = field(default_factory=list)
     heat: dict[str, TensorHeat] = field(default_factory=dict)
     losses: Counter[str] = field(default_factory=Counter)
     uncovered: Mapping[str, int] = field(default_factory=dict)
+    _last: tuple[MemoryReport, Sequence[TensorRange]] = (MemoryReport(), ())
 
-    def add(self, report: MemoryReport) -> None:
+    def add(self, report: MemoryReport, tensors: Sequence[TensorRange] = ()) -> None:
         """Count one launch more; heat maps of tensors that grow get coarser bins."""
+        self._last = report, tensors
         before: list[AccessCount | None] = [*self.sites] or [None] * len(report.counters)
         self.sites = [_sum(old, new) for old, new in zip(before, report.counters, strict=True)]
         for each in report.heat:
             self.heat[each.tensor] = _sum_heat(self.heat.get(each.tensor), each)
         self.losses.update({name: count for name, count in report.losses.items() if count})
         self.uncovered = report.uncovered
+
+    def first_addresses(self) -> list[FirstAddresses]:
+        """Where warps of the last launch began, for each of `sites`."""
+        return _first_addresses(*self._last)
+
+
+def _first_addresses(report: MemoryReport, tensors: Sequence[TensorRange]) -> list[FirstAddresses]:
+    """Of every place, those of the first warps in the buffer, each in the tensor that it is in."""
+    found: list[list[FirstAddress]] = [[] for _ in report.counters]
+    room = MOST_FIRST
+    for site, cta, warp, address in report.first_addresses:
+        if room and len(found[site]) < MOST_FIRST_OF_SITE:
+            room -= 1
+            place = _in_tensor(address, tensors, report.counters[site].tensor)
+            found[site].append(FirstAddress(cta, warp, *place))
+    return [
+        FirstAddresses(tuple(each), max(counter.warps, len(each)) if each else 0)
+        for each, counter in zip(found, report.counters, strict=True)
+    ]
+
+
+def _in_tensor(address: int, tensors: Sequence[TensorRange], likely: str) -> tuple[str, int]:
+    """The tensor around an address and the bytes before it there; views of one memory overlap."""
+    around = [each for each in tensors if 0 <= address - each.address < each.size_bytes]
+    if not around:
+        return "", address
+    tensor = next((each for each in around if each.name == likely), around[0])
+    return tensor.name, address - tensor.address
 
 
 def _sum(old: AccessCount | None, new: AccessCount) -> AccessCount:
@@ -140,7 +182,7 @@ class KeptBuffers:
         if kernel.has_memory:
             total = self._sums.setdefault(kept["key"], MemorySum())
             try:
-                total.add(read_memory(data, record_map, ctas, note.tensors))
+                total.add(read_memory(data, record_map, ctas, note.tensors), note.tensors)
             except UsageError as error:
                 self._warn(f"what kernel {kernel.name!r} counted cannot be read: {error}")
         for equal in note.tools or kernel.tools:

@@ -129,8 +129,10 @@ def _accesses(memory: MemorySum) -> list[AccessSite]:
             tensor=each.tensor,
             accesses=each.accesses,
             bytes=each.bytes,
+            first=first.found,
+            first_of=first.warps,
         )
-        for each in memory.sites
+        for each, first in zip(memory.sites, memory.first_addresses(), strict=True)
     ]
 
 

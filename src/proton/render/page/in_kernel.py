@@ -134,4 +134,5 @@ def _heat(heat: HeatMap, columns: Columns) -> dict[str, Any]:
         "bin_bytes": heat.bin_bytes,
         "touched": sum(count > 0 for count in heat.bins),
         "bins": columns.add("f64" if is_large else "u32", heat.bins),
+        "byte_bins": columns.add("f64", heat.byte_bins) if heat.byte_bins else None,
     }

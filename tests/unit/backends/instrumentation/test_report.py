@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from proton.backends.instrumentation import kept_buffers
 from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
 from proton.backends.instrumentation.report import changes, to_recorded_kernel
 from proton.inkernel.compile import KernelRecords
 from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat
-from proton.model.in_kernel import Change, HeatMap, RecordedKernel, Value
+from proton.inkernel.tensor_ranges import TensorRange
+from proton.model.in_kernel import Change, FirstAddress, HeatMap, RecordedKernel, Value
 
 REGIONS: list[dict[str, Any]] = [
     {"name": "loop", "kind": "loop", "file": "mm.py", "line": 3},
@@ -166,15 +168,40 @@ def test_memory_accesses_are_named_by_the_arguments_they_go_through() -> None:
     load, store = made.accesses
     assert (load.tensor, load.accesses, load.bytes) == ("b", 128, 512)
     assert (store.tensor, store.accesses) == ("", 64)
-    assert list(made.heat) == [HeatMap("b", 512, 128, 128, [64, 64])]
+    assert list(made.heat) == [HeatMap("b", 512, 128, 128, [64, 64], [256, 256])]
     assert (made.losses, made.uncovered) == ({"dropped_bytes": 3}, {"tma": 1})
+
+
+def test_first_addresses_are_those_of_the_last_launch_and_lie_in_tensors() -> None:
+    load = AccessCount("load a", "load", "mm.py", 7, 1, "b", 64, 256, 4)
+    store = AccessCount("store", "store", "mm.py", 9, None, "", 32, 128, 1)
+    tensors = (TensorRange("view", 4096, 8192), TensorRange("b", 4096, 8192))
+    total = MemorySum()
+    for start in (4096, 4608):
+        first = ((0, 0, 0, start), (1, 0, 0, 64), (0, 0, 1, start + 512))
+        total.add(MemoryReport((load, store), (), first), tensors)
+    made = report([], total)
+    assert made.accesses[0].first == (FirstAddress(0, 0, "b", 512), FirstAddress(0, 1, "b", 1024))
+    assert made.accesses[0].first_of == 4
+    assert made.accesses[1].first == (FirstAddress(0, 0, "", 64),), "in no tensor"
+
+
+def test_first_addresses_are_few_of_many_and_the_number_of_warps_is_said() -> None:
+    sites = [AccessCount(f"load {n}", "load", "mm.py", n, None, "", 1, 4, 200) for n in range(30)]
+    first = tuple((n, cta, 0, 4096) for cta in range(200) for n in range(30))
+    total = MemorySum()
+    total.add(MemoryReport(tuple(sites), (), first))
+    kept = [len(site.first) for site in report([], total).accesses]
+    assert max(kept) <= kept_buffers.MOST_FIRST_OF_SITE
+    assert sum(kept) == kept_buffers.MOST_FIRST
+    assert {site.first_of for site in report([], total).accesses} == {200}
 
 
 def test_heat_maps_of_a_tensor_of_another_size_are_summed() -> None:
     total = MemorySum()
     for bins in ((1, 2), (4, 5, 6)):
         total.add(MemoryReport((), (TensorHeat("x", 8, 8, 0, 2, 0, 4, bins, bins),)))
-    assert list(report([], total).heat) == [HeatMap("x", 16, 4, 4, [5, 7, 6])]
+    assert list(report([], total).heat) == [HeatMap("x", 16, 4, 4, [5, 7, 6], [5, 7, 6])]
 
 
 def test_a_captured_kernel_stands_below_its_capture() -> None:

@@ -85,6 +85,8 @@ def test_values_accesses_and_heat_maps_are_there() -> None:
     (heat,) = found["heat"]
     assert (heat["tensor"], heat["bin_bytes"], heat["touched"]) == ("a_ptr", 4096, 3)
     assert columns.read(heat["bins"]) == [4, 0, 8, 500]
+    assert columns.read(heat["byte_bins"]) == [16, 0, 64, 65456]
+    assert found["access_notes"][-1].startswith("load a: first byte of CTA.warp 0.0 a_ptr +0")
 
 
 def test_counts_past_32_bits_stay_what_they_are() -> None:
@@ -92,6 +94,7 @@ def test_counts_past_32_bits_stay_what_they_are() -> None:
     kernel = replace(KERNEL, heat=(HeatMap("x", bins=(2**40, 1)),))
     (heat,) = kernel_object(kernel, columns)["heat"]
     assert columns.read(heat["bins"]) == [2**40, 1]
+    assert heat["byte_bins"] is None, "not known"
 
 
 def test_a_trace_of_another_tool_has_launches_alone() -> None:
