@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from proton._import_watch import ImportWatch
+
+_KERNEL_COMPILER = "torch._inductor.async_compile"
+_watch = ImportWatch(_KERNEL_COMPILER)
 
 
 def is_imported() -> bool:
@@ -44,6 +50,20 @@ def is_profiling() -> bool:
 def is_on_cuda(tensor: Any) -> bool:
     """Whether the tensor's numbers lie in the memory of an NVIDIA GPU."""
     return device_type(tensor) == "cuda" and sys.modules["torch"].version.cuda is not None
+
+
+def kernel_compiler() -> type[Any]:
+    """What torch.compile has its kernels from, once it is imported: by its method `triton`."""
+    kind: type[Any] = sys.modules[_KERNEL_COMPILER].AsyncCompile
+    return kind
+
+
+def when_kernel_compiler_imported(callback: Callable[[], None]) -> Callable[[], None]:
+    """Call `callback` once the program has imported that: now, or later; what takes it back."""
+    if hasattr(sys.modules.get(_KERNEL_COMPILER), "AsyncCompile"):
+        callback()
+        return lambda: None
+    return _watch.add(callback)
 
 
 # What a kernel that knows no torch can tell apart; the native core's numbers for them.

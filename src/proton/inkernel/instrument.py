@@ -21,6 +21,7 @@ from proton.inkernel.late_files import watch_files
 from proton.inkernel.mode import BaseMode, InstrumentationMode
 from proton.inkernel.modes import parse_instrumentation
 from proton.inkernel.override import read_records_in_files
+from proton.inkernel.torch_compile import watch_torch_compile
 
 F = TypeVar("F")
 Warn = Callable[[str], None]
@@ -128,6 +129,7 @@ class _Switch:
         hook.install()
         self._undo.append(read_records_in_files(self.say))
         self._undo.append(watch_files())
+        self._undo.append(watch_torch_compile(self.say))
         for owner, name, make in (
             (_triton_compiler.jit_function_class(), "run", self._make_run),
             (_triton.autotuner_class(), "_bench", _make_bench),
