@@ -12,7 +12,7 @@ from proton.inkernel.passes.call_at import read_callbacks
 
 
 @dataclass(frozen=True)
-class CallAtMode(InstrumentationMode):
+class CallAt(InstrumentationMode):
     """Calls `function` of the LLVM IR in `file` at every `access`, `branch` or `block` entry.
 
     A tool of one's own (`proton.inkernel.tool`) that also wants what callbacks wrote has the passes

@@ -1,11 +1,13 @@
 """Modes of a backend: the grammar of their strings, and the options that in-kernel modes share.
 
-The grammar is `name:key=value:key=value`; values may be lists `a,b`; modes join with `+`.
+The grammar is `name:key=value:key=value`; values may be lists `a,b`; modes join with `+`. Texts in
+values have `%2B` for a plus, and so on: `escape`.
 `modes` has the in-kernel modes themselves. What a mode does is the backend's business.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from enum import Enum
@@ -72,6 +74,8 @@ class Optimize(_Option):
 
 
 _E = TypeVar("_E", bound=_Option)
+_NAME = re.compile(r"\s*[A-Za-z][\w-]*\s*(?::|$)")  # of a mode, and no more of it
+_PATH = re.compile(r"(?:^|:)\s*file\s*=[^:]*$")  # an option `file` at the end
 
 
 def _by_text(options: Iterable[_E]) -> dict[str, _E]:
@@ -98,16 +102,44 @@ class ModeText:
         return ":".join(filter(None, (self.name, *options)))
 
 
+def escape(text: str) -> str:
+    """`text` without the characters that divide a mode's text."""
+    return re.sub(r"[%:+\s]", lambda found: "".join(f"%{b:02X}" for b in found[0].encode()), text)
+
+
+def unescape(text: str) -> str:
+    """What `escape` made of a text, back again; other texts with few percent signs stay."""
+    return re.sub(
+        r"(?:%[0-9A-Fa-f]{2})+",
+        lambda found: bytes.fromhex(found[0].replace("%", "")).decode(errors="replace"),
+        text,
+    )
+
+
 def split_modes(text: str) -> tuple[ModeText, ...]:
     """The modes of a string, in order; options without a mode name belong to the name `""`.
 
     Raises:
         UsageError: an option is not `key=value`, or is given twice; or a `+` joins nothing.
     """
-    parts = [part.strip() for part in text.split("+")]
+    parts = [part.strip() for part in _split_at_plus(text)]
     if len(parts) > 1 and "" in parts:
         raise UsageError(f"mode {text!r} has a '+' with no mode beside it; write mode+mode")
     return tuple(map(_split_mode, parts)) if text.strip() else ()
+
+
+def _split_at_plus(text: str) -> list[str]:
+    """The parts that a `+` joins. In a path, one that no mode's name follows belongs to it."""
+    parts: list[str] = []
+    pieces = text.split("+")
+    for number, piece in enumerate(pieces, 1):
+        is_cut = number == len(pieces) and not piece.strip()  # nothing follows the last `+`
+        is_more = not (is_cut or _NAME.match(piece))
+        if parts and is_more and _PATH.search(parts[-1]):
+            parts[-1] += f"+{piece}"
+        else:
+            parts.append(piece)
+    return parts
 
 
 def _split_mode(text: str) -> ModeText:
@@ -226,6 +258,8 @@ def _text(value: object) -> str:
         return ",".join(map(str, value))
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str):
+        return escape(value)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

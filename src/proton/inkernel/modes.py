@@ -22,6 +22,7 @@ from proton.inkernel.mode import (
     option_fields,
     split_modes,
     true_or_false,
+    unescape,
     words,
 )
 
@@ -35,7 +36,7 @@ MODES: dict[str, str] = {
     "cta": "proton.inkernel.modes:Cta",
     "bytes": "proton.inkernel.memory_modes:Bytes",
     "memory": "proton.inkernel.memory_modes:Memory",
-    "call-at": "proton.inkernel.callback_mode:CallAtMode",
+    "call-at": "proton.inkernel.callback_mode:CallAt",
 }
 
 
@@ -207,7 +208,8 @@ def _read(name: str, options: Mapping[str, str]) -> InstrumentationMode:
     for key in options:
         if key not in known:
             raise UsageError.unknown("instrumentation option", key, choices=known)
-    return kind(**dict(options))  # type: ignore[arg-type]  # text is looked up in there
+    texts = {key: unescape(value) for key, value in options.items()}
+    return kind(**texts)  # type: ignore[arg-type]  # text is looked up in there
 
 
 def _without_shared(part: InstrumentationMode) -> InstrumentationMode:

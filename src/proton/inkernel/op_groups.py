@@ -43,7 +43,7 @@ OP_GROUPS: dict[str, frozenset[str]] = {
     ),
     "barrier": frozenset(
         {"gpu.barrier", "ttg.barrier", "ttg.local_barrier", "ttng.cluster_barrier"}
-        | {"ttng.cluster_wait", "amdg.cluster_barrier_wait"}
+        | {"ttng.cluster_wait", "amdg.cluster_barrier_wait", "amdg.cond_barrier"}
     ),
     "shared": frozenset({"ttg.local_load", "ttg.local_store"}),
 }

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from proton.errors import UsageError
-from proton.inkernel.mode import BaseMode, ModeText
+from proton.inkernel.mode import BaseMode, ModeText, escape, unescape
 
 DEFAULT_INTERVAL = 1 << 14
 MIN_EXPONENT, MAX_EXPONENT = 5, 31
@@ -113,7 +113,7 @@ class PCSampling(BaseMode):
         for option in fields(self):
             value = getattr(self, option.name)
             if option.init and value != option.default:
-                text = _escape(value) if option.name == "include" else str(value)
+                text = escape(value) if option.name == "include" else str(value)
                 texts.append(f"{option.name}={text}")
         return ":".join(texts)
 
@@ -159,7 +159,7 @@ def parse_sampling(mode: ModeText) -> PCSampling:
     for key, value in mode.options.items():
         if key not in OPTIONS:
             raise UsageError.unknown("option of mode 'pcsampling'", key, choices=OPTIONS)
-        values[key] = _unescape(value) if key == "include" else value
+        values[key] = unescape(value) if key == "include" else value
     return PCSampling(**values)
 
 
@@ -214,16 +214,3 @@ def _as_text(number: int, units: dict[str, int]) -> str:
         (each for each in units.items() if number % each[1] == 0), key=lambda each: each[1]
     )
     return f"{number // factor}{name}"
-
-
-def _escape(text: str) -> str:
-    """`text` without the characters that divide a mode's text."""
-    return re.sub(r"[%:+\s]", lambda found: "".join(f"%{b:02X}" for b in found[0].encode()), text)
-
-
-def _unescape(text: str) -> str:
-    return re.sub(
-        r"(?:%[0-9A-Fa-f]{2})+",
-        lambda found: bytes.fromhex(found[0].replace("%", "")).decode(errors="replace"),
-        text,
-    )

@@ -32,6 +32,7 @@ module {
 def test_words_are_groups_or_operations() -> None:
     assert kinds_of(["wait"])["ttg.async_wait"] == "wait"
     assert kinds_of(["tt.splat"]) == {"tt.splat": "splat"}
+    assert kinds_of(["barrier"])["amdg.cond_barrier"] == "barrier"
     with pytest.raises(UsageError, match="unknown group of operations 'x'; choose one of 'atomic'"):
         kinds_of(["load", "x"])
 
