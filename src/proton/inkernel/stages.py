@@ -17,6 +17,7 @@ from typing import Any
 from proton import _triton, _triton_compiler
 from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
 from proton.inkernel import late_files
+from proton.inkernel.called_functions import unrecorded_functions
 from proton.inkernel.choice import Choice
 from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.late_files import LateCode
@@ -166,7 +167,10 @@ class RecordingStages:
         passes = recording_passes(
             self._choice.mode, thinning=self._choice.thinning, is_nested=is_nested
         )
-        return run_passes(text, passes, path=self._name, is_nested=is_nested)
+        recorded = run_passes(text, passes, path=self._name, is_nested=is_nested)
+        if said := unrecorded_functions(text, passes):
+            self._warn(f"kernel {self._name!r}: {said}")
+        return recorded
 
     def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
         """The text with records as code; in global memory where shared memory has no room."""

@@ -18,7 +18,7 @@ from proton.errors import InstrumentationError
 from proton.inkernel import stages
 from proton.inkernel.compile import read_records, read_warnings
 from proton.inkernel.recipe import lowering_recipe, recording_passes
-from tests.support.kernels import compiled, softmax
+from tests.support.kernels import calling, compiled, softmax
 from tests.support.recording import recording
 
 pytestmark = [
@@ -276,6 +276,38 @@ def test_regions_that_specialisation_drops_are_named(target: str) -> None:
     else:
         assert warnings == []
         assert names == {"all", "load", "dot"}
+
+
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+@pytest.mark.parametrize("mode", ["ops", "loops", "ops+cta"])
+def test_functions_that_are_compiled_apart_are_named(mode: str, target: str) -> None:
+    with recording(mode) as warnings:
+        kernel = compiled(calling, {"x": "*fp32"}, {"BLOCK": 64}, target)
+    (warning,) = warnings
+    assert warning == (
+        "kernel 'calling': not recorded inside 'tests.support.kernels.apart': compiled apart "
+        "(noinline=True), without a buffer; leave out noinline, or time calls as a whole with "
+        "ops=tt.call"
+    )
+    assert read_warnings(kernel.metadata) == (warning,)
+
+
+@pytest.mark.parametrize("target", ["90", "gfx942"])
+def test_calls_of_functions_that_are_compiled_apart_can_be_timed(target: str) -> None:
+    with recording("ops:ops=load,tt.call") as warnings:
+        kernel = compiled(calling, {"x": "*fp32"}, {"BLOCK": 64}, target)
+    assert warnings == []
+    records = read_records(kernel.metadata)
+    assert records is not None
+    (region,) = records.record_map["regions"]
+    assert region["name"].startswith("call@")
+
+
+@pytest.mark.parametrize("mode", ["default", "cta", "bytes"])
+def test_modes_that_record_no_operations_say_nothing_of_called_functions(mode: str) -> None:
+    with recording(mode) as warnings:
+        compiled(calling, {"x": "*fp32"}, {"BLOCK": 64}, "90")
+    assert warnings == []
 
 
 @triton.jit
