@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -50,6 +51,24 @@ def parse_module(text: str, context: Any) -> Any:
         module = ir_module().parse_mlir_module(str(path), context)
     module.context = context
     return module
+
+
+def printed_module(text: str, path: str) -> str:
+    """A module of TTIR or TTGIR text as Triton prints it; `path` is where the text is from.
+
+    Raises:
+        RuntimeError: Triton refuses it; what it says is on stderr.
+    """
+    native: Any = importlib.import_module("triton._C.libtriton")
+    context = native.ir.context()
+    for dialects in (native.ir, native.nvidia, native.amd):
+        dialects.load_dialects(context)
+    with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
+        file = Path(folder, "kernel.ttgir")
+        file.write_text(text, encoding="utf-8")
+        module = native.ir.parse_mlir_module(str(file), context)
+    # operations without a location got their place in that file
+    return str(module).replace(str(file), re.sub(r'["\\\n]', "_", path))
 
 
 def compiler_module() -> Any:

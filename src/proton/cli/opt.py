@@ -10,9 +10,13 @@ from typing import NoReturn
 
 from proton._version import __version__
 from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
+from proton.inkernel.called_functions import unrecorded_functions
+from proton.inkernel.generic_form import is_generic, to_usual_form
+from proton.inkernel.load_module import load_passes
 from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of
-from proton.inkernel.pipeline import parse_passes, run_passes
+from proton.inkernel.override import with_carriers
+from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of, registered_passes
+from proton.inkernel.pipeline import is_llvm, parse_passes, run_passes
 from proton.inkernel.recipe import recording_passes
 
 PROGRAM = "proton-opt"
@@ -22,6 +26,7 @@ examples:
   proton-opt --list
   proton-opt kernel.ttgir --pass=record-around-ops,prepare
   proton-opt kernel.ttgir --pass="record-loops{cap=16 whole=false},prepare"
+  proton-opt kernel.ttgir --load=mine.py --pass=record-exp,prepare
   proton-opt kernel.ttgir --mode=ops+loops --print-after=record-loops -o new.ttgir
 """
 
@@ -61,6 +66,13 @@ def _parser() -> argparse.ArgumentParser:
         "--mode", metavar="A+B", help="the passes on TTGIR of these in-kernel modes"
     )
     parser.add_argument(
+        "--load",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="import a module or a .py file with passes or tools of your own first",
+    )
+    parser.add_argument(
         "--print-after",
         metavar="PASS",
         action="append",
@@ -74,6 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    for name in arguments.load:
+        load_passes(name)
     if arguments.list:
         print(*_listing(), sep="\n")
         return 0
@@ -86,7 +100,11 @@ def _run(arguments: argparse.Namespace) -> int:
         if done.name in wanted:
             print(f"// after {done.name}\n{text}", file=sys.stderr)
 
-    text = run_passes(_read(arguments.file), passes, path=arguments.file, after=show)
+    path = "<stdin>" if arguments.file == "-" else arguments.file
+    given = _prepared(_read(arguments.file), path)
+    if said := unrecorded_functions(given, passes):
+        print(f"{PROGRAM}: {path}: {said}", file=sys.stderr)
+    text = run_passes(given, passes, path=path, after=show)
     if arguments.output is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -94,6 +112,17 @@ def _run(arguments: argparse.Namespace) -> int:
         with open(arguments.output, "w", encoding="utf-8", newline="") as file:
             file.write(text)
     return 0
+
+
+def _prepared(text: str, path: str) -> str:
+    """TTIR or TTGIR in the form that passes read, `proton.record` lines as operations of ours.
+
+    Nobody but us reads such lines, and not every pass rewrites them.
+    """
+    if is_llvm(text):
+        return text
+    text = with_carriers(text, path)
+    return to_usual_form(text, path) if is_generic(text) else text
 
 
 def _passes(arguments: argparse.Namespace) -> tuple[Pass, ...]:
@@ -126,7 +155,7 @@ def _read(path: str) -> str:
 
 def _listing() -> list[str]:
     lines = []
-    for name in PASSES:
+    for name in (*PASSES, *registered_passes()):
         kind = load_pass_class(name)
         lines.append(f"{name} ({kind.level}): {(kind.__doc__ or '').splitlines()[0]}")
         for option, default in options_of(kind).items():

@@ -24,6 +24,11 @@ _PASS = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
 _LLVM = re.compile(r"^(?:define |declare |target (?:triple|datalayout)|; ModuleID)", re.MULTILINE)
 
 
+def is_llvm(text: str) -> bool:
+    """Whether it is LLVM IR rather than TTIR or TTGIR."""
+    return _LLVM.search(text) is not None
+
+
 def parse_passes(text: str) -> tuple[Pass, ...]:
     """The passes of a text such as `"record-loops{cap=16 whole=false},prepare"`.
 
@@ -69,9 +74,9 @@ def run_passes(
     """
     module: Any = None
     for each in passes:
-        is_llvm = _LLVM.search(text) is not None
-        if is_llvm != (each.level == "llvm"):
-            has = "LLVM IR" if is_llvm else "TTIR or TTGIR"
+        has_llvm = is_llvm(text)
+        if has_llvm != (each.level == "llvm"):
+            has = "LLVM IR" if has_llvm else "TTIR or TTGIR"
             wants = "LLVM IR" if each.level == "llvm" else "TTIR or TTGIR"
             raise UsageError(f"{path}: pass {each.name!r} works on {wants} and this is {has}")
         read, verify = (_load(target) for target in LEVELS[each.level])

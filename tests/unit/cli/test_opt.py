@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from proton.cli.opt import main
+from proton.inkernel import passes
 from proton.inkernel.passes import PASSES
 
 TEXT = "module {\n  tt.func public @k() {\n    tt.load %x\n    tt.return\n  }\n}\n"
@@ -55,6 +56,40 @@ def test_every_pass_is_listed_with_its_options(capsys: pytest.CaptureFixture[str
     listed = capsys.readouterr().out
     assert all(f"\n{name} (" in "\n" + listed for name in PASSES)
     assert "    cap=64\n    whole=true\n" in listed
+
+
+def test_a_pass_of_ones_own_can_be_loaded(
+    kernel: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "_REGISTERED", {})
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "from dataclasses import dataclass\n"
+        "@dataclass(frozen=True)\n"
+        "class Mine:\n"
+        '    """Says hello."""\n'
+        "    def apply(self, module):\n"
+        '        list(module.walk())[-1].insert_before("// hello")\n'
+        'Mine.name, Mine.level = "mine", "ttgir"\n'
+    )
+    assert main([f"--load={mine}", "--list"]) == 0
+    assert "\nmine (ttgir): Says hello.\n" in capsys.readouterr().out
+    assert main([kernel, f"--load={mine}", "--pass=mine,prepare"]) == 0
+    assert "// hello\n    tt.return" in capsys.readouterr().out
+    assert main([kernel, "--load=no_such_module", "--pass=prepare"]) == 2
+    assert "proton-opt: no_such_module: cannot be imported" in capsys.readouterr().err
+
+
+def test_functions_that_records_skip_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "kernel.ttgir"
+    called = "  tt.func private @m.apart__P() {\n    tt.return\n  }\n}\n"
+    path.write_text(TEXT.replace("    tt.load %x\n", "    tt.call @m.apart__P()\n")[:-2] + called)
+    assert main([str(path), "--mode=ops"]) == 0
+    said = capsys.readouterr().err
+    assert said.startswith(f"proton-opt: {path}: not recorded inside 'm.apart': compiled apart")
 
 
 @pytest.mark.parametrize(

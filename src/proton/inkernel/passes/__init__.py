@@ -73,6 +73,11 @@ def load_pass_class(name: str) -> type[Pass]:
     return cast(type[Pass], getattr(import_module(module), attribute))
 
 
+def registered_passes() -> tuple[str, ...]:
+    """The names of the passes that were registered."""
+    return tuple(_REGISTERED)
+
+
 def register_pass(kind: type[Any]) -> str:
     """Make a pass known by its name, which is returned; the same class may come again.
 
