@@ -102,6 +102,14 @@ void replace_copies(Graph& exec) {
   }
 }
 
+/// CUPTI adds nodes of its own around a graph that it times as a whole.
+void add_timing_node(Graph& exec) {
+  if (!is_kind_on(kGraphTrace)) return;
+  Node own{};
+  own.id = next_id(exec);
+  tell_made(exec, own);
+}
+
 /// Nodes of children and bodies become the executable's own, untold.
 void absorb(Graph& exec, Graph& from) {
   for (const auto& node : from.nodes) {
@@ -372,7 +380,9 @@ FAKE_VISIBLE void* fake_graph_instantiate(void* graph) {
   GraphData data{};
   data.graph = graph;
   data.graph_exec = exec;
+  add_timing_node(*exec);
   call_resource(kExecCreateStarting, data);
+  add_timing_node(*exec);
   replace_copies(*exec);
   absorb(*exec, *exec);
   call_resource(kExecCreated, data);

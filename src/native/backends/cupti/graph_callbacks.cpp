@@ -60,8 +60,9 @@ void Hub::check_replay(const CallbackData& data) noexcept {
 // children and bodies included, is made, then told to be a clone; the making of the executable
 // starts; nodes are made and destroyed as the driver sees fit (records may carry a destroyed one's
 // id), graphs of children and bodies are destroyed, and their nodes move, untold, into the
-// executable under new ids; it is made. Of an update: for each node whose parameters changed, the
-// new graph's node and, as its original, the executable's.
+// executable under new ids; it is made. Where graphs are timed as wholes, a node of CUPTI's own is
+// made before that start, and one after it. Of an update: for each node whose parameters changed,
+// the new graph's node and, as its original, the executable's.
 
 void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
   ThreadCell* cell = find_cell();
@@ -162,6 +163,7 @@ void Hub::on_exec_created(void* exec, ThreadCell& cell) {
   const std::vector<GraphStep> steps = std::move(cell.graph_steps);
   cell.graph_steps = {};
   if (library_.graph_exec_id == nullptr || library_.graph_exec_id(exec, &id) != kSuccess) return;
+  log_of(cell).take_back_graph(id);
   std::unordered_set<const void*> destroyed;
   std::set<uint32_t> parts;
   for (size_t at = steps.size(); at-- > 0 && steps[at].graph != exec;) {

@@ -67,6 +67,12 @@ class NodeLog {
     if (--runs_.back().size == 0) runs_.pop_back();
   }
 
+  /// The graph turns out to be an executable's: who made it was the driver.
+  void take_back_graph(uint32_t graph) {
+    std::lock_guard lock(mutex_);
+    std::erase_if(runs_, [&](const Run& run) { return run.graph == graph; });
+  }
+
   /// Of the nodes made since `count` was so: the last one in the graph that the first one is of. A
   /// scope that begins outside of a conditional body thus runs once a replay, and one that lies
   /// within it as often as the body. 0: none.
