@@ -288,47 +288,59 @@ def check_nesting(spans: list[Any]) -> None:
         open_.append(span)
 
 
-CONSUMER, PRODUCER = {"all", "wait full", "mma", "store"}, {"wait empty", "issue"}
+CONSUMED, PRODUCED = {"all", "wait full", "mma", "store"}, {"wait empty", "issue"}
 
 
 @pytest.mark.parametrize(
-    ("mode", "warps"),
-    [("default", (0, 1, 2, 3, 4)), ("default:granularity=warp_group", (0, 4))],
-    ids=["warps", "warp groups"],
+    ("mode", "consumers"),
+    [
+        ("default", {0, 1, 2, 3}),
+        ("default:granularity=warp_group", {0}),
+        ("default:granularity=warp_2", {0, 2}),
+    ],
+    ids=["warps", "warp groups", "pairs of warps"],
 )
 def test_each_warp_of_a_specialised_kernel_has_the_rows_of_its_partition(
-    torch: Any, cases: Any, tmp_path: Path, mode: str, warps: tuple[int, ...]
+    torch: Any, cases: Any, tmp_path: Path, mode: str, consumers: set[int]
 ) -> None:
-    case = cases.CASES["gluon_specialized"]
+    case, producer = cases.CASES["gluon_specialized"], cases.PRODUCER
+    warps = {*consumers, producer}
     rows = rows_of(torch, case.prepare(torch, "cuda"), mode, tmp_path / "run")
     assert len({cta for cta, _ in rows}) == case.ctas
     for (cta, warp), spans in rows.items():
         regions = [span for span in spans if span["name"] != "tile"]
         check_nesting(regions)
         assert warp in warps, f"warp {warp} of {cta} records {[each['name'] for each in spans]}"
-        expected = PRODUCER if warp == 4 else CONSUMER
+        expected = PRODUCED if warp == producer else CONSUMED
         found = Counter(span["name"] for span in regions)
         assert set(found) == expected, (cta, warp)
-        assert found["issue" if warp == 4 else "mma"] == cases.TURNS
-    assert {warp for _, warp in rows} == set(warps)
+        assert found["issue" if warp == producer else "mma"] == cases.TURNS
+    assert {warp for _, warp in rows} == warps
     for cta in {cta for cta, _ in rows}:
-        issue = [each for each in rows[cta, 4] if each["name"] == "issue"]
+        issue = [each for each in rows[cta, producer] if each["name"] == "issue"]
         wait = [each for each in rows[cta, 0] if each["name"] == "wait full"]
         for asked, came in zip(issue, wait, strict=True):
             assert asked["ts"] < came["ts"] + came["dur"], "a tile came before it was asked for"
 
 
 @pytest.mark.parametrize(
-    ("sampled", "kinds"), [("4", {"copy", "wait"}), ("0", {"copy", "wait", "dot"})]
+    ("sampled", "granularity", "kinds"),
+    [
+        (6, "warp", {"copy", "wait"}),  # the producer: see `hopper_kernels.PRODUCER`
+        (1, "warp_group", {"copy", "wait"}),
+        (0, "warp", {"copy", "wait", "dot"}),
+        (0, "warp_group", {"copy", "wait", "dot"}),
+    ],
 )
 def test_one_warp_of_a_specialised_kernel_can_be_sampled(
-    torch: Any, cases: Any, record: Any, sampled: str, kinds: set[str]
+    torch: Any, cases: Any, record: Any, sampled: int, granularity: str, kinds: set[str]
 ) -> None:
     case = cases.CASES["gluon_specialized"]
     prepared = case.prepare(torch, "cuda")
     plain = prepared.launch()
     results: list[Any] = []
-    mode = f"ops:sampling_strategy=selective:sampling_options={sampled}"
+    chosen = f"sampling_strategy=selective:sampling_options={sampled}"
+    mode = f"ops:granularity={granularity}:{chosen}"
     profile = record(lambda: results.append(prepared.launch()), case.name, mode)
     assert results[0].equal(plain)
     assert {region["kind"] for region in profile.regions if region["count"]} == kinds, profile.why

@@ -22,7 +22,7 @@ pytestmark = [
 torch: Any = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from tests.support.hopper_kernels import CASES, ORDINARY  # noqa: E402
+from tests.support.hopper_kernels import CASES, ORDINARY, PRODUCER  # noqa: E402
 
 CALLBACKS = Path(__file__).parents[1] / "data" / "callbacks"
 ON_ACCESS = f"call-at:file={CALLBACKS}/count_bytes.ll:function=count_bytes:buffer_bytes=16"
@@ -128,3 +128,15 @@ def test_what_is_read_by_descriptor_is_counted_at_its_barrier(name: str, mode: s
     # descriptors are several parameters of the compiled kernel, which moves the numbers of others
     tensors = {site["kind"]: site["tensor"] for site in counters}
     assert tensors == {kind: CASES[name].tensors.get(kind, "") for kind in CASES[name].moved}
+
+
+@pytest.mark.parametrize(
+    ("name", "leaders"), [("gluon_specialized", [0, PRODUCER]), ("specialized", [0, 4, 8])]
+)
+def test_the_first_warp_of_each_partition_records_for_its_group(
+    name: str, leaders: list[int]
+) -> None:
+    records, warnings = compiled(name, "ops:granularity=warp_group")
+    assert warnings == []
+    assert records is not None
+    assert records.record_map["warps"] == leaders

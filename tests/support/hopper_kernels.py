@@ -28,6 +28,9 @@ BM, BN, BK = 128, 128, 64
 SIZE, DEPTH = 256, 512  # of a matrix product: rows and columns, and what is summed over
 TURNS, CTAS = DEPTH // BK, (SIZE // BM) * (SIZE // BN)
 BLOCK, ROWS, GROUPS = 512, 8, 6
+# The warp of `gluon_specialized` that produces. Triton fills partitions up to four warps with empty
+# ones of two and one, and numbers larger ones first: warps 4 and 5 and warp 7 are empty.
+PRODUCER = 6
 barrier = getattr(gl, "thread_barrier", None) or gl.barrier  # Triton 3.9 has another name
 
 

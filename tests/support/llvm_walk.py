@@ -32,6 +32,7 @@ _MATH: Mapping[str, Callable[[int, int], int]] = {
     "xor": lambda a, b: a ^ b,
     "shl": lambda a, b: a << b,
     "lshr": lambda a, b: a >> b,
+    "udiv": lambda a, b: a // b,
 }
 
 

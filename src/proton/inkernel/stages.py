@@ -23,7 +23,9 @@ from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.late_files import LateCode
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
 from proton.inkernel.llvm.lowering import Lowering
-from proton.inkernel.mode import BufferType
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.partitions import Partition, find_partitions
+from proton.inkernel.mode import BufferType, Granularity
 from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.pipeline import run_passes
@@ -140,7 +142,7 @@ class RecordingStages:
 
     def _record(self, text: str) -> str | None:
         """The TTGIR with what the mode records; None where that is nothing."""
-        if self._asked and "ttg.warp_specialize(" in text:
+        if self._asked and self._is_specialized():
             text = run_passes(text, (DropEmptiedScopes(),), path=self._name, is_nested=False)
         self._say_lost(self._asked - record_names(text))
         try:
@@ -174,7 +176,7 @@ class RecordingStages:
 
     def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
         """The text with records as code; in global memory where shared memory has no room."""
-        mode, facts = self._choice.mode, self._facts(metadata)
+        mode, facts = self._choice.mode, self._facts(text, metadata)
         check = None
         if has_strangers_code(mode_passes(mode, "llvm")):
             check = partial(
@@ -203,7 +205,7 @@ class RecordingStages:
         )
         return after < before
 
-    def _facts(self, metadata: dict[str, Any]) -> KernelFacts:
+    def _facts(self, text: str, metadata: dict[str, Any]) -> KernelFacts:
         backend = self._target.backend
         return KernelFacts(
             vendor="amd" if backend == "hip" else "nvidia",
@@ -212,7 +214,25 @@ class RecordingStages:
             shared_limit=limits_of(backend, self._target.arch).cta_shared,
             warp_size=int(self._target.warp_size),
             parameters=_parameter_names(self._ttgir_text),
+            partitions=self._partitions(text),
         )
+
+    def _partitions(self, text: str) -> tuple[Partition, ...]:
+        """Those of a specialised kernel, if warps record together, for whom they matter."""
+        granularity = self._choice.mode.granularity
+        if granularity in (Granularity.WARP, Granularity.CTA) or not self._is_specialized():
+            return ()
+        found = find_partitions(LlvmModule(text).kernel)
+        if not found:
+            self._warn(
+                f"kernel {self._name!r}: which warps its partitions have cannot be read; with "
+                f"granularity {str(granularity)!r} those that begin amid a unit are not recorded; "
+                "use granularity=warp"
+            )
+        return found
+
+    def _is_specialized(self) -> bool:
+        return "ttg.warp_specialize(" in self._ttgir_text
 
     def _describe(self, lowering: Lowering, metadata: dict[str, Any]) -> None:
         metadata["shared"] = lowering.shared_bytes or metadata["shared"]

@@ -13,6 +13,7 @@ from proton.errors import InstrumentationError, UsageError
 from proton.inkernel import layout
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.partitions import Partition
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.verify import verify
 from proton.inkernel.mode import BufferStrategy, BufferType, InstrumentationMode, Optimize
@@ -35,6 +36,7 @@ class KernelFacts:
     shared_limit: int  # that a CTA may have; 0: not checked
     warp_size: int
     parameters: tuple[str, ...] = ()  # names, in order, as far as they are known
+    partitions: tuple[Partition, ...] = ()  # of a specialised kernel
 
 
 def lowering_passes(
@@ -53,7 +55,7 @@ def lowering_passes(
         UsageError: the sampling options or the buffer's size do not fit the kernel.
     """
     chosen = Selection.of_mode(mode)
-    size = _ring_bytes(mode.buffer_size, len(chosen.streams(kernel.num_warps)))
+    size = _ring_bytes(mode.buffer_size, len(chosen.streams(kernel.num_warps, kernel.partitions)))
     strategy: Pass = LowerRecordsCircular()
     if mode.buffer_strategy is BufferStrategy.FLUSH:
         strategy = LowerRecordsFlush()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proton.errors import UsageError
+from proton.inkernel.llvm.partitions import Partition, first_warps
 from proton.inkernel.mode import Granularity, InstrumentationMode, SamplingStrategy
 
 WARPS_IN_GROUP = 4
@@ -51,16 +53,21 @@ class Selection:
             return cls(mode.granularity, ctas=ids)
         return cls(mode.granularity, units=ids)
 
-    def streams(self, num_warps: int) -> tuple[int, ...]:
+    def streams(self, num_warps: int, partitions: Sequence[Partition] = ()) -> tuple[int, ...]:
         """The warps of a CTA that write, one for each stream, in order.
+
+        Units of several warps begin anew in each partition of a specialised kernel: a partition of
+        one warp has a stream of its own, wherever it begins.
 
         Raises:
             UsageError: a listed unit is none of the CTA's.
         """
-        firsts = range(0, num_warps, warps_per_unit(self.granularity, num_warps))
+        size = warps_per_unit(self.granularity, num_warps)
+        is_whole = size == 1 or self.granularity is Granularity.CTA
+        firsts = first_warps(num_warps, size, () if is_whole else partitions)
         if self.units and self.units[-1] >= len(firsts):
             raise UsageError(
                 f"sampling_options names unit {self.units[-1]} of granularity "
                 f"{str(self.granularity)!r}; a CTA of {num_warps} warps has 0 to {len(firsts) - 1}"
             )
-        return tuple(firsts[unit] for unit in self.units) if self.units else tuple(firsts)
+        return tuple(firsts[unit] for unit in self.units) if self.units else firsts

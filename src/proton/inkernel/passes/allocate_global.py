@@ -15,6 +15,7 @@ from proton.inkernel.llvm.allocation import (
     select,
 )
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.partitions import find_partitions
 from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 from proton.inkernel.llvm.selection import warps_per_unit
 
@@ -55,7 +56,7 @@ class AllocateGlobal:
             offset=0,
             warps=warps,
             unit=warps_per_unit(selection.granularity, warps),
-            recorded=selection.streams(warps),
+            recorded=selection.streams(warps, find_partitions(module.kernel)),
             ctas=selection.ctas,
             every=selection.cta_every,
             spin=int(init.attributes.get("spin", "0")),

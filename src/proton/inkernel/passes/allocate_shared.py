@@ -16,6 +16,7 @@ from proton.inkernel.llvm.allocation import (
     select,
 )
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.partitions import find_partitions
 from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 from proton.inkernel.llvm.selection import warps_per_unit
 
@@ -61,7 +62,7 @@ class AllocateShared:
             return
         at, init = found
         warps = self.num_warps or count_warps(module)
-        recorded = selection.streams(warps)
+        recorded = selection.streams(warps, find_partitions(module.kernel))
         offset = (self.shared_bytes + ALIGN - 1) // ALIGN * ALIGN
         needs_ring = has_records(module)
         stage = self._fitting(module, offset, len(recorded)) if needs_ring else 0

@@ -3,6 +3,7 @@
 import pytest
 
 from proton.errors import UsageError
+from proton.inkernel.llvm.partitions import Partition
 from proton.inkernel.llvm.selection import Selection, warps_per_unit
 from proton.inkernel.mode import Granularity, granularities
 from proton.inkernel.modes import Default
@@ -32,6 +33,19 @@ def test_the_first_warp_of_each_unit_writes() -> None:
     assert Selection(Granularity.CTA).streams(12) == (0,)
     assert Selection(Granularity.WARP_8).streams(4) == (0,)
     assert Selection(Granularity.WARP_GROUP, units=(0, 2)).streams(12) == (0, 8)
+
+
+def test_each_partition_of_a_specialised_kernel_has_a_writer() -> None:
+    small = (Partition(0, 4), Partition(4, 2), Partition(6, 1))
+    groups = Selection(Granularity.WARP_GROUP)
+    assert groups.streams(8, small) == (0, 4, 6)
+    assert Selection(Granularity.WARP_GROUP, units=(2,)).streams(8, small) == (6,)
+    assert Selection(Granularity.WARP_2).streams(8, small) == (0, 2, 4, 6)
+    assert Selection(Granularity.WARP_8).streams(8, small) == (0, 4, 6)
+    with pytest.raises(UsageError, match=r"unit 3 .* a CTA of 8 warps has 0 to 2"):
+        Selection(Granularity.WARP_GROUP, units=(3,)).streams(8, small)
+    assert Selection().streams(8, small) == tuple(range(8)), "a unit is a warp's number"
+    assert Selection(Granularity.CTA).streams(8, small) == (0,)
 
 
 def test_options_of_a_mode_list_units_or_ctas() -> None:
