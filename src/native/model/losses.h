@@ -16,6 +16,7 @@ inline constexpr const char* kBadMetric = "bad_metric";            // refused wh
 inline constexpr const char* kLostValue = "lost_value";            // a tensor's, never read
 inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
 inline constexpr const char* kIncomplete = "incomplete_event";     // read before its work had ended
+inline constexpr const char* kUnrecorded = "unrecorded_launch";    // its kernel has no record
 inline constexpr const char* kLate = "late_event";                 // after its phase was cleared
 inline constexpr const char* kLaunchMetadata = "launch_metadata";  // too many distinct ones
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback

@@ -46,3 +46,11 @@ TEST(a_pool_gives_out_again_what_came_back) {
   pool.give_back(first, kDefaultBufferBytes, 0);
   CHECK_EQ(pool.count(), 0);
 }
+
+TEST(a_buffer_of_somebody_else_is_left_alone) {
+  BufferPool pool;
+  uint8_t theirs[64] = {7};
+  pool.give_back(theirs, sizeof(theirs), sizeof(theirs));
+  CHECK_EQ(theirs[0], 7);
+  CHECK_EQ(pool.count(), 0);
+}

@@ -54,9 +54,9 @@ Decoded asked(const Record& record) {
 
 Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap& clock,
                     KernelEvent& event) {
+  event.correlation = record.correlation_id;
   if (!read_times(record, clock, event)) return Decoded::kIncomplete;
   event.kind = EventKind::kKernel;
-  event.correlation = record.correlation_id;
   event.device_id = record.device_id;
   event.graph = record.graph_id;
   event.graph_node = record.graph_node_id;
@@ -74,9 +74,9 @@ Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap&
 template <typename Record>
 Decoded read_copy(const Record& record, const char* name, NamePool& names, const ClockMap& clock,
                   KernelEvent& event) {
+  event.correlation = record.correlation_id;
   if (!read_times(record, clock, event)) return Decoded::kIncomplete;
   event.kind = EventKind::kCopy;
-  event.correlation = record.correlation_id;
   event.device_id = record.device_id;
   event.graph = record.graph_id;
   event.graph_node = record.graph_node_id;
@@ -88,9 +88,9 @@ Decoded read_copy(const Record& record, const char* name, NamePool& names, const
 
 Decoded read_graph(const GraphRecord& record, NamePool& names, const ClockMap& clock,
                    KernelEvent& event) {
+  event.correlation = record.correlation_id;
   if (!read_times(record, clock, event)) return Decoded::kIncomplete;
   event.kind = EventKind::kGraph;
-  event.correlation = record.correlation_id;
   event.device_id = record.device_id;
   event.graph = record.graph_id;
   event.graph_node = 0;
@@ -104,9 +104,9 @@ Decoded read_migration(const UnifiedMemoryRecord& record, NamePool& names, const
                        KernelEvent& event) {
   const char* name = migration_name(record.counter_kind);
   if (name == nullptr) return Decoded::kIgnored;
+  event.correlation = 0;
   if (!read_times(record, clock, event)) return Decoded::kIncomplete;
   event.kind = EventKind::kCopy;
-  event.correlation = 0;
   event.device_id = record.counter_kind == kBytesDtoH ? record.source_id : record.target_id;
   event.graph = 0;
   event.graph_node = 0;

@@ -14,7 +14,7 @@ namespace proton::cupti {
 enum class Decoded : uint8_t {
   kEvent,       // of a launch
   kUnasked,     // an event that no call of the program asked for: migrations of pages
-  kIncomplete,  // handed over before its work had ended
+  kIncomplete,  // handed over before its work had ended; only its correlation id is known
   kIgnored,     // a kind that we do not read
 };
 

@@ -11,8 +11,7 @@ namespace proton::cupti {
 void BufferPool::set_size(size_t bytes) {
   std::lock_guard lock(mutex_);
   if (bytes == size_) return;
-  for (uint8_t* buffer : idle_) munmap(buffer, size_);
-  count_ -= idle_.size();
+  for (uint8_t* buffer : idle_) unmake(buffer, size_);
   idle_.clear();
   size_ = bytes;
 }
@@ -34,8 +33,17 @@ uint8_t* BufferPool::make(int flags) noexcept {
   flags |= MAP_PRIVATE | MAP_ANONYMOUS;
   void* fresh = mmap(nullptr, size_, PROT_READ | PROT_WRITE, flags, -1, 0);
   if (fresh == MAP_FAILED) return nullptr;
-  ++count_;
-  return static_cast<uint8_t*>(fresh);
+  try {
+    return *made_.insert(static_cast<uint8_t*>(fresh)).first;
+  } catch (const std::bad_alloc&) {
+    munmap(fresh, size_);
+    return nullptr;
+  }
+}
+
+void BufferPool::unmake(uint8_t* buffer, size_t bytes) noexcept {
+  munmap(buffer, bytes);
+  made_.erase(buffer);
 }
 
 void BufferPool::prepare() noexcept {
@@ -46,14 +54,16 @@ void BufferPool::prepare() noexcept {
     try {
       idle_.push_back(fresh);
     } catch (const std::bad_alloc&) {
-      munmap(fresh, size_);
-      --count_;
-      return;
+      return unmake(fresh, size_);
     }
   }
 }
 
 void BufferPool::give_back(uint8_t* buffer, size_t bytes, size_t used) noexcept {
+  {
+    std::lock_guard lock(mutex_);
+    if (!made_.contains(buffer)) return;
+  }
   std::memset(buffer, 0, std::min(used, bytes));
   std::lock_guard lock(mutex_);
   if (bytes == size_ && idle_.size() < kIdleLimit) {
@@ -63,13 +73,12 @@ void BufferPool::give_back(uint8_t* buffer, size_t bytes, size_t used) noexcept 
     } catch (const std::bad_alloc&) {
     }
   }
-  munmap(buffer, bytes);
-  --count_;
+  unmake(buffer, bytes);
 }
 
 size_t BufferPool::count() const {
   std::lock_guard lock(mutex_);
-  return count_;
+  return made_.size();
 }
 
 void BufferPool::reset_after_fork() { new (&mutex_) std::mutex; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace proton::cupti {
@@ -22,7 +23,7 @@ class BufferPool {
 
   /// Null: no memory.
   uint8_t* take(size_t& bytes) noexcept;
-  /// The first `used` bytes were written to.
+  /// The first `used` bytes were written to. One that another tool gave CUPTI stays as it is.
   void give_back(uint8_t* buffer, size_t bytes, size_t used) noexcept;
 
   /// Has some buffers ready, with memory behind them, so that no launch has to wait for it.
@@ -41,10 +42,11 @@ class BufferPool {
   static constexpr size_t kPreparedBytes = size_t{8} << 20;  // each, at most
 
   uint8_t* make(int flags) noexcept;
+  void unmake(uint8_t* buffer, size_t bytes) noexcept;
 
   mutable std::mutex mutex_;
   size_t size_ = kDefaultBufferBytes;
-  size_t count_ = 0;
+  std::set<uint8_t*> made_;  // and not unmade
   std::vector<uint8_t*> idle_;
 };
 

@@ -18,44 +18,69 @@ constexpr auto kIsLaunch = [] {
   return is_launch;
 }();
 
+/// Calls that run one kernel at least. What a graph runs is not known here.
+constexpr auto kRunsKernel = [] {
+  std::array<bool, 1024> runs_kernel = kIsLaunch;
+  runs_kernel[kGraphLaunch] = runs_kernel[kGraphLaunchPerThread] = false;
+  return runs_kernel;
+}();
+
 }  // namespace
 
+// Two functions, because the common way out needs no registers saved.
 void Hub::on_launch(uint32_t cbid, const CallbackData& data) noexcept {
   const uint32_t captures = captures_.load(std::memory_order_relaxed);
   if (captures == 0) return;
   if (data.site == kEnterSite) [[likely]] {
-    const uint32_t correlation = data.correlation_id;
-    const uint32_t generation = captures >> kGenerationShift;
-    if ((captures & kShadow) != 0) shadow_map_->put(correlation, source_.shadow(), generation);
-    if ((captures & kPython) != 0) python_map_->put(correlation, source_.python(), generation);
-    sweeper_.on_launch(correlation);
-    ThreadCell* cell = find_cell();
-    if (cell == nullptr) return;
-    if (cell->generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
-      cell->first_correlation.store(correlation, std::memory_order_relaxed);
-      cell->generation.store(generation, std::memory_order_release);
-      cell->context = nullptr;
-    }
-    if (cell->context != data.context) [[unlikely]] {
-      cell->context = data.context;
-      note_context(data.context);
-    }
-    cell->last_correlation.store(correlation, std::memory_order_relaxed);
-    cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
-                             std::memory_order_relaxed);
-    if ((captures & kSampled) != 0 && kIsLaunch[cbid % kIsLaunch.size()]) {
-      if (cell->sampled_context.load(std::memory_order_relaxed) != data.context) [[unlikely]] {
-        cell->sampled_context.store(data.context, std::memory_order_relaxed);
-        sampler_.on_context_used(data.context);
-      }
-      sampler_.gate().enter(*cell);  // last: who waits here has booked its launch
-    }
-    if ((captures & kTimes) != 0) cell->start_ns = now_ns();
-    return;
+    return enter_launch(cbid, data, captures);
   }
-  if ((captures & (kTimes | kSampled)) == 0) return;
+  ThreadCell* cell = this_cell;
+  if (cell == nullptr) return;
+  cell->under_way.store(0, std::memory_order_release);
+  const bool has_failed = *static_cast<const CudaResult*>(data.return_value) != 0;
+  if (has_failed || (captures & (kTimes | kSampled)) != 0) leave_launch(data, captures, has_failed);
+}
+
+void Hub::enter_launch(uint32_t cbid, const CallbackData& data, uint32_t captures) noexcept {
+  const uint32_t correlation = data.correlation_id;
+  const uint32_t generation = captures >> kGenerationShift;
+  // Without a branch, which costs as much as all the rest.
+  const bool is_expected = (captures / kRecorded & kRunsKernel[cbid % kRunsKernel.size()]) != 0;
+  const uint64_t tag = CorrelationMap::tag(generation, is_expected);
   ThreadCell* cell = find_cell();
   if (cell == nullptr) return;
+  cell->under_way.store(correlation, std::memory_order_relaxed);  // before others see it
+  if ((captures & kShadow) != 0) shadow_map_->put(correlation, source_.shadow(), tag);
+  if ((captures & kPython) != 0) python_map_->put(correlation, source_.python(), tag);
+  if ((captures & ~captures_.load(std::memory_order_relaxed) & kRecorded) != 0) [[unlikely]] {
+    excuse_launch(correlation, captures);  // switched off before we were seen to launch
+  }
+  sweeper_.on_launch(correlation);
+  if (cell->generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
+    cell->first_correlation.store(correlation, std::memory_order_relaxed);
+    cell->generation.store(generation, std::memory_order_release);
+    cell->context = nullptr;
+  }
+  if (cell->context != data.context) [[unlikely]] {
+    cell->context = data.context;
+    note_context(data.context);
+  }
+  cell->last_correlation.store(correlation, std::memory_order_relaxed);
+  cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
+                           std::memory_order_relaxed);
+  if ((captures & kSampled) != 0 && kIsLaunch[cbid % kIsLaunch.size()]) {
+    if (cell->sampled_context.load(std::memory_order_relaxed) != data.context) [[unlikely]] {
+      cell->sampled_context.store(data.context, std::memory_order_relaxed);
+      sampler_.on_context_used(data.context);
+    }
+    sampler_.gate().enter(*cell);  // last: who waits here has booked its launch
+  }
+  if ((captures & kTimes) != 0) cell->start_ns = now_ns();
+}
+
+void Hub::leave_launch(const CallbackData& data, uint32_t captures, bool has_failed) noexcept {
+  ThreadCell* cell = this_cell;
+  if (has_failed) settle_launch(data.correlation_id, captures);
   if ((captures & kSampled) != 0) SamplingGate::leave(*cell);
   if ((captures & kTimes) == 0 || cell->start_ns == 0) return;
   if (cell->own_value != 0) {  // a launch of ours is nobody's

@@ -77,6 +77,10 @@ void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
       cell->starting_type = data.node_type;
       return;
     case kGraphNodeCreated:
+      // A launch that is captured has no record to wait for.
+      settle_launch(cell->under_way.load(std::memory_order_relaxed),
+                    captures_.load(std::memory_order_relaxed));
+      return on_graph_node(cbid, data, *cell);
     case kGraphNodeCloned:
     case kGraphNodeUpdated:
     case kGraphNodeDestroyStarting:
@@ -130,10 +134,6 @@ void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell
   if (type > kMemsetNode) return;  // only kernels, copies and memsets have records
   const uint32_t captures = captures_.load(std::memory_order_relaxed);
   const bool has_python = (captures & kPython) != 0;
-  // A launch that is captured has no record to wait for.
-  const uint32_t launch = cell.last_correlation.load(std::memory_order_relaxed);
-  if ((captures & kShadow) != 0) shadow_map_->find(launch);
-  if (has_python) python_map_->find(launch);
   const ContextId shadow = source_.shadow();
   const ContextId python = has_python ? source_.python() : kUnknownContext;
   const uint32_t epoch = source_.epoch();

@@ -133,7 +133,11 @@ std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
     entry->is_active = is_active;
   }
   if (is_forked_) return {};
-  std::vector<std::string> warnings = update_needs();
+  std::vector<std::string> warnings;
+  if (is_active) register_buffers(warnings);
+  for (std::string& warning : update_needs(is_active ? Change::kActivation : Change::kPause)) {
+    warnings.push_back(std::move(warning));
+  }
   if (is_active && entry->options.sampling) open_sampling(*entry->options.sampling, warnings);
   return warnings;
 }
@@ -179,7 +183,7 @@ void Hub::stop(EventSink& sink) {
     is_last = sinks_.size() == 1;
   }
   if (!is_forked_) {
-    update_needs(is_last);
+    update_needs(is_last ? Change::kLastGoing : Change::kPause);
     // Buffers that CUPTI still holds must come back to us, not to its next user.
     if (is_last) {
       flush_within(kStopLimitNs, false, kFlushForced);
@@ -266,6 +270,15 @@ void Hub::subscribe() {
   for (const MapPointer* map : {&shadow_map_, &python_map_}) {
     if (*map != nullptr) (*map)->forget_aside();
   }
+}
+
+/// Another tool may have put its own in their place since we subscribed.
+void Hub::register_buffers(std::vector<std::string>& warnings) {
+  const Result result = library_.register_callbacks(on_requested, on_buffer);
+  if (result == kSuccess) return;
+  warnings.push_back(concat("cuptiActivityRegisterCallbacks failed with ",
+                            library_.describe(result),
+                            ": where another tool has given CUPTI its buffers, events go there"));
 }
 
 /// Tells CUPTI that our buffers are zeroed, or puts back what it was told before us.

@@ -111,8 +111,11 @@ class Hub {
   std::vector<std::string> take_problems();
 
   /// Whether launches after one id, up to another, have no event yet; waits for the buffer that
-  /// is being read. Those that failed never get one.
+  /// is being read. Those that get none are under way until a flush has waited for the GPU.
   bool has_launches_under_way(uint32_t after, uint32_t until, bool with_frames);
+
+  /// The calling thread's last launch was ours: no record of it is waited for.
+  void settle_last_launch() noexcept;
 
   /// Reads a metric's value at its place in a stream, without waiting for it: `is_captured` tells
   /// whether it became part of a graph. Throws Error. Say by `commit_value` where it belongs.
@@ -175,6 +178,7 @@ class Hub {
     bool is_active = false;
     ActiveTimes times;
     bool may_miss_records = false;  ///< was active since dropped records were last counted
+    uint64_t dropped = 0;           ///< of those it was told of; they may be of missing launches
     bool wants_copy(const KernelEvent& event) const;  ///< of its kind, whenever it was
   };
   /// The contexts of an event, for both kinds of sinks.
@@ -194,7 +198,8 @@ class Hub {
     kTimes = 4,
     kGraphTimes = 8,
     kSampled = 16,
-    kNothing = 32,  // launches are only counted
+    kNothing = 32,   // launches are only counted
+    kRecorded = 64,  // CUPTI records kernels: whoever launches one now will get its record
   };
   using MapPointer = std::unique_ptr<CorrelationMap>;
 
@@ -205,12 +210,16 @@ class Hub {
   std::string holder();
   bool let_go();
   std::string try_hw_trace();
-  std::vector<std::string> update_needs(bool is_last_going = false);
+  enum class Change { kActivation, kPause, kLastGoing };
+  std::vector<std::string> update_needs(Change change);
   void settle_values();
-  void enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings);
+  void enable_kind(uint32_t kind, bool is_wanted, Change change,
+                   std::vector<std::string>& warnings);
+  bool is_enabled(uint32_t kind) const;
+  void register_buffers(std::vector<std::string>& warnings);
   void enable_copies(bool is_wanted);
   void enable_launches(bool is_wanted);
-  void enable_migrations(bool is_wanted, std::vector<std::string>& warnings);
+  void enable_migrations(bool is_wanted, Change change, std::vector<std::string>& warnings);
   std::string configure_migrations();
   // Of hub_sampling.cpp
   void enable_modules();
@@ -238,6 +247,22 @@ class Hub {
   void dispatch_values(ValueId settled);
   void send_value(const ArrivedValue& arrived);
 
+  // Of unrecorded.cpp: launches of kernels that never get a record
+  struct Moment {
+    uint32_t newest;                  // launch
+    std::vector<uint32_t> under_way;  // launches whose calls have not returned
+  };
+  using Missing =
+      std::array<std::vector<uint32_t>, 2>;  // launches of the shadow map, the python map
+  static Moment note_moment();
+  std::array<CorrelationMap*, 2> maps() const { return {shadow_map_.get(), python_map_.get()}; }
+  Missing find_missing(const Moment& before);
+  void count_unrecorded(const Moment& before, int64_t until_ns);
+  void lose(const Missing& missing);
+  void excuse_launches_under_way();
+  [[gnu::noinline]] void excuse_launch(uint32_t correlation, uint32_t captures) noexcept;
+  [[gnu::noinline]] void settle_launch(uint32_t correlation, uint32_t captures) noexcept;
+
   // Of graph_callbacks.cpp
   void on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell);
   void on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell);
@@ -248,6 +273,10 @@ class Hub {
   void on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph);
   void trim_nodes();
 
+  [[gnu::noinline]] void enter_launch(uint32_t cbid, const CallbackData& data,
+                                      uint32_t captures) noexcept;
+  [[gnu::noinline]] void leave_launch(const CallbackData& data, uint32_t captures,
+                                      bool has_failed) noexcept;
   [[gnu::noinline]] void note_context(Context context) noexcept;
   bool has_context(Context context);
   void on_module(uint32_t cbid, const ResourceData& data);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <new>
 
+#include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -26,7 +27,9 @@ class OwnLaunch {
     if (cell_ == nullptr) return;
     cell_->own_value = 0;
     const bool is_counted = cell_->launch_count.load(std::memory_order_relaxed) != launches_;
-    if (is_counted) cell_->excuse_last_launch();
+    if (!is_counted) return;
+    cell_->excuse_last_launch();
+    Hub::get().settle_last_launch();
   }
   OwnLaunch(const OwnLaunch&) = delete;
   OwnLaunch& operator=(const OwnLaunch&) = delete;

@@ -39,7 +39,7 @@ struct Hub::FlushState {
   }
 };
 
-std::vector<std::string> Hub::update_needs(bool is_last_going) {
+std::vector<std::string> Hub::update_needs(Change change) {
   std::vector<std::string> warnings;
   bool is_any = false, copies = false, migrations = false, per_graph = true;
   uint32_t captures = 0;
@@ -61,37 +61,53 @@ std::vector<std::string> Hub::update_needs(bool is_last_going) {
     sampler_.gate().begin();
   }
   // Once CUPTI has sampled, code that first runs while kernels are not timed is nobody's for it.
-  const bool is_paused = !is_any && was_sampled_ && !is_last_going;
+  const bool is_paused = !is_any && was_sampled_ && change != Change::kLastGoing;
   if (is_paused) captures = kNothing;
+  captures |= generation_ << kGenerationShift;
+  if (is_any && is_enabled(kConcurrentKernelActivity)) captures |= kRecorded;
   if (is_any || is_paused) {
-    captures_.store(generation_ << kGenerationShift | captures, std::memory_order_relaxed);
+    captures_.store(captures, std::memory_order_relaxed);
+  } else {
+    captures_.store(captures_.load(std::memory_order_relaxed) & ~kRecorded,
+                    std::memory_order_relaxed);
+    excuse_launches_under_way();
   }
   enable_launches(is_any || is_paused);
   enable_copies(is_any && copies);
-  enable_kind(kConcurrentKernelActivity, is_any || is_paused, warnings);
+  enable_kind(kConcurrentKernelActivity, is_any || is_paused, change, warnings);
+  if (is_any) captures_.store(captures | kRecorded, std::memory_order_relaxed);
   execs_.set_traced(is_any && per_graph);
-  enable_kind(kGraphTraceActivity, is_any && per_graph, warnings);
+  enable_kind(kGraphTraceActivity, is_any && per_graph, change, warnings);
   for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
-    enable_kind(kind, is_any && copies, warnings);
+    enable_kind(kind, is_any && copies, change, warnings);
   }
-  enable_migrations(is_any && migrations, warnings);
-  if (!is_any && !is_paused) captures_.store(0, std::memory_order_relaxed);
+  enable_migrations(is_any && migrations, change, warnings);
+  if (!is_any && !is_paused) {
+    excuse_launches_under_way();  // those that came while we switched off
+    captures_.store(0, std::memory_order_relaxed);
+  }
   values_.set_open(is_any);
   return warnings;
 }
 
-/// A session is of no use without kernels; the other kinds are worth a warning.
-void Hub::enable_kind(uint32_t kind, bool is_wanted, std::vector<std::string>& warnings) {
-  auto found = std::find(enabled_kinds_.begin(), enabled_kinds_.end(), kind);
-  if (is_wanted == (found != enabled_kinds_.end())) return;
+bool Hub::is_enabled(uint32_t kind) const {
+  return std::find(enabled_kinds_.begin(), enabled_kinds_.end(), kind) != enabled_kinds_.end();
+}
+
+/// A session is of no use without kernels; the other kinds are worth a warning. Another tool may
+/// have switched off what we had switched on: an activation does it again.
+void Hub::enable_kind(uint32_t kind, bool is_wanted, Change change,
+                      std::vector<std::string>& warnings) {
+  const bool is_on = is_enabled(kind);
   if (!is_wanted) {
-    library_.disable_activity(kind);
-    enabled_kinds_.erase(found);
+    if (is_on) library_.disable_activity(kind);
+    std::erase(enabled_kinds_, kind);
     return;
   }
+  if (is_on && change != Change::kActivation) return;
   const Result result = library_.enable_activity(kind);
   if (result == kSuccess) {
-    enabled_kinds_.push_back(kind);
+    if (!is_on) enabled_kinds_.push_back(kind);
   } else if (kind == kConcurrentKernelActivity) {
     library_.check(result, "cuptiActivityEnable");
   } else {
@@ -131,16 +147,14 @@ void Hub::enable_copies(bool is_wanted) {
 }
 
 /// Pages that move by themselves. The driver counts them device by device, once it is initialised.
-void Hub::enable_migrations(bool is_wanted, std::vector<std::string>& warnings) {
-  const bool is_on = std::find(enabled_kinds_.begin(), enabled_kinds_.end(),
-                               kUnifiedMemoryActivity) != enabled_kinds_.end();
-  if (is_wanted && !is_on) {
+void Hub::enable_migrations(bool is_wanted, Change change, std::vector<std::string>& warnings) {
+  if (is_wanted && !is_enabled(kUnifiedMemoryActivity)) {
     if (std::string why_not = configure_migrations(); !why_not.empty()) {
       warnings.push_back(concat("migrations of unified memory are not recorded: ", why_not));
       return;
     }
   }
-  enable_kind(kUnifiedMemoryActivity, is_wanted, warnings);
+  enable_kind(kUnifiedMemoryActivity, is_wanted, change, warnings);
 }
 
 /// Why not, or "".
@@ -178,16 +192,21 @@ bool Hub::flush(int64_t limit_ns, bool synchronize) {
     clock_.update(now);
   } catch (const Error&) {  // the clocks stay as they were
   }
+  const int64_t until_ns = now_ns() + limit_ns;
   const ValueId newest = values_.newest();
+  const Moment before = note_moment();
   const bool is_done = flush_within(limit_ns, synchronize, synchronize ? kFlushForced : 0);
   collect_samples(limit_ns, synchronize);
-  std::lock_guard decoding(decode_);
-  count_dropped(nullptr, 0);  // also where no buffer came back
-  if (is_done && synchronize) {
-    for (SinkEntry& entry : sinks_) entry.may_miss_records = entry.is_active;
+  {
+    std::lock_guard decoding(decode_);
+    count_dropped(nullptr, 0);  // also where no buffer came back
+    if (is_done && synchronize) {
+      for (SinkEntry& entry : sinks_) entry.may_miss_records = entry.is_active;
+    }
+    dispatch_launches();
+    dispatch_values(is_done && synchronize ? newest : 0);
   }
-  dispatch_launches();
-  dispatch_values(is_done && synchronize ? newest : 0);
+  if (is_done && synchronize) count_unrecorded(before, until_ns);
   return is_done;
 }
 

@@ -7,12 +7,6 @@
 #include "model/losses.h"
 
 namespace proton::cupti {
-namespace {
-
-/// Ids this far apart are still in order, whichever came first.
-constexpr uint64_t kFarBack = uint64_t{1} << 29;
-
-}  // namespace
 
 /// Moves the order of launches along: ids wrap around.
 void Hub::note_launch(uint32_t correlation) {
@@ -48,7 +42,10 @@ void Hub::count_dropped(Context context, uint32_t stream) {
   if (library_.dropped_records(context, stream, &dropped) != kSuccess || dropped == 0) return;
   stats_.dropped += dropped;
   for (SinkEntry& entry : sinks_) {
-    if (entry.may_miss_records) entry.sink->on_dropped(dropped);
+    if (entry.may_miss_records) {
+      entry.sink->on_dropped(dropped);
+      entry.dropped += dropped;
+    }
     entry.may_miss_records = entry.is_active;
   }
 }
@@ -64,13 +61,17 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
     if (decoded == Decoded::kIncomplete) {
       ++stats_.incomplete;
       for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kIncomplete, 1);
+      settle_launch(event.correlation, kShadow | kPython);
       continue;
     }
     if (event.kind == EventKind::kKernel && event.name == kReaderName) {  // ours, and nobody's
       add_replayed_read(event);
       continue;
     }
-    if (event.kind == EventKind::kKernel && event.name == kReplayCounterName) continue;
+    if (event.kind == EventKind::kKernel && event.name == kReplayCounterName) {
+      settle_launch(event.correlation, kShadow | kPython);
+      continue;
+    }
     is_asked_[pending_count_] = decoded == Decoded::kEvent;
     note_launch(event.correlation);
     for (const CorrelationMap* map : maps) {

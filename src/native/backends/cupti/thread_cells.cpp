@@ -47,6 +47,7 @@ ThreadCell* make_cell() noexcept {
     }
   }
   cell->nodes.clear();
+  cell->under_way.store(0, std::memory_order_relaxed);
   cell->launches_before = cell->launch_count.load(std::memory_order_relaxed);
   this_cell = cell;
   this_launch_count = &cell->launch_count;
@@ -78,10 +79,20 @@ uint32_t oldest_correlation(uint32_t generation) noexcept {
   return oldest;
 }
 
+std::vector<uint32_t> launches_under_way() {
+  std::vector<uint32_t> ids;
+  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
+    // With the exit's: what it launched is seen to be launched.
+    if (const uint32_t id = cell->under_way.load(std::memory_order_acquire)) ids.push_back(id);
+  }
+  return ids;
+}
+
 void forget_correlations() noexcept {
   for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
     cell->last_correlation.store(0, std::memory_order_relaxed);
     cell->nodes.forget();
+    cell->under_way.store(0, std::memory_order_relaxed);
     std::lock_guard lock(cell->mutex);
     cell->launches.clear();
   }

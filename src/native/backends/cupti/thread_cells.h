@@ -25,6 +25,7 @@ struct alignas(64) ThreadCell {
   std::atomic<uint32_t> last_correlation{0};
   std::atomic<uint32_t> generation{0};  // of the subscription that `first_correlation` is of
   std::atomic<uint32_t> first_correlation{0};
+  std::atomic<uint32_t> under_way{0};  // the launch whose call has not returned; 0: none
   std::atomic<uint64_t> launch_count{0};
   std::atomic<uint32_t> launch_epoch{0};  // SamplingGate's, while in a launch that passed it
   const void* context = nullptr;          // that of the last launch; null: none in this generation
@@ -88,6 +89,9 @@ uint32_t newest_correlation() noexcept;
 /// The oldest correlation id that any thread has seen in this generation; 0: none.
 uint32_t oldest_correlation(uint32_t generation) noexcept;
 
+/// The launches whose calls have not returned.
+std::vector<uint32_t> launches_under_way();
+
 /// The graph nodes made by the lead thread, or made by others for what it had open.
 NodeLog& lead_nodes() noexcept;
 
@@ -109,6 +113,9 @@ uint64_t count_launches() noexcept;
 
 /// Appends the calls noted so far to `out` and forgets them.
 void take_launches(std::vector<LaunchEvent>& out);
+
+/// Ids this far apart are still in order, whichever came first.
+inline constexpr uint32_t kFarBack = 1u << 29;
 
 /// Whether `id` comes after `other`; ids wrap around.
 inline bool is_after(uint32_t id, uint32_t other) { return static_cast<int32_t>(id - other) > 0; }

@@ -18,7 +18,7 @@ from proton.backends.cupti import problems
 from proton.backends.cupti.cubins import TritonCubins
 from proton.backends.cupti.departure import Departure
 from proton.backends.cupti.fallback import EventTimer
-from proton.backends.cupti.holders import hint
+from proton.backends.cupti.holders import hint, unrecorded
 from proton.backends.cupti.hub import find_driver, is_held, open_hub
 from proton.backends.cupti.mode import parse_mode
 from proton.backends.cupti.sampling import (
@@ -35,6 +35,7 @@ DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0
 SURELY_SAMPLED = 1000  # events of which at least one would be met
 TIMES_ONLY = "this profile has times only"
+UNRECORDED = "unrecorded_launch"  # the loss
 
 _log = logging.getLogger("proton")
 _departure = Departure(lambda: _native.Cupti.detach())
@@ -58,6 +59,7 @@ class CuptiBackend:
         self._pid = os.getpid()
         self._refusals = 0  # of whole graphs, before the session
         self._samples = 0  # of the process, before the session
+        self._unrecorded = 0  # launches without a record that the user was told of
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -77,8 +79,10 @@ class CuptiBackend:
         if self._timer is None:
             if not _native.Cupti.flush(limit_s):
                 self._sink.count_loss("flush_timeout")
-            for problem in _native.Cupti.take_problems():
+            told = _native.Cupti.take_problems()
+            for problem in told:
                 self._sink.warn(problem)
+            self._tell_unrecorded(self._sink, is_explained=bool(told))
             self._find_code(self._sink)
         for timer in (self._former, self._timer):  # the hub has waited for the former one's work
             if timer is not None:
@@ -203,6 +207,13 @@ class CuptiBackend:
         )
         if self._knobs.enable_hw_trace and (why_not := _native.Cupti.enable_hw_trace()):
             _say(sink, why_not)
+
+    def _tell_unrecorded(self, sink: Any, *, is_explained: bool) -> None:
+        """Say so where launches got no record since the last time."""
+        count = sink.losses.get(UNRECORDED, 0)
+        is_more, self._unrecorded = count > self._unrecorded, count
+        if is_more and not is_explained:
+            _say(sink, unrecorded())
 
     def _find_code(self, sink: Any) -> None:
         """Have Triton's cubins where the samples of phases in memory may need them."""

@@ -42,6 +42,18 @@ def hint(error: BackendUnavailable) -> str:
     return f"; the holder may be {' or '.join(names)}"
 
 
+def unrecorded() -> str:
+    """Why CUPTI may have given no record of kernels that were launched, and what to do."""
+    names = suspects()
+    who = f", which may be {' or '.join(names)}," if names else ", as torch.profiler does,"
+    return (
+        "CUPTI gave no record of some kernels that were launched (unrecorded_launch): another tool "
+        f"in this process{who} has taken its records or switched them off; run one tool at a time, "
+        "or pause the session while the other one runs (proton.deactivate(flushing=True) before it "
+        "starts, proton.activate() after it has stopped)"
+    )
+
+
 def _is_ours(module: str) -> bool:
     """Whether `triton.profiler` is an alias of proton, as under the command line."""
     return getattr(sys.modules[module], "__name__", "").partition(".")[0] == "proton"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ class Sink:
 
     def __init__(self) -> None:
         self.devices: dict[int, Any] = {}
-        self.losses: list[str] = []
+        self.losses: Counter[str] = Counter()
         self.warnings: list[str] = []
         self.records: list[Any] = []
         self.sampling: dict[str, Any] | None = None
@@ -121,7 +122,7 @@ class Sink:
         self.devices[device_id] = attributes
 
     def count_loss(self, kind: str, count: int = 1) -> None:
-        self.losses.append(kind)
+        self.losses[kind] += count
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
@@ -229,7 +230,33 @@ def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any
     backend = started(sink)
     backend.flush()
     backend.stop()
-    assert sink.losses == ["flush_timeout"]
+    assert sink.losses == {"flush_timeout": 1}
+    assert sink.warnings == ["waited 30 s for device 0 to finish its work"]
+
+
+def test_launches_without_a_record_are_told_of_when_there_are_more(hub: Any, sink: Any) -> None:
+    backend = started(sink)
+    backend.flush()
+    assert sink.warnings == []
+    sink.losses["unrecorded_launch"] = 7
+    backend.flush()
+    backend.flush()
+    assert len(sink.warnings) == 1
+    assert "no record of some kernels" in sink.warnings[0]
+    sink.losses["unrecorded_launch"] = 8
+    backend.flush()
+    backend.stop()
+    assert len(sink.warnings) == 2
+
+
+def test_launches_without_a_record_are_no_other_tools_where_the_gpu_failed(
+    hub: Any, sink: Any
+) -> None:
+    hub.flushes_in_time = False
+    backend = started(sink)
+    sink.losses["unrecorded_launch"] = 7
+    backend.flush()
+    backend.stop()
     assert sink.warnings == ["waited 30 s for device 0 to finish its work"]
 
 
@@ -271,7 +298,7 @@ def test_where_another_tool_holds_cupti_kernels_are_timed_with_events(
     assert timer.calls == ["start", "flush", "stop"]
     assert hub.calls == []
     assert sink.devices == {0: {"arch": "90", "num_sms": 132}}
-    assert (sink.losses, len(sink.warnings)) == (["flush_timeout"], 2)
+    assert (sink.losses, len(sink.warnings)) == ({"flush_timeout": 3}, 2)
     assert "3 launches were still running" in sink.warnings[1]
     assert "'kineto' holds CUPTI" in sink.warnings[0]
     assert "timed with CUDA events" in sink.warnings[0]

@@ -51,3 +51,11 @@ def test_whom_cupti_names_needs_no_guess(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(_torch, "is_profiling", lambda: True)
     named = BackendUnavailable("cupti", reason="another tool holds CUPTI: Kineto", remedy="end it")
     assert holders.hint(named) == ""
+
+
+def test_launches_without_a_record_say_who_may_have_taken_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "another tool in this process, as torch.profiler does, has" in holders.unrecorded()
+    monkeypatch.setattr(holders, "suspects", lambda: ["Nsight", "nvprof"])
+    assert "this process, which may be Nsight or nvprof, has taken" in holders.unrecorded()
