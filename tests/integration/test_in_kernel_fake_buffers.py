@@ -4,6 +4,8 @@ them (memory and tools).
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -95,3 +97,16 @@ def test_only_launches_whose_rings_the_host_empties_record_into_its_memory(
         launch_softmax()
         proton.finalize(session)
     assert asked == [False, True, False, False, True]
+
+
+def test_tensors_live_no_longer_for_having_been_launched_with(launches: Any) -> None:
+    """Once a kernel counted accesses, the last tensors of other kernels stayed for good."""
+    for mode in ("bytes", "ops"):
+        x = torch.zeros(ROWS, 64)
+        session = proton.start("run", backend="instrumentation", mode=mode)
+        softmax[(ROWS,)](x, torch.empty_like(x), 64, B=64, num_warps=WARPS)
+        proton.finalize(session)
+    alive = weakref.ref(x)
+    del x
+    gc.collect()
+    assert alive() is None

@@ -157,7 +157,8 @@ class KeptBuffers:
         self._note_of = note_of
         self._warn = warn
         self._tools = tuple(tools)
-        self._lock = threading.Lock()  # buffers arrive one after the other
+        # buffers arrive one after the other; a tool may flush when it gets one
+        self._lock = threading.RLock()
         self._sums: dict[Key, MemorySum] = {}
 
     def take(self, sink: Any) -> None:

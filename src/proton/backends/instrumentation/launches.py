@@ -127,6 +127,9 @@ class Launches:
 
     def _exit(self, metadata: Any) -> None:
         """Triton's call behind a launch."""
+        arguments: tuple[Any, ...] = ()
+        if self.kernels.keeps_bytes:  # no tensor lives longer for having been launched with
+            arguments, self._thread.arguments = self._thread.arguments, ()
         if not _native.InKernel.has_buffer():
             return
         kernel = None  # whoever launched it may say nothing
@@ -135,16 +138,15 @@ class Launches:
         if kernel is None:
             _native.InKernel.unread()
         else:
-            note = self._take_note(kernel.function) if kernel.keeps_bytes else 0
+            note = self._take_note(kernel.function, arguments) if kernel.keeps_bytes else 0
             _native.InKernel.launched(kernel.number, note)
 
-    def _take_note(self, function: int) -> int:
+    def _take_note(self, function: int, arguments: tuple[Any, ...]) -> int:
         """Keep what the launch's arguments were, and whose tools it is recorded with; its number.
 
         0: there is nothing to keep.
         """
-        kernel, arguments = self._thread.kernel, self._thread.arguments
-        self._thread.arguments = ()
+        kernel = self._thread.kernel
         tools = current_tools()  # an equal one may have been there when the kernel was loaded
         if kernel is not None and arguments and kernel.function == function:
             names = getattr(getattr(kernel.src, "fn", None), "arg_names", ())
@@ -155,9 +157,10 @@ class Launches:
         else:
             return 0
         number = next(self._numbers)
-        self._notes[number] = note
-        while len(self._notes) > MOST_NOTES:
-            self._notes.pop(next(iter(self._notes)), None)
+        with self._lock:  # others note theirs, or leave, while the oldest is looked for
+            self._notes[number] = note
+            while len(self._notes) > MOST_NOTES:
+                del self._notes[next(iter(self._notes))]
         return number
 
 

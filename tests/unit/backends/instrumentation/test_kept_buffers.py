@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -50,6 +51,22 @@ def take(monkeypatch: pytest.MonkeyPatch, loaded: LoadedKernel, *data: bytes) ->
     buffers.forget_phase(0)
     assert buffers.memory_of(key) is None
     return warnings
+
+
+def test_a_tool_may_flush_when_it_gets_a_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`deactivate(flushing=True)` in there once waited for ever."""
+    kept = [{"kernel": 5, "note": 0, "grid_ctas": 2, "key": (0, 5, 0, False, 0), "data": b"one!"}]
+    left = [kept, []]
+    recorder = SimpleNamespace(take_kept=lambda sink: left.pop(0))
+    monkeypatch.setattr(kept_buffers, "_native", SimpleNamespace(InKernel=recorder))
+    loaded = kernel({}, Taker())
+    buffers = KeptBuffers(lambda number: loaded, lambda number: LaunchNote(), lambda text: None)
+    monkeypatch.setattr(Taker, "on_buffer", lambda tool, buffer: buffers.take(None))
+    taking = threading.Thread(target=buffers.take, args=(None,), daemon=True)
+    taking.start()
+    taking.join(10)
+    assert not taking.is_alive()
+    assert left == []
 
 
 def test_a_tool_gets_every_buffer_though_it_fails_on_one(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -80,13 +82,46 @@ def test_arguments_of_a_launch_are_noted_where_its_buffer_is_read_by_others() ->
     kernel = SimpleNamespace(function=7, src=source)
     launches = Launches()
     launches._see(kernel, (tensor, 64))
-    assert launches._take_note(7) == 0, "nobody wants to know"
+    assert launches._thread.arguments == (), "nobody wants to know"
+    assert launches._take_note(7, ()) == 0
     launches.kernels.keeps_bytes = True
     launches._see(kernel, (tensor, 64))
-    assert launches._take_note(8) == 0, "another kernel's"
-    launches._see(kernel, (tensor, 64))
-    note = launches.note_of(launches._take_note(7))
+    assert len(launches._thread.arguments) == 2
+    assert launches._take_note(8, (tensor, 64)) == 0, "another kernel's"
+    note = launches.note_of(launches._take_note(7, (tensor, 64)))
     assert [(each.name, each.address, each.size_bytes) for each in note.tensors] == [
         ("x_ptr", 0x1000, 32)
     ]
     assert launches.note_of(99).tensors == ()
+
+
+def test_threads_note_launches_while_the_oldest_notes_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One that was noted between looking for the oldest and dropping it once failed a launch."""
+    from proton.backends.instrumentation import launches as module
+
+    monkeypatch.setattr(module, "MOST_NOTES", 16)
+    monkeypatch.setattr(module, "current_tools", lambda: (object(),))
+    launches = Launches()
+    failed: list[BaseException] = []
+
+    def note() -> None:
+        try:
+            for _ in range(20_000):
+                launches._take_note(7, ())
+        except BaseException as error:
+            failed.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=note) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(30)
+    finally:
+        sys.setswitchinterval(interval)
+    assert failed == []
+    assert len(launches._notes) == 16
