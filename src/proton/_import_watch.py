@@ -8,13 +8,17 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importlib.abc loads inspect and more
 
 
-class ImportWatch(MetaPathFinder):
+class ImportWatch:
     """Callbacks to run once `name` has been imported. Sits in sys.meta_path only while waiting."""
 
     def __init__(self, name: str) -> None:

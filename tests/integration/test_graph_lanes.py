@@ -23,6 +23,8 @@ from tests.native.fake_cuda.driver import FakeDriver
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 SUFFIXES = {"chrome_trace": "chrome_trace", "perfetto": "pftrace"}
 both_formats = pytest.mark.parametrize("output_format", SUFFIXES)
+# Work in front of the replays: they follow without a gap, however slowly they are launched.
+BUSY_NS = 200_000_000
 # Paths below `serve/<captured_at>`, starts and durations, of one replay of `capture`.
 REPLAY = [
     ("", 0, 11200),
@@ -49,8 +51,9 @@ def capture(driver: FakeDriver, stream: int) -> int:
 
 def record(driver: FakeDriver, output_format: str, replays: int = 3, **options: Any) -> Profile:
     """A trace of so many replays in the scope `serve`, read back."""
-    session = proton.start("run", backend="cupti", data="trace", **options)
     stream = driver.stream()
+    driver.launch("before", BUSY_NS, stream)
+    session = proton.start("run", backend="cupti", data="trace", **options)
     executable = capture(driver, stream)
     with proton.scope("serve"):
         for _ in range(replays):
