@@ -4,10 +4,12 @@ none writes to memory that is gone (the driver's fixture looks), nothing of ours
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -348,3 +350,41 @@ def test_a_session_that_fails_to_start_or_to_stop_leaves_nothing_behind(
     assert not choice.is_on()
     run()
     assert read()[1][0]["launches"] == 1
+
+
+def test_a_forked_child_has_plain_kernels_and_may_record_in_another_mode(
+    launches: Any,
+) -> None:
+    """It once was told that kernels are recorded already, by a session that it does not have."""
+    from triton import knobs
+
+    hooks = list(knobs.runtime.launch_exit_hook.calls)
+    session = proton.start("run", backend="instrumentation", mode="ops")
+    launch_softmax()
+    holding, done = threading.Event(), threading.Event()
+
+    def hold_locks() -> None:
+        with choice.lock, launches.path._lock:
+            holding.set()
+            done.wait(LIMIT_S)
+
+    holder = threading.Thread(target=hold_locks)
+    holder.start()
+    assert holding.wait(LIMIT_S)
+    if (child := os.fork()) == 0:
+        signal.alarm(LIMIT_S)  # ends it, should it wait for ever
+        code = 1
+        with suppress(BaseException):
+            assert choice.current() is None
+            assert knobs.runtime.launch_exit_hook.calls == hooks
+            own = proton.start("child", backend="instrumentation", mode="cta")
+            assert str(choice.chosen.session) == "cta"
+            proton.deactivate(own)
+            code = 0
+        os._exit(code)
+    done.set()
+    holder.join(LIMIT_S)
+    assert os.waitpid(child, 0)[1] == 0
+    launch_softmax()
+    proton.finalize(session)
+    assert read()[1][0]["launches"] == 2

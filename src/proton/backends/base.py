@@ -100,6 +100,14 @@ class Pauses(Resumes, Protocol):
 
 
 @runtime_checkable
+class Forgets(Protocol):
+    """A backend that has something to let go of in a forked child, where it is the parent's."""
+
+    def forget(self) -> None:
+        """Be as if it had never started; locks may be held by threads that are not here."""
+
+
+@runtime_checkable
 class RecordsInKernel(Protocol):
     """What a backend has besides whose kernels record about themselves; any thread may ask."""
 

@@ -79,6 +79,12 @@ chosen = _Chosen()
 _thread = _OfThread()
 
 
+def renew_lock() -> None:
+    """In a forked child: a thread of the parent may have held it."""
+    global lock
+    lock = threading.RLock()
+
+
 def is_on() -> bool:
     """Whether somebody records, or pauses: our places in Triton are taken."""
     return chosen.session is not None or chosen.paused is not None

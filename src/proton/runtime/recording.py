@@ -15,6 +15,7 @@ from proton import _native
 from proton.backends.base import (
     FLUSH_LIMIT_S,
     Backend,
+    Forgets,
     Pauses,
     RecordsInKernel,
     Resumes,
@@ -264,6 +265,8 @@ class Recording:
         for name, backend in self.backends.items():
             if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
                 backend.stop()
+            elif isinstance(backend, Forgets):
+                backend.forget()
 
     def check_format(self, output_format: str) -> str:
         """The format to write in.

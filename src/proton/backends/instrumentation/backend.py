@@ -19,6 +19,7 @@ from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.launches import launches
 from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
+from proton.inkernel import choice
 from proton.inkernel.instrument import Handle, begin
 from proton.inkernel.mode import BaseMode
 from proton.inkernel.modes import parse_instrumentation
@@ -113,6 +114,16 @@ class InstrumentationBackend:
                 self._handle.end()  # first: whoever launches from now on gets the plain kernel
             launches.leave()
             _native.InKernel.stop(sink)
+
+    def forget(self) -> None:
+        """Leave kernels plain in a forked child, whose sessions may be of another mode."""
+        if self._sink is None:
+            return
+        self._sink = None
+        choice.renew_lock()
+        if self._handle is not None:
+            self._handle.end()
+        launches.forget()
 
     def _take_last(self, sink: Any) -> None:
         """Keep what there is to be asked for, as nobody will record more."""

@@ -62,6 +62,12 @@ class Launches:
                     self._undo.pop()()
                 self._notes.clear()
 
+    def forget(self) -> None:
+        """`leave` in a forked child: locks and the numbers of kernels are the parent's."""
+        self._lock = threading.RLock()
+        self.leave()
+        self.kernels = Kernels(calibration.cost_of)
+
     def note_of(self, number: int) -> LaunchNote:
         """What was known of a launch; nothing where that is long ago."""
         return self._notes.get(number, _NO_NOTE)
