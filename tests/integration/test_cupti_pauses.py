@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import proton
+from proton.errors import BackendUnavailable
 from tests.native.fake_cuda.driver import FakeDriver
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
@@ -35,6 +36,25 @@ def test_a_timeline_that_pauses_before_its_end_keeps_its_arrows(fake_driver: Fak
         rows.append(rows_of("run.chrome_trace"))
     assert rows[0]["s"] == rows[0]["f"] == 5
     assert rows == [rows[0]] * 3
+
+
+def test_an_activation_that_cupti_has_refused_can_be_tried_again(
+    fake_driver: FakeDriver, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti")
+    fake_driver.launch("k", 10)
+    proton.deactivate(session)
+    fake_driver.fail("cuptiActivityEnable", 15, times=1)
+    with pytest.raises(BackendUnavailable, match="cuptiActivityEnable failed"):
+        proton.activate(session)
+    fake_driver.launch("unseen", 10)
+    proton.activate(session)
+    fake_driver.launch("k", 10)
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    assert profile.metrics("k")["count"] == 2
+    assert profile.paths() == ["k"]
+    assert profile.losses == {}
 
 
 @pytest.mark.parametrize("data", ["tree", "trace"])

@@ -33,7 +33,14 @@ void Session::activate() {
   process.update_active();
   process.ranges.next_tick();
   publish_all();
-  if (activity_listener_) activity_listener_(true);
+  if (!activity_listener_) return;
+  try {
+    activity_listener_(true);
+  } catch (...) {
+    is_active_.store(false, std::memory_order_relaxed);
+    process.update_active();
+    throw;
+  }
 }
 
 void Session::deactivate() {

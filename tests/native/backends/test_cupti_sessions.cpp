@@ -84,6 +84,19 @@ TEST(cupti_lets_go_of_the_driver_between_sessions) {
   CHECK(other.losses().empty());
 }
 
+TEST(cupti_stays_where_another_tool_has_taken_it_since_the_session_ended) {
+  gpu::begin();
+  {
+    gpu::Recording one;
+  }
+  FAKE(fake_set_holder)("Kineto");
+  CHECK(!gpu::hub().detach());
+  CHECK_EQ(gpu::counter("cuptiFinalize"), 0);
+  FAKE(fake_set_holder)(nullptr);
+  CHECK(gpu::hub().detach());
+  CHECK_EQ(gpu::counter("is_subscribed"), 0);
+}
+
 TEST(ids_that_come_again_are_not_taken_for_those_of_another_kind_of_context) {
   gpu::begin();
   for (const bool with_frames : {true, false, true, false}) {

@@ -156,6 +156,20 @@ TEST(incomplete_records_are_not_counted_twice) {
   CHECK_EQ(gpu::describe(losses), "incomplete_event: 3 ");
 }
 
+TEST(incomplete_records_are_losses_of_the_sessions_that_were_active) {
+  gpu::begin();
+  gpu::Recording paused;
+  launch_many(2);
+  CHECK_EQ(gpu::describe(paused.losses()), kNone);
+  paused.set_active(false);
+  gpu::Recording other;
+  gpu::set("hold", 1);
+  FAKE(fake_set_failure)("cuCtxSynchronize", 999, 0, -1);  // the GPU is not done
+  launch_many(3);
+  CHECK_EQ(gpu::describe(other.losses()), "incomplete_event: 3 ");
+  CHECK_EQ(gpu::describe(paused.losses()), kNone);
+}
+
 TEST(what_has_no_record_by_its_nature_is_not_counted) {
   gpu::begin();
   gpu::Recording recording;
@@ -180,6 +194,24 @@ TEST(what_has_no_record_by_its_nature_is_not_counted) {
   launch_many(1);
   CHECK_EQ(gpu::describe(recording.losses()), kNone);
   CHECK_EQ(recording.rows().at("k").count, 4);
+}
+
+TEST(a_launch_that_fails_while_its_session_pauses_and_another_goes_on_is_not_counted) {
+  gpu::begin();
+  gpu::Recording shadow;
+  gpu::SinkOptions options;
+  options.with_frames = true;
+  gpu::Recording python(options);
+  gpu::set("launch_delay_ns", 200'000'000);
+  FAKE(fake_set_failure)("cuLaunchKernel", 1, 0, 1);
+  const int64_t before = gpu::counter("callbacks");
+  std::thread launching([] { launch_many(1, "failed"); });
+  while (gpu::counter("callbacks") == before) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  python.set_active(false);
+  launching.join();
+  CHECK_EQ(gpu::describe(python.losses()), kNone);
+  CHECK_EQ(gpu::describe(shadow.losses()), kNone);
 }
 
 TEST(a_launch_before_a_graph_is_made_still_counts) {

@@ -80,7 +80,7 @@ void Hub::enter_launch(uint32_t cbid, const CallbackData& data, uint32_t capture
 
 void Hub::leave_launch(const CallbackData& data, uint32_t captures, bool has_failed) noexcept {
   ThreadCell* cell = this_cell;
-  if (has_failed) settle_launch(data.correlation_id, captures);
+  if (has_failed) settle_launch(data.correlation_id);
   if ((captures & kSampled) != 0) SamplingGate::leave(*cell);
   if ((captures & kTimes) == 0 || cell->start_ns == 0) return;
   if (cell->own_value != 0) {  // a launch of ours is nobody's

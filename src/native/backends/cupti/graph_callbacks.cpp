@@ -78,8 +78,7 @@ void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
       return;
     case kGraphNodeCreated:
       // A launch that is captured has no record to wait for.
-      settle_launch(cell->under_way.load(std::memory_order_relaxed),
-                    captures_.load(std::memory_order_relaxed));
+      settle_launch(cell->under_way.load(std::memory_order_relaxed));
       return on_graph_node(cbid, data, *cell);
     case kGraphNodeCloned:
     case kGraphNodeUpdated:

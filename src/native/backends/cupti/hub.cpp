@@ -101,6 +101,7 @@ void Hub::start(EventSink& sink, const SinkOptions& options, size_t buffer_bytes
   if (options.value_bytes != 0 || !is_subscribed_) values_.set_buffer_bytes(options.value_bytes);
   auto& map = options.with_frames ? python_map_ : shadow_map_;
   if (map == nullptr) map = std::make_unique<CorrelationMap>();
+  made_maps_.fetch_or(options.with_frames ? kPython : kShadow, std::memory_order_release);
   if (!is_subscribed_) {
     // Code that ran for the first time since CUPTI came may be nobody's for it.
     const bool can_let_go = library_.finalize != nullptr && !has_hw_trace_;
@@ -129,16 +130,34 @@ std::vector<std::string> Hub::set_active(EventSink& sink, bool is_active) {
   {
     std::lock_guard decoding(decode_);
     note_launch(newest_correlation());
-    is_active ? begin_times(*entry) : end_times(*entry);
+    if (!is_active) end_times(*entry);
     entry->is_active = is_active;
   }
   if (is_forked_) return {};
+  return is_active ? activate(*entry) : update_needs(Change::kPause);
+}
+
+/// What other threads launch before CUPTI tells all that the sink needs is not its own yet.
+std::vector<std::string> Hub::activate(SinkEntry& entry) {
   std::vector<std::string> warnings;
-  if (is_active) register_buffers(warnings);
-  for (std::string& warning : update_needs(is_active ? Change::kActivation : Change::kPause)) {
-    warnings.push_back(std::move(warning));
+  try {
+    register_buffers(warnings);
+    for (std::string& warning : update_needs(Change::kActivation)) {
+      warnings.push_back(std::move(warning));
+    }
+    if (entry.options.sampling) open_sampling(*entry.options.sampling, warnings);
+  } catch (...) {
+    hand_over_samples(entry, false);
+    {
+      std::lock_guard decoding(decode_);
+      entry.is_active = false;
+    }
+    update_needs(Change::kPause);
+    throw;
   }
-  if (is_active && entry->options.sampling) open_sampling(*entry->options.sampling, warnings);
+  std::lock_guard decoding(decode_);
+  note_launch(newest_correlation());
+  begin_times(entry);
   return warnings;
 }
 
@@ -210,9 +229,13 @@ bool Hub::detach() {
   return let_go();
 }
 
-/// Control held, nobody subscribed.
+/// Control held, nobody of ours subscribed.
 bool Hub::let_go() {
   if (sampler_.gate().has_hung()) return false;  // a call of CUPTI's has not come back
+  // CUPTI would go for all: another tool that has come since would lose what it records.
+  Subscriber probe = nullptr;
+  if (library_.subscribe(&probe, on_callback, this) != kSuccess) return false;
+  library_.unsubscribe(probe);
   std::lock_guard flushing(flush_);
   if (library_.finalize() != kSuccess) return false;
   is_attached_ = was_sampled_ = false;

@@ -212,6 +212,7 @@ class Hub {
   std::string try_hw_trace();
   enum class Change { kActivation, kPause, kLastGoing };
   std::vector<std::string> update_needs(Change change);
+  std::vector<std::string> activate(SinkEntry& entry);
   void settle_values();
   void enable_kind(uint32_t kind, bool is_wanted, Change change,
                    std::vector<std::string>& warnings);
@@ -261,7 +262,7 @@ class Hub {
   void lose(const Missing& missing);
   void excuse_launches_under_way();
   [[gnu::noinline]] void excuse_launch(uint32_t correlation, uint32_t captures) noexcept;
-  [[gnu::noinline]] void settle_launch(uint32_t correlation, uint32_t captures) noexcept;
+  [[gnu::noinline]] void settle_launch(uint32_t correlation) noexcept;
 
   // Of graph_callbacks.cpp
   void on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell);
@@ -331,6 +332,7 @@ class Hub {
   MapPointer shadow_map_;
   MapPointer python_map_;
   Sweeper sweeper_;
+  std::atomic<uint32_t> made_maps_{0};  // kShadow and kPython: they stay
   std::atomic<void (*)()> problem_hook_{nullptr};
   // With control_ held: since CUPTI last let go of the driver
   bool is_attached_ = false;

@@ -60,8 +60,13 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
     if (decoded == Decoded::kIgnored) continue;
     if (decoded == Decoded::kIncomplete) {
       ++stats_.incomplete;
-      for (const SinkEntry& entry : sinks_) entry.sink->on_loss(losses::kIncomplete, 1);
-      settle_launch(event.correlation, kShadow | kPython);
+      for (const SinkEntry& entry : sinks_) {
+        const bool is_known = event.correlation != 0;  // else it may be anybody's
+        if (!is_known || wants(entry, event.correlation)) {
+          entry.sink->on_loss(losses::kIncomplete, 1);
+        }
+      }
+      settle_launch(event.correlation);
       continue;
     }
     if (event.kind == EventKind::kKernel && event.name == kReaderName) {  // ours, and nobody's
@@ -69,7 +74,7 @@ void Hub::read_records(uint8_t* buffer, size_t valid) {
       continue;
     }
     if (event.kind == EventKind::kKernel && event.name == kReplayCounterName) {
-      settle_launch(event.correlation, kShadow | kPython);
+      settle_launch(event.correlation);
       continue;
     }
     is_asked_[pending_count_] = decoded == Decoded::kEvent;

@@ -12,15 +12,14 @@ namespace proton::cupti {
 
 Hub::Moment Hub::note_moment() { return {newest_correlation(), launches_under_way()}; }
 
-/// No record is to be waited for; `captures` says by its bits in which maps.
-void Hub::settle_launch(uint32_t correlation, uint32_t captures) noexcept {
-  if ((captures & kShadow) != 0 && shadow_map_ != nullptr) shadow_map_->find(correlation);
-  if ((captures & kPython) != 0 && python_map_ != nullptr) python_map_->find(correlation);
+/// No record is to be waited for, in whichever map: those asked for may have changed meanwhile.
+void Hub::settle_launch(uint32_t correlation) noexcept {
+  const uint32_t made = made_maps_.load(std::memory_order_acquire);
+  if ((made & kShadow) != 0) shadow_map_->find(correlation);
+  if ((made & kPython) != 0) python_map_->find(correlation);
 }
 
-void Hub::settle_last_launch() noexcept {
-  settle_launch(last_launch(), captures_.load(std::memory_order_relaxed));
-}
+void Hub::settle_last_launch() noexcept { settle_launch(last_launch()); }
 
 /// A record may come or not.
 void Hub::excuse_launch(uint32_t correlation, uint32_t captures) noexcept {
