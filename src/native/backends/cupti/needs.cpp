@@ -68,12 +68,14 @@ std::vector<std::string> Hub::update_needs(Change change) {
   if (is_any || is_paused) {
     captures_.store(captures, std::memory_order_relaxed);
   } else {
-    captures_.store(captures_.load(std::memory_order_relaxed) & ~kRecorded,
+    // From here on launches are only numbered, so that none of them seems to be of a later time.
+    captures_.store(captures_.load(std::memory_order_relaxed) & ~(kRecorded | kShadow | kPython),
                     std::memory_order_relaxed);
     excuse_launches_under_way();
   }
-  enable_launches(is_any || is_paused);
-  enable_copies(is_any && copies);
+  // CUPTI shall record nothing whose call it does not tell: calls come first, and go last.
+  if (is_any || is_paused) enable_launches(true);
+  if (is_any && copies) enable_copies(true);
   enable_kind(kConcurrentKernelActivity, is_any || is_paused, change, warnings);
   if (is_any) captures_.store(captures | kRecorded, std::memory_order_relaxed);
   execs_.set_traced(is_any && per_graph);
@@ -82,6 +84,8 @@ std::vector<std::string> Hub::update_needs(Change change) {
     enable_kind(kind, is_any && copies, change, warnings);
   }
   enable_migrations(is_any && migrations, change, warnings);
+  enable_copies(is_any && copies);
+  enable_launches(is_any || is_paused);
   if (!is_any && !is_paused) {
     excuse_launches_under_way();  // those that came while we switched off
     captures_.store(0, std::memory_order_relaxed);
