@@ -64,14 +64,19 @@ class Departure:
     def _run(self) -> None:
         while True:
             with self._lock:
-                left_s = self._asked + self.wait_s() - self._clock()
+                asked = self._asked
+                left_s = asked + self.wait_s() - self._clock()
                 if left_s <= 0:
                     self._count += 1
+            if left_s > 0:
+                if self._is_over.wait(left_s):
+                    return
+                continue
+            self._let_go()  # refused where a session runs: its end asks again
+            with self._lock:
+                if self._asked == asked:  # nobody has, meanwhile
                     self._waiter = None
-                    break
-            if self._is_over.wait(left_s):
-                return
-        self._let_go()  # refused where a session runs: its end asks again
+                    return
 
     def end(self) -> None:
         """The process ends: CUPTI stays as it is."""

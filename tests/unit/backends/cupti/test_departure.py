@@ -129,3 +129,21 @@ def test_after_the_end_of_the_process_nobody_waits(
     departure.end()
     departure.ask()
     assert not waiters(others)
+
+
+def test_the_end_of_the_process_waits_for_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.0)
+    monkeypatch.setattr("proton.backends.cupti.departure.AT_ONCE", 0)
+    has_begun, has_ended = threading.Event(), threading.Event()
+
+    def let_go() -> bool:
+        has_begun.set()
+        time.sleep(0.2)
+        has_ended.set()
+        return True
+
+    departure = Departure(let_go)
+    departure.ask()
+    assert has_begun.wait(10.0)
+    departure.end()
+    assert has_ended.is_set()
