@@ -309,8 +309,9 @@ void RegionMatcher::finish_warp() {
 /// By their clocks, oldest first. What one warp begins and a group of others waits for ends as
 /// often as the group has warps, and is as many passages; the same the other way round.
 void RegionMatcher::match_across(std::span<const Pending> starts, std::span<const Pending> ends) {
-  const size_t share_start = is_start_lost_in_cta_ ? 1 : times_more(ends, starts);
-  const size_t share_end = is_start_lost_in_cta_ ? 1 : times_more(starts, ends);
+  if (is_start_lost_in_cta_ && !starts.empty() && !ends.empty()) return match_rest(starts, ends);
+  const size_t share_start = times_more(ends, starts);
+  const size_t share_end = times_more(starts, ends);
   size_t start = 0, end = 0;
   for (; end < ends.size() * share_end; ++end) {
     const bool is_match =
@@ -323,6 +324,39 @@ void RegionMatcher::match_across(std::span<const Pending> starts, std::span<cons
     }
   }
   losses_->unmatched_starts += starts.size() * share_start - start;
+}
+
+/// Rings have lost their oldest records, each its own number of them. In every warp that waits, or
+/// in all of them together, the newest end belongs to the newest start.
+void RegionMatcher::match_rest(std::span<const Pending> starts, std::span<const Pending> ends) {
+  std::vector<std::vector<Pending>> waiting;  // ends by warp
+  uint64_t whole = starts[0].event.clock;     // from here on nothing is lost
+  for (const Pending& end : ends) {
+    const auto is_same = [&](const auto& each) { return each[0].slot == end.slot; };
+    auto found = std::find_if(waiting.begin(), waiting.end(), is_same);
+    if (found == waiting.end()) {
+      found = waiting.insert(found, std::vector<Pending>());
+      whole = std::max(whole, end.event.clock);
+    }
+    found->push_back(end);
+  }
+  const auto is_whole = [whole](const Pending& one) { return one.event.clock >= whole; };
+  const auto begun = std::count_if(starts.begin(), starts.end(), is_whole);
+  const auto ended = std::count_if(ends.begin(), ends.end(), is_whole);
+  const bool is_group = 2 * ended > begun * (1 + static_cast<ptrdiff_t>(waiting.size()));
+  if (!is_group) waiting.assign(1, {ends.begin(), ends.end()});
+  for (const std::vector<Pending>& warp : waiting) {
+    size_t start = starts.size(), end = warp.size();
+    while (start > 0 && end > 0) {
+      if (starts[--start].event.clock <= warp[end - 1].event.clock) {
+        book_pair(starts[start], warp[--end]);
+      } else {
+        ++losses_->unmatched_starts;  // nobody waited for it
+      }
+    }
+    losses_->overwritten_starts += end;
+    losses_->unmatched_starts += start;
+  }
 }
 
 void RegionMatcher::end_cta() {

@@ -136,9 +136,10 @@ class InstrumentationBackend:
             sink.warn(problem)
         self._last = {phase: self._recorded(each) for phase, each in sums.items()}
         if not any(self._last.values()):
+            hint = "" if "ops" in self._mode.names else "; mode='ops' records operations"
             sink.warn(
                 f"no kernel with records was launched: mode {str(self._mode)!r} found nothing to "
-                "record, or kernels came from elsewhere than Triton; mode='ops' records operations"
+                f"record, or kernels came from elsewhere than Triton{hint}"
             )
 
     def recorded_kernels(self, phase: int) -> Sequence[RecordedKernel]:

@@ -156,6 +156,26 @@ TEST(what_a_group_of_warps_begins_may_end_in_one) {
   CHECK_EQ(all_losses(decoded.losses), 0);
 }
 
+TEST(the_newest_ends_belong_to_the_newest_starts_where_rings_lost_the_oldest) {
+  // Rings of 16 records: the producer's has all, a consumer's the last five tiles, a late end
+  // first.
+  Warp producer, first, second;
+  for (uint64_t tile = 0; tile < 12; ++tile) {
+    const uint64_t clock = 1000 * tile;
+    producer.start(5, clock);
+    first.start(1, clock + 40).end(1, clock + 45).end(5, clock + 50);
+    second.start(1, clock + 44).end(1, clock + 49).end(5, clock + 54);
+  }
+  const DecodedBuffer pair = regions_of({producer, first}, {5}, {}, 128);
+  CHECK_EQ(find_region(pair, 5)->count, 6);
+  CHECK_EQ(find_region(pair, 5)->max_cycles, 50);
+  const DecodedBuffer group = regions_of({producer, first, second}, {5}, {}, 128);
+  CHECK_EQ(find_region(group, 5)->count, 12);
+  CHECK_EQ(find_region(group, 5)->min_cycles, 50);
+  CHECK_EQ(find_region(group, 5)->max_cycles, 54);
+  CHECK(group.losses.overwritten_records > 0);
+}
+
 TEST(ends_of_one_warp_without_a_start_are_unmatched_however_many) {
   Warp producer, consumer;
   producer.start(5, 0);
