@@ -11,6 +11,7 @@ import pytest
 
 import proton
 from proton.errors import BackendUnavailable
+from proton.runtime.hooks import HookManager
 from tests.native.fake_cuda.driver import FakeDriver
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
@@ -41,12 +42,13 @@ def test_a_timeline_that_pauses_before_its_end_keeps_its_arrows(fake_driver: Fak
 def test_an_activation_that_cupti_has_refused_can_be_tried_again(
     fake_driver: FakeDriver, profile_of: Any
 ) -> None:
-    session = proton.start("run", backend="cupti")
+    session = proton.start("run", backend="cupti", hook="triton")
     fake_driver.launch("k", 10)
     proton.deactivate(session)
     fake_driver.fail("cuptiActivityEnable", 15, times=1)
     with pytest.raises(BackendUnavailable, match="cuptiActivityEnable failed"):
         proton.activate(session)
+    assert HookManager.active_hooks == [], "they would go on for an inactive session"
     fake_driver.launch("unseen", 10)
     proton.activate(session)
     fake_driver.launch("k", 10)

@@ -103,19 +103,25 @@ class Recording:
         return self._asked.get(options.backend, self.options).differences(options)
 
     def activate(self) -> None:
-        """Record from now on."""
-        if self._activated_ns is None:
-            self._activated_ns = time.monotonic_ns()
-            if self._active_ns > 0:
-                self._resume_backends()
-        HookManager.activate(self.id)
-        self.native.activate()
+        """Record from now on. Where that fails, the session is as it was."""
+        was_active = self._activated_ns is not None
+        try:
+            if not was_active:
+                self._activated_ns = time.monotonic_ns()
+                if self._active_ns > 0:
+                    self._resume_backends()
+            HookManager.activate(self.id)
+            self.native.activate()
+        except BaseException:
+            if not was_active:
+                self._activated_ns = None
+                HookManager.deactivate(self.id)
+                self._pause_backends()
+            raise
 
     def deactivate(self, *, flushing: bool = False) -> None:
         """Stop recording for now; `flushing` waits for the events of work that has ended."""
-        pausing = [each for each in self.backends.values() if isinstance(each, Pauses)]
-        for backend in pausing:  # first: what other threads launch during a flush would be missed
-            backend.pause()
+        pausing = self._pause_backends()  # first: else a flush misses what others launch meanwhile
         if flushing:
             try:
                 self.flush()
@@ -374,6 +380,14 @@ class Recording:
         for backend in self.backends.values():
             if isinstance(backend, Resumes):
                 backend.resume()
+
+    def _pause_backends(self) -> list[Pauses]:
+        pausing: list[Pauses] = [
+            each for each in self.backends.values() if isinstance(each, Pauses)
+        ]
+        for backend in pausing:
+            backend.pause()
+        return pausing
 
     def _stop_backends(self) -> None:
         """Stop all of them, even when one fails."""

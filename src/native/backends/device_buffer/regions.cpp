@@ -306,31 +306,28 @@ void RegionMatcher::finish_warp() {
   queued_.clear();
 }
 
-/// By their clocks, oldest first. What one warp begins and a group of others waits for ends as
-/// often as the group has warps, and is as many passages; the same the other way round.
+/// What one warp begins and a group of others waits for ends as often as the group has warps, and
+/// is as many passages; the same the other way round.
 void RegionMatcher::match_across(std::span<const Pending> starts, std::span<const Pending> ends) {
-  if (is_start_lost_in_cta_ && !starts.empty() && !ends.empty()) return match_rest(starts, ends);
-  const size_t share_start = times_more(ends, starts);
-  const size_t share_end = times_more(starts, ends);
-  size_t start = 0, end = 0;
-  for (; end < ends.size() * share_end; ++end) {
-    const bool is_match =
-        start < starts.size() * share_start &&
-        starts[start / share_start].event.clock <= ends[end / share_end].event.clock;
-    if (is_match) {
-      book_pair(starts[start++ / share_start], ends[end / share_end]);
-    } else {
-      ++(is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends);
-    }
+  if (starts.empty() || ends.empty()) {
+    losses_->unmatched_starts += starts.size();
+    (is_start_lost_in_cta_ ? losses_->overwritten_starts : losses_->unmatched_ends) += ends.size();
+    return;
   }
-  losses_->unmatched_starts += starts.size() * share_start - start;
+  if (is_start_lost_in_cta_) {
+    for (const auto& waited : by_waiting(starts, ends)) match_newest(starts, waited);
+  } else if (const size_t share = times_more(starts, ends); share > 1) {
+    match_oldest(starts, ends, share);
+  } else {
+    for (const auto& waited : by_waiting(starts, ends)) match_oldest(starts, waited, 1);
+  }
 }
 
-/// Rings have lost their oldest records, each its own number of them. In every warp that waits, or
-/// in all of them together, the newest end belongs to the newest start.
-void RegionMatcher::match_rest(std::span<const Pending> starts, std::span<const Pending> ends) {
-  std::vector<std::vector<Pending>> waiting;  // ends by warp
-  uint64_t whole = starts[0].event.clock;     // from here on nothing is lost
+/// The ends of each warp, where a group of warps waits for every start; else all of them together.
+std::vector<std::vector<RegionMatcher::Pending>> RegionMatcher::by_waiting(
+    std::span<const Pending> starts, std::span<const Pending> ends) const {
+  std::vector<std::vector<Pending>> waiting;
+  uint64_t whole = starts[0].event.clock;  // from here on no ring has lost a record
   for (const Pending& end : ends) {
     const auto is_same = [&](const auto& each) { return each[0].slot == end.slot; };
     auto found = std::find_if(waiting.begin(), waiting.end(), is_same);
@@ -340,23 +337,42 @@ void RegionMatcher::match_rest(std::span<const Pending> starts, std::span<const 
     }
     found->push_back(end);
   }
+  if (!is_start_lost_in_cta_) whole = 0;
   const auto is_whole = [whole](const Pending& one) { return one.event.clock >= whole; };
   const auto begun = std::count_if(starts.begin(), starts.end(), is_whole);
   const auto ended = std::count_if(ends.begin(), ends.end(), is_whole);
-  const bool is_group = 2 * ended > begun * (1 + static_cast<ptrdiff_t>(waiting.size()));
+  const bool is_group = 2 * ended >= begun * (1 + static_cast<ptrdiff_t>(waiting.size()));
   if (!is_group) waiting.assign(1, {ends.begin(), ends.end()});
-  for (const std::vector<Pending>& warp : waiting) {
-    size_t start = starts.size(), end = warp.size();
-    while (start > 0 && end > 0) {
-      if (starts[--start].event.clock <= warp[end - 1].event.clock) {
-        book_pair(starts[start], warp[--end]);
-      } else {
-        ++losses_->unmatched_starts;  // nobody waited for it
-      }
+  return waiting;
+}
+
+/// Each end counts `share` times: so many warps begin what one waits for.
+void RegionMatcher::match_oldest(std::span<const Pending> starts, std::span<const Pending> ends,
+                                 size_t share) {
+  size_t start = 0;
+  for (size_t end = 0; end < ends.size() * share; ++end) {
+    const Pending& waited = ends[end / share];
+    if (start < starts.size() && starts[start].event.clock <= waited.event.clock) {
+      book_pair(starts[start++], waited);
+    } else {
+      ++losses_->unmatched_ends;
     }
-    losses_->overwritten_starts += end;
-    losses_->unmatched_starts += start;
   }
+  losses_->unmatched_starts += starts.size() - start;
+}
+
+/// Rings have lost their oldest records, each its own number of them.
+void RegionMatcher::match_newest(std::span<const Pending> starts, std::span<const Pending> ends) {
+  size_t start = starts.size(), end = ends.size();
+  while (start > 0 && end > 0) {
+    if (starts[--start].event.clock <= ends[end - 1].event.clock) {
+      book_pair(starts[start], ends[--end]);
+    } else {
+      ++losses_->unmatched_starts;  // nobody waited for it
+    }
+  }
+  losses_->overwritten_starts += end;
+  losses_->unmatched_starts += start;
 }
 
 void RegionMatcher::end_cta() {

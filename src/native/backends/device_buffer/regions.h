@@ -147,7 +147,10 @@ class RegionMatcher {
   void book(uint32_t context, const Side& start, const Side& end, double cycles);
   void book_pair(const Pending& start, const Pending& end);
   void match_across(std::span<const Pending> starts, std::span<const Pending> ends);
-  void match_rest(std::span<const Pending> starts, std::span<const Pending> ends);
+  std::vector<std::vector<Pending>> by_waiting(std::span<const Pending> starts,
+                                               std::span<const Pending> ends) const;
+  void match_oldest(std::span<const Pending> starts, std::span<const Pending> ends, size_t share);
+  void match_newest(std::span<const Pending> starts, std::span<const Pending> ends);
   uint64_t place(const Event& event) const;
   void work_until(const Event& event, const Event* before);
   RegionContext& touch(uint32_t context);

@@ -144,6 +144,18 @@ TEST(what_one_warp_begins_ends_in_each_of_the_warps_that_wait_for_it) {
   }
 }
 
+TEST(what_nobody_waits_for_leaves_a_group_its_passages) {
+  Warp producer, first, second;
+  producer.start(5, 0).start(5, 10).start(5, 200).start(5, 250);  // the last one runs ahead
+  first.end(5, 100).end(5, 150).end(5, 300);
+  second.end(5, 104).end(5, 158).end(5, 310);
+  const DecodedBuffer decoded = regions_of({producer, first, second}, {5});
+  CHECK_EQ(find_region(decoded, 5)->count, 6);
+  CHECK_EQ(find_region(decoded, 5)->raw_cycles, 100 + 104 + 140 + 148 + 100 + 110);
+  CHECK_EQ(decoded.losses.unmatched_starts, 2);  // of each warp that might have waited
+  CHECK_EQ(decoded.losses.unmatched_ends, 0);
+}
+
 TEST(what_a_group_of_warps_begins_may_end_in_one) {
   Warp first, second, waiting;
   first.start(5, 0).start(5, 200);
