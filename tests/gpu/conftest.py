@@ -89,6 +89,15 @@ class Recorded:
 
 
 @pytest.fixture
+def add(torch: Any) -> Callable[[], object]:
+    """Launches one kernel, warm."""
+    x = torch.ones(1024, device="cuda")
+    x.add_(1)
+    torch.cuda.synchronize()
+    return lambda: x.add_(1)
+
+
+@pytest.fixture
 def record(tmp_path: Path, torch: Any, profile_of: Callable[..., Any]) -> Callable[..., Recorded]:
     """`record(work, context="python")` runs `work` in a session and reads what it wrote."""
 

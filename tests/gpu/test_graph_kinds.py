@@ -23,15 +23,6 @@ def raw(torch: Any) -> RawGraphs:
 
 
 @pytest.fixture
-def add(torch: Any) -> Callable[[], object]:
-    """Launches one kernel, warm."""
-    x = torch.ones(1024, device="cuda")
-    x.add_(1)
-    torch.cuda.synchronize()
-    return lambda: x.add_(1)
-
-
-@pytest.fixture
 def mul(torch: Any) -> Callable[[], object]:
     """Launches another one, warm."""
     x = torch.ones(1024, device="cuda")

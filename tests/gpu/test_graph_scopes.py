@@ -18,15 +18,6 @@ CAPTURED = "<captured_at>"
 
 
 @pytest.fixture
-def add(torch: Any) -> Callable[[], object]:
-    """Launches one kernel, warm."""
-    x = torch.ones(1024, device="cuda")
-    x.add_(1)
-    torch.cuda.synchronize()
-    return lambda: x.add_(1)
-
-
-@pytest.fixture
 def steps(torch: Any, add: Any) -> Callable[[], None]:
     """Ten steps with metrics: the first captures a graph with torch, and all replay it."""
 

@@ -8,22 +8,19 @@ from __future__ import annotations
 import functools
 import json
 import re
-import struct
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 import proton
 from proton.errors import ProtonWarning
-from proton.inkernel.tool import Tool
-from proton.inkernel.tool_layouts import BytesLayout, ToolBuffer
+from tests.gpu.tools import CALLBACKS, CountedByCallback
 
 # a kernel that hangs cannot be interrupted: then the process ends
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(90, method="thread")]
@@ -39,7 +36,6 @@ NAMES = [
 ]
 FLUSH = "default:buffer_strategy=flush:buffer_type=global"
 ROOT = Path(__file__).parents[2]
-CALLBACKS = ROOT / "tests" / "data" / "callbacks"
 CALL_AT = {
     "call-at access": f"file={CALLBACKS}/count_bytes.ll:function=count_bytes:buffer_bytes=16",
     "call-at block": f"file={CALLBACKS}/visits.ll:at=block:function=on_block:buffer_bytes=2048",
@@ -365,31 +361,15 @@ def test_automatic_specialisation_shows_partitions_at_work(
     assert len(multiplying) == 8, "two groups of four warps have half a tile each"
 
 
-@dataclass(frozen=True)
-class BytesByCallback(Tool):
-    """Adds up bytes with a function written as LLVM IR."""
-
-    name: str = field(default="bytes-by-callback", init=False)
-    passes: ClassVar[Any] = ("record-ctas", "call-at")
-    layout: ClassVar[Any] = BytesLayout(16)
-    file: str = str(CALLBACKS / "count_bytes.ll")
-    function: str = "count_bytes"
-    buffer_bytes: int = 16
-    seen: ClassVar[list[tuple[int, ...]]] = []
-
-    def on_buffer(self, buffer: ToolBuffer) -> None:
-        self.seen.append(struct.unpack_from("<2Q", buffer.contents))
-
-
 def test_a_callback_in_a_gluon_kernel_sees_every_byte(torch: Any, cases: Any, record: Any) -> None:
     case = cases.CASES["gluon_rows"]
     prepared = case.prepare(torch, "cuda")
     plain = prepared.launch()
-    BytesByCallback.seen.clear()
+    CountedByCallback.seen.clear()
     results: list[Any] = []
-    record(lambda: results.append(prepared.launch()), case.name, BytesByCallback())
+    record(lambda: results.append(prepared.launch()), case.name, CountedByCallback())
     assert results[0].equal(plain)
-    assert BytesByCallback.seen == [
+    assert CountedByCallback.seen == [
         (case.moved["load"] * case.ctas, case.moved["store"] * case.ctas)
     ]
 

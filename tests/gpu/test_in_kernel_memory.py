@@ -6,7 +6,6 @@ Nothing of the runtime takes part: the tests give the profile buffer and read it
 from __future__ import annotations
 
 import statistics
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,8 @@ from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.tensor_ranges import TensorRange, tensor_ranges
 from proton.inkernel.tool import Tool, launch
-from proton.inkernel.tool_layouts import BytesLayout, MemoryLayout, ToolBuffer
+from proton.inkernel.tool_layouts import MemoryLayout, ToolBuffer
+from tests.gpu.tools import CountedByCallback
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -245,25 +245,6 @@ def test_only_recorded_ctas_count(torch: Any, prepare: Callable[..., Launched]) 
     report = launched.report()
     assert bytes_by_kind(report) == {"load": 8 * count // 4, "store": 4 * count // 4}
     assert sum(heat.bytes for heat in report.heat) == 12 * count // 4
-
-
-CALLBACKS = Path(__file__).parents[1] / "data" / "callbacks"
-
-
-@dataclass(frozen=True)
-class CountedByCallback(Tool):
-    """Adds up bytes with a function written as LLVM IR."""
-
-    name: str = field(default="counted-by-callback", init=False)
-    passes: ClassVar[Any] = ("record-ctas", "call-at")
-    layout: ClassVar[Any] = BytesLayout(16)
-    file: str = str(CALLBACKS / "count_bytes.ll")
-    function: str = "count_bytes"
-    buffer_bytes: int = 16
-    seen: ClassVar[list[tuple[int, ...]]] = []
-
-    def on_buffer(self, buffer: ToolBuffer) -> None:
-        self.seen.append(struct.unpack_from("<2Q", buffer.contents))
 
 
 @dataclass(frozen=True)

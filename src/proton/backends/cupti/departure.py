@@ -1,8 +1,8 @@
 """When CUPTI lets go of the driver after a session: at once, but not a thousand times.
 
 While CUPTI stays, launches are slower. But each time it goes and comes back it leaves some 80 KiB
-of memory behind (CUPTI 13.0, with nothing of ours in the process), and coming back takes 30 ms. So
-a program that starts many sessions waits for a while without one, the longer the older it is.
+of memory behind (CUPTI 13.0, with nothing of ours in the process). So a program that starts many
+sessions waits for a while without one, the longer the older it is.
 """
 
 from __future__ import annotations
