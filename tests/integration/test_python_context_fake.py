@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -19,8 +20,11 @@ pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
 # Threads that Python never sees: they launch while the caller waits, or on their own for a while.
 _SOURCE = """
+#define _GNU_SOURCE
+#include <Python.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 typedef uint32_t (*launch_type)(const char*, uint64_t, void*);
 static launch_type launch;
@@ -35,6 +39,31 @@ void launch_and_join(launch_type function, const char* name) {
   launch = function;
   pthread_create(&worker, 0, once, (void*)name);
   pthread_join(worker, 0);
+}
+/* As autograd's thread: it lets an object of Python's go before each launch. */
+static long sleeps;
+static void* lock_and_launch(void* name) {
+  struct rusage before, after;
+  PyGILState_STATE held = PyGILState_Ensure();
+  PyThreadState* state = PyEval_SaveThread();
+  launch(name, 10, 0);
+  getrusage(RUSAGE_THREAD, &before);
+  for (int i = 0; i < 500; ++i) {
+    PyEval_RestoreThread(state);
+    PyEval_SaveThread();
+    launch(name, 10, 0);
+  }
+  getrusage(RUSAGE_THREAD, &after);
+  sleeps = after.ru_nvcsw - before.ru_nvcsw;
+  PyEval_RestoreThread(state);
+  PyGILState_Release(held);
+  return 0;
+}
+long lock_launch_and_join(launch_type function, const char* name) {
+  launch = function;
+  pthread_create(&worker, 0, lock_and_launch, (void*)name);
+  pthread_join(worker, 0);
+  return sleeps;
 }
 void begin(launch_type function, const char* name) {
   launch = function;
@@ -52,7 +81,8 @@ def worker_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("worker")
     (folder / "worker.c").write_text(_SOURCE)
-    command = [compiler, "-shared", "-fPIC", "-pthread", "worker.c", "-o", "worker.so"]
+    include = f"-I{sysconfig.get_path('include')}"
+    command = [compiler, "-shared", "-fPIC", "-pthread", include, "worker.c", "-o", "worker.so"]
     subprocess.run(command, check=True, cwd=folder, timeout=60)
     return folder / "worker.so"
 
@@ -66,6 +96,10 @@ class Worker:
 
     def backward(self, name: str) -> None:
         self._calls.launch_and_join(self._launch, name.encode())
+
+    def backward_with_lock(self, name: str) -> int:
+        """501 launches, the GIL taken between them: how often the thread slept."""
+        return int(self._calls.lock_launch_and_join(self._launch, name.encode()))
 
     def begin(self, name: str) -> None:
         self._name = name.encode()  # stays alive
@@ -120,6 +154,17 @@ def test_a_thread_without_frames_has_those_of_the_lead(
     assert functions_of(profile, "odd") == {"train>backward": 2, "train>backward>late": 1}
     assert functions_of(profile, "even") == {"train>backward": 2, "warm_up>train>backward": 1}
     assert profile.losses == {}
+
+
+def test_a_thread_that_takes_the_lock_asks_for_the_leads_frames_once(
+    worker: Worker, profile_of: Any
+) -> None:
+    session = proton.start("run", backend="cupti", context="python")
+    sleeps = worker.backward_with_lock("k")
+    proton.finalize(session)
+    profile = profile_of("run.hatchet")
+    assert functions_of(profile, "k") == {"backward_with_lock": 501}
+    assert sleeps < 100  # each question is one at least
 
 
 def test_a_lead_that_stays_in_python_code_is_followed(worker: Worker, profile_of: Any) -> None:

@@ -1,7 +1,8 @@
 // Another thread's frames stand still only while somebody else holds the GIL, and a thread that
 // launches must not wait for it: who holds it may be waiting for the launch. So a thread of our
 // own takes it, and launches wait for that thread with a limit. What it saw is good for as long as
-// nobody has taken the GIL since, which two loads tell: a whole backward pass asks once.
+// nobody but the launching thread has taken the GIL since (autograd's does, to let Python's tensors
+// go), which three loads tell: a whole backward pass asks once.
 #include "bindings/lead_frames.h"
 
 #include <Python.h>
@@ -61,7 +62,8 @@ Seen look() {
   Seen seen;
   seen.lead = process.threads.lead();
   seen.epoch = process.epoch.load(std::memory_order_relaxed);
-  proton_lock_turns(&seen.turns);
+  const PyThreadState* holder = nullptr;
+  proton_lock_turns(&seen.turns, &holder);
   PyThreadState* state = seen.lead == nullptr ? nullptr : python_state(*seen.lead);
   if (state == nullptr) return seen;
   seen.path = path_with_state(frames_of(state), seen.lead->stack);
@@ -76,10 +78,9 @@ class LeadFrames {
     std::unique_lock lock(mutex_);
     // Twice: the first answer may have been on its way since before the lead came here.
     for (int i = 0; i < 2; ++i) {
-      unsigned long turns = 0;
-      const bool is_free = proton_lock_turns(&turns) != 0;
       const bool is_known = seen_.is_of(lead, epoch);
-      if (is_known && is_free && seen_.turns == turns) break;
+      bool is_free = false;
+      if (is_known_still(is_free) && is_known) break;
       if (is_finalizing()) break;
       if (process.hooks.holds_lock()) {
         lock.unlock();
@@ -100,6 +101,19 @@ class LeadFrames {
   }
 
  private:
+  /// Whether the lead has not run since it was seen; the mutex is held. `is_free`: nobody has the
+  /// GIL.
+  bool is_known_still(bool& is_free) {
+    unsigned long turns = 0;
+    const PyThreadState* holder = nullptr;
+    is_free = proton_lock_turns(&turns, &holder) != 0;
+    if (is_free && turns == seen_.turns + 1 && holder != nullptr &&
+        holder == PyGILState_GetThisThreadState()) {
+      seen_.turns = turns;
+    }
+    return is_free && turns == seen_.turns;
+  }
+
   /// The mutex is held.
   void ask() {
     if (!has_thread_) {

@@ -73,14 +73,17 @@ int proton_read_frame(struct proton_mark *mark, struct proton_frame *result) {
   return 1;
 }
 
-int proton_lock_turns(unsigned long *turns) {
+int proton_lock_turns(unsigned long *turns, const PyThreadState **holder) {
 #if PY_VERSION_HEX >= 0x030C0000
   const struct _gil_runtime_state *lock = PyInterpreterState_Main()->ceval.gil;
 #else
   const struct _gil_runtime_state *lock = &_PyRuntime.ceval.gil;
 #endif
-  /* The count first: it grows after the lock is taken. */
+  /* The count first: it grows after the lock is taken. Twice: it and the holder belong together. */
   *turns = __atomic_load_n(&lock->switch_number, __ATOMIC_ACQUIRE);
+  *holder = (const PyThreadState *)__atomic_load_n((const uintptr_t *)&lock->last_holder,
+                                                   __ATOMIC_ACQUIRE);
+  if (__atomic_load_n(&lock->switch_number, __ATOMIC_RELAXED) != *turns) *holder = NULL;
   return __atomic_load_n((const int *)&lock->locked, __ATOMIC_ACQUIRE) == 0;
 }
 
@@ -97,8 +100,9 @@ int proton_read_frame(struct proton_mark *mark, struct proton_frame *frame) {
   return 0;
 }
 
-int proton_lock_turns(unsigned long *turns) {
+int proton_lock_turns(unsigned long *turns, const PyThreadState **holder) {
   *turns = 0;
+  *holder = NULL;
   return 0;
 }
 

@@ -30,9 +30,9 @@ int proton_read_marks(PyThreadState* state, struct proton_mark* marks,
 /// another frame later becomes null.
 int proton_read_frame(struct proton_mark* mark, struct proton_frame* frame);
 
-/// How often the GIL has gone from one thread to another. 0: somebody has it, or this build of
-/// Python does not tell. Any thread.
-int proton_lock_turns(unsigned long* turns);
+/// How often the GIL has gone from one thread to another, and who had it last (null: unknown).
+/// 0: somebody has it, or this build of Python does not tell. Any thread.
+int proton_lock_turns(unsigned long* turns, const PyThreadState** holder);
 
 #ifdef __cplusplus
 }
