@@ -18,7 +18,7 @@ PYTHON_DIRS := src tests tools benchmarks examples
 PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-matrix test-long test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
+.PHONY: help demo build test test-matrix test-long test-wide test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
 	lint types format format-check contracts tree web docs bench check clean
 
 help:  ## list the targets
@@ -70,8 +70,11 @@ test: $(VENV)/.stamp-test  ## what needs no GPU, set-up included; C++ under ASan
 check: format-check lint types contracts tree test-page test-address test-python  ## `make test` after set-up
 
 test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
-	@echo "== pytest: all tests that need no GPU"
-	@$(PYTEST) -m "not gpu and not long" tests
+	@echo "== pytest: tests that need no GPU"
+	@$(PYTEST) -m "not gpu and not long and not wide" tests
+
+test-wide: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## many combinations, of which `make test` takes a few
+	@$(PYTEST) -m "wide and not gpu" tests
 
 test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests; 16 threads of a million launches under TSan
 	@$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON PROTON_LONG=1 sh tests/native/run.sh thread -R test_cupti_threads

@@ -12,10 +12,11 @@ import pytest
 
 from tests.support.nvdisasm import triton_tool
 from tests.support.sass_loops import loops_of
+from tests.support.wide import combinations
 
 pytestmark = pytest.mark.skipif(triton_tool("nvdisasm") is None, reason="needs Triton's nvdisasm")
 
-# what a part's loop consists of, in SASS; a part that is missing here fails
+# what a part's loop consists of, in SASS
 INSTRUCTIONS = {
     "SPIN": "CS2R",
     "MULTIPLY_ADD": "FFMA",
@@ -81,17 +82,22 @@ def compile_kernel(suite: Any) -> Iterator[Callable[..., bytes]]:
     assert said == []
 
 
+def test_every_part_has_its_instruction(suite: Any) -> None:
+    assert {part.code for part in suite.ALL.values()} - {"NOTHING"} == set(INSTRUCTIONS)
+
+
+@pytest.mark.parametrize("code", combinations(INSTRUCTIONS, kept=("SPIN", "TIGHT").__contains__))
 def test_truth_and_record_run_the_same_instructions_at_the_same_pace(
-    suite: Any, compile_kernel: Callable[..., bytes]
+    code: str, suite: Any, compile_kernel: Callable[..., bytes]
 ) -> None:
     """What is between two records is what is between two reads of the clock."""
     kernels = import_module("accuracy_kernels")
     shapes = {
-        (part.code, bool(part.steps), part.is_event, part.warps)
+        (bool(part.steps), part.is_event, part.warps)
         for part in suite.ALL.values()
-        if part.code != "NOTHING"
+        if part.code == code
     }
-    for code, has_steps, is_event, warps in sorted(shapes):
+    for has_steps, is_event, warps in sorted(shapes):
         constants = {"PART": getattr(kernels, code).value, "THREADS": 32 * warps}
         timed = kernels.timed if has_steps else kernels.timed_once
         plain = kernels.recorded_event if is_event else kernels.recorded
@@ -100,7 +106,7 @@ def test_truth_and_record_run_the_same_instructions_at_the_same_pace(
         record = compile_kernel(recorded, num_warps=warps, NAME=code, **constants)
         (expected,) = loops_of(truth, INSTRUCTIONS[code])
         (found,) = loops_of(record, INSTRUCTIONS[code])
-        assert found == expected, (code, has_steps, is_event)
+        assert found == expected, (has_steps, is_event)
         if code in LENGTHS:
             counted = sum(INSTRUCTIONS[code] in each for each in found)
             assert counted == LENGTHS[code], "nothing was folded or unrolled"

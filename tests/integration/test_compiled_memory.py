@@ -13,8 +13,9 @@ from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.recipe import lowering_recipe
-from tests.support.carrier_kernels import NVIDIA, TARGETS, editor, sass, stages_edited
+from tests.support.carrier_kernels import NVIDIA, TARGETS, editor, is_usual, sass, stages_edited
 from tests.support.memory_kernels import KERNELS, lowered, source
+from tests.support.wide import combinations
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")  # Triton 3.9's own
 
@@ -30,8 +31,7 @@ def build(name: str, target: str, first: Sequence[Any], **allocation: Any) -> tu
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("target", "name"), combinations(TARGETS, KERNELS, kept=is_usual))
 def test_every_kernel_counts_on_every_target(name: str, target: str) -> None:
     for counting in (CountBytes(), RecordMemory()):
         kernel, lowering, _ = build(name, target, (counting,))
@@ -58,11 +58,11 @@ def test_places_have_lines_arguments_and_sizes(target: str) -> None:
     )
 
 
-def test_counting_bytes_takes_few_instructions(tmp_path: Path) -> None:
-    for target in NVIDIA:
-        plain = sass(build("attention", target, ())[0].asm["cubin"], tmp_path)
-        counted = sass(build("attention", target, (CountBytes(),))[0].asm["cubin"], tmp_path)
-        assert len(counted) - len(plain) < 260
+@pytest.mark.parametrize("target", combinations(NVIDIA, kept=is_usual))
+def test_counting_bytes_takes_few_instructions(target: str, tmp_path: Path) -> None:
+    plain = sass(build("attention", target, ())[0].asm["cubin"], tmp_path)
+    counted = sass(build("attention", target, (CountBytes(),))[0].asm["cubin"], tmp_path)
+    assert len(counted) - len(plain) < 260
 
 
 def test_a_kernel_of_copies_by_descriptor_says_what_is_not_covered() -> None:
@@ -82,8 +82,11 @@ CALLS = (
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.at)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("target", "call"),
+    combinations(TARGETS, CALLS, kept=is_usual),
+    ids=lambda value: getattr(value, "at", value),
+)
 def test_callbacks_compile_into_kernels_for_every_target(target: str, call: CallAt) -> None:
     seen, edit = editor(lambda metadata: (call,))
     with stages_edited(edit):

@@ -17,7 +17,8 @@ from proton.inkernel.passes.lower_to_amd import LowerToAmd
 from proton.inkernel.passes.lower_to_nvidia import LowerToNvidia
 from proton.inkernel.pipeline import run_passes
 from proton.inkernel.recipe import recording_passes
-from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, sass
+from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, is_usual, sass
+from tests.support.wide import combinations
 from tests.unit.inkernel.llvm.test_counting import check_walks
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")  # Triton 3.9's own
@@ -50,8 +51,7 @@ def compile_with(
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("target", "name"), combinations(TARGETS, KERNELS, kept=is_usual))
 def test_every_kernel_compiles_for_every_target(name: str, target: str) -> None:
     turn = list(TARGETS).index(target) + KERNELS.index(name)
     for strategy, memory in (COMBINATIONS[turn % 4], COMBINATIONS[(turn + 1) % 4]):
@@ -167,7 +167,8 @@ def instructions_per_record(name: str, target: str, folder: Path, **options: Any
 
 @pytest.mark.parametrize("memory", ["global", "shared"])
 @pytest.mark.parametrize(
-    ("name", "target"), [*(("chain", target) for target in NVIDIA), ("looped", "sm_90")]
+    ("target", "name"),
+    [*combinations(NVIDIA, ["chain"], kept=is_usual), ("sm_90", "looped")],
 )
 def test_a_record_is_at_most_seven_instructions(
     name: str, memory: str, target: str, tmp_path: Path

@@ -6,6 +6,7 @@ What they record when they run is tested on a GPU, in tests/gpu/test_in_kernel_g
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from proton.inkernel.compile import KernelRecords, read_records
 from tests.support.recording import absent_gpu, recording
+from tests.support.wide import combinations
 
 pytestmark = [
     pytest.mark.torch,
@@ -44,33 +46,40 @@ def _compiles_for_an_absent_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         case.kernel.device_caches.clear()
 
 
-def compiled(name: str, mode: str) -> tuple[KernelRecords | None, list[str]]:
-    """What a kernel records, and the warnings."""
+@cache
+def compiled(name: str, mode: str) -> tuple[KernelRecords | None, tuple[str, ...]]:
+    """What a kernel records, and the warnings; compiled once for all tests."""
     prepared = (CASES[name].prepare if name in CASES else ORDINARY[name])(torch, "cpu")
     with recording(mode) as warnings:
         kernel = prepared.compile()
     assert kernel.asm["cubin"]
-    return read_records(kernel.metadata), warnings
+    return read_records(kernel.metadata), tuple(warnings)
 
 
 def regions_of(name: str, mode: str) -> dict[str, dict[str, Any]]:
     """The regions of a kernel, by name."""
     records, warnings = compiled(name, mode)
-    assert warnings == []
+    assert warnings == ()
     assert records is not None
     return {region["name"]: region for region in records.record_map["regions"]}
 
 
-@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("name", CASES)
-def test_each_mode_records_each_kernel(name: str, mode: str) -> None:
+# Every mode meets the kernel that has most in it, and every kernel all kinds of records at once.
+@pytest.mark.parametrize(
+    ("name", "title"),
+    combinations(
+        CASES, MODES, kept=lambda name, title: name == "gluon_specialized" or title == ALL
+    ),
+)
+def test_each_mode_records_each_kernel(name: str, title: str) -> None:
+    mode = MODES[title]
     records, warnings = compiled(name, mode)
     if name == "specialized" and "default" in mode:
         (warning,) = warnings
         assert "automatic warp specialisation drops the regions 'store'" in warning
         assert (records is None) == (mode == FLUSH), "the rest is recorded"
         return
-    assert warnings == []
+    assert warnings == ()
     assert records is not None
     assert records.num_warps == CASES[name].warps
 
@@ -79,7 +88,7 @@ def test_each_mode_records_each_kernel(name: str, mode: str) -> None:
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_kernels_compile_with_their_memory_watched(name: str, mode: str) -> None:
     records, warnings = compiled(name, mode)
-    assert warnings == []
+    assert warnings == ()
     assert records is not None
 
 
@@ -115,7 +124,7 @@ def test_operations_are_found(name: str, mode: str, kinds: set[str]) -> None:
 
 @pytest.mark.parametrize("mode", ["mma", "async-wait"])
 def test_a_kernel_without_such_operations_stays_plain(mode: str) -> None:
-    assert compiled("gluon_rows", mode) == (None, [])
+    assert compiled("gluon_rows", mode) == (None, ())
 
 
 @pytest.mark.parametrize("mode", ["bytes", "memory"])
@@ -137,6 +146,6 @@ def test_the_first_warp_of_each_partition_records_for_its_group(
     name: str, leaders: list[int]
 ) -> None:
     records, warnings = compiled(name, "ops:granularity=warp_group")
-    assert warnings == []
+    assert warnings == ()
     assert records is not None
     assert records.record_map["warps"] == leaders

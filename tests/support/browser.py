@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Page
 
 LIMIT_MS = 10_000
 
@@ -20,6 +19,8 @@ class Opened:
 
     page: Page
     problems: list[str] = field(default_factory=list)
+    own: str = "file:"  # how addresses begin that it may ask for something
+    is_fit_for_more: bool = True  # whether the next page may be opened where this one is
 
     def hash(self) -> str:
         """What stands behind `#` in the address, as soon as the page has written it."""
@@ -40,25 +41,67 @@ class Opened:
             self.page.evaluate("s => document.querySelector(s).scrollWidth > innerWidth", selector)
         )
 
+    def note_message(self, message: ConsoleMessage) -> None:
+        """Keep what the page wrote to the console as an error or a warning."""
+        if message.type in ("error", "warning"):
+            self.problems.append(message.text)
 
-@contextmanager
-def closed_without_problems() -> Iterator[list[Opened]]:
-    """A list for the pages of a test: closed at its end, which fails where one complained."""
-    opened: list[Opened] = []
-    yield opened
-    problems = [problem for each in opened for problem in each.problems]
-    for each in opened:
-        each.page.context.close()
-    assert not problems, f"the page complained: {problems}"
+    def note_request(self, url: str) -> None:
+        """Keep what the page asked others for."""
+        if not url.startswith((self.own, "data:", "blob:")):
+            self.problems.append(f"asked the network for {url}")
 
 
-def open_file(browser: Browser, path: Path, **options: Any) -> Opened:
-    """Open `path` as a file, which asks the network for nothing; else like `open_url`."""
-    return open_url(browser, path.resolve().as_uri(), **options)
+class Tabs:
+    """Opens pages in one browser.
+
+    A new tab costs a process, more than most tests do in it: the next page gets the tab of the
+    last. Nothing can be left in it, as the page keeps nothing in its browser.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+        self._spare: list[Opened] = []
+
+    @contextmanager
+    def closed_without_problems(self) -> Iterator[Callable[..., Opened]]:
+        """`open_url`, whose pages close at the end, which fails where one complained."""
+        pages: list[Opened] = []
+
+        def open_one(url: str, **options: Any) -> Opened:
+            pages.append(self._tab())
+            open_url(pages[-1], url, **options)
+            return pages[-1]
+
+        yield open_one
+        problems = [problem for each in pages for problem in each.problems]
+        for each in pages:
+            self._take_back(each)
+        assert not problems, f"the page complained: {problems}"
+
+    def _take_back(self, opened: Opened) -> None:
+        if not opened.is_fit_for_more:
+            opened.page.context.close()
+            return
+        opened.page.mouse.move(0, 0)  # the next page would find the pointer where it was
+        opened.page.goto("about:blank")
+        opened.problems.clear()
+        self._spare.append(opened)
+
+    def _tab(self) -> Opened:
+        if self._spare:
+            return self._spare.pop()
+        page = self.browser.new_context(timezone_id="UTC").new_page()
+        page.set_default_timeout(LIMIT_MS)
+        opened = Opened(page)
+        page.on("console", opened.note_message)
+        page.on("pageerror", lambda error: opened.problems.append(str(error)))
+        page.on("request", lambda request: opened.note_request(request.url))
+        return opened
 
 
 def open_url(
-    browser: Browser,
+    opened: Opened,
     url: str,
     *,
     own: str = "file:",
@@ -67,11 +110,11 @@ def open_url(
     dark: bool = False,
     before: str = "",
     wait: str = "[role=tab], p.problem",
-) -> Opened:
+) -> None:
     """Open a page; returns when it has drawn something.
 
     Args:
-        browser: Where.
+        opened: Where.
         url: Its address.
         own: How addresses begin that it may ask for something.
         hash: What to put behind `#`.
@@ -80,29 +123,11 @@ def open_url(
         before: A script that runs before the page's own.
         wait: What it has drawn by then.
     """
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if dark else "light",
-        timezone_id="UTC",
-    )
-    page = context.new_page()
-    page.set_default_timeout(LIMIT_MS)
-    opened = Opened(page)
-    page.on(
-        "console",
-        lambda message: (
-            opened.problems.append(message.text) if message.type in ("error", "warning") else None
-        ),
-    )
-    page.on("pageerror", lambda error: opened.problems.append(str(error)))
-    page.on("request", lambda request: _note_request(opened, request.url, own))
+    opened.own = own
+    opened.page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened.page.emulate_media(color_scheme="dark" if dark else "light")
     if before:
-        page.add_init_script(before)
-    page.goto(url + (f"#{hash}" if hash else ""))
-    page.wait_for_selector(wait)
-    return opened
-
-
-def _note_request(opened: Opened, url: str, own: str) -> None:
-    if not url.startswith((own, "data:", "blob:")):
-        opened.problems.append(f"asked the network for {url}")
+        opened.page.add_init_script(before)  # for good
+        opened.is_fit_for_more = False
+    opened.page.goto(url + (f"#{hash}" if hash else ""))
+    opened.page.wait_for_selector(wait)

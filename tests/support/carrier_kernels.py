@@ -38,6 +38,11 @@ AMD = {arch: GPUTarget("hip", arch, 64) for arch in ("gfx90a", "gfx942", "gfx950
 TARGETS = NVIDIA | AMD
 
 
+def is_usual(target: str, *others: object) -> bool:
+    """Whether every run compiles for this target: one of each vendor is enough."""
+    return target in ("sm_90", "gfx942")
+
+
 @triton.jit
 def start(name: tl.constexpr):
     text: tl.constexpr = "// proton.record start " + name

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.browser import Opened, closed_without_problems, open_file
+from tests.support.browser import Opened, Tabs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 IMAGES = ROOT / "docs" / "images"
 MOST_BYTES = 150_000  # of a picture in the documentation
+ARGUMENTS = ["--no-sandbox", "--disable-gpu"]  # a GPU would be emulated, at twice the cost
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -65,25 +66,26 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        running = driver.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
         yield running
         running.close()
 
 
+@pytest.fixture(scope="module")
+def tabs(browser: Browser) -> Tabs:
+    """What opens pages in it."""
+    return Tabs(browser)
+
+
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Callable[..., Opened]]:
+def open_page(tabs: Tabs) -> Iterator[Callable[..., Opened]]:
     """`open_page(path, hash="view=flame", size=(1280, 800), dark=False)` opens a file as a page.
 
     The test fails where the page has written an error or a warning to the console, unless it says
     `opened.problems.clear()`.
     """
-    with closed_without_problems() as opened:
-
-        def open_one(path: Path, **options: Any) -> Opened:
-            opened.append(open_file(browser, path, **options))
-            return opened[-1]
-
-        yield open_one
+    with tabs.closed_without_problems() as open_url:
+        yield lambda path, **options: open_url(path.resolve().as_uri(), **options)
 
 
 @pytest.fixture
@@ -91,13 +93,26 @@ def report(tmp_path: Path) -> Callable[..., Path]:
     """`report("gpt.hatchet", ...)` writes the page of recordings (of tests/data, or paths)."""
 
     def write(*sources: str | Path) -> Path:
-        from proton.cli import main
-
         page = tmp_path / f"{Path(sources[0]).name}.html"
-        assert main(["report", *(str(DATA / source) for source in sources), "-o", str(page)]) == 0
+        if not all(isinstance(source, str) for source in sources):
+            _write_page(page, *sources)
+            return page
+        if sources not in _pages:
+            _write_page(page, *sources)
+            _pages[sources] = page.read_bytes()
+        page.write_bytes(_pages[sources])
         return page
 
     return write
+
+
+_pages: dict[tuple[str | Path, ...], bytes] = {}  # of recordings of tests/data, which never change
+
+
+def _write_page(page: Path, *sources: str | Path) -> None:
+    from proton.cli import main
+
+    assert main(["report", *(str(DATA / source) for source in sources), "-o", str(page)]) == 0
 
 
 @pytest.fixture

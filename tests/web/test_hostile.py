@@ -69,6 +69,7 @@ def walk(opened: Opened) -> None:
         check(opened)
     page.fill("#search", NAMES[0])
     check(opened)
+    page.remove_listener("dialog", dismiss)
     assert dialogs == []
 
 
@@ -126,11 +127,11 @@ def test_a_file_may_have_any_name(tmp_path: Path, open_report: Open) -> None:
     check(opened)
 
 
-def test_an_address_cannot_bring_anything_in(open_report: Open) -> None:
-    for name in (*NAMES[:8], LONG[:1000]):
-        words = "&".join(f"{key}={name}" for key in ("view", "metric", "search", "theme", "zoom.x"))
-        opened = open_report("gpt.hatchet", hash=f"{words}&sel=kernel:{name}&profile={name}")
-        check(opened)
+@pytest.mark.parametrize("name", [*NAMES[:8], LONG[:1000]], ids=range(9))
+def test_an_address_cannot_bring_anything_in(name: str, open_report: Open) -> None:
+    words = "&".join(f"{key}={name}" for key in ("view", "metric", "search", "theme", "zoom.x"))
+    opened = open_report("gpt.hatchet", hash=f"{words}&sel=kernel:{name}&profile={name}")
+    check(opened)
 
 
 def test_the_page_forbids_what_it_does_not_do(open_report: Open) -> None:

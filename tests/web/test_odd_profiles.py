@@ -8,26 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from proton.errors import FormatError
 from tests.integration.test_viewer_fuzz import profile
 from tests.support.browser import Opened
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_view_fails_on_numbers_that_cannot_be(
     seed: int, tmp_path: Path, open_page: Callable[..., Opened]
 ) -> None:
     from proton.render.html import page_of
 
     dice = random.Random(seed)
+    count = 2 if seed % 3 == 2 else 1
     page = tmp_path / "page.html"
-    for count in (1, 1, 2):
-        try:
-            page.write_text(page_of([profile(dice) for _ in range(count)]))
-        except FormatError:  # nothing was recorded
-            continue
-        opened = open_page(page)
-        for tab in opened.page.locator("[role=tab]").all():
-            tab.click()
-            assert not [text for text in opened.texts("#view .problem") if "failed" in text]
-        assert not opened.is_cut()
+    page.write_text(page_of([profile(dice) for _ in range(count)]))
+    opened = open_page(page)
+    for tab in opened.page.locator("[role=tab]").all():
+        tab.click()
+        assert not [text for text in opened.texts("#view .problem") if "failed" in text]
+    assert not opened.is_cut()

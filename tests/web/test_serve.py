@@ -10,12 +10,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.conftest import folder_of_proton
-from tests.support.browser import Opened, closed_without_problems, open_url
+from tests.support.browser import Opened, Tabs
 from tests.web.conftest import DATA, find_browser
 
 if TYPE_CHECKING:
@@ -52,15 +52,10 @@ def serve() -> Iterator[Serve]:
 
 
 @pytest.fixture
-def open_served(browser: Browser) -> Iterator[Open]:
+def open_served(tabs: Tabs) -> Iterator[Open]:
     """`open_served(server.url, hash=...)`; fails on complaints of the page, like `open_page`."""
-    with closed_without_problems() as opened:
-
-        def open_one(url: str, **options: Any) -> Opened:
-            opened.append(open_url(browser, url, own=url, **options))
-            return opened[-1]
-
-        yield open_one
+    with tabs.closed_without_problems() as open_url:
+        yield lambda url, **options: open_url(url, own=url, **options)
 
 
 def replace(path: Path, content: bytes) -> None:

@@ -14,6 +14,7 @@ from proton.inkernel.compile import CompileHook, KernelRecords, read_records, re
 from proton.inkernel.modes import MODES
 from tests.support.kernels import compiled, matmul, softmax
 from tests.support.recording import recording
+from tests.support.wide import combinations
 
 pytestmark = [
     pytest.mark.matrix,
@@ -44,7 +45,11 @@ def _records(kernel: Any) -> KernelRecords:
     return found
 
 
-@pytest.mark.parametrize("target", ["80", "90", "100", "gfx90a", "gfx942", "gfx950"])
+TARGETS = ("80", "90", "100", "gfx90a", "gfx942", "gfx950")
+USUAL = ("90", "gfx942")
+
+
+@pytest.mark.parametrize("target", combinations(TARGETS, kept=USUAL.__contains__))
 def test_kernels_are_compiled_with_records_for_every_target(target: str) -> None:
     with recording("ops+loops") as warnings:
         kernel = _matmul(target)
@@ -73,7 +78,7 @@ def test_every_mode_compiles(mode: str) -> None:
         assert _records(kernel).mode == mode
 
 
-@pytest.mark.parametrize("target", ["90", "gfx942"])
+@pytest.mark.parametrize("target", USUAL)
 @pytest.mark.parametrize("mode", ["loops+memory", "ops+cta+bytes", "default+mma+async-wait"])
 def test_modes_compile_together(mode: str, target: str) -> None:
     with recording(mode) as warnings:
@@ -103,7 +108,7 @@ def test_a_cta_writes_one_header_in_mode_cta() -> None:
         "optimizations=time_shift,sched_stores,sched_barriers,clock32",
     ],
 )
-@pytest.mark.parametrize("target", ["90", "gfx942"])
+@pytest.mark.parametrize("target", USUAL)
 def test_every_option_reaches_the_kernel(options: str, target: str) -> None:
     with recording(f"ops:{options}") as warnings:
         map_ = _records(_softmax(target)).record_map
