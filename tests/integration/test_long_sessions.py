@@ -161,7 +161,8 @@ def test_a_thousand_sessions_leave_neither_memory_nor_threads(fake_driver: FakeD
     before, threads = resident_bytes(), thread_count()
     cycle(1000)
     assert resident_bytes() - before < 4 << 20
-    assert thread_count() == threads
+    # the system lists a thread for a moment after its last step
+    wait_for(lambda: thread_count() <= threads, "the thread of the last session to be gone")
     assert count_in(json.loads(Path("run.hatchet").read_bytes())) == 5
     assert fake_driver.counter("is_subscribed") == 0
 
