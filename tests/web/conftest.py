@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 IMAGES = ROOT / "docs" / "images"
 MOST_BYTES = 150_000  # of a picture in the documentation
-ARGUMENTS = ["--no-sandbox", "--disable-gpu"]  # a GPU would be emulated, at twice the cost
+ARGUMENTS = ["--no-sandbox", "--disable-gpu"]  # a GPU would only be emulated
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -94,7 +94,7 @@ def report(tmp_path: Path) -> Callable[..., Path]:
 
     def write(*sources: str | Path) -> Path:
         page = tmp_path / f"{Path(sources[0]).name}.html"
-        if not all(isinstance(source, str) for source in sources):
+        if any(Path(source).is_absolute() for source in sources):
             _write_page(page, *sources)
             return page
         if sources not in _pages:
@@ -106,7 +106,7 @@ def report(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-_pages: dict[tuple[str | Path, ...], bytes] = {}  # of recordings of tests/data, which never change
+_pages: dict[tuple[str | Path, ...], bytes] = {}  # of tests/data, which never changes
 
 
 def _write_page(page: Path, *sources: str | Path) -> None:
