@@ -64,10 +64,14 @@ build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYT
 
 # ---- tests ----
 
-test: $(VENV)/.stamp-test  ## what needs no GPU, set-up included; C++ under ASan (under 10 minutes)
-	@$(MAKE) --no-print-directory check
+test: check  ## what needs no GPU, set-up included; C++ under ASan (under 10 minutes)
 
-check: format-check lint types contracts tree test-page test-address test-python  ## `make test` after set-up
+# Side by side is what waits for the network, for a disk, for time to pass or has a single thread.
+# The package would build the page too, so it comes later.
+check:  ## format, lint, types, import contracts, tree, page, C++ under ASan, pytest
+	@$(MAKE) --no-print-directory -j $(JOBS) $(VENV)/.stamp-test test-page test-address \
+		types format-check lint contracts tree
+	@$(MAKE) --no-print-directory test-python
 
 test-python: $(VENV)/.stamp-test $(VENV)/.stamp-package
 	@echo "== pytest: tests that need no GPU"
@@ -82,7 +86,7 @@ test-long: $(VENV)/.stamp-test $(VENV)/.stamp-package  ## soak and fuzz tests; 1
 
 test-native: test-address test-plain test-thread  ## C++ tests: plain, under ASan and under TSan
 
-test-plain test-address test-thread: test-%: $(VENV)/.stamp-test
+test-plain test-address test-thread: test-%: $(VENV)/.stamp-demo
 	@echo "== native tests: $*"
 	@$(TOOLS) PROTON_JOBS=$(JOBS) PROTON_UNITY=ON sh tests/native/run.sh $*
 

@@ -36,4 +36,4 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
 export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}"
 # shellcheck disable=SC2086
-exec $run ctest --test-dir "$build" --output-on-failure "$@"
+exec $run ctest --test-dir "$build" --parallel "${PROTON_JOBS:-2}" --output-on-failure "$@"
