@@ -1,17 +1,14 @@
 // When contexts are switched and read: on the worker, in its own time or because a caller asks, who
 // waits no longer than a limit.
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "backends/cupti/sampler.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/quiet_thread.h"
 #include "base/text.h"
 #include "model/losses.h"
 
@@ -39,16 +36,7 @@ std::shared_ptr<Sampler::Job> Sampler::post(std::function<void(const Job&)> run)
   job->run = std::move(run);
   std::lock_guard lock(mutex_);
   if (!has_worker_) {
-    // The program's signals are not for this thread.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      std::thread([this] { run_worker(); }).detach();
-      has_worker_ = true;
-    } catch (const std::system_error&) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    has_worker_ = start_quiet_thread([this] { run_worker(); });
     if (!has_worker_) fail_with("no thread could be started to read samples");
   }
   jobs_.push_back(job);
