@@ -63,6 +63,7 @@ EXPLAIN: tuple[tuple[tuple[str, ...], int], ...] = (
             "floor copies",
             "floor resources",
             "floor zeroed",
+            "floor 4M zeroed",
         ),
         2,
     ),
