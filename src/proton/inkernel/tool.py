@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import logging
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
@@ -25,6 +26,8 @@ from proton.inkernel.tensor_ranges import tensor_ranges
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
 
 _log = logging.getLogger("proton")
+_NAME = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
+_OWN_MODES = tuple(MODES)
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,11 @@ class Tool(InstrumentationMode):
             raise UsageError(
                 f"tool {kind} has no name; add: "
                 'name: str = field(default="my-tool", init=False), below @dataclass(frozen=True)'
+            )
+        if not _NAME.fullmatch(self.name) or self.name in _OWN_MODES:
+            raise UsageError(
+                f"{self.name!r} is no name for a tool ({kind}): it becomes part of a mode's text; "
+                f"take letters, digits, '-' and '_', and none of {', '.join(_OWN_MODES)}"
             )
         if not hasattr(self.layout, "read"):
             raise UsageError(

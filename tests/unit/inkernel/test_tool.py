@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -151,6 +152,14 @@ def test_a_tool_without_a_name_is_refused() -> None:
 
     with pytest.raises(UsageError, match="tool Nameless has no name"):
         Nameless()
+
+
+@pytest.mark.parametrize("name", ["ops", "w+8:x", "two words", "8th", "größe"])
+def test_a_name_that_no_mode_can_have_is_refused(name: str) -> None:
+    members = {"name": field(default=name, init=False), "__annotations__": {"name": "str"}}
+    kind: Any = dataclass(frozen=True)(type("Odd", (Exponentials,), members))
+    with pytest.raises(UsageError, match=f"{re.escape(repr(name))} is no name for a tool"):
+        kind()
 
 
 def test_names_of_others_and_what_is_no_pass_are_refused() -> None:
