@@ -2,7 +2,7 @@
 // launches must not wait for it: who holds it may be waiting for the launch. So a thread of our
 // own takes it, and launches wait for that thread with a limit. What it saw is good for as long as
 // nobody but the launching thread has taken the GIL since (autograd's does, to let Python's tensors
-// go), which three loads tell: a whole backward pass asks once.
+// go), which a few loads tell: a whole backward pass asks once.
 #include "bindings/lead_frames.h"
 
 #include <Python.h>

@@ -74,7 +74,8 @@ class Optimize(_Option):
 
 
 _E = TypeVar("_E", bound=_Option)
-_NAME = re.compile(r"\s*[A-Za-z][\w-]*\s*(?::|$)")  # of a mode, and no more of it
+NAME = r"[A-Za-z][\w-]*"  # of a mode
+_NAME = re.compile(rf"\s*{NAME}\s*(?::|$)")  # and no more of it
 _PATH = re.compile(r"(?:^|:)\s*file\s*=[^:]*$")  # an option `file` at the end
 
 

@@ -19,14 +19,13 @@ from proton import _torch, _triton
 from proton.errors import UsageError
 from proton.inkernel.compile import KernelRecords, read_records, read_warnings
 from proton.inkernel.instrument import begin
-from proton.inkernel.mode import SHARED, InstrumentationMode, option_fields
+from proton.inkernel.mode import NAME, SHARED, InstrumentationMode, option_fields
 from proton.inkernel.modes import MODES
 from proton.inkernel.passes import convert_option, load_pass_class, register_pass
 from proton.inkernel.tensor_ranges import tensor_ranges
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
 
 _log = logging.getLogger("proton")
-_NAME = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 _OWN_MODES = tuple(MODES)
 
 
@@ -72,7 +71,7 @@ class Tool(InstrumentationMode):
                 f"tool {kind} has no name; add: "
                 'name: str = field(default="my-tool", init=False), below @dataclass(frozen=True)'
             )
-        if not _NAME.fullmatch(self.name) or self.name in _OWN_MODES:
+        if not re.fullmatch(NAME, self.name, re.ASCII) or self.name in _OWN_MODES:
             raise UsageError(
                 f"{self.name!r} is no name for a tool ({kind}): it becomes part of a mode's text; "
                 f"take letters, digits, '-' and '_', and none of {', '.join(_OWN_MODES)}"
