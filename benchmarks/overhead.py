@@ -11,11 +11,11 @@ thing at a time, and scopes without CUPTI.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Iterable
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 
 from overhead_process import FINALIZE_STEPS, forked, measure, measure_finalize
@@ -42,8 +42,8 @@ BARS: dict[str, tuple[tuple[float | None, float | None], tuple[float | None, flo
     "training": ((None, 1.03), (None, 1.08)),
 }
 TOGETHER = ("none", "floor", "proton", "proton python")
-# a round: the tools of each of its processes, and how many cycles it runs
-ROUND: tuple[tuple[tuple[str, ...], int], ...] = (
+Round = tuple[tuple[tuple[str, ...], int], ...]  # of each process: its tools, how many cycles
+ROUND: Round = (
     (TOGETHER, 4),
     (TOGETHER, 4),
     (("none", "triton"), 3),
@@ -52,7 +52,7 @@ ROUND: tuple[tuple[tuple[str, ...], int], ...] = (
     (("none", "torch"), 2),
     (("none", "floor"), 3),  # whether the floor costs the same alone
 )
-EXPLAIN: tuple[tuple[tuple[str, ...], int], ...] = (
+EXPLAIN: Round = (
     (
         (
             "none",
@@ -61,6 +61,7 @@ EXPLAIN: tuple[tuple[tuple[str, ...], int], ...] = (
             "floor",
             "floor 4M",
             "floor copies",
+            "floor peers",
             "floor resources",
             "floor zeroed",
             "floor 4M zeroed",
@@ -105,7 +106,7 @@ class Samples:
         groups = []
         for process in self.processes:
             times = [cycle["none"] for cycle in process.get(row, []) if "none" in cycle]
-            groups.append([later / sooner for sooner, later in pairwise(times)])
+            groups.append([later / sooner for sooner, later in itertools.pairwise(times)])
         return [group for group in groups if group]
 
     def names(self) -> list[str]:
@@ -145,12 +146,6 @@ def collect(
         took = f"prepared in {found['prepare_s']:.1f} s, ran {found['run_s']:.1f} s"
         print(f"{number}: {', '.join(names)}: {took}; {left}", flush=True)
     return samples
-
-
-def rounds() -> Iterable[tuple[tuple[str, ...], int]]:
-    """Rounds without end."""
-    while True:
-        yield from ROUND
 
 
 def results_of(samples: Samples) -> list[Result]:
@@ -253,13 +248,14 @@ def main() -> None:
 
     if chosen.explain:
         rows = chosen.rows or EXPLAINED_ROWS
-        explain(collect(rows, EXPLAIN, tools, left_s(0), library), rows)
+        explain(collect(rows, itertools.cycle(EXPLAIN), tools, left_s(0), library), rows)
         return
     writers = {"proton": 3, "proton python": 3, "proton trace": 3}
     if not chosen.quick:
         writers |= {"triton": 1, "triton python": 1, "triton trace": 1}
     kept = 0 if chosen.no_finalize else 10 * len(writers)
-    samples = collect(chosen.rows or list(ROWS), rounds(), tools, left_s(kept), library)
+    rows = chosen.rows or list(ROWS)
+    samples = collect(rows, itertools.cycle(ROUND), tools, left_s(kept), library)
     results = results_of(samples)
     if not chosen.no_finalize:
         results += finalize_results(library, writers, end + 30)

@@ -158,6 +158,7 @@ def make_tools(floor_library: str) -> dict[str, Callable[[], Tool]]:
         "floor 4M": lambda: FloorTool(floor_library, buffer_bytes=4 << 20),
         "floor zeroed": lambda: FloorTool(floor_library, zeroed=True),
         "floor 4M zeroed": lambda: FloorTool(floor_library, buffer_bytes=4 << 20, zeroed=True),
+        "floor peers": lambda: FloorTool(floor_library, peers=True),
         "floor resources": lambda: FloorTool(floor_library, resources=True),
         "scopes": ScopesTool,
         "scopes in a session": lambda: ScopesTool(has_session=True),

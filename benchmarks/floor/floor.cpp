@@ -39,6 +39,7 @@ enum Extra : int {
   kHostClock = 4,
   kZeroed = 8,      // buffers are handed over zeroed: CUPTI does not do it while launching
   kResources = 16,  // callbacks for contexts, graphs and ends of nodes too
+  kPeerCopies = 32,
 };
 constexpr uint32_t kOtherResources[] = {kContextCreated, kContextDestroyStarting,
                                         kGraphNodeDestroyStarting, kGraphExecCreated,
@@ -226,6 +227,7 @@ int floor_start(int extras) {
     cupti.enable(kMemcpyActivity);
     cupti.enable(kMemsetActivity);
   }
+  if ((extras & kPeerCopies) != 0) cupti.enable(kMemcpyPeerActivity);
   if ((extras & kHostClock) != 0) cupti.register_clock(read_clock);
   return set_callbacks(1);
 }
@@ -237,6 +239,7 @@ int floor_stop(uint64_t counts[3]) {
   cupti.disable(kGraphTraceActivity);
   cupti.disable(kMemcpyActivity);
   cupti.disable(kMemsetActivity);
+  cupti.disable(kMemcpyPeerActivity);
   set_callbacks(0);
   if (is_zeroed) set_zeroed(0);
   const Result result = cupti.unsubscribe(subscriber);

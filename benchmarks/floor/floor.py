@@ -25,8 +25,8 @@ class Floor:
     """One use of the library, with tables and buffers of its own; `stop` tells what was seen.
 
     It holds CUPTI from `start` to `stop`, so that others may have it meanwhile. `copies`,
-    `host_clock`, `zeroed` and `resources` ask more of CUPTI than the floor needs, as profilers do.
-    The host clock stays for the rest of the process.
+    `host_clock`, `zeroed`, `resources` and `peers` ask more of CUPTI than the floor needs, as
+    profilers do. The host clock stays for the rest of the process.
     """
 
     def __init__(
@@ -39,12 +39,13 @@ class Floor:
         host_clock: bool = False,
         zeroed: bool = False,
         resources: bool = False,
+        peers: bool = False,
     ) -> None:
         with tempfile.NamedTemporaryFile(suffix=".so", delete=False) as own:
             shutil.copyfile(library, own.name)
         self._library = ctypes.CDLL(own.name)
         os.unlink(own.name)
-        self._extras = 2 * copies + 4 * host_clock + 8 * zeroed + 16 * resources
+        self._extras = 2 * copies + 4 * host_clock + 8 * zeroed + 16 * resources + 32 * peers
         size = ctypes.c_uint64(buffer_bytes)
         self._check("floor_open", self._library.floor_open(cupti.encode(), size))
 

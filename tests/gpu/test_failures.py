@@ -89,6 +89,36 @@ def test_a_context_destroyed_before_finalize_keeps_its_kernels(torch: Any, tmp_p
     assert proton_key["warnings"] == [], proton_key
 
 
+def test_copies_between_contexts_of_one_device_are_seen(torch: Any, tmp_path: Path) -> None:
+    # CUPTI has a kind of its own for copies between devices, which costs something and is not
+    # asked for where there is one device.
+    done = run(
+        """
+        import ctypes, proton
+        cuda = ctypes.CDLL("libcuda.so.1")
+        session = proton.start("run", backend="cupti")  # nobody can count the devices yet
+        assert cuda.cuInit(0) == 0
+        contexts, pointers, size = [], [], ctypes.c_size_t(1 << 20)
+        for _ in range(2):
+            contexts.append(ctypes.c_void_p())
+            assert cuda.cuCtxCreate_v2(ctypes.byref(contexts[-1]), 0, 0) == 0
+            pointers.append(ctypes.c_uint64())
+            assert cuda.cuMemAlloc_v2(ctypes.byref(pointers[-1]), size) == 0
+        ends = pointers[1], contexts[1], pointers[0], contexts[0], size
+        for _ in range(10):
+            assert cuda.cuMemcpyPeer(*ends) == 0
+            assert cuda.cuMemcpyPeerAsync(*ends, None) == 0
+            assert cuda.cuMemcpyAsync(pointers[1], pointers[0], size, None) == 0
+        proton.finalize(session)
+        """,
+        tmp_path,
+    )
+    assert done.returncode == 0, show(done)
+    counts, proton_key = summary_of(tmp_path / "run.hatchet")
+    assert sum(counts.values()) == 30, (counts, proton_key)
+    assert proton_key["losses"] == {}, proton_key
+
+
 def test_a_device_reset_in_mid_run_is_survived(torch: Any, tmp_path: Path) -> None:
     done = run(
         """

@@ -397,13 +397,15 @@ VERSION_SCRIPT = """
     from proton._native import Cupti
 
     driver = FakeDriver(Path(sys.argv[2]))
+    driver.option("device_count", 2)
     session = proton.start("run", backend="cupti")
     with proton.scope("outer"):
         for _ in range(1000):
             driver.launch("k", 3)
         driver.memcpy(1, 64, 2)
         driver.memset(64, 2)
-        driver.calls.fake_memcpy_peer(0, 0, 64, 2, None)
+        driver.calls.fake_memcpy_peer(0, 1, 64, 2, None)
+        driver.calls.fake_memcpy_peer(0, 0, 64, 4, None)
     graph = driver.calls.fake_graph_create()
     driver.calls.fake_graph_add_kernel(graph, driver.function("node", 5))
     driver.replay(driver.instantiate(graph))
@@ -434,6 +436,7 @@ def test_one_binary_serves_every_version(
         "outer/<memcpy HtoD>": (1, 2),
         "outer/<memset>": (1, 2),
         "outer/<memcpy PtoP>": (1, 2),
+        "outer/<memcpy DtoD>": (1, 4),
         "<captured_at>/node": (1, 5),
     }
 

@@ -1,10 +1,12 @@
 /// Sessions on the fake driver for C++ tests: the real hub, the real session, no Python.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../session/host.h"
@@ -46,6 +48,17 @@ inline Hub& hub() {
 /// PROTON_LONG=1: ten times as much work.
 inline uint64_t scaled(uint64_t count) {
   return std::getenv("PROTON_LONG") != nullptr ? 10 * count : count;
+}
+
+/// Until it is true, ten seconds at most.
+template <typename Claim>
+bool eventually(Claim claim) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!claim()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 /// A kernel's row.

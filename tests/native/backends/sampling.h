@@ -146,15 +146,4 @@ inline std::string error_of_sampling() {
   }
 }
 
-/// Until it is true, ten seconds at most.
-template <typename Claim>
-bool eventually(Claim claim) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!claim()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
-
 }  // namespace gpu

@@ -5,6 +5,7 @@
 
 namespace {
 
+constexpr int kNotInitialised = 3;
 constexpr int kDeviceUnavailable = 46;
 constexpr int kEccUncorrectable = 214;
 constexpr int kLaunchFailed = 719;
@@ -107,6 +108,39 @@ TEST(copies_between_devices_are_named_as_such) {
   gpu::Recording recording;
   FAKE(fake_memcpy_peer)(0, 1, 4096, 25, nullptr);
   CHECK_EQ(recording.rows(), (gpu::Rows{{"<memcpy PtoP>", {1, 25}}}));
+}
+
+TEST(copies_between_devices_are_asked_for_where_there_are_several) {
+  gpu::begin();
+  gpu::Recording recording;
+  const int64_t kinds = gpu::counter("enabled_kinds");
+  recording.set_active(false);
+  gpu::set("device_count", 2);
+  recording.set_active(true);
+  CHECK_EQ(gpu::counter("enabled_kinds"), kinds + 1);
+}
+
+TEST(the_devices_are_counted_once_the_program_has_initialised_the_driver) {
+  for (const int count : {1, 2}) {
+    gpu::begin();
+    gpu::set("device_count", count);
+    FAKE(fake_set_failure)("cuDeviceGetCount", kNotInitialised, 0, -1);
+    gpu::Recording recording;
+    const int64_t kinds = gpu::counter("enabled_kinds");
+    const int64_t asked = gpu::counter("cuDeviceGetCount");
+    FAKE(fake_set_failure)("cuDeviceGetCount", 0, 0, 0);
+    void* context = FAKE(fake_context_create)(0);
+    CHECK(gpu::eventually([&] { return gpu::counter("cuDeviceGetCount") > asked; }));
+    if (count == 1) {
+      CHECK(gpu::eventually([&] { return gpu::counter("enabled_kinds") == kinds - 1; }));
+    } else {
+      FAKE(fake_memcpy_peer)(0, 1, 4096, 25, nullptr);
+      CHECK_EQ(recording.rows(), (gpu::Rows{{"<memcpy PtoP>", {1, 25}}}));
+      CHECK_EQ(gpu::counter("enabled_kinds"), kinds);
+    }
+    CHECK_EQ(gpu::counter("cuptiActivityFlushAll"), count == 1 ? 0 : 2);  // no sweep besides
+    end_contexts({context});
+  }
 }
 
 TEST(devices_have_names_and_ids_also_as_parts_of_a_gpu) {

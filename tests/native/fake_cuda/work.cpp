@@ -320,11 +320,14 @@ FAKE_VISIBLE uint32_t fake_memcpy_peer(int from_device, int to_device, uint64_t 
                                        uint64_t duration_ns, void* stream) {
   Work work;
   work.type = kMemcpyNode;
-  work.copy_kind = 10;
+  work.copy_kind = 8;  // CUPTI 13.0 takes a copy between contexts of a device for one within it
   work.bytes = bytes;
   work.duration_ns = duration_ns;
-  work.peer_source = from_device;
-  work.peer_target = to_device;
+  if (from_device != to_device) {
+    work.copy_kind = 10;
+    work.peer_source = from_device;
+    work.peer_target = to_device;
+  }
   return submit(kMemcpyPeerAsync, "cuMemcpyPeerAsync", nullptr, work, stream_of(stream), 0);
 }
 

@@ -117,6 +117,8 @@ void Hub::on_resource(uint32_t cbid, const ResourceData& data) noexcept {
         std::erase(contexts_, data.context);
         if (cbid == kContextCreated) contexts_.push_back(data.context);
       }
+      // Not here, inside the driver: whoever holds the hub's lock may wait for the driver.
+      if (may_lack_peers_.load(std::memory_order_relaxed)) sweeper_.wake();
       return cbid == kContextCreated ? sampler_.on_context_created(data.context)
                                      : sampler_.on_context_destroyed(data.context);
     }

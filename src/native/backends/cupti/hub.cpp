@@ -326,6 +326,7 @@ void Hub::unsubscribe() {
   subscriber_ = nullptr;
   sees_launches_ = sees_copies_ = sees_modules_ = false;
   enabled_kinds_.clear();
+  may_lack_peers_.store(false, std::memory_order_relaxed);
   captures_.store(0, std::memory_order_relaxed);
   trim_nodes();
   values_.clear();

@@ -219,6 +219,7 @@ class Hub {
   bool is_enabled(uint32_t kind) const;
   void register_buffers(std::vector<std::string>& warnings);
   void enable_copies(bool is_wanted);
+  void enable_peer_copies(bool is_wanted, Change change, std::vector<std::string>& warnings);
   void enable_launches(bool is_wanted);
   void enable_migrations(bool is_wanted, Change change, std::vector<std::string>& warnings);
   std::string configure_migrations();
@@ -302,6 +303,7 @@ class Hub {
   /// Control held. False: it goes on, on a thread of its own.
   bool flush_within(int64_t limit_ns, bool synchronize, uint32_t flag);
   void sweep() noexcept;
+  bool count_peers() noexcept;
 
   Library library_;
   std::atomic<bool> is_loaded_{false};
@@ -320,7 +322,8 @@ class Hub {
   bool sees_copies_ = false;
   bool sees_modules_ = false;
   std::vector<uint32_t> enabled_kinds_;
-  std::vector<std::string> problems_;  // of flushes
+  std::atomic<bool> may_lack_peers_{false};  // set before the number of devices was known
+  std::vector<std::string> problems_;        // of flushes
   std::vector<Context> contexts_;  // made or used since we subscribed; guarded by contexts_mutex_
   std::mutex contexts_mutex_;
 

@@ -80,9 +80,10 @@ std::vector<std::string> Hub::update_needs(Change change) {
   if (is_any) captures_.store(captures | kRecorded, std::memory_order_relaxed);
   execs_.set_traced(is_any && per_graph);
   enable_kind(kGraphTraceActivity, is_any && per_graph, change, warnings);
-  for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity, kMemcpyPeerActivity}) {
+  for (const uint32_t kind : {kMemcpyActivity, kMemsetActivity}) {
     enable_kind(kind, is_any && copies, change, warnings);
   }
+  enable_peer_copies(is_any && copies, change, warnings);
   enable_migrations(is_any && migrations, change, warnings);
   enable_copies(is_any && copies);
   enable_launches(is_any || is_paused);
@@ -148,6 +149,28 @@ void Hub::enable_copies(bool is_wanted) {
     }
   }
   sees_copies_ = is_wanted;
+}
+
+/// Copies between devices, where there are several: while CUPTI reports them, launching a graph
+/// takes a quarter of a microsecond more for each of its nodes. A program that has not initialised
+/// the driver yet cannot say how many there are, and may have several.
+void Hub::enable_peer_copies(bool is_wanted, Change change, std::vector<std::string>& warnings) {
+  int count = 0;
+  const bool is_known = library_.device_count(&count) == 0;
+  enable_kind(kMemcpyPeerActivity, is_wanted && (!is_known || count > 1), change, warnings);
+  may_lack_peers_.store(is_wanted && !is_known, std::memory_order_relaxed);
+}
+
+/// Ends peer copies where the driver, initialised meanwhile, has one device. False: it still cannot
+/// say.
+bool Hub::count_peers() noexcept {
+  std::lock_guard lock(control_);
+  int count = 0;
+  if (!is_subscribed_ || is_forked_ || library_.device_count(&count) != 0) return false;
+  if (!may_lack_peers_.exchange(false, std::memory_order_relaxed) || count > 1) return true;
+  library_.disable_activity(kMemcpyPeerActivity);
+  std::erase(enabled_kinds_, uint32_t{kMemcpyPeerActivity});
+  return true;
 }
 
 /// Pages that move by themselves. The driver counts them device by device, once it is initialised.
@@ -256,6 +279,7 @@ bool Hub::flush_within(int64_t limit_ns, bool synchronize, uint32_t flag) {
 }
 
 void Hub::sweep() noexcept {
+  if (may_lack_peers_.load(std::memory_order_relaxed) && count_peers()) return;
   {
     std::unique_lock lock(control_, std::try_to_lock);  // else somebody flushes, or is about to
     if (!lock.owns_lock() || !is_subscribed_) return;

@@ -19,6 +19,10 @@ void Sweeper::start(void (*sweep)()) noexcept {
 
 void Sweeper::ask(uint32_t correlation, uint32_t last) noexcept {
   if (!last_.compare_exchange_strong(last, correlation, std::memory_order_relaxed)) return;
+  wake();
+}
+
+void Sweeper::wake() noexcept {
   if (is_started_.load(std::memory_order_acquire)) sem_post(&asked_);
 }
 

@@ -1,6 +1,6 @@
-/// Asks CUPTI for its records every so many launches. A thread that launches rarely keeps a buffer
-/// of its own that may not fill for hours; the table of launches would meanwhile be overwritten by
-/// other threads, and with it the contexts of those records.
+/// Asks CUPTI for its records every so many launches, on a thread of its own. A thread that
+/// launches rarely keeps a buffer of its own that may not fill for hours; the table of launches
+/// would meanwhile be overwritten by other threads, and with it the contexts of those records.
 #pragma once
 
 #include <semaphore.h>
@@ -24,6 +24,9 @@ class Sweeper {
     }
     ask(correlation, last);
   }
+
+  /// Has the thread sweep now. Any thread, also inside the driver.
+  void wake() noexcept;
 
   /// Starts the thread that sweeps, once; `sweep` must not throw. Without one launches still work.
   void start(void (*sweep)()) noexcept;
