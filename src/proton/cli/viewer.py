@@ -58,6 +58,7 @@ examples:
   proton-viewer -m num_samples,stalled_long_scoreboard run.hatchet
   proton-viewer --source kernel.py run.hatchet
   proton-viewer --sass matmul_kernel run.hatchet
+  proton-viewer --regions run.hatchet
   proton-viewer --regions matmul_kernel run.hatchet
   proton-viewer --json run.hatchet | jq .kernels[0]
   proton-viewer --markdown run.hatchet
@@ -91,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     options = _options(arguments)
+    if arguments.file is None and os.path.isfile(arguments.regions or ""):
+        arguments.file, arguments.regions = arguments.regions, ""  # a kernel may be left out
     if arguments.file is None:
         raise _no_file(arguments)
     style = style_for(arguments.color, sys.stdout)
@@ -103,7 +106,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _no_file(arguments: argparse.Namespace) -> UsageError:
     """Says so of an option that took the file for its own."""
-    for option, what in (("source", "PATH"), ("sass", "KERNEL"), ("regions", "KERNEL")):
+    for option, what in (("source", "PATH"), ("sass", "KERNEL")):
         taken = getattr(arguments, option)
         if taken is not None and os.path.isfile(taken):
             return UsageError(
@@ -193,8 +196,8 @@ def _parser() -> argparse.ArgumentParser:
         "margin; the end of its path is enough")  # fmt: skip
     add("--sass", metavar="KERNEL", help="the hottest instructions of a kernel, by address; a part "
         "of its name is enough")  # fmt: skip
-    add("--regions", metavar="KERNEL", help="what an instrumented kernel recorded: regions, CTAs, "
-        "heat maps; a part of its name is enough")  # fmt: skip
+    add("--regions", nargs="?", const="", metavar="KERNEL", help="what instrumented kernels "
+        "recorded: regions, CTAs, heat maps; of one, a part of its name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--json", action="store_true", help="print a digest for scripts: top kernels, scopes, "
         "losses, reasons, regions")  # fmt: skip

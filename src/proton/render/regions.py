@@ -38,9 +38,11 @@ _GAP = "  "
 def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) -> list[str]:
     """What the kernel that `wanted` means recorded, once for each context and mode.
 
+    Those with the most cycles come first.
+
     Args:
         profile: What was recorded.
-        wanted: A kernel's name, or a part of one.
+        wanted: A kernel's name, or a part of one; "": all.
         style: How.
         full: Every region, and nothing cut.
 
@@ -56,17 +58,19 @@ def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) ->
     ranked = sorted(profile.in_kernel, key=lambda kernel: -_cycles(kernel))
     symbols = list(dict.fromkeys(kernel.kernel for kernel in ranked))
     names = other_names(profile)
-    chosen = choose_kernel(
-        wanted,
-        [(symbol, *names.get(symbol, ()), display_name(symbol)) for symbol in symbols],
-        option="--regions",
-        what="instrumented",
-    )
+    if wanted:
+        chosen = choose_kernel(
+            wanted,
+            [(symbol, *names.get(symbol, ()), display_name(symbol)) for symbol in symbols],
+            option="--regions",
+            what="instrumented",
+        )
+        symbols = [symbols[chosen]]
     if full:
         style = replace(style, width=None)
     lines = head_lines(profile, style)
     for kernel in ranked:
-        if kernel.kernel == symbols[chosen]:
+        if kernel.kernel in symbols:
             lines += ["", *kernel_lines(kernel, style, full=full)]
     return lines
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from proton.cli.viewer import main, style_for
+from proton.files.detect import open_profile
 
 Capture = pytest.CaptureFixture[str]
 
@@ -45,9 +46,9 @@ def test_no_file_is_a_wrong_call(tmp_cwd: Path, capsys: Capture) -> None:
 
 
 def test_an_option_that_took_the_file_for_its_own_says_so(capsys: Capture) -> None:
-    found = refused(capsys, 2, "--regions", IN_KERNEL)
-    assert found.startswith(f"no file to show: --regions took {IN_KERNEL!r} for its KERNEL")
-    assert f"proton-viewer --regions KERNEL {IN_KERNEL}" in found
+    found = refused(capsys, 2, "--sass", SAMPLED)
+    assert found.startswith(f"no file to show: --sass took {SAMPLED!r} for its KERNEL")
+    assert f"proton-viewer --sass KERNEL {SAMPLED}" in found
 
 
 def test_two_files_are_a_wrong_call(run: str, capsys: Capture) -> None:
@@ -247,6 +248,20 @@ def test_a_profile_without_samples_says_how_to_record_some(
     option: str, run: str, capsys: Capture
 ) -> None:
     assert 'record with mode="pcsampling"' in refused(capsys, 1, option, "k", run)
+
+
+@pytest.mark.parametrize("arguments", [["--regions", IN_KERNEL], [IN_KERNEL, "--regions"]])
+def test_regions_of_all_kernels_are_shown_where_none_is_named(
+    arguments: list[str], capsys: Capture
+) -> None:
+    assert main(arguments) == 0
+    shown = capsys.readouterr().out
+    kernels = dict.fromkeys(kernel.kernel for kernel in open_profile(IN_KERNEL).in_kernel)
+    assert len(kernels) > 1
+    for kernel in kernels:
+        assert main(["--regions", kernel, IN_KERNEL]) == 0
+        own = capsys.readouterr().out.split("\n\n", 1)[1]
+        assert own.rstrip() in shown
 
 
 def test_regions_of_a_kernel_are_shown(capsys: Capture) -> None:
