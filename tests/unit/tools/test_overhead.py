@@ -1,5 +1,6 @@
 """The benchmark of profilers on a GPU, as far as it needs none: processes, ratios, verdicts."""
 
+import itertools
 import os
 import time
 from importlib import import_module
