@@ -10,7 +10,7 @@ Importing this imports no Triton.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -19,13 +19,11 @@ from proton import _triton
 from proton.errors import ScopeMismatch, SemanticError, UsageError
 from proton.inkernel.carriers import Carrier, record
 from proton.inkernel.choice import chosen, records_user_scopes, switch_semantic
-from proton.inkernel.emission import emit, emit_value, semantic_name
+from proton.inkernel.emission import block_of, emit, emit_value, semantic_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEMANTICS = ("triton", "gluon")
-# one function being compiled -> the scopes begun in it; a function's compiler is one object
-_begun: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,29 @@ class Event:
     """A named asynchronous transaction; what `allocate_event` returns."""
 
     name: str
+
+
+@dataclass
+class _Begun:
+    """The scopes begun in a function, as its compiler comes by, from the first line to the last."""
+
+    scopes: list[tuple[str, Any]] = field(default_factory=list)  # name, block; innermost last
+    is_branched: bool = False  # one was ended in another block: the order of lines says no more
+
+    def end(self, name: str, block: Any) -> None:
+        """End the innermost scope, which must be `name`; on paths that part, `verify` checks."""
+        if self.is_branched:
+            return
+        inner, begun_in = self.scopes[-1] if self.scopes else ("", None)
+        if inner != name:
+            known = f"the innermost one begun is {inner!r}" if inner else "none is begun"
+            raise ScopeMismatch(f"cannot end the region {name!r}: {known}; end regions inside out")
+        self.is_branched = begun_in is not block
+        self.scopes.pop()
+
+
+# one function being compiled -> the scopes begun in it; a function's compiler is one object
+_begun: WeakKeyDictionary[Any, _Begun] = WeakKeyDictionary()
 
 
 def builtin(function: F) -> F:
@@ -43,10 +64,10 @@ def builtin(function: F) -> F:
 
 @builtin
 def enter_scope(name: Any, _semantic: Any = None) -> None:
-    """Begin the region `name`; end it with `exit_scope` of the same name, in the same block."""
+    """Begin the region `name`; end it with `exit_scope` of the same name, on every path."""
     name = _checked_name(name)
     if _records(_semantic):
-        _begun.setdefault(_semantic, []).append(name)
+        _begun.setdefault(_semantic, _Begun()).scopes.append((name, block_of(_semantic)))
         emit(_semantic, record("start", name))
 
 
@@ -60,11 +81,7 @@ def exit_scope(name: Any, _semantic: Any = None) -> None:
     name = _checked_name(name)
     if not _records(_semantic):
         return
-    begun = _begun.setdefault(_semantic, [])
-    if not begun or begun[-1] != name:
-        inner = f"the innermost one begun is {begun[-1]!r}" if begun else "none is begun"
-        raise ScopeMismatch(f"cannot end the region {name!r}: {inner}; end regions inside out")
-    begun.pop()
+    _begun.setdefault(_semantic, _Begun()).end(name, block_of(_semantic))
     emit(_semantic, record("end", name))
 
 

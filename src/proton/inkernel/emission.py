@@ -25,6 +25,11 @@ def semantic_name(semantic: Any) -> str:
     return "gluon" if ".gluon." in type(semantic).__module__ else "triton"
 
 
+def block_of(semantic: Any) -> Any:
+    """The block that is being compiled; one object for one block while somebody keeps it."""
+    return semantic.builder.get_insertion_block()
+
+
 def emit(semantic: Any, carrier: Carrier, operands: tuple[Any, ...] = ()) -> None:
     """Put a carrier at the place that is being compiled."""
     builder = semantic.builder

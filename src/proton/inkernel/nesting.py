@@ -129,7 +129,7 @@ def _flat(block: Block, assumed: dict[str, bool]) -> list[Op]:
     for op in block.ops:
         if op.name == "scf.if" and _condition(op) in assumed:
             taken = op.regions[:1] if assumed[_condition(op)] else op.regions[1:]
-            flat += [each for region in taken for each in region.blocks[0].ops]
+            flat += [each for region in taken for each in _flat(region.blocks[0], {})]
         else:
             flat += op.regions[0].blocks[0].ops if is_conditional(op) else [op]
     return flat

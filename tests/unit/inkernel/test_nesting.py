@@ -100,6 +100,13 @@ def test_both_ways_of_an_if_may_end_what_was_begun_before_it() -> None:
         _verify(_start("a"), "scf.if %p {", _end("a"), "x.y", "} else {", "}", "tt.return")
 
 
+def test_records_in_guards_inside_an_if_end_what_was_begun_before_it() -> None:
+    end = ("scf.if %g {", _end("a"), "}")
+    _verify(_start("a"), "scf.if %p {", "x.y", *end, "} else {", "x.y", *end, "}", "tt.return")
+    with pytest.raises(ScopeMismatch, match="'a' is ended here"):
+        _verify(_start("a"), "scf.if %p {", "x.y", *end, "} else {", "x.y", "}", "tt.return")
+
+
 def test_so_many_conditions_that_paths_cannot_be_counted_are_refused() -> None:
     lines: list[str | Carrier] = []
     for number in range(7):

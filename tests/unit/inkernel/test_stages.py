@@ -241,6 +241,45 @@ def test_scopes_that_do_not_nest_are_left_out_with_the_users_line(target: str) -
 
 
 @triton.jit
+def returns_early(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    pl.enter_scope("all")
+    if n > 3:
+        pl.exit_scope("all")
+        return
+    tl.store(y + i, tl.load(x + i))
+    pl.exit_scope("all")
+
+
+@triton.jit
+def ends_twice(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    pl.enter_scope("all")
+    if n > 3:
+        tl.store(y + i, tl.load(x + i))
+        pl.exit_scope("all")
+    else:
+        tl.store(y + i, i)
+        pl.exit_scope("all")
+    with pl.scope("rest"):
+        tl.store(x + i, i)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "names"), [(returns_early, {"all"}), (ends_twice, {"all", "rest"})]
+)
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_a_scope_may_be_ended_on_every_path_by_itself(
+    kernel: Any, names: set[str], target: str
+) -> None:
+    with recording("default") as warnings:
+        records = read_records(compiled(kernel, ROWS, {"BLOCK": 256}, target).metadata)
+    assert warnings == []
+    assert records is not None
+    assert {region["name"] for region in records.record_map["regions"]} == names
+
+
+@triton.jit
 def specialized(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     a_rows = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
     b_rows = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])
