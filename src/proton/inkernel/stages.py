@@ -19,6 +19,7 @@ from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMis
 from proton.inkernel import late_files
 from proton.inkernel.called_functions import unrecorded_functions
 from proton.inkernel.choice import Choice
+from proton.inkernel.emission import needs_guard
 from proton.inkernel.hardware import ctas_at_once, limits_of
 from proton.inkernel.late_files import LateCode
 from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
@@ -28,11 +29,12 @@ from proton.inkernel.llvm.partitions import Partition, find_partitions
 from proton.inkernel.mode import BufferType, Granularity
 from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
+from proton.inkernel.passes.record_user_scopes import RecordUserScopes
 from proton.inkernel.pipeline import run_passes
 from proton.inkernel.reading import read_module
 from proton.inkernel.recipe import lowering_recipe, mode_passes, recording_passes
 from proton.inkernel.trial import has_strangers_code, problem_of_code
-from proton.inkernel.user_records import has_carriers, record_names, without_records
+from proton.inkernel.user_records import has_carriers, record_names, with_guards, without_records
 from proton.inkernel.verify import verify
 
 METADATA_KEY = "proton"
@@ -77,21 +79,25 @@ class RecordingStages:
     def _ttir(self, source: Any, metadata: dict[str, Any]) -> Any:
         """TTIR, with the user's records checked while their lines are as written."""
         metadata[WARNINGS_KEY] = self._said
-        module = self._inner["ttir"](source, metadata)
+        return self._checked(self._inner["ttir"](source, metadata))
+
+    def _checked(self, module: Any) -> Any:
+        """TTIR with records that nest, and that this target's pipeliner takes."""
         text = str(module)
+        self._asked = frozenset()
         if not has_carriers(text):
             return module
         self._name = _kernel_name(text)
-        self._asked = record_names(text)
         try:
             verify(read_module(text, self._name))
         except ProtonError as error:
             self._give_up(error, "the regions of its source are left out")
-            self._asked = frozenset()
             return _triton_compiler.parse_module(without_records(text), module.context)
-        if not self._must_drop_specialized():
-            return module
-        return _triton_compiler.parse_module(self._without_specialized(text), module.context)
+        self._asked = record_names(text)
+        ready = with_guards(text) if needs_guard(self._given) else text
+        if self._must_drop_specialized():
+            ready = self._without_specialized(ready)
+        return module if ready == text else _triton_compiler.parse_module(ready, module.context)
 
     def _must_drop_specialized(self) -> bool:
         """Triton 3.6 cannot specialise loops with records in them for sm_100 and later."""
@@ -106,6 +112,8 @@ class RecordingStages:
 
     def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
         """TTGIR; a kernel that Triton cannot compile with the user's records loses them here."""
+        metadata[WARNINGS_KEY] = self._said
+        module = self._checked(module)  # again: a file of the user's may have replaced it
         if not self._asked:
             return self._inner["ttgir"](module, metadata)
         text, context = str(module), module.context
@@ -169,6 +177,9 @@ class RecordingStages:
         passes = recording_passes(
             self._choice.mode, thinning=self._choice.thinning, is_nested=is_nested
         )
+        if has_carriers(text) and not any(isinstance(each, RecordUserScopes) for each in passes):
+            # records of a file, in a mode without those of the source
+            passes = (RecordUserScopes(nested=is_nested), *passes)
         recorded = run_passes(text, passes, path=self._name, is_nested=is_nested)
         if said := unrecorded_functions(text, passes):
             self._warn(f"kernel {self._name!r}: {said}")

@@ -1,10 +1,12 @@
-"""Records that stand in a kernel before our passes: which regions they name, and their removal."""
+"""Records that stand in a kernel before our passes: their names, their guards, their removal."""
 
 from __future__ import annotations
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import from_ttgir
+from proton.inkernel.carriers import Carrier, from_ttgir
 from proton.inkernel.ir import Op
+from proton.inkernel.loops import under
+from proton.inkernel.nesting import carrier_of, is_conditional
 from proton.inkernel.reading import read_module
 
 _MARK = '"// proton.'
@@ -26,6 +28,24 @@ def record_names(text: str) -> frozenset[str]:
         if carrier is not None and carrier.is_record:
             found.add(carrier.name)
     return frozenset(found)
+
+
+def with_guards(text: str) -> str:
+    """TTIR text with its records in guards, as `emission` makes them; those of files have none."""
+    module = read_module(text)
+    for op in module.walk():
+        carrier = carrier_of(op)
+        if carrier is None or not carrier.is_record or is_conditional(next(iter(op.ancestors))):
+            continue
+        is_true, zero, condition = (module.fresh() for _ in range(3))
+        lines = (
+            Carrier("guard").to_ttgir(is_true),
+            f"{zero} = arith.constant 0 : i32",
+            f"{condition} = arith.cmpi ne, {is_true}, {zero} : i32",
+            under(module, condition, carrier),
+        )
+        op.replace("\n".join(lines))
+    return module.text()
 
 
 def without_records(text: str) -> str:

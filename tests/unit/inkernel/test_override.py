@@ -13,7 +13,7 @@ from proton import _triton_compiler
 from proton.errors import InstrumentationError
 from proton.inkernel.compile import read_records
 from proton.inkernel.override import read_records_in_files, with_carriers
-from tests.support.kernels import compiled, softmax, target_of
+from tests.support.kernels import compiled, matmul, softmax, target_of
 from tests.support.recording import recording
 
 TEXT = """module attributes {ttg.target = "cuda:90"} {
@@ -106,10 +106,20 @@ def _names(kernel: Any) -> set[str]:
     return {region["name"] for region in records.record_map["regions"]} if records else set()
 
 
+def _matmul(target: str = "90") -> Any:
+    matrices = {"a": "*fp16", "b": "*fp16", "c": "*fp16", "M": "i32", "N": "i32", "K": "i32"}
+    return compiled(matmul, matrices, {"BM": 64, "BN": 64, "BK": 32}, target)
+
+
 def _override(
-    level: str, target: str, folder: Path, edit: Any, monkeypatch: pytest.MonkeyPatch
+    level: str,
+    target: str,
+    folder: Path,
+    edit: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    compile_it: Any = _softmax,
 ) -> Path:
-    """Let a file override softmax, the edited one of this level; its path."""
+    """Let a file override a kernel, the edited one of this level; its path."""
     for name, value in {
         "TRITON_CACHE_DIR": str(folder / "cache"),
         "TRITON_ALWAYS_COMPILE": "1",
@@ -117,8 +127,8 @@ def _override(
         "TRITON_DUMP_DIR": str(folder / "override"),
     }.items():
         monkeypatch.setenv(name, value)
-    _softmax(target)
-    for path in (folder / "override").rglob("softmax.*"):
+    compile_it(target)
+    for path in [each for each in (folder / "override").rglob("*") if each.is_file()]:
         if path.suffix == f".{level}":
             path.write_text(edit(path.read_text()))
             edited = path
@@ -145,6 +155,40 @@ def test_records_in_a_file_that_overrides_a_kernel_are_recorded(
     (region,) = records.record_map["regions"]
     assert (region["name"], region["file"]) == ("by hand", str(path))
     assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize("mode", ["ops", "cta"])
+def test_a_record_in_a_file_keeps_its_place_in_modes_without_regions_of_the_source(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _override("ttgir", "90", tmp_path, _with_lines, monkeypatch)
+    with recording(mode) as warnings:
+        records = read_records(_softmax().metadata)
+    assert warnings == []
+    assert records is not None
+    (region,) = (each for each in records.record_map["regions"] if each["name"] == "by hand")
+    assert region["file"] == str(path)
+    assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize("mode", ["default", "mma"])
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_records_in_a_loop_of_a_ttir_file_pass_every_pipeliner(
+    target: str, mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(text: str) -> str:
+        start, end = (f'      proton.record {each} "by hand"' for each in ("start", "end"))
+        return re.sub(r"\n(.*= tt\.dot .*)\n", rf"\n{start}\n\1\n{end}\n", text)
+
+    _override("ttir", target, tmp_path, edit, monkeypatch, _matmul)
+    with recording(mode) as warnings:
+        kernel = _matmul(target)
+    assert warnings == []
+    assert "by hand" in _names(kernel)
 
 
 @pytest.mark.matrix

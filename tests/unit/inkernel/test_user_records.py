@@ -1,5 +1,10 @@
 from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.user_records import has_carriers, record_names, without_records
+from proton.inkernel.user_records import (
+    has_carriers,
+    record_names,
+    with_guards,
+    without_records,
+)
 
 START = record("start", "a b").to_ttgir("%s")
 END = record("end", "a b").to_ttgir("%e")
@@ -38,3 +43,18 @@ def test_malformed_records_are_taken_out_too() -> None:
     broken = TEXT.replace("record start a%20b", "record begin")
     assert record_names(broken) == {"a b"}
     assert without_records(broken) == WITHOUT
+
+
+def test_records_get_guards_unless_they_have_one() -> None:
+    guarded = with_guards(TEXT)
+    assert guarded.split("\n")[2:8] == [
+        '    %proton_0 = tt.elementwise_inline_asm "// proton.guard" '
+        '{constraints = "=r", packed_element = 1 : i32, pure = true} -> i32',
+        "    %proton_1 = arith.constant 0 : i32",
+        "    %proton_2 = arith.cmpi ne, %proton_0, %proton_1 : i32",
+        "    scf.if %proton_2 {",
+        f"      {record('start', 'a b').to_ttgir('%proton_3')}",
+        "    }",
+    ]
+    assert guarded.split("\n")[8:] == TEXT.split("\n")[3:]
+    assert with_guards(guarded) == guarded
