@@ -190,6 +190,16 @@ def llvm_parse_error(text: str) -> str | None:
     return None
 
 
+def end_on_parse_error(text: str) -> None:
+    """Have LLVM read text that `llvm_parse_error` refused: its words go to stderr, and it exits.
+
+    Only for a process of its own: this one ends.
+    """
+    native = importlib.import_module("triton._C.libtriton")
+    native.llvm.init_targets()
+    native.llvm.translate_to_asm(text, "nvptx64-nvidia-cuda", "sm_80", "", [], False, False)
+
+
 @cache
 def _empty_module() -> Any:
     """An MLIR module with nothing to run in it; loading the dialects takes longer than the rest."""

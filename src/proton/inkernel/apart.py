@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+
+_UNREADABLE = re.compile(r"LLVM ERROR: failed to parse IR: (.*?)lineno: (\d+)")
 
 
 def run_apart(code: str, argument: str, limit_s: float) -> subprocess.CompletedProcess[str] | None:
@@ -21,3 +24,13 @@ def run_apart(code: str, argument: str, limit_s: float) -> subprocess.CompletedP
         )
     except subprocess.TimeoutExpired:
         return None
+
+
+def parse_problem(said: str, text: str) -> str:
+    """What LLVM cannot read in `text`, and the line, out of what the process said; else empty."""
+    found = _UNREADABLE.search(said)
+    if found is None:
+        return ""
+    lines = text.split("\n")
+    at = min(int(found[2]), len(lines)) - 1
+    return f"{found[1]}, in {lines[at].strip()!r}"

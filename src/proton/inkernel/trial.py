@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.inkernel.apart import run_apart
+from proton.inkernel.apart import parse_problem, run_apart
 from proton.inkernel.passes import Pass
 
 LIMIT_S = 120
@@ -53,7 +53,8 @@ def problem_of_code(
         return f"its machine code took longer than {LIMIT_S} s to make"
     if done.returncode == 0:
         return None
-    return f"no machine code can be made of it: {_words(done.stderr)}"
+    said = parse_problem(done.stderr, text) or _words(done.stderr)
+    return f"no machine code can be made of it: {said}"
 
 
 def _words(said: str) -> str:
@@ -69,5 +70,6 @@ def try_file(path: str) -> None:
     """What the other process does."""
     text, target, options, metadata = pickle.loads(Path(path).read_bytes())
     if (problem := _triton.llvm_parse_error(text)) is not None:
+        _triton.end_on_parse_error(text)  # in LLVM's words, if it has any
         sys.exit(problem)
     _triton_compiler.finish(text, target, options, metadata)

@@ -2,7 +2,7 @@
 
 import sys
 
-from proton.inkernel.apart import run_apart
+from proton.inkernel.apart import parse_problem, run_apart
 
 
 def test_what_ends_that_process_leaves_this_one() -> None:
@@ -19,3 +19,10 @@ def test_it_finds_what_this_process_finds() -> None:
 
 def test_it_is_given_a_limited_time() -> None:
     assert run_apart("import time; time.sleep(60)", "", 0.05) is None
+
+
+def test_what_llvm_cannot_read_is_told_with_its_line() -> None:
+    said = "LLVM ERROR: failed to parse IR: expected typelineno: 2\nStack dump:"
+    assert parse_problem(said, "a\n  b c\n") == "expected type, in 'b c'"
+    assert parse_problem(said, "a") == "expected type, in 'a'"
+    assert parse_problem("LLVM ERROR: Broken module found", "a") == ""

@@ -35,6 +35,11 @@ def test_code_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert "took longer than" in str(problem_of_code("", None, None, {}))
 
 
+def test_text_that_llvm_cannot_read_is_refused_in_its_words() -> None:
+    said = problem_of_code("define void @f() {\n  no\n}\n", None, None, {})
+    assert said == "no machine code can be made of it: expected instruction opcode, in 'no'"
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from proton import _triton
 from proton.errors import UsageError
-from proton.inkernel.apart import run_apart
+from proton.inkernel.apart import parse_problem, run_apart
 from proton.inkernel.llvm.llvm_types import split_list
 
 BUFFER = "ptr addrspace(1)"
@@ -34,10 +34,14 @@ _COMMENT = re.compile(r'("[^"]*")|;[^\n]*')
 _SPACED = re.compile(rf"({_NAME}) ?\( ?")
 _QUOTED = re.compile(r'@"([-a-zA-Z$._][-\w$.]*)"')
 _TYPE = re.compile(r"(?:ptr(?: *addrspace\( *(?P<space>\d+) *\))?|i\d+)(?=\s|$)")
-_CHECK = (
-    "import sys; from proton import _triton; "
-    "print(_triton.llvm_parse_error(open(sys.argv[1], encoding='utf-8').read()) or '')"
-)
+_CHECK = """
+import sys
+from proton import _triton
+text = open(sys.argv[1], encoding="utf-8").read()
+if problem := _triton.llvm_parse_error(text):
+    print(problem, flush=True)
+    _triton.end_on_parse_error(text)  # in LLVM's words, if it has any
+"""
 # LLVM verifies what it reads if the module has debug metadata of this version
 _VERIFIED = '!llvm.module.flags = !{!999999}\n!999999 = !{i32 2, !"Debug Info Version", i32 3}\n'
 _FLAGS = re.compile(r"^!llvm\.module\.flags = .*$", re.M)
@@ -119,12 +123,15 @@ def verify_callbacks(text: str, path: str) -> None:
 def _problem_of(text: str) -> str:
     with tempfile.TemporaryDirectory(prefix="proton-callback-") as folder:
         file = Path(folder, "callbacks.ll")
-        file.write_text(f"{_FLAGS.sub('', text)}\n{_VERIFIED}", encoding="utf-8")
+        verified = f"{_FLAGS.sub('', text)}\n{_VERIFIED}"
+        file.write_text(verified, encoding="utf-8")
         done = run_apart(_CHECK, str(file), CHECK_LIMIT_S)
         if done is None:
             return f"it took longer than {CHECK_LIMIT_S} s to check"
         if done.returncode == 0 and not done.stdout.strip():
             return ""
+        if unreadable := parse_problem(done.stderr, verified):
+            return unreadable[:300]
         said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
         said = [line for line in said if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
         return " ".join(said[:3])[:300] or done.stdout.strip().replace(str(file), "the text")

@@ -13,12 +13,16 @@ from proton.errors import InstrumentationError
 from proton.inkernel.llvm.module import LlvmModule
 
 _LEFT_OUT = re.compile(
-    r"^(?:;|source_filename|target |!llvm\.|!nvvm\.|!opencl\.|\^|module asm|"
-    r"!\d+ = (?:distinct )?!DI)"
+    r"^(?:;|source_filename|target |!llvm\.|!nvvm\.|!opencl\.|\^|\$|module asm|"
+    r"!\d+ = (?:distinct )?!DI|\s+#dbg_|.*\bcall void @llvm\.dbg\.)"
 )
 _GROUP = re.compile(r"#(\d+)\b")
 _METADATA = re.compile(r"!(\d+)\b")
 _DEBUG = re.compile(r",? ?!dbg !\d+")
+_NODE = re.compile(r"^!(\d+) = ")
+_COMDAT = r" comdat(?:\(\$[^)]*\))?"
+_TAIL = re.compile(rf'{_COMDAT}| (?:section|partition) "[^"]*"| ![a-z]\w* !\d+')  # of a function
+_SHARING = re.compile(rf'(c"[^"]*")|,{_COMDAT}')  # of a variable; strings stay
 _LINKAGE = re.compile(
     r"^define (?:private |internal |weak_odr |weak |linkonce_odr |linkonce |external |dso_local |"
     r"hidden |protected )*"
@@ -43,9 +47,7 @@ def link(module: LlvmModule, text: str, *, is_inlined: bool) -> None:
     numbers = _next_number(outside, _METADATA)
     before: list[str] = []
     after: list[str] = []
-    for line in text.split("\n"):
-        if not line.strip() or _LEFT_OUT.match(line):
-            continue
+    for line in _kept(text):
         symbol = _SYMBOL.match(line)
         name = (symbol[1] or symbol[2]) if symbol else ""
         if name in known:
@@ -55,14 +57,44 @@ def link(module: LlvmModule, text: str, *, is_inlined: bool) -> None:
                 f"kernel {module.kernel.name!r}: callbacks define @{name}, which the kernel's "
                 "module defines, too; name it otherwise"
             )
-        moved = _renumbered(_DEBUG.sub("", line), groups, numbers)
+        moved = _renumbered(line, groups, numbers)
         if moved.startswith("define "):
             moved = _internal(moved, is_inlined)
+        elif moved.startswith("@"):
+            moved = _SHARING.sub(lambda found: found[1] or "", moved)
         elif moved.startswith("attributes #"):
             moved = _UNWANTED.sub("", moved)
         (before if moved.startswith(("@", "%")) else after).append(moved)
     module.prologue += before
     module.epilogue += after
+
+
+def _kept(text: str) -> list[str]:
+    """The lines that mean something in another module, with no metadata that nothing asks for."""
+    lines = [
+        _TAIL.sub("", line) if line.startswith("define ") else line
+        for line in _DEBUG.sub("", text).split("\n")
+        if line.strip() and not _LEFT_OUT.match(line)
+    ]
+    nodes = {found[1]: line for line in lines if (found := _NODE.match(line))}
+    code = [line for line in lines if not _NODE.match(line)]
+    asked = [number for line in code for number in _METADATA.findall(line)]
+    kept: dict[str, str] = {}
+    while asked:
+        number = asked.pop()
+        if number in nodes and number not in kept:
+            inside = _METADATA.findall(nodes[number])
+            gone = {each for each in inside if each not in nodes}  # debug info
+            kept[number] = _without_nodes(nodes[number], gone)
+            asked += inside
+    return [*code, *(kept[number] for number in nodes if number in kept)]
+
+
+def _without_nodes(line: str, gone: set[str]) -> str:
+    """A node of metadata without some of those that it lists."""
+    head, _, listed = line.partition("{")
+    words = [each for each in listed.removesuffix("}").split(", ") if each[1:] not in gone]
+    return f"{head}{{{', '.join(words)}}}" if gone else line
 
 
 def _check_declared(module: LlvmModule, text: str, known: dict[str, bool]) -> None:

@@ -70,7 +70,10 @@ def test_a_text_that_llvm_takes_is_checked_once(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("define void @f( {\n}\n", "LLVM refuses it: .*[Ff]ailed to parse"),
+        (
+            "define void @f(i64 %a) {\n  %b = add i32 %a, 1\n  ret void\n}\n",
+            "LLVM refuses it: '%a' defined with type 'i64' but expected 'i32', in '%b = add i32",
+        ),
         (
             "define void @f(i1 %c) {\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n"
             "  br label %b\nb:\n  %y = add i32 %x, 1\n  ret void\n}\n",

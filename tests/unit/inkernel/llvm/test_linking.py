@@ -2,6 +2,7 @@
 
 import pytest
 
+from proton import _triton
 from proton.errors import InstrumentationError
 from proton.inkernel.llvm.linking import link
 from proton.inkernel.llvm.module import LlvmModule
@@ -54,6 +55,42 @@ def test_numbers_move_and_what_is_the_other_modules_own_is_left_out() -> None:
     assert text.count("@llvm.nvvm.read.ptx.sreg.tid.x()") == 1
     assert text.count("!llvm.module.flags") == 1
     for word in ("noinline", "optnone", "target-cpu", "DICompileUnit", "nvptx64", "!dbg !14"):
+        assert word not in text
+
+
+INLINE_AND_DEBUG = """$f = comdat any
+$table = comdat any
+@table = linkonce_odr constant [9 x i8] c", comdat\\00", comdat, align 1
+define linkonce_odr void @f(i32 %x) #0 section "x" comdat($f) align 16 !prof !0 !dbg !7 {
+    #dbg_value(i32 %x, !8, !DIExpression(), !9)
+  call void @llvm.dbg.value(metadata i32 %x, metadata !8, metadata !DIExpression()), !dbg !9
+  br label %more, !dbg !9, !llvm.loop !3
+more:
+  ret void, !dbg !9
+}
+attributes #0 = { nounwind }
+!0 = !{!"function_entry_count", i64 1}
+!1 = !{!8}
+!3 = distinct !{!3, !9, !4}
+!4 = !{!"llvm.loop.unroll.disable"}
+!7 = distinct !DISubprogram(name: "f", retainedNodes: !1)
+!8 = !DILocalVariable(name: "x", scope: !7)
+!9 = !DILocation(line: 1, scope: !7)
+"""
+
+
+def test_what_compilers_write_for_inline_functions_and_debug_info_is_left_out() -> None:
+    module = LlvmModule(KERNEL)
+    link(module, INLINE_AND_DEBUG, is_inlined=True)
+    lines = module.text().split("\n")
+    assert '@table = linkonce_odr constant [9 x i8] c", comdat\\00", align 1' in lines
+    assert "define internal void @f(i32 %x) #2 align 16 alwaysinline {" in lines
+    assert "  br label %more, !llvm.loop !8" in lines
+    assert "!8 = distinct !{!8, !9}" in lines
+    assert '!9 = !{!"llvm.loop.unroll.disable"}' in lines
+    text = module.text()
+    assert _triton.llvm_parse_error(text) is None
+    for word in ("$f", "dbg_value", "llvm.dbg", "function_entry_count", "DILocation"):
         assert word not in text
 
 
