@@ -59,7 +59,7 @@ class Tool(InstrumentationMode):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        given = (cls.passes,) if isinstance(cls.passes, str | type) else cls.passes
+        given = (cls.passes,) if isinstance(cls.passes, str | type) else cls.passes or ()
         cls.passes = tuple(each if isinstance(each, str) else register_pass(each) for each in given)
 
     def __post_init__(self) -> None:
@@ -81,6 +81,11 @@ class Tool(InstrumentationMode):
                 f"tool {self.name!r} has no layout, so nobody can read its buffers; add: "
                 "layout: ClassVar[RecordLayout] = RecordsLayout(), or MemoryLayout(), BytesLayout "
                 "or an object with read(buffer)"
+            )
+        if isinstance(self.layout, type):
+            layout = self.layout.__name__
+            raise UsageError(
+                f"tool {self.name!r}: layout {layout} is a class; give an object: {layout}()"
             )
         if not self.passes:
             raise UsageError(

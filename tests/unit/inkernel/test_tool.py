@@ -136,6 +136,8 @@ def test_a_tool_without_a_layout_is_refused() -> None:
     ("members", "problem"),
     [
         ({"passes": ()}, "has no passes, so it would record nothing"),
+        ({"passes": None}, "has no passes, so it would record nothing"),
+        ({"layout": RecordsLayout}, r"RecordsLayout is a class; give an object: RecordsLayout\(\)"),
         ({"on_buffer": Tool.on_buffer}, "has no on_buffer"),
     ],
 )
