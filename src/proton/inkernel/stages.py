@@ -106,14 +106,16 @@ class RecordingStages:
 
     def _without_specialized(self, text: str) -> str:
         text = run_passes(text, (DropSpecializedScopes(),))
-        self._say_lost(self._asked - record_names(text))
+        self._say_lost(self._asked - record_names(text), is_specialized=True)
         self._asked = record_names(text)
         return text
 
     def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
         """TTGIR; a kernel that Triton cannot compile with the user's records loses them here."""
         metadata[WARNINGS_KEY] = self._said
-        module = self._checked(module)  # again: a file of the user's may have replaced it
+        # a file of the user's may have replaced what was checked
+        self._say_lost(self._asked - record_names(str(module)), is_specialized=False)
+        module = self._checked(module)
         if not self._asked:
             return self._inner["ttgir"](module, metadata)
         text, context = str(module), module.context
@@ -152,7 +154,7 @@ class RecordingStages:
         """The TTGIR with what the mode records; None where that is nothing."""
         if self._asked and self._is_specialized():
             text = run_passes(text, (DropEmptiedScopes(),), path=self._name, is_nested=False)
-        self._say_lost(self._asked - record_names(text))
+        self._say_lost(self._asked - record_names(text), is_specialized=self._is_specialized())
         try:
             recorded = self._run_passes(text)
         except ScopeMismatch as error:
@@ -326,12 +328,20 @@ class RecordingStages:
         why = said[:_MOST_WORDS]
         self._warn(f"kernel {self._name!r} cannot be recorded as asked: {why}; {so}")
 
-    def _say_lost(self, names: frozenset[str]) -> None:
-        if names:
-            listed = ", ".join(map(repr, sorted(names)))
+    def _say_lost(self, names: frozenset[str], *, is_specialized: bool) -> None:
+        if not names:
+            return
+        listed = ", ".join(map(repr, sorted(names)))
+        if is_specialized:
             self._warn(
                 f"kernel {self._name!r}: Triton's automatic warp specialisation drops the regions "
                 f"{listed} of its source; mode 'ops' records what such loops do"
+            )
+        else:
+            self._warn(
+                f"kernel {self._name!r}: the regions {listed} of its source are gone: a file that "
+                "replaces its ttir or ttgir lacks them, or Triton took them out; lines "
+                "`proton.record` in the file are recorded"
             )
 
 

@@ -1,6 +1,7 @@
 """Lines `proton.record` in files of IR: rewritten before Triton's parser reads them."""
 
-from __future__ import annotations
+# Kernels are in Triton's language: Python's types do not apply to them.
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 import re
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 
 import pytest
 import triton
+import triton.language as tl
 
+import proton.language as pl
 from proton import _triton_compiler
 from proton.errors import InstrumentationError
 from proton.inkernel.compile import read_records
@@ -171,6 +174,30 @@ def test_a_record_in_a_file_keeps_its_place_in_modes_without_regions_of_the_sour
     (region,) = (each for each in records.record_map["regions"] if each["name"] == "by hand")
     assert region["file"] == str(path)
     assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+
+
+@triton.jit
+def scoped(x, BLOCK: tl.constexpr):
+    with pl.scope("mine"):
+        i = tl.arange(0, BLOCK)
+        tl.store(x + i, i)
+
+
+@pytest.mark.matrix
+@pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
+@pytest.mark.parametrize("level", ["ttir", "ttgir"])
+def test_regions_of_the_source_that_a_file_lacks_are_named(
+    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compile_it(target: str) -> Any:
+        return compiled(scoped, {"x": "*i32"}, {"BLOCK": 128}, target)
+
+    _override(level, "90", tmp_path, _with_lines, monkeypatch, compile_it)
+    with recording("default") as warnings:
+        kernel = compile_it("90")
+    assert _names(kernel) == {"by hand"}
+    (warning,) = warnings
+    assert "the regions 'mine' of its source are gone: a file that replaces its ttir" in warning
 
 
 @pytest.mark.matrix
