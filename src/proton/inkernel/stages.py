@@ -62,6 +62,7 @@ class RecordingStages:
         self._inner: dict[str, Stage] = {}
         self._name = "?"
         self._asked: frozenset[str] = frozenset()  # regions that the source names
+        self._ttir_text = ""  # as it was checked
         self._ttgir_text = ""  # before our passes, for a kernel that turns out plain
         self._context: Any = None
 
@@ -79,10 +80,12 @@ class RecordingStages:
     def _ttir(self, source: Any, metadata: dict[str, Any]) -> Any:
         """TTIR, with the user's records checked while their lines are as written."""
         metadata[WARNINGS_KEY] = self._said
-        return self._checked(self._inner["ttir"](source, metadata))
+        module = self._checked(self._inner["ttir"](source, metadata), is_file=False)
+        self._ttir_text = str(module)
+        return module
 
-    def _checked(self, module: Any) -> Any:
-        """TTIR with records that nest, and that this target's pipeliner takes."""
+    def _checked(self, module: Any, *, is_file: bool) -> Any:
+        """TTIR with records that nest; those of a file get the guards that others came with."""
         text = str(module)
         self._asked = frozenset()
         if not has_carriers(text):
@@ -94,7 +97,7 @@ class RecordingStages:
             self._give_up(error, "the regions of its source are left out")
             return _triton_compiler.parse_module(without_records(text), module.context)
         self._asked = record_names(text)
-        ready = with_guards(text) if needs_guard(self._given) else text
+        ready = with_guards(text) if is_file and needs_guard(self._given) else text
         if self._must_drop_specialized():
             ready = self._without_specialized(ready)
         return module if ready == text else _triton_compiler.parse_module(ready, module.context)
@@ -113,9 +116,10 @@ class RecordingStages:
     def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
         """TTGIR; a kernel that Triton cannot compile with the user's records loses them here."""
         metadata[WARNINGS_KEY] = self._said
-        # a file of the user's may have replaced what was checked
-        self._say_lost(self._asked - record_names(str(module)), is_specialized=False)
-        module = self._checked(module)
+        text = str(module)
+        if text != self._ttir_text:  # a file of the user's has replaced what was checked
+            self._say_lost(self._asked - record_names(text), is_specialized=False)
+            module = self._checked(module, is_file=True)
         if not self._asked:
             return self._inner["ttgir"](module, metadata)
         text, context = str(module), module.context
