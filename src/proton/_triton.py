@@ -197,7 +197,8 @@ def end_on_parse_error(text: str) -> None:
     """
     native = importlib.import_module("triton._C.libtriton")
     native.llvm.init_targets()
-    native.llvm.translate_to_asm(text, "nvptx64-nvidia-cuda", "sm_80", "", [], False, False)
+    switches = [False] * (3 if version_pair() >= (3, 8) else 2)
+    native.llvm.translate_to_asm(text, "nvptx64-nvidia-cuda", "sm_80", "", [], *switches)
 
 
 @cache
