@@ -57,6 +57,7 @@ class Recording:
         """
         self.id = session
         self.options = options
+        self.expected_format = self.check_format(output_format)
         self.start_time_ns = time.time_ns()
         self.backends: dict[str, Backend] = {}
         self._asked: dict[str, SessionOptions] = {}  # backend -> what it was started with
@@ -70,7 +71,6 @@ class Recording:
         self._activated_ns: int | None = None
         self.native = _native.Session(session, context=options.context, data=options.data)
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
-        self.expected_format = pick_format(options.flush_format or output_format, options.data)
         self.keeping = threading.RLock()  # around files and phases, which the keeper writes too
         self.safekeeping: Safekeeping = Safekeeping(self, interval_s=options.journal_interval_s)
         try:
@@ -284,7 +284,8 @@ class Recording:
         if self.options.flush_format not in (None, chosen):
             raise UsageError(
                 f"output format {output_format!r} is not {self.options.flush_format!r}, in which "
-                f"session {self.options.name!r} writes its parts; leave it out"
+                f"session {self.options.name!r} writes its parts; leave it out, or give it with "
+                f"the mode: periodic_flushing:format={output_format}"
             )
         return chosen
 

@@ -23,6 +23,10 @@ from proton._version import __version__
         ("-b nothing script.py", "unknown backend 'nothing'; choose one of"),
         ("-m nothing script.py", "unknown mode"),
         ("-d trace --output-format hatchet script.py", "cannot hold a trace session"),
+        (
+            "-d trace -m periodic_flushing --output-format perfetto script.py",
+            "leave it out, or give it with the mode: periodic_flushing:format=perfetto",
+        ),
         ("--output-format nothing script.py", "unknown output format 'nothing'; choose one of"),
         ("-n sub/ script.py", "is a folder"),
         ("report", "report needs a profile; as in: proton report run.hatchet"),
