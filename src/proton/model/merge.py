@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -23,16 +22,16 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
     """One profile of all `profiles`, in their order.
 
     Metrics are summed by path, properties and labels take the last value, details of kernels keep
-    the least and the largest time but no quantiles, losses and samples are summed,
-    warnings, devices and phases are listed once each. The header is the first one's, with the
-    last end time.
+    the least and the largest time but no quantiles, samples are summed. Losses and autotuning are
+    the session's, each time up to the writing of the phase: the most of them is all. Warnings,
+    devices and phases are listed once each. The header is the first one's, with the last end time.
     """
     first = profiles[0]
     kinds: dict[str, MetricKind] = {}
-    losses: Counter[str] = Counter()
+    losses: dict[str, int] = {}
     for profile in profiles:
         kinds.update(profile.metric_kinds)
-        losses.update(profile.losses)
+        losses.update({kind: max(n, losses.get(kind, 0)) for kind, n in profile.losses.items()})
     trees = [profile.tree for profile in profiles if profile.tree is not None]
     traces = [profile.trace for profile in profiles if profile.trace is not None]
     sampled = [profile.sampling for profile in profiles if profile.sampling is not None]
@@ -45,9 +44,9 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         devices=tuple(dict.fromkeys(d for profile in profiles for d in profile.devices)),
         header=replace(first.header, end_time_ns=max(ends, default=None)),
         metric_kinds=MappingProxyType(kinds),
-        losses=MappingProxyType(dict(losses)),
+        losses=MappingProxyType(losses),
         warnings=tuple(dict.fromkeys(text for profile in profiles for text in profile.warnings)),
-        autotune=tuple(record for profile in profiles for record in profile.autotune),
+        autotune=max((tuple(profile.autotune) for profile in profiles), key=len),
         phases=tuple(sorted({phase for profile in profiles for phase in profile.phases})),
         sampling=merge_sampling(sampled),
         in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),

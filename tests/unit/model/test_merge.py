@@ -82,22 +82,24 @@ def test_traces_without_a_base_time_stay_where_they_are() -> None:
     assert [span.start_ns for span in merge_traces([trace, trace]).spans] == [7.0, 7.0]
 
 
-def test_profiles_add_losses_and_list_everything_else_once() -> None:
+def test_phases_tell_the_losses_of_their_session_and_list_everything_else_once() -> None:
     device = Device("CUDA", "0", "90")
     first = Profile(
         "p0", tree(("a", 0, {"x": 1})), devices=(device,), losses={"late": 1},
         header=Header(session="train", start_time_ns=1, end_time_ns=2), warnings=("w",),
+        autotune=({"kernel": "k"},),
     )  # fmt: skip
     second = Profile(
         "p1", tree(("a", 0, {"x": 1})), devices=(device,), losses={"late": 2, "lost": 1},
         header=Header(end_time_ns=9), warnings=("w", "v"), phases=(1,),
-        metric_kinds={"x": MetricKind.EXCLUSIVE}, autotune=({"kernel": "k"},),
+        metric_kinds={"x": MetricKind.EXCLUSIVE}, autotune=({"kernel": "k"}, {"kernel": "l"}),
     )  # fmt: skip
     merged = merge_profiles([first, second], "p")
     assert merged == Profile(
-        "p", tree(("a", 0, {"x": 2})), devices=(device,), losses={"late": 3, "lost": 1},
+        "p", tree(("a", 0, {"x": 2})), devices=(device,), losses={"late": 2, "lost": 1},
         header=Header(session="train", start_time_ns=1, end_time_ns=9), warnings=("w", "v"),
-        phases=(0, 1), metric_kinds={"x": MetricKind.EXCLUSIVE}, autotune=({"kernel": "k"},),
+        phases=(0, 1), metric_kinds={"x": MetricKind.EXCLUSIVE},
+        autotune=({"kernel": "k"}, {"kernel": "l"}),
     )  # fmt: skip
 
 
