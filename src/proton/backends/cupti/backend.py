@@ -60,6 +60,7 @@ class CuptiBackend:
         self._refusals = 0  # of whole graphs, before the session
         self._samples = 0  # of the process, before the session
         self._unrecorded = 0  # launches without a record that the user was told of
+        self._is_stuck = False  # the last flush did not come back in time
 
     def start(self, sink: EventSink) -> None:
         """Report to `sink` from now on.
@@ -77,7 +78,8 @@ class CuptiBackend:
         if self._sink is None:
             return
         if self._timer is None:
-            if not _native.Cupti.flush(limit_s):
+            self._is_stuck = not _native.Cupti.flush(limit_s)
+            if self._is_stuck:
                 self._sink.count_loss("flush_timeout")
             told = _native.Cupti.take_problems()
             for problem in told:
@@ -147,7 +149,8 @@ class CuptiBackend:
             self._expect_samples(sink)
             if self._cubins is not None:
                 self._cubins.stop()
-            if threading.main_thread().is_alive():  # else the process ends: why disturb it
+            # Not when the process ends: why disturb it? Nor where CUPTI hangs: to go has no limit.
+            if threading.main_thread().is_alive() and not self._is_stuck:
                 _departure.ask()
 
     def _flush_timer(self, timer: EventTimer, limit_s: float) -> None:

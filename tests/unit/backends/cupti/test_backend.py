@@ -239,6 +239,19 @@ def test_a_flush_that_takes_too_long_says_what_it_waited_for(hub: Any, sink: Any
     assert sink.warnings == ["waited 30 s for device 0 to finish its work"]
 
 
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_cupti_that_hangs_is_not_asked_to_go_which_nothing_limits(
+    hub: Any, sink: Any, comes_back: bool
+) -> None:
+    hub.flushes_in_time = False
+    backend = started(sink)
+    backend.flush()
+    hub.flushes_in_time = comes_back
+    backend.flush()
+    backend.stop()
+    assert ("detach" in [name for name, _ in hub.calls]) is comes_back
+
+
 def test_launches_without_a_record_are_told_of_when_there_are_more(hub: Any, sink: Any) -> None:
     backend = started(sink)
     backend.flush()
