@@ -22,7 +22,7 @@ usage: proton recover FILE [-o OUTPUT] [--keep]
 Makes a profile of the journal that a killed process left. FILE is the journal (run.partial), the
 name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
 Parts that the process had written stand as they are; the open one is written beside them.
-  -o OUTPUT   write one profile, earlier parts included, to this file instead
+  -o OUTPUT   write one profile, all parts included, to this file instead
   --keep      leave the journal where it is
 
 examples:
@@ -108,7 +108,7 @@ def find_journals(name: str) -> list[str]:
     found = [f"{stem}.{SUFFIX}", *sorted(glob.glob(pattern))]
     journals = [path for path in found if read_facts(path) is not None]
     if not journals:
-        there = " (the file itself is whole: open it)" if os.path.exists(name) else ""
+        there = " (the file itself is there: open it)" if os.path.isfile(name) else ""
         raise FormatError(f"{name}: nothing to recover: there is no journal {stem}.{SUFFIX}{there}")
     return journals
 
@@ -140,7 +140,7 @@ def _recover(journal: str, request: Request) -> list[str]:
     with busy(f"reading {journal}"):
         profile = open_profile(journal)
     phase = facts.get("phase") or 0
-    parts = _parts_before(journal, facts)
+    phases = _phases(journal, profile)
     written = _written_by(journal, facts, profile)
     if written is not None and request.output is None:
         lines = [f"{journal}: {written} has all of it already"]
@@ -148,11 +148,12 @@ def _recover(journal: str, request: Request) -> list[str]:
         target = request.output or _target(journal, facts)
         if request.output is None and os.path.exists(target):
             raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
-        if request.output is not None and parts:
-            profile = join_phases({**parts, phase: profile}, profile.source)
+        if request.output is not None:
+            profile = join_phases(phases, profile.source)
         with busy(f"writing {target}"):
             write_profile(profile, target)
-        lines = [*profile.warnings, *_about_parts(parts), f"wrote {target}"]
+        others = [number for number in phases if number != phase or written is not None]
+        lines = [*profile.warnings, *_about_parts(others), f"wrote {target}"]
     if not (request.keeps or is_alive(facts)):
         lines += _clean(journal, facts)
     return lines
@@ -169,13 +170,13 @@ def _target(journal: str, facts: Mapping[str, Any]) -> str:
     return f"{stem}.part_{phase}.{suffix}" if phase else f"{stem}.{suffix}"
 
 
-def _parts_before(journal: str, facts: Mapping[str, Any]) -> dict[int, Profile]:
-    """The files of earlier phases that the same process wrote."""
+def _phases(journal: str, profile: Profile) -> dict[int, Profile]:
+    """What the same run left: the files of its phases, and its journal where that is ahead."""
     from proton.files.growing import read_phases
     from proton.files.parts import find_parts
 
     found = find_parts(Path(journal.removesuffix(f".{SUFFIX}")))
-    return read_phases(tuple(found.values()), facts)[0]
+    return read_phases(tuple(found.values()), Path(journal), profile)[0]
 
 
 def _read(path: Path) -> Profile | None:
@@ -188,24 +189,23 @@ def _read(path: Path) -> Profile | None:
         return None
 
 
-def _about_parts(parts: Mapping[int, Profile]) -> list[str]:
-    if not parts:
+def _about_parts(numbers: Sequence[int]) -> list[str]:
+    if not numbers:
         return []
-    first, last = min(parts), max(parts)
+    first, last = min(numbers), max(numbers)
     listed = str(first) if first == last else f"{first} to {last}"
-    return [f"earlier parts are whole: phase {listed}"]
+    return [f"parts that are whole: phase {listed}"]
 
 
 def _written_by(journal: str, facts: Mapping[str, Any], profile: Profile) -> str | None:
     """The file that the same process wrote after its journal: it was killed just then."""
+    from proton.files.growing import has_all
+
     stem = journal.removesuffix(f".{SUFFIX}")
     target = _target(journal, facts)
-    end_ns = profile.header.end_time_ns or 0
     for path in (target, f"{stem}.part_0{Path(target).suffix}"):
         other = _read(Path(path))
-        if other is None or other.header.pid != facts.get("pid") or other.phases != profile.phases:
-            continue
-        if (other.header.end_time_ns or 0) >= end_ns:
+        if other and other.phases == profile.phases and has_all(other, profile):
             return path
     return None
 

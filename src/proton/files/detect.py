@@ -13,7 +13,7 @@ from pathlib import Path
 
 from proton.errors import FormatError, StillGrowing
 from proton.files.journal_format import is_journal
-from proton.files.parts import find_parts, gap_warnings, is_part
+from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
 from proton.files.schema import SUFFIXES
 from proton.model.merge import merge_profiles
@@ -30,7 +30,7 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     The content says which format it is. A session that was written phase by phase
     (`run.part_0.hatchet`, ...) opens by any of its parts or by its name without `.part_N`, and is
     read as one profile: metrics summed by path, properties as last seen, parts that are missing
-    named in `warnings`. The suffix of a file may be left out.
+    or left over from another run named in `warnings`. The suffix of a file may be left out.
 
     Raises:
         FormatError: There is no such file, it cannot be read, or it is not a profile. One line
@@ -45,7 +45,7 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     asked = Path(source)
     parts = _parts(asked)
     if parts:
-        return _open_parts(parts, source)
+        return _open_parts(parts, asked, source)
     return open_file(with_suffix(asked), source)
 
 
@@ -61,7 +61,9 @@ def open_phases(path: str | os.PathLike[str]) -> list[Profile]:
     Raises:
         FormatError: As `open_profile`.
     """
-    return _each(_parts(Path(path)))
+    asked = Path(path)
+    parts = _parts(asked)
+    return list(_read_parts(parts, asked)[0].values()) if parts else []
 
 
 def with_suffix(path: Path) -> Path:
@@ -108,16 +110,21 @@ def _cut_short(text: str, age_s: float) -> FormatError:
     return FormatError(f"{text}; it was cut: copy or record it again")
 
 
-def _each(parts: dict[int, Path]) -> list[Profile]:
-    return [replace(open_file(part, os.fspath(part)), phases=(at,)) for at, part in parts.items()]
+def _read_parts(parts: dict[int, Path], asked: Path) -> tuple[dict[int, Profile], list[str]]:
+    """The phases of the run that `asked` names, and what is left out."""
+    phases = {
+        at: replace(open_file(part, os.fspath(part)), phases=(at,)) for at, part in parts.items()
+    }
+    return of_one_run(phases, part_name(asked)[1] if is_part(asked) else None)
 
 
-def _open_parts(parts: dict[int, Path], source: str) -> Profile:
-    profiles = _each(parts)
-    if len({profile.tree is None for profile in profiles}) > 1:
+def _open_parts(parts: dict[int, Path], asked: Path, source: str) -> Profile:
+    phases, left_out = _read_parts(parts, asked)
+    if len({profile.tree is None for profile in phases.values()}) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")
-    merged = merge_profiles(profiles, source)
-    return replace(merged, warnings=tuple(merged.warnings) + gap_warnings(parts.keys()))
+    merged = merge_profiles(list(phases.values()), source)
+    notes = [f"left out: {text}" for text in left_out]
+    return replace(merged, warnings=(*merged.warnings, *notes, *gap_warnings(phases.keys())))
 
 
 @contextmanager

@@ -15,9 +15,17 @@ from typing import Any
 from proton.errors import FormatError
 from proton.files.detect import open_file, with_suffix
 from proton.files.export import export_of_path
+from proton.files.journal import describe
 from proton.files.journal_format import SUFFIX as JOURNAL_SUFFIX
 from proton.files.journal_format import is_alive, read_facts
-from proton.files.parts import find_parts, gap_warnings, is_part, part_name
+from proton.files.parts import (
+    find_parts,
+    gap_warnings,
+    is_part,
+    is_same_run,
+    of_one_run,
+    part_name,
+)
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
@@ -140,13 +148,14 @@ def open_growing(recording: Recording, source: str | None = None) -> Profile:
     if recording.whole is not None:
         return open_file(recording.whole, source or os.fspath(recording.whole))
     journal = recording.journal
-    facts = {} if journal is None else read_facts(journal) or {}
-    phases, failures = read_phases(recording.parts, facts)
+    open_phase, failures = None, []
     if journal is not None:
         try:
-            phases[facts.get("phase") or 0] = open_file(journal, os.fspath(journal))
+            open_phase = open_file(journal, os.fspath(journal))
         except FormatError as error:
             failures.append(str(error))
+    phases, unread = read_phases(recording.parts, journal, open_phase)
+    failures += unread
     if not phases:
         raise FormatError(failures[0] if failures else f"{recording.name}: no such file")
     if len({profile.tree is None for profile in phases.values()}) > 1:
@@ -156,26 +165,51 @@ def open_growing(recording: Recording, source: str | None = None) -> Profile:
 
 
 def read_phases(
-    parts: tuple[Path, ...], facts: Mapping[str, Any]
+    parts: tuple[Path, ...], journal: Path | None, open_phase: Profile | None
 ) -> tuple[dict[int, Profile], list[str]]:
-    """The phases of a session by number, and what cannot be read.
+    """The phases of a session by number, and what is left out.
 
-    Where the `facts` of a journal are known, only what the same process wrote before it counts.
+    `open_phase` is what the journal holds. The files may be ahead of it: that phase may have been
+    written since it was saved, and later ones too. Files of other runs do not count.
     """
     phases: dict[int, Profile] = {}
     failures: list[str] = []
     for path in parts:
-        number = _phase(path)
-        if facts and number >= (facts.get("phase") or 0):
-            continue
         try:
             profile = open_file(path, os.fspath(path))
         except FormatError as error:
             failures.append(str(error))
-            continue
-        if not facts or profile.header.pid == facts.get("pid"):
-            phases[number] = replace(profile, phases=(number,))
-    return phases, failures
+        else:
+            phases[_phase(path)] = replace(profile, phases=(_phase(path),))
+    if journal is not None and open_phase is not None:
+        return _with_open_phase(phases, open_phase, read_facts(journal) or {}), failures
+    if not phases:
+        return {}, failures
+    kept, others = of_one_run(phases)
+    return kept, failures + others
+
+
+def _with_open_phase(
+    phases: Mapping[int, Profile], open_phase: Profile, facts: Mapping[str, Any]
+) -> dict[int, Profile]:
+    """Those of the same run and what the journal adds; the last says up to when all is known."""
+    found = {number: each for number, each in phases.items() if is_same_run(each, open_phase)}
+    number = facts.get("phase") or 0
+    about = describe(facts, open_phase.header.end_time_ns)
+    if number not in found or not has_all(found[number], open_phase):
+        others = tuple(text for text in open_phase.warnings if text != about)
+        found[number] = replace(open_phase, warnings=others)
+    end_ns = max(each.header.end_time_ns or 0 for each in found.values())
+    last = found[max(found)]
+    text = describe(facts, end_ns or None)
+    found[max(found)] = replace(last, warnings=(*last.warnings, text))
+    return found
+
+
+def has_all(part: Profile, open_phase: Profile) -> bool:
+    """Whether the file of a phase was written after its journal, by the same run."""
+    end_ns, saved_ns = part.header.end_time_ns or 0, open_phase.header.end_time_ns or 0
+    return is_same_run(part, open_phase) and end_ns >= saved_ns
 
 
 def join_phases(phases: Mapping[int, Profile], source: str) -> Profile:

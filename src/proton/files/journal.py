@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from proton.errors import FormatError
 from proton.files.journal_format import JournalContent, is_alive, unpack
@@ -34,7 +35,7 @@ def read_journal(data: bytes, source: str, read: ReadProfile) -> Profile:
             trace=join_traces([part.trace for part in parts if part.trace is not None]),
             metric_kinds={name: kind for part in parts for name, kind in part.metric_kinds.items()},
         )
-    texts = [_about(content, profile)]
+    texts = [describe(content.facts, profile.header.end_time_ns)]
     if content.lost_bytes:
         texts.append(
             f"the journal is damaged after {len(data) - content.lost_bytes} bytes: the last "
@@ -52,10 +53,11 @@ def _why_nothing(content: JournalContent, size: int) -> str:
     return f"process {pid} had not recorded anything yet"
 
 
-def _about(content: JournalContent, profile: Profile) -> str:
-    until = time_text(profile.header.end_time_ns)
-    pid = content.facts.get("pid")
-    if is_alive(content.facts):
+def describe(facts: Mapping[str, Any], end_time_ns: int | None) -> str:
+    """What to say of a recording that is known up to a point in time, by its journal's facts."""
+    until = time_text(end_time_ns)
+    pid = facts.get("pid")
+    if is_alive(facts):
         return f"a profile in the making: process {pid} is still running; data up to {until}"
     return f"recovered: process {pid} was killed; data up to {until}"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 
 from proton.files.schema import FORMAT_OF_SUFFIX, SUFFIXES
+from proton.model.profile import Profile
 
 _PART = re.compile(
     r"(?P<stem>.+)\.part_(?P<phase>\d{1,18})(?P<suffix>\.[^.]+)?", re.DOTALL
@@ -64,6 +65,29 @@ def _rank(suffix: str) -> int:
     known = list(SUFFIXES.values())
     name = suffix.removeprefix(".")
     return known.index(name) if name in known else len(known)
+
+
+def is_same_run(one: Profile, other: Profile) -> bool:
+    """Whether one session wrote both. Foreign files do not tell, and count as one run."""
+    a, b = one.header, other.header
+    return (a.host, a.pid, a.start_time_ns) == (b.host, b.pid, b.start_time_ns)
+
+
+def of_one_run(
+    phases: Mapping[int, Profile], asked: int | None = None
+) -> tuple[dict[int, Profile], list[str]]:
+    """The phases of one run, that of phase `asked` or else the newest; what is left out, and why.
+
+    A run with fewer phases than the one before it leaves the last files of that one in place.
+    """
+    newest = max(phases.values(), key=lambda each: each.header.start_time_ns or 0)
+    wanted = newest if asked is None else phases.get(asked, newest)
+    kept = {phase: each for phase, each in phases.items() if is_same_run(each, wanted)}
+    others = [each.source for phase, each in phases.items() if phase not in kept]
+    if not others:
+        return kept, []
+    listed = ", ".join(others[:4]) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+    return kept, [f"{listed}: of another run; name a part of it to see that run"]
 
 
 def gap_warnings(phases: Collection[int]) -> tuple[str, ...]:

@@ -110,6 +110,27 @@ def test_one_file_can_be_made_of_the_whole_set(make_session: MakeSession) -> Non
     )
 
 
+def test_parts_that_were_written_after_the_journal_are_in_the_one_file(
+    make_session: MakeSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = make_session()
+    for _ in range(5):
+        launch(session, "k")
+    later = 2 * 10**18
+    for phase in range(4):
+        content = session.serialize("hatchet", 0, header(phase, end_time_ns=later))
+        Path(f"run.part_{phase}.hatchet").write_bytes(content)
+    leave_journal(make_session, phase=2)  # with 3 of the 5 launches
+    run(["run", "-o", "whole.hatchet"])
+    assert kernel_count("whole.hatchet") == 20
+    assert capsys.readouterr().err.splitlines() == [
+        f"proton: recovered: process {DEAD} was killed; data up to 2033-05-18 03:33:20.000 UTC",
+        "proton: parts that are whole: phase 0 to 3",
+        "proton: wrote whole.hatchet",
+        "proton: removed run.partial",
+    ]
+
+
 def test_a_process_killed_after_writing_needs_no_recovery(
     make_session: MakeSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -170,7 +191,7 @@ def test_without_a_journal_it_says_what_there_is() -> None:
     with pytest.raises(FormatError, match=r"^run: nothing to recover: there is no journal"):
         run(["run"])
     Path("run.hatchet").write_bytes(b"[]")
-    with pytest.raises(FormatError, match="the file itself is whole: open it"):
+    with pytest.raises(FormatError, match="the file itself is there: open it"):
         run(["run.hatchet"])
     Path("other.partial").write_bytes(b"somebody's download")
     with pytest.raises(FormatError, match=r"^other\.partial: not a journal of proton"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +18,16 @@ from proton.model.profile import Header
 from tests.support.profiles import profile_of
 
 
-def write(path: str, time_ns: int = 5, pid: int = 1) -> None:
+def write(path: str, time_ns: int = 5, pid: int = 1, **times: Any) -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": time_ns})])
-    write_profile(replace(profile, header=Header(pid=pid, proton_version="0.1.0")), path)
+    write_profile(replace(profile, header=Header(pid=pid, proton_version="0.1.0", **times)), path)
 
 
-def write_journal(path: str, phase: int, time_ns: int, *, is_alive: bool = True) -> None:
+def write_journal(
+    path: str, phase: int, time_ns: int, *, is_alive: bool = True, **times: Any
+) -> None:
     """A journal of this process, or of one that is no more."""
-    write("chunk.hatchet_msgpack", time_ns, os.getpid())
+    write("chunk.hatchet_msgpack", time_ns, os.getpid(), **times)
     facts = {**facts_of_process(), "phase": phase, "data": "tree"}
     if not is_alive:
         facts["process_start"] = 1
@@ -100,6 +104,25 @@ def test_phases_of_an_earlier_run_do_not_count() -> None:
     assert "1 of 3 parts are missing: phase 1" in open_growing(find_recording("run")).warnings
 
 
+def test_phases_that_were_written_after_the_journal_count() -> None:
+    for phase, time_ns in enumerate((10, 20, 40)):
+        write(f"run.part_{phase}.hatchet", time_ns, os.getpid(), end_time_ns=9)
+    write_journal("run.partial", 1, 15, end_time_ns=5)
+    assert time_of("run") == 70
+    [text] = open_growing(find_recording("run")).warnings
+    assert text.endswith("data up to 1970-01-01 00:00:00.000 UTC")
+    write_journal("run.partial", 1, 25, end_time_ns=11)
+    assert time_of("run") == 75
+
+
+def test_without_a_journal_the_newest_run_counts() -> None:
+    for phase, started in enumerate((2, 2, 1)):
+        write(f"run.part_{phase}.hatchet", 10, start_time_ns=started)
+    assert time_of("run") == 20
+    [text] = open_growing(find_recording("run")).warnings
+    assert text.startswith("left out: run.part_2.hatchet: of another run")
+
+
 def test_a_whole_file_comes_before_a_journal_and_old_parts() -> None:
     write("run.part_0.hatchet", 10)
     write_journal("run.partial", 1, 100, is_alive=False)
@@ -144,7 +167,8 @@ def test_what_is_no_profile_says_nothing_of_growing() -> None:
 
 
 def test_a_tree_and_a_trace_are_not_one_session() -> None:
-    write("run.part_0.hatchet")
+    root = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": []}
+    Path("run.part_0.hatchet").write_text(json.dumps([root, {}]))
     Path("run.part_1.hatchet").write_text('{"traceEvents":[]}')
     with pytest.raises(FormatError, match="some of its parts are trees and some are traces"):
         time_of("run")
