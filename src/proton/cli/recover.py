@@ -108,9 +108,17 @@ def find_journals(name: str) -> list[str]:
     found = [f"{stem}.{SUFFIX}", *sorted(glob.glob(pattern))]
     journals = [path for path in found if read_facts(path) is not None]
     if not journals:
-        there = " (the file itself is there: open it)" if os.path.isfile(name) else ""
+        there = _what_is_there(name)
         raise FormatError(f"{name}: nothing to recover: there is no journal {stem}.{SUFFIX}{there}")
     return journals
+
+
+def _what_is_there(name: str) -> str:
+    from proton.files.parts import find_parts
+
+    if parts := find_parts(Path(name)):
+        return f" (parts are there: open {parts[min(parts)]}, which shows all of them)"
+    return " (the file itself is there: open it)" if os.path.isfile(name) else ""
 
 
 def _stem_of(name: str) -> str:

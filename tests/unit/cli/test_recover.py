@@ -193,6 +193,9 @@ def test_without_a_journal_it_says_what_there_is() -> None:
     Path("run.hatchet").write_bytes(b"[]")
     with pytest.raises(FormatError, match="the file itself is there: open it"):
         run(["run.hatchet"])
+    Path("run.part_0.hatchet").write_bytes(b"[]")
+    with pytest.raises(FormatError, match=r"parts are there: open run\.part_0\.hatchet, which"):
+        run(["run"])
     Path("other.partial").write_bytes(b"somebody's download")
     with pytest.raises(FormatError, match=r"^other\.partial: not a journal of proton"):
         run(["other.partial"])
