@@ -111,8 +111,9 @@ def test_periodic_flushing_writes_each_phase_once_its_records_have_come(
     parts = [tmp_cwd / f"run.part_{phase}.hatchet_msgpack" for phase in range(5)]
     wait_for(lambda: all(part.exists() for part in parts), "the files of five phases")
     wait_for(lambda: recording.left_phases() == [], "the phases to be dropped")
-    counts = [count_in(msgpack.loads(part.read_bytes(), strict_map_key=False)) for part in parts]
-    assert counts == [50, 51, 52, 53, 54]
+    written = [msgpack.loads(part.read_bytes(), strict_map_key=False) for part in parts]
+    assert [count_in(each) for each in written] == [50, 51, 52, 53, 54]
+    assert [devices["CUDA"]["0"]["name"] for _, devices in written] == ["Fake GPU"] * 5
     inodes = [part.stat().st_ino for part in parts]
     fake_driver.launch("last")
     proton.finalize(session)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from proton.model.detail import KernelDetail, merge_details
+from proton.model.device import Device
 from proton.model.frame import Frame
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
@@ -41,7 +42,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         source=source,
         tree=merge_trees(trees, kinds) if trees else None,
         trace=merge_traces(traces) if traces else None,
-        devices=tuple(dict.fromkeys(d for profile in profiles for d in profile.devices)),
+        devices=_merge_devices(profiles),
         header=replace(first.header, end_time_ns=max(ends, default=None)),
         metric_kinds=MappingProxyType(kinds),
         losses=MappingProxyType(losses),
@@ -51,6 +52,17 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         sampling=merge_sampling(sampled),
         in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),
     )
+
+
+def _merge_devices(profiles: Sequence[Profile]) -> tuple[Device, ...]:
+    """Each device once, as last described; how far its clock was off is found anew each time."""
+    known: dict[tuple[str, str], Device] = {}
+    for device in (device for profile in profiles for device in profile.devices):
+        key = device.device_type, device.device_id
+        both = (known.get(key, device).clock_residual_ns, device.clock_residual_ns)
+        most = max((residual for residual in both if residual is not None), default=None)
+        known[key] = replace(device, clock_residual_ns=most)
+    return tuple(known.values())
 
 
 def merge_trees(trees: Sequence[Tree], kinds: Mapping[str, MetricKind] = NO_KINDS) -> Tree:

@@ -103,6 +103,13 @@ def test_phases_tell_the_losses_of_their_session_and_list_everything_else_once()
     )  # fmt: skip
 
 
+def test_a_device_whose_clock_was_off_by_more_later_is_one_device() -> None:
+    given = [Device("CUDA", "0", "90", clock_residual_ns=ns) for ns in (None, 7, 5)]
+    other = Device("CUDA", "1", "90")
+    phases = [Profile("p", tree(), devices=(device, other)) for device in given]
+    assert merge_profiles(phases, "p").devices == (given[1], other)
+
+
 def test_details_of_one_kernel_in_two_trees_are_one() -> None:
     frames = [ROOT_FRAME, Frame("k", FrameKind.KERNEL)]
     first = Tree(frames, [-1, 0], [{}, {"x": 1}], {1: KernelDetail(3, 9, 5, 9)})

@@ -89,7 +89,7 @@ class CuptiBackend:
         for timer in (self._former, self._timer):  # the hub has waited for the former one's work
             if timer is not None:
                 self._flush_timer(timer, limit_s)
-        self._describe_devices()
+        self._describe_devices(self._sink)
         if self._timer is None and (
             self._mode.graphs == "graph"
             and _native.Cupti.stats()["graph_refusals"] > self._refusals
@@ -107,8 +107,7 @@ class CuptiBackend:
         if sink is not None and self._timer is None:
             _native.Cupti.flush(SOON_LIMIT_S, synchronize=False)
             self._find_code(sink)
-            if sink.event_count:
-                self._list_devices(sink)  # takes milliseconds: not at the end
+            self._describe_devices(sink)  # a phase may be written by this, and the process killed
 
     def resume(self) -> None:
         """Take CUPTI where another tool held it before the pause, and does no more."""
@@ -267,15 +266,15 @@ class CuptiBackend:
             "(proton.deactivate, proton.activate)",
         )
 
-    def _describe_devices(self) -> None:
-        if self._sink.event_count == 0:
+    def _describe_devices(self, sink: Any) -> None:
+        if sink.event_count == 0:
             return  # looking at devices would initialise the driver
         clock: dict[str, int] = {}
         if self._timer is None:
             clock["clock_residual_ns"] = _native.Cupti.stats()["clock_residual_ns"]
-        self._list_devices(self._sink)
+        self._list_devices(sink)
         for index, attributes in enumerate(self._devices):
-            self._sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
+            sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
 
     def _list_devices(self, sink: Any) -> None:
         """Once they are known, they stay; a driver that has lost them costs no profile."""
