@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,23 @@ def test_the_first_screen_says_how_long_where_and_how_good(open_report: Open) ->
     assert opened.words(".where .label") == ["forward", "optimizer"]
     assert opened.words("table.kernels tbody td.name")[0] == "matmul_1024x3072x768"
     assert opened.texts("header .problem") == ["✗ 3 lost"]
+
+
+def test_python_frames_are_named_without_their_folders(tmp_path: Path, open_report: Open) -> None:
+    def node(name: str, *children: object) -> dict[str, object]:
+        time = {} if children else {"time (ns)": 5, "count": 1, "device_id": "0"}
+        return {"frame": {"name": name, "type": "function"}, "metrics": time, "children": children}
+
+    folder = "/home/somebody/projects/models/.venv/lib/python3.12/site-packages/trainer"
+    frames = [node(f"{folder}/loop.py:{line}@main", node("k")) for line in (7, 9)]
+    path = tmp_path / "python.hatchet"
+    path.write_text(json.dumps([node("ROOT", *frames), {}]))
+    opened = open_report(path)
+    assert opened.words(".where .label") == ["main  loop.py:7", "main  loop.py:9"]
+    opened.page.goto(opened.page.url + "#view=flame&sel=node:2")
+    opened.page.wait_for_selector(".details .path")
+    assert opened.texts(".details .path button") == ["main loop.py:7"]
+    assert opened.page.get_attribute(".details .path button", "title") == f"{folder}/loop.py:7@main"
 
 
 def test_a_selection_is_shown_on_the_right_and_told_in_the_address(open_report: Open) -> None:

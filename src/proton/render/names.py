@@ -82,6 +82,21 @@ def cut_middle(text: str, room: int) -> str:
     return _take(text, head) + ELLIPSIS + _take(text[::-1], tail)[::-1]
 
 
+def cut_name(text: str, room: int) -> str:
+    """The name of a frame in at most `room` columns.
+
+    A Python frame gives up the folders in front of its file, which equal those of its neighbours;
+    any other name, and what is still too long, is cut in the middle.
+    """
+    if cell_width(text) <= room or (match := _PYTHON_FRAME.fullmatch(text)) is None:
+        return cut_middle(text, room)
+    end = match.end("file")
+    for at in range(1, end):
+        if text[at] == "/" and cell_width(text[at:]) < room:
+            return ELLIPSIS + text[at:]
+    return cut_middle(text[text.rfind("/", 0, end) + 1 :], room)
+
+
 def pad(text: str, room: int) -> str:
     """`text` with blanks behind it up to `room` columns."""
     return text + " " * (room - cell_width(text))

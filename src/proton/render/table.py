@@ -13,7 +13,7 @@ from proton.model.kinds import kind_of
 from proton.model.profile import Profile
 from proton.model.tree import Tree
 from proton.render.head import head_lines
-from proton.render.names import cut_middle, printable
+from proton.render.names import cut_middle, cut_name, printable
 from proton.render.style import BOLD, DIM, Style
 from proton.render.terminal import aligned_cells
 from proton.render.units import MISSING, format_count, format_number, readable_time_unit
@@ -45,7 +45,7 @@ def sorted_lines(
         text = name(tree.frames[row].name)
         if marks is not None and marks[row]:
             text = f"{text} {marks[row]}"
-        line = cell + (text if room is None else cut_middle(text, room))
+        line = cell + (text if room is None else cut_name(text, room))
         lines.append(style.paint(line, looks[row]) if looks is not None else line)
     return lines
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from proton.analysis.derive import Column
 from proton.analysis.select import Mask
 from proton.model.tree import Tree
-from proton.render.names import cut_middle, printable
+from proton.render.names import cut_name, printable
 from proton.render.style import BOLD, DIM, RESET, Glyphs, Style
 from proton.render.units import Notation, format_column
 
@@ -167,14 +167,14 @@ def _names(
 def _cut(
     names: Sequence[str], leads: Sequence[str], cells: Sequence[str] | None, room: int
 ) -> list[str]:
-    """Names cut in the middle to what the rest of their line leaves."""
+    """Names cut to what the rest of their line leaves."""
     taken = [len(lead) for lead in leads]
     if cells is not None:
         taken = [used + len(cell) + 1 for used, cell in zip(taken, cells, strict=True)]
     return [
         text
         if text.isascii() and used + len(text) <= room
-        else cut_middle(text, max(room - used, _LEAST_NAME_ROOM))
+        else cut_name(text, max(room - used, _LEAST_NAME_ROOM))
         for text, used in zip(names, taken, strict=True)
     ]
 

@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.names import cell_width, cut_middle, display_name, name_formatter, printable
+from proton.render.names import (
+    cell_width,
+    cut_middle,
+    cut_name,
+    display_name,
+    name_formatter,
+    printable,
+)
 
 FRAME = "/home/me/project/model.py:42@forward"
 
@@ -75,6 +82,31 @@ def test_full_cpp_names_keep_their_parameters() -> None:
 def test_a_long_name_is_cut_in_the_middle(text: str, room: int, cut: str) -> None:
     assert cut_middle(text, room) == cut
     assert cell_width(cut) <= room
+
+
+@pytest.mark.parametrize(
+    ("room", "cut"),
+    [
+        (36, FRAME),
+        (35, "…/me/project/model.py:42@forward"),
+        (30, "…/project/model.py:42@forward"),
+        (21, "…/model.py:42@forward"),
+        (20, "model.py:42@forward"),
+        (17, "model.py…@forward"),
+    ],
+)
+def test_a_long_python_frame_loses_its_folders_first(room: int, cut: str) -> None:
+    assert cut_name(FRAME, room) == cut
+    assert cell_width(cut) <= room
+
+
+def test_folders_of_wide_characters_are_measured_in_columns() -> None:
+    assert cut_name("/日本/日本.py:1@f", 12) == "日本.py:1@f"
+    assert cut_name("/日本/日本.py:1@f", 13) == "…/日本.py:1@f"
+
+
+def test_names_that_are_no_python_frames_are_cut_in_the_middle() -> None:
+    assert cut_name("abcdefghij", 7) == "abc…hij"
 
 
 def test_wide_characters_take_two_columns_and_marks_none() -> None:

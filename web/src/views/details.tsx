@@ -7,7 +7,7 @@ import { kernelsOf } from "../parts/kernels"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
 import type { Quantity } from "../units"
 import { amount, count, metricQuantity, percent, plainName, text, time } from "../units"
-import { Estimate, Fact, STALLED, Words, isOfSamples, pathText } from "./facts"
+import { Estimate, Fact, STALLED, Words, isOfSamples, pathText, shortName } from "./facts"
 import { Num } from "./number"
 import { VIEWS } from "./registry"
 
@@ -78,8 +78,8 @@ function Path({ of, rows }: { of: Profile; rows: readonly number[] }): VNode | n
         <Fragment key={above}>
           {isCut && at === PATH_HEAD ? <span> › … {text(count(rows.length - shown.length))} more …</span> : null}
           {at > 0 ? " › " : ""}
-          <button class="link" onClick={() => selectRow(above)}>
-            {cutMiddle(of.name(above), 48)}
+          <button class="link" onClick={() => selectRow(above)} title={cutMiddle(of.name(above), 4000)}>
+            {cutMiddle(shortName(of, above), 48)}
           </button>
         </Fragment>
       ))}

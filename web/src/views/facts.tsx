@@ -1,5 +1,6 @@
 /** Pieces that describe one thing: a name with its number or words, marks of estimates, paths. */
 import type { ComponentChildren, VNode } from "preact"
+import { frameName } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
 import type { Quantile } from "../parts/kernels"
@@ -7,9 +8,17 @@ import type { Quantity } from "../units"
 import { percent, text, time } from "../units"
 import { Num } from "./number"
 
+const SHORT = 200
+
+/** A context where room is short: of a frame the function, its file and line without the folders. */
+export function shortName(of: Profile, row: number): string {
+  const kind = of.kind(row)
+  return kind === "p" || kind === "l" ? frameName(of.name(row)) : of.name(row)
+}
+
 /** The path above a row as one text. */
 export function pathText(of: Profile, row: number, room: number): string {
-  const names = of.path(row).slice(0, -1).map((each) => of.name(each))
+  const names = of.path(row).slice(0, -1).map((each) => (room < SHORT ? shortName(of, each) : of.name(each)))
   return cutMiddle(names.join(" › ") || "at the top", room)
 }
 

@@ -8,10 +8,11 @@ import { scrollTo } from "../layout/rows"
 import { cutMiddle } from "../names"
 import { isDark, matches, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../state"
 import { percent, plainName, text } from "../units"
+import { shortName } from "./facts"
 import "./flame.css"
 import { FlameCard } from "./flame_card"
 import { type Flames, flames, focus, isHit, state, zoomBack, zoomTo, zoomed, zoomedRange } from "./flame_state"
-import { FlameTools, shortName, turn } from "./flame_tools"
+import { FlameTools, turn } from "./flame_tools"
 import type { View } from "./view"
 
 const LEAST = 1.5 // pixels

@@ -2,12 +2,12 @@
 import type { VNode } from "preact"
 import { type Hue, hueOfKind, strongOf } from "../draw/colors"
 import type { KindLetter } from "../format"
-import { frameName } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import { isDark, metric } from "../state"
 import { metricQuantity, percent, text } from "../units"
 import { Choice } from "./choice"
+import { shortName } from "./facts"
 import { type Flames, change, focus, matched, state, zoomTo, zoomed, zoomedRange } from "./flame_state"
 
 export function FlameTools({ of }: { of: Flames }): VNode {
@@ -107,10 +107,4 @@ function Trail({ of }: { of: Flames }): VNode | null {
 export function turn(isCallers: boolean): void {
   focus.value = null
   change({ isCallers, row: 0, depth: 0, range: null })
-}
-
-/** A context as its box says it. */
-export function shortName(of: Profile, row: number): string {
-  const kind = of.kind(row)
-  return kind === "p" || kind === "l" ? frameName(of.name(row)) : of.name(row)
 }

@@ -5,7 +5,7 @@ import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import { isDark, metric, selectRow, selectedRow } from "../state"
 import { count, metricQuantity, percent, plainName, text } from "../units"
-import { Name } from "./facts"
+import { Name, shortName } from "./facts"
 import { Num } from "./number"
 
 const MOST_BARS = 8
@@ -49,7 +49,7 @@ function Split({ of, name }: { of: Profile; name: string }): VNode | null {
 }
 
 function pathOf(of: Profile, row: number): string {
-  return of.path(row).slice(-4).map((each) => of.name(each)).join(" › ")
+  return of.path(row).slice(-4).map((each) => shortName(of, each)).join(" › ")
 }
 
 interface BarProps {
@@ -60,7 +60,7 @@ interface BarProps {
   label?: string
 }
 
-function Bar({ of, row, length, share, label = of.name(row) }: BarProps): VNode {
+function Bar({ of, row, length, share, label = shortName(of, row) }: BarProps): VNode {
   const color = strongOf(hueOfKind(of.kind(row)), isDark.value)
   return (
     <button class="bar" aria-pressed={selectedRow.value === row} onClick={() => selectRow(row)} title={cutMiddle(of.whole(of.rawName(row)), 4000)}>
