@@ -100,6 +100,22 @@ def test_ranks_stand_by_number_or_the_slowest_first(merged: Path, open_report: O
     assert "rank 7 on node-0" in opened.page.inner_text(".hover")
 
 
+def test_ranks_without_kernels_show_their_scopes(tmp_path: Path, open_report: Open) -> None:
+    files = []
+    for rank in range(3):
+        own = {"cpu_time (ns)": 1_000_000 * (rank + 1)}
+        scope = {"frame": {"name": "load", "type": "function"}, "metrics": own, "children": []}
+        root = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": [scope]}
+        files.append(tmp_path / f"rank{rank}.hatchet")
+        files[-1].write_text(json.dumps([root, {}]))
+    out = tmp_path / "merged.hatchet"
+    assert main(["merge", *map(str, files), "-o", str(out)]) == 0
+    opened = open_report(out, hash=HASH)
+    assert [row[0] for row in table(opened)] == ["load"]
+    opened.page.click("th:has-text('median')")
+    assert [row[0] for row in table(opened)] == ["load"]
+
+
 def test_the_search_filters_the_table(merged: Path, open_report: Open) -> None:
     opened = open_report(merged, hash=f"{HASH}&search=adam")
     assert [row[0] for row in table(opened)] == ["adamw"]

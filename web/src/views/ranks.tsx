@@ -55,7 +55,9 @@ function Ranks(): VNode | null {
   const shown = profile.value
   const part = shown === null ? null : ranksOf(shown)
   if (shown === null || part === null) return null
+  const hasKernels = part.titles.length > 0
   const look = readLook(zoom.value[ID] ?? "")
+  if (!hasKernels) look.of = "contexts"
   return (
     <div class="ranks-view">
       <div class="toolbar">
@@ -73,7 +75,7 @@ function Ranks(): VNode | null {
         <Choice
           label="what the table lists"
           options={[
-            { id: "kernels", title: "Kernels", hint: "over all their contexts" },
+            ...(hasKernels ? [{ id: "kernels", title: "Kernels", hint: "over all their contexts" }] : []),
             { id: "contexts", title: "Scopes and contexts", hint: "each with all that is below it" },
           ]}
           value={look.of}

@@ -17,6 +17,7 @@ from proton.analysis.roofline import (
 from proton.analysis.totals import whole_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
+from proton.model.in_kernel import UNREAD_REPLAYS
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile
@@ -39,7 +40,6 @@ def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
     names = raw_metrics(tree)
     wholes = {name: whole_of(tree, name) for name in _SUMMED if name in names}
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if wholes.get(name)), None)
-    lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
     return {
         "device": device_names(profile),
         "devices": [_device(device) for device in profile.devices],
@@ -51,11 +51,21 @@ def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
         "contexts": len(tree),
         "phases": len(profile.phases),
         "ranks": len(profile.ranks),
-        "lost": lost,
+        "lost": _lost(profile),
         "says_losses": bool(profile.header.proton_version),
         "metric_kinds": {name: kind_of(profile, name).value for name in names},
         **_rates(profile, tree, wholes),
     }
+
+
+def _lost(profile: Profile) -> dict[str, int]:
+    """Events that were lost, and records of kernels: with either, not everything is there."""
+    lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
+    for kernel in profile.in_kernel:
+        for kind, count in kernel.lost().items():
+            if kind != UNREAD_REPLAYS and kind not in profile.losses:
+                lost[f"in-kernel {kind}"] = lost.get(f"in-kernel {kind}", 0) + count
+    return lost
 
 
 def _rates(profile: Profile, tree: Tree, wholes: Wholes) -> dict[str, float | str | None]:

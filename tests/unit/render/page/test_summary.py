@@ -12,6 +12,7 @@ from proton.render.digest import digest_of
 from proton.render.page.pack import Columns
 from proton.render.page.summary import summary_part
 from proton.render.view import prepare
+from tests.support.in_kernel import KERNEL
 from tests.support.profiles import Row, profile_of
 
 DATA = Path(__file__).parents[3] / "data"
@@ -46,6 +47,13 @@ def test_only_what_was_lost_is_listed() -> None:
     assert part["lost"] == {"dropped": 2}
     assert part["time_metric"] == "cpu_time (ns)"
     assert part["metric_kinds"] == {"cpu_time (ns)": "exclusive"}
+
+
+def test_records_that_kernels_lost_are_listed_too() -> None:
+    lossy = replace(KERNEL, losses={"overflowed_records": 3, "unread_replays": 9})
+    rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 5})]
+    profile = replace(profile_of(rows), in_kernel=(lossy, lossy))
+    assert summary_part(profile, Columns())["lost"] == {"in-kernel overflowed_records": 6}
 
 
 def test_it_is_said_for_how_much_of_the_time_the_work_is_known() -> None:
