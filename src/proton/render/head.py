@@ -8,8 +8,8 @@ from proton.analysis.totals import whole_of
 from proton.model.device import Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile
-from proton.render.in_kernel import in_kernel_lines
-from proton.render.names import cut_middle, printable
+from proton.render.in_kernel import in_kernel_lines, wrapped_remark
+from proton.render.names import printable
 from proton.render.ranks import rank_lines
 from proton.render.sampling import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.style import BOLD, RED, Style
@@ -90,6 +90,4 @@ def _warnings(profile: Profile, style: Style) -> list[str]:
     shown = [f"! {printable(text)}" for text in profile.warnings[:_MOST_WARNINGS]]
     if (more := len(profile.warnings) - len(shown)) > 0:
         shown.append(f"! and {more} more warning{'s' * (more != 1)}")
-    if style.width is not None:
-        shown = [cut_middle(line, max(style.width, 40)) for line in shown]
-    return [style.paint(line, RED) for line in shown]
+    return [style.paint(part, RED) for line in shown for part in wrapped_remark(line, style)]

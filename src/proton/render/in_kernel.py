@@ -25,6 +25,7 @@ from proton.render.style import RED, Style
 from proton.render.units import MISSING, format_count
 
 _MOST_MARKED = 4
+_REMARK_LINES = 4
 _BYTES = {SPILLS, SHARED}
 
 
@@ -43,8 +44,7 @@ def in_kernel_lines(profile: Profile, style: Style) -> list[str]:
     lines = [f"! {line}" for line in marked[:_MOST_MARKED]]
     if (more := len(marked) - len(lines)) > 0:
         lines.append(f"! {more} more remarks on kernels; --regions KERNEL tells of one")
-    if style.width is not None:
-        lines = [cut_middle(line, max(style.width, 40)) for line in lines]
+    lines = [part for line in lines for part in wrapped_remark(line, style)]
     return [", ".join(parts), *(style.paint(line, RED) for line in lines)]
 
 
@@ -127,6 +127,13 @@ def wrapped(text: str, style: Style) -> list[str]:
     if style.width is None:
         return [text]
     return wrap(text, max(style.width, 40), subsequent_indent="  ", break_on_hyphens=False)
+
+
+def wrapped_remark(text: str, style: Style) -> list[str]:
+    """A remark in a few lines: its end tells what to do, but a name in it may be endless."""
+    if style.width is None:
+        return [text]
+    return wrapped(cut_middle(text, _REMARK_LINES * max(style.width, 40)), style)
 
 
 def _other_losses(kernel: RecordedKernel) -> dict[str, int]:

@@ -41,9 +41,19 @@ def test_many_warnings_are_cut_short(make_profile: MakeProfile) -> None:
     assert head_lines(profile, Style())[-1] == "! and 12 more warnings"
 
 
-def test_a_long_warning_is_cut_to_the_width(make_profile: MakeProfile) -> None:
-    profile = replace(make_profile(ROWS), warnings=["x" * 500])
-    assert len(head_lines(profile, Style(width=80))[1]) == 80
+def test_a_long_warning_is_wrapped_and_keeps_its_remedy(make_profile: MakeProfile) -> None:
+    text = "another tool took the records of CUPTI, so launches are missing: stop it, then activate"
+    profile = replace(make_profile(ROWS), warnings=[text])
+    lines = head_lines(profile, Style(width=80))[1:]
+    assert " ".join(line.strip() for line in lines) == f"! {text}"
+    assert [line[:2] for line in lines] == ["! ", "  "]
+
+
+def test_a_warning_without_end_is_cut(make_profile: MakeProfile) -> None:
+    profile = replace(make_profile(ROWS), warnings=["x" * 5000])
+    lines = head_lines(profile, Style(width=80))[1:]
+    assert max(map(len, lines)) == 80
+    assert len(lines) <= 6
 
 
 def test_phases_are_counted(make_profile: MakeProfile) -> None:

@@ -37,10 +37,20 @@ def test_the_head_counts_and_marks() -> None:
 
 def test_equal_remarks_are_said_once_and_many_are_counted() -> None:
     kernels = [replace(KERNEL, kernel=f"k{number}", losses={}) for number in range(9)]
-    lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=60))
+    lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=80))
     assert len(lines) == 6
     assert lines[-1] == "! 5 more remarks on kernels; --regions KERNEL tells of one"
+
+
+def test_remarks_are_wrapped_to_the_width_and_do_not_fill_the_screen() -> None:
+    kernel = replace(KERNEL, kernel="k" * 999, losses={})
+    lines = in_kernel_lines(Profile("f", in_kernel=(KERNEL, kernel)), Style(width=60))
+    assert lines[1:3] == [
+        "! matmul_kernel: recording changed it: spills 0 -> 16 bytes,",
+        "  occupancy 16 -> 12",
+    ]
     assert all(len(line) <= 60 for line in lines)
+    assert len(lines) <= 10
 
 
 def test_names_and_kinds_cannot_command_the_terminal() -> None:
