@@ -35,16 +35,21 @@ def _facts(digest: Mapping[str, Any]) -> list[str]:
     if digest["command"]:
         facts.append(f"command: {_code(' '.join(digest['command']))}")
     what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
-    facts.append(f"{what}: {_time(total['time_ns'])}, {_count(total['kernels'])} kernels")
+    if digest["is_interpreted"] and what == "GPU time":
+        what = "time (interpreted)"
+    kernels = total["kernels"]
+    counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
+    facts.append(f"{what}: {_time(total['time_ns'])}{counted}")
     if total["share_of_peak"] is not None:
         facts.append(f"share of peak: {_share(total['share_of_peak'])}, bound by {total['bound']}")
     if ranks:
-        worst = ranks["slowest"][0]["rank"] if ranks["slowest"] else MISSING
-        facts.append(
-            f"ranks: {ranks['count']}, values are summed over them; time of a rank "
-            f"{_time(ranks['min_ns'])} to {_time(ranks['max_ns'])}, median "
-            f"{_time(ranks['median_ns'])}, slowest: rank {worst}"
-        )
+        said = f"ranks: {ranks['count']}, values are summed over them"
+        if ranks["slowest"]:
+            said += (
+                f"; time of a rank {_time(ranks['min_ns'])} to {_time(ranks['max_ns'])}, median "
+                f"{_time(ranks['median_ns'])}, slowest: rank {ranks['slowest'][0]['rank']}"
+            )
+        facts.append(said)
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items() if count]
     facts.append(f"lost: {', '.join(lost) or 'nothing'}")
     facts += [f"warning: {_plain(text)}" for text in digest["warnings"]]
@@ -197,4 +202,6 @@ def _scaled(value: float | None, scale: float) -> str:
 
 def _digits(value: float) -> str:
     """Four significant digits, never an exponent."""
-    return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}" if abs(value) >= 1e-3 else "0"
+    if 0 < abs(value) < 1e-3:
+        return "<0.001"
+    return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}"

@@ -36,5 +36,8 @@ def rank_words(profile: Profile) -> list[str]:
     if metric is None or not profile.ranks:
         return []
     times = [float(rank.time_ns) for rank in profile.ranks if rank.time_ns is not None]
+    if not times:  # without kernels ranks have no time of their own, but their scopes do
+        values = (own.get(metric) for own in profile.tree.own)
+        times = [max(value) for value in values if isinstance(value, (list, tuple)) and value]
     unit = readable_time_unit(max(times, default=0.0))[0]
     return [*(f"{word}/{unit}" for word in RANK_TIMES), SLOWEST]

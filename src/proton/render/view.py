@@ -16,7 +16,7 @@ from proton.analysis.totals import whole_of
 from proton.analysis.trace_samples import book_samples
 from proton.errors import FormatError, UsageError
 from proton.model.kinds import kind_of
-from proton.model.metric import CYCLES, TIME_NS
+from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
 from proton.model.profile import Profile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
@@ -206,6 +206,10 @@ def _default_words(profile: Profile) -> list[str]:
         words = [f"time/{readable_time_unit(time_ns)[0]}"]
     else:
         words = [word for word in (default_word(profile),) if word is not None]
+    if words == [CPU_TIME_NS]:
+        times = [own.get(CPU_TIME_NS) for own in profile.tree.own]
+        largest = max((time for time in times if isinstance(time, (int, float))), default=0)
+        words = [f"cpu_time/{readable_time_unit(largest)[0]}"]
     if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
         words = [*(word for word in words if word.startswith("time")), CYCLES]
     if is_sampled(profile) and whole_of(profile.tree, NUM_SAMPLES) is not None:

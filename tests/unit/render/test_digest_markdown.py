@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from proton.files.detect import open_profile
+from proton.model.device import Device
+from proton.model.ranks import Rank
 from proton.render.digest import digest_of
 from proton.render.digest_markdown import markdown_lines
 from proton.render.view import prepare
@@ -42,6 +44,24 @@ def test_of_kernels_in_graphs_it_says_how_many_replays_were_read() -> None:
     text = "\n".join(markdown_lines(digest))
     assert "mode `ops+loops`, read 2 of 1 000 replays, 64 warps\nlost: 998 unread_replays" in text
     assert "mode `ops+loops`, 2 launches, 64 warps" in text
+
+
+def test_time_of_the_interpreter_is_not_called_that_of_a_gpu() -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 9e9, "count": 1, "bytes": 9})]
+    profile = replace(profile_of(rows), devices=(Device("CPU", "0", "interpreter"),))
+    lines = markdown_lines(digest_of(profile))
+    assert "- time (interpreted): 9000 ms, 1 kernel" in lines
+    [row] = [line for line in lines if line.startswith("| `k`")]
+    assert " | <0.001 | " in row  # a rate that is small, not one of zero
+
+
+def test_ranks_without_kernels_have_no_times_to_tell() -> None:
+    merged = replace(
+        profile_of([(0, "ROOT", {}), (1, "s", {"cpu_time (ns)": 5})]), ranks=(Rank(0), Rank(1))
+    )
+    lines = markdown_lines(digest_of(merged))
+    assert "- time of scopes: 5 ns" in lines
+    assert "- ranks: 2, values are summed over them" in lines
 
 
 def test_names_cannot_break_a_table() -> None:

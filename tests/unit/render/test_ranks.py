@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.model.ranks import TIME_BY_RANK_NS, Rank
+from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank
 from proton.render.ranks import rank_lines, rank_words
 from proton.render.style import Style
 from proton.render.view import ViewOptions, prepare, view_lines
@@ -38,6 +38,12 @@ def test_the_tree_shows_the_spread_of_every_context() -> None:
     assert table[0][::2][:4] == ["time", "rank_min", "rank_median", "rank_max"]
     assert table[1][:6] == ["80.000", "40.000", "40.000", "40.000", "0", "ROOT"]
     assert table[3][:5] == ["50.000", "10.000", "25.000", "40.000", "7"]
+
+
+def test_times_of_scopes_are_shown_in_a_unit_that_reads_well() -> None:
+    rows = [(0, "ROOT", {}), (1, "s", {CPU_TIME_BY_RANK_NS: (1_500_000_000, 900_000_000)})]
+    profile = replace(profile_of(rows), ranks=(Rank(0), Rank(1)))
+    assert rank_words(profile)[0] == "rank_min/ms"
 
 
 def test_a_difference_shows_no_ranks_unless_asked() -> None:

@@ -41,6 +41,11 @@ def test_by_default_nothing_is_hidden(make_profile: MakeProfile) -> None:
     assert len(show(make_profile(ROWS))) == 1 + len(ROWS)
 
 
+def test_times_of_scopes_are_shown_in_a_unit_that_reads_well(make_profile: MakeProfile) -> None:
+    rows = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 353_242_715})]
+    assert show(make_profile(rows))[::2] == ["cpu_time ms", "└─ 353.243 a"]
+
+
 def test_without_time_the_first_metric_is_shown(make_profile: MakeProfile) -> None:
     profile = make_profile([(0, "ROOT", {"time (ns)": 0}), (1, "a", {"cycles": 7})])
     assert show(profile)[:2] == ["cycles", "7 ROOT"]
