@@ -152,11 +152,19 @@ def parse(
         if "module" in given:
             target = Target(TargetKind.MODULE, str(given.pop("module")), tuple(words))
     if target is None:
-        hint = f" ('-m' is the mode; a module: --module {given['mode']})" if "mode" in given else ""
         raise UsageError(
-            f"no target was given{hint}; name a script, pytest or a module, as in: proton script.py"
+            f"no target was given{_taken(given)}; name a script, pytest or a module, "
+            "as in: proton script.py"
         )
     return RunArguments(target=target, **_with_instrument(given))
+
+
+def _taken(given: dict[str, Any]) -> str:
+    """Which option swallowed the word that may have been meant as the target."""
+    for option, value in given.items():
+        if isinstance(value, str) and value.endswith(".py"):
+            return f" ({value!r} was taken as the value of --{option.replace('_', '-')})"
+    return f" ('-m' is the mode; a module: --module {given['mode']})" if "mode" in given else ""
 
 
 def _with_instrument(given: dict[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ examples:
   proton --follow-children launch.py    a profile per process: proton.PID.hatchet
   proton report run1.hatchet            a page with everything in it: run1.html
   proton serve profiles/                all profiles of a folder, always new
-  proton merge profiles/ -o run.hatchet one profile of many ranks
+  proton merge profiles/ -o r.hatchet   one profile of many ranks
   source <(proton --completion bash)    complete all this in bash; zsh and fish likewise
 
 Triton installs a command of this name too; 'python -m proton' is always this one.

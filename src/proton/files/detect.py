@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError, StillGrowing
-from proton.files.journal_format import is_journal
+from proton.files.journal_format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
-from proton.files.schema import SUFFIXES
+from proton.files.schema import FORMAT_OF_SUFFIX, SUFFIXES
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 
@@ -85,7 +85,7 @@ def open_file(path: Path, source: str) -> Profile:
             raise FormatError(f"{source}: a device, not a file")  # it may never end
         data = path.read_bytes()
     except FileNotFoundError:
-        raise FormatError(f"{source}: no such file") from None
+        raise FormatError(f"{source}: no such file{_about_journal(path)}") from None
     except IsADirectoryError:
         raise FormatError(f"{source}: a directory, not a profile") from None
     except OSError as error:
@@ -101,6 +101,17 @@ def open_file(path: Path, source: str) -> Profile:
         if is_journal(data) or not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
             raise  # a journal is never seen before its beginning is whole
         raise _cut_short(str(error), time.time() - status.st_mtime) from None
+
+
+def _about_journal(path: Path) -> str:
+    """Where a profile is that its process has not written, if it left a journal."""
+    stem = path.with_suffix("") if path.suffix.removeprefix(".") in FORMAT_OF_SUFFIX else path
+    facts = read_facts(f"{stem}.{SUFFIX}")
+    if not facts:
+        return ""
+    if is_alive(facts):
+        return f"; process {facts.get('pid')} is still recording it: open {stem}.{SUFFIX}"
+    return f"; its process was killed: proton recover {stem}"
 
 
 def _cut_short(text: str, age_s: float) -> FormatError:

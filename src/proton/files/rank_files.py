@@ -29,7 +29,7 @@ def find_files(names: Sequence[str], output: str | None = None) -> list[str]:
     left it in the folder.
 
     Raises:
-        FormatError: A folder holds no profile.
+        FormatError: A folder holds no profile, or cannot be read.
         UsageError: A file is named twice.
     """
     found: list[str] = []
@@ -46,7 +46,11 @@ def find_files(names: Sequence[str], output: str | None = None) -> list[str]:
 def _in_folder(folder: Path, output: str | None) -> list[str]:
     written = None if output is None else os.path.realpath(output)
     found: dict[str, None] = {}
-    for path in sorted(folder.iterdir(), key=_natural):
+    try:
+        entries = sorted(folder.iterdir(), key=_natural)
+    except OSError as error:
+        raise FormatError(f"{folder}: cannot be read: {error.strerror or error}") from None
+    for path in entries:
         is_profile = path.suffix.removeprefix(".") in FORMAT_OF_SUFFIX
         if not is_profile or export_of_path(path) or not path.is_file():
             continue

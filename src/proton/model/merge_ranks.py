@@ -191,7 +191,7 @@ class RankMerger:
             for text, ranks in self._warnings.items()
         ]
         texts += [
-            f"recorded with another {what} than the first rank: {_listed(ranks)}"
+            f"recorded with another {what.removesuffix('s')} than the first rank: {_listed(ranks)}"
             for what, ranks in self._unlike.items()
         ]
         if (more := len(texts) - _MOST_WARNINGS) > 0:

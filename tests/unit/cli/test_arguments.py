@@ -113,6 +113,8 @@ def test_version_is_asked_for(words: list[str]) -> None:
         ([], "no target was given; name a script"),
         (["-q"], "no target was given"),
         (["-m", "a.b"], "('-m' is the mode; a module: --module a.b)"),
+        (["--instrument", "s.py"], "('s.py' was taken as the value of --instrument)"),
+        (["-m", "s.py"], "('s.py' was taken as the value of --mode)"),
         (["--"], "no target follows '--'"),
         (["--follow-childs", "s.py"], "did you mean '--follow-children'?"),
         (["--zzz=1", "s.py"], "unknown option '--zzz'; see: proton --help"),

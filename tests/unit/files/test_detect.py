@@ -13,6 +13,7 @@ import pytest
 from proton.errors import FormatError
 from proton.files import detect
 from proton.files.detect import open_phases, open_profile
+from proton.files.journal_format import facts_of_process, pack_facts
 from proton.files.write import write_profile
 
 DATA = Path(__file__).parents[2] / "data"
@@ -103,6 +104,21 @@ def test_parts_of_different_kinds_are_refused(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
     assert refusal(tmp_path / "no.hatchet") == f"{tmp_path}/no.hatchet: no such file"
+
+
+@pytest.mark.parametrize("name", ["run", "run.hatchet"])
+def test_a_file_that_was_not_written_is_looked_for_in_its_journal(
+    tmp_path: Path, name: str
+) -> None:
+    facts = facts_of_process()
+    (tmp_path / "run.partial").write_bytes(pack_facts(facts))
+    assert refusal(tmp_path / name).endswith(
+        f"no such file; process {facts['pid']} is still recording it: open {tmp_path}/run.partial"
+    )
+    (tmp_path / "run.partial").write_bytes(pack_facts({**facts, "process_start": 1}))
+    assert refusal(tmp_path / name).endswith(
+        f"no such file; its process was killed: proton recover {tmp_path}/run"
+    )
 
 
 def test_a_directory_is_said(tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ def test_a_folder_gives_its_profiles_in_order_without_an_earlier_result() -> Non
     ]
 
 
+def test_a_folder_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    Path("closed").mkdir()
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(FormatError, match=r"^closed: cannot be read: Permission denied$"):
+        find_files(["closed"])
+
+
 def test_a_folder_without_profiles_and_a_file_named_twice_are_refused() -> None:
     Path("empty").mkdir()
     with pytest.raises(FormatError, match=r"empty: no profile in this folder; they end in"):

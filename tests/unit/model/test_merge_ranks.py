@@ -114,7 +114,7 @@ def test_losses_are_summed_and_what_ranks_say_names_them() -> None:
             losses={"dropped": 3},
             warnings=("beware",),
             sampling=sampling,
-            header=Header(mode=mode, pid=7, rank=0),
+            header=Header(mode=mode, backends=("b" + mode,), pid=7, rank=0),
             autotune=({"kernel": "k"},),
         )
 
@@ -128,6 +128,7 @@ def test_losses_are_summed_and_what_ranks_say_names_them() -> None:
         "device 0 is another one than on the first rank (another): shares of peak are the first "
         "one's (rank 1)",
         "recorded with another mode than the first rank: rank 1",
+        "recorded with another backend than the first rank: rank 1",
     )
     assert [record["rank"] for record in profile.autotune] == [0, 1]
     assert (profile.header.pid, profile.header.rank) == (None, None)
