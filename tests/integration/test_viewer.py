@@ -103,6 +103,14 @@ def test_no_color_is_obeyed_and_a_pipe_has_no_escapes() -> None:
     assert "\x1b" in view("--color", "always", DATA / "gpt.hatchet").stdout
 
 
+def test_a_cut_name_fits_where_there_is_no_ellipsis(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.hatchet", kernel("k" * 99, 5))
+    done = view(path, PYTHONIOENCODING="ascii", COLUMNS="40")
+    name = done.stdout.splitlines()[-1].split()[-1]
+    assert name.strip("k") == "*"
+    assert max(map(len, done.stdout.splitlines()[1:])) == 40
+
+
 def test_an_encoding_without_box_characters_gets_ascii() -> None:
     done = view(DATA / "triton36_scopes.hatchet", PYTHONIOENCODING="ascii")
     assert done.returncode == 0

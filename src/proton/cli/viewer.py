@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import contextlib
 import gc
 import math
@@ -294,10 +295,17 @@ def style_for(color: str, out: TextIO) -> Style:
 
 def _prepare_streams() -> None:
     """Let names that the terminal's encoding lacks show as escapes, not as a traceback."""
+    codecs.register_error("proton-escapes", _escapes)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors="proton-escapes")
+
+
+def _escapes(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Escapes as Python writes them; the mark of a cut name stays one column wide."""
+    replaced, end = codecs.backslashreplace_errors(error)
+    return str(replaced).replace("\\u2026", "*"), end
 
 
 def _abandon_output() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from proton.render.names import display_name
 from proton.render.units import MISSING, format_count, readable_time_unit
 
 _LETTERS = 80
+_FRAME = "file_function_line"  # folders of Python frames would take all the room
 
 
 def markdown_lines(digest: Mapping[str, Any]) -> list[str]:
@@ -86,7 +88,7 @@ def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
         (
             (
-                _code(" / ".join(row["path"])),
+                _code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
                 _time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
+from textwrap import wrap
 from typing import Any
 
 from proton.analysis import catalog
@@ -19,6 +20,7 @@ from proton.render.terminal import aligned_cells
 from proton.render.units import MISSING, format_count, format_number, readable_time_unit
 
 _LEAST_NAME_ROOM = 16
+_CONFIG_LINES = 4
 
 
 def sorted_lines(
@@ -117,9 +119,16 @@ def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
         if error := config.get("error"):
             note = f" failed: {error}"
         text = printable(f"{config.get('config', '?')}{_resources(config)}{note}")
-        if style.width is not None:
-            text = cut_middle(text, max(style.width - width - 4, _LEAST_NAME_ROOM))
-        lines.append(style.paint(f"  {cell:>{width}}  {text}", BOLD if is_winner else DIM))
+        look = BOLD if is_winner else DIM
+        if style.width is None:
+            lines.append(style.paint(f"  {cell:>{width}}  {text}", look))
+            continue
+        # Wrapped, not cut: what tells two configurations apart may stand anywhere in them.
+        room = max(style.width - width - 4, _LEAST_NAME_ROOM)
+        parts = wrap(cut_middle(text, _CONFIG_LINES * room), room, subsequent_indent="  ")
+        for part in parts or [""]:
+            lines.append(style.paint(f"  {cell:>{width}}  {part}", look))
+            cell = ""
     return lines
 
 

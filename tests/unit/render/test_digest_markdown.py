@@ -55,6 +55,13 @@ def test_time_of_the_interpreter_is_not_called_that_of_a_gpu() -> None:
     assert " | <0.001 | " in row  # a rate that is small, not one of zero
 
 
+def test_python_frames_are_written_without_their_folders() -> None:
+    frames = [f"/usr/lib/python3.12/site-packages/trainer/{name}:7@go" for name in ("a.py", "b.py")]
+    rows = [(0, "ROOT", {}), (1, frames[0], {}), (2, frames[1], {}), (3, "k", {"time (ns)": 5})]
+    lines = markdown_lines(digest_of(profile_of(rows)))
+    assert any(line.startswith("| `a.py:7@go / b.py:7@go` |") for line in lines)
+
+
 def test_ranks_without_kernels_have_no_times_to_tell() -> None:
     merged = replace(
         profile_of([(0, "ROOT", {}), (1, "s", {"cpu_time (ns)": 5})]), ranks=(Rank(0), Rank(1))

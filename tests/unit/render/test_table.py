@@ -85,6 +85,15 @@ def test_every_configuration_is_listed_and_the_winner_marked() -> None:
     ]
 
 
+def test_a_long_configuration_is_wrapped_not_cut() -> None:
+    config = {"config": "BLOCK_M: 64, BLOCK_K: 32, num_warps: 4, maxnreg: None", "time_ns": 2500}
+    record = {"kernel": "k", "configs": [config], "winner": 0}
+    assert autotune_lines([record], Style(width=48))[3:] == [
+        "  2500.000  BLOCK_M: 64, BLOCK_K: 32, num_warps:",
+        "              4, maxnreg: None <- winner",
+    ]
+
+
 def test_the_winner_stands_out() -> None:
     lines = autotune_lines([RECORD], Style(color=True))
     assert lines[4].startswith(BOLD)
