@@ -166,7 +166,13 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, printed by `main` like all others."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; {PROGRAM} --help explains the options")
+        words = message.removeprefix("unrecognized arguments: ").split()
+        if not message.startswith("unrecognized") or any(word.startswith("-") for word in words):
+            raise UsageError(f"{message}; {PROGRAM} --help explains the options")
+        raise UsageError(
+            f"{message}; one profile is shown: --diff-profile OTHER takes a second away from it, "
+            "proton report shows several"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:

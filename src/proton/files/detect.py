@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError, StillGrowing
+from proton.files.export import export_of_path
 from proton.files.journal_format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
@@ -98,6 +99,11 @@ def open_file(path: Path, source: str) -> Profile:
             f"{source}: too large for the memory of this machine ({len(data)} bytes)"
         ) from None
     except FormatError as error:
+        if export := export_of_path(path):
+            raise FormatError(
+                f"{source}: not read: format {export!r} is for other tools, which proton only "
+                "writes; open the profile that it was made of"
+            ) from None
         if is_journal(data) or not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
             raise  # a journal is never seen before its beginning is whole
         raise _cut_short(str(error), time.time() - status.st_mtime) from None
@@ -134,8 +140,21 @@ def _open_parts(parts: dict[int, Path], asked: Path, source: str) -> Profile:
     if len({profile.tree is None for profile in phases.values()}) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")
     merged = merge_profiles(list(phases.values()), source)
-    notes = [f"left out: {text}" for text in left_out]
-    return replace(merged, warnings=(*merged.warnings, *notes, *gap_warnings(phases.keys())))
+    texts = [f"left out: {text}" for text in left_out]
+    texts += [*gap_warnings(phases.keys()), *_about_open_phase(next(iter(parts.values())), merged)]
+    return replace(merged, warnings=(*merged.warnings, *texts))
+
+
+def _about_open_phase(part: Path, merged: Profile) -> tuple[str, ...]:
+    """That one more phase is in the journal beside the parts, where the same process left it."""
+    journal = part.with_name(f"{part_name(part)[0]}.{SUFFIX}")
+    facts = read_facts(journal) or {}
+    phase = facts.get("phase") or 0
+    if phase <= max(merged.phases) or facts.get("pid") != merged.header.pid:
+        return ()
+    if is_alive(facts):
+        return (f"phase {phase} is not in it: process {facts.get('pid')} is still recording it",)
+    return (f"phase {phase} is not in it, but in {journal.name}: proton recover writes it",)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -106,7 +107,7 @@ def view_lines(
     looks, of_what = _looks(content) if style.color else (None, "")
     notes: list[str] = []
     if not any(mask[1:]) and (options.is_sorted or not mask[0]):
-        lines.append("nothing to show")
+        lines.append(_nothing(content.tree, options, name))
     elif options.is_sorted:
         lines += sorted_lines(
             content.tree, mask, content.columns, name, style, looks, content.marks
@@ -275,6 +276,17 @@ def _selection(content: _Content, options: ViewOptions, name: Callable[[str], st
     if options.is_sorted:
         mask[0] = 0  # the root holds what is not listed
     return mask
+
+
+def _nothing(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> str:
+    """What stands in place of rows, with the likely reason."""
+    text = "nothing to show"
+    if options.include and not options.is_sorted:
+        found = re.compile(options.include).search
+        if any(found(name(frame.name)) for frame in tree.frames):
+            wider = printable(f".*{options.include}")
+            text += f": -i matches names from their start; -i {wider!r} finds more"
+    return text
 
 
 def _looks(content: _Content) -> tuple[list[str] | None, str]:

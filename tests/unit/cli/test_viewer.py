@@ -52,7 +52,9 @@ def test_an_option_that_took_the_file_for_its_own_says_so(capsys: Capture) -> No
 
 
 def test_two_files_are_a_wrong_call(run: str, capsys: Capture) -> None:
-    assert "unrecognized arguments: other" in refused(capsys, 2, run, "other")
+    said = refused(capsys, 2, run, "other")
+    assert said.startswith("unrecognized arguments: other; one profile is shown: --diff-profile")
+    assert "--help explains the options" in refused(capsys, 2, run, "--other")
 
 
 def test_a_missing_file_is_named(tmp_cwd: Path, capsys: Capture) -> None:

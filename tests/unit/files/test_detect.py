@@ -121,6 +121,25 @@ def test_a_file_that_was_not_written_is_looked_for_in_its_journal(
     )
 
 
+@pytest.mark.parametrize("name", ["run.csv", "run.pprof", "run.speedscope.json"])
+def test_a_file_for_other_tools_is_said_to_be_one(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"{}")
+    assert "is for other tools, which proton only writes; open the" in refusal(tmp_path / name)
+
+
+def test_parts_say_that_another_phase_is_in_the_journal(tmp_path: Path) -> None:
+    for name in ("train.part_0.hatchet", "train.part_1.hatchet"):
+        shutil.copy(DATA / name, tmp_path)
+    pid = open_profile(tmp_path / "train").header.pid
+    journal = tmp_path / "train.partial"
+    said = "phase 2 is not in it, but in train.partial: proton recover writes it"
+    journal.write_bytes(pack_facts({"pid": pid, "phase": 2}))
+    assert said in open_profile(tmp_path / "train").warnings
+    for other in ({"pid": pid, "phase": 1}, {"pid": -1, "phase": 2}):
+        journal.write_bytes(pack_facts(other))
+        assert open_profile(tmp_path / "train").warnings == ()
+
+
 def test_a_directory_is_said(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path}: a directory, not a profile"
 

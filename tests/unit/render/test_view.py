@@ -61,6 +61,12 @@ def test_times_of_the_interpreter_say_so(make_profile: MakeProfile) -> None:
     assert show(profile, metrics=["time/us", "time/%"])[0] == "time (interpreted) us  time %"
 
 
+def test_a_pattern_that_is_found_further_on_in_a_name_is_told_so(make_profile: MakeProfile) -> None:
+    lines = show(make_profile(ROWS), include="mul")
+    assert lines[0] == ("nothing to show: -i matches names from their start; -i '.*mul' finds more")
+    assert show(make_profile(ROWS), include="gone")[0] == "nothing to show"
+
+
 def test_a_filter_that_hides_something_says_how_much(make_profile: MakeProfile) -> None:
     lines = show(make_profile(ROWS), include=".*add")
     assert lines[-1] == "hidden by -i '.*add': 3 of 6 contexts, 90.0 % of time"
