@@ -68,9 +68,13 @@ def _size(now: Stamp) -> int:
 def facts_of(recording: Recording) -> Facts:
     """A recording in a few words."""
     try:
-        profile = prepare(open_growing(recording))
+        profile = open_growing(recording)
     except FormatError as error:
         return Facts(problem=str(error))
+    try:
+        profile = prepare(profile)
+    except FormatError:  # the file is sound, and empty
+        return Facts("nothing was recorded")
     assert profile.tree is not None
     kernels, time_ns = whole_of(profile.tree, COUNT), whole_of(profile.tree, TIME_NS)
     shown = ""

@@ -38,6 +38,13 @@ def test_device_runs_and_time_are_told(folder: Path) -> None:
     assert told["b.hatchet"].problem.startswith(f"{folder}/b.hatchet: not a profile")
 
 
+def test_a_sound_file_in_which_nothing_was_recorded_is_no_broken_one(folder: Path) -> None:
+    write_profile(profile_of([(0, "ROOT", {})]), "a.hatchet")
+    known = FolderFacts()
+    known.learn(find_recordings(folder), 60)
+    assert facts(known, folder)["a.hatchet"] == Facts("nothing was recorded")
+
+
 def test_what_was_not_measured_is_empty(folder: Path) -> None:
     write_profile(profile_of([(0, "ROOT", {}), (1, "scope", {"tokens": 1})]), "a.hatchet")
     known = FolderFacts()
