@@ -148,8 +148,8 @@ def _recover(journal: str, request: Request) -> list[str]:
     with busy(f"reading {journal}"):
         profile = open_profile(journal)
     phase = facts.get("phase") or 0
-    phases = _phases(journal, profile)
     written = _written_by(journal, facts, profile)
+    phases = _phases(journal, profile, written)
     if written is not None and request.output is None:
         lines = [f"{journal}: {written} has all of it already"]
     else:
@@ -178,12 +178,14 @@ def _target(journal: str, facts: Mapping[str, Any]) -> str:
     return f"{stem}.part_{phase}.{suffix}" if phase else f"{stem}.{suffix}"
 
 
-def _phases(journal: str, profile: Profile) -> dict[int, Profile]:
+def _phases(journal: str, profile: Profile, written: str | None) -> dict[int, Profile]:
     """What the same run left: the files of its phases, and its journal where that is ahead."""
     from proton.files.growing import read_phases
     from proton.files.parts import find_parts
 
     found = find_parts(Path(journal.removesuffix(f".{SUFFIX}")))
+    if written is not None and not found:
+        found = {0: Path(written)}
     return read_phases(tuple(found.values()), Path(journal), profile)[0]
 
 

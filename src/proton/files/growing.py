@@ -99,7 +99,7 @@ def _is_within(entry: os.DirEntry[str], folder: Path) -> bool:
 
 
 def _phase(path: Path) -> int:
-    return part_name(path)[1]
+    return part_name(path)[1] if is_part(path) else 0
 
 
 def find_recording(path: str | os.PathLike[str]) -> Recording:

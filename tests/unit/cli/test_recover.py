@@ -131,6 +131,18 @@ def test_parts_that_were_written_after_the_journal_are_in_the_one_file(
     ]
 
 
+def test_a_file_written_after_the_journal_was_saved_is_taken_in_its_place(
+    make_session: MakeSession,
+) -> None:
+    leave_journal(make_session)
+    session = make_session()
+    for _ in range(9):
+        launch(session, "k")
+    Path("run.hatchet").write_bytes(session.serialize("hatchet", 0, header()))
+    run(["run", "-o", "whole.hatchet"])
+    assert kernel_count("whole.hatchet") == 9
+
+
 def test_a_process_killed_after_writing_needs_no_recovery(
     make_session: MakeSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
