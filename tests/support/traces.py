@@ -11,14 +11,17 @@ from proton.model.profile import Profile
 def as_held(profile: Profile, output_format: str) -> Profile:
     """`profile` as it reads back from `output_format`.
 
-    Perfetto's times are whole nanoseconds, and its spans have no order but theirs.
+    Perfetto's times are whole nanoseconds, its lists have something in them, and its spans have no
+    order but theirs.
     """
     trace = profile.trace
     if output_format != "perfetto" or trace is None:
         return profile
     spans = [
         span._replace(
-            start_ns=float(round(span.start_ns)), duration_ns=float(round(span.duration_ns))
+            start_ns=float(round(span.start_ns)),
+            duration_ns=float(round(span.duration_ns)),
+            attributes={key: value for key, value in span.attributes.items() if value != ()},
         )
         for span in trace.spans
     ]
