@@ -149,13 +149,13 @@ def _recover(journal: str, request: Request) -> list[str]:
         profile = open_profile(journal)
     phase = facts.get("phase") or 0
     written = _written_by(journal, facts, profile)
-    phases = _phases(journal, profile, written)
     if written is not None and request.output is None:
         lines = [f"{journal}: {written} has all of it already"]
     else:
         target = request.output or _target(journal, facts)
         if request.output is None and os.path.exists(target):
             raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
+        phases = _phases(journal, profile, written)
         if request.output is not None:
             profile = join_phases(phases, profile.source)
         with busy(f"writing {target}"):
@@ -183,10 +183,10 @@ def _phases(journal: str, profile: Profile, written: str | None) -> dict[int, Pr
     from proton.files.growing import read_phases
     from proton.files.parts import find_parts
 
-    found = find_parts(Path(journal.removesuffix(f".{SUFFIX}")))
-    if written is not None and not found:
-        found = {0: Path(written)}
-    return read_phases(tuple(found.values()), Path(journal), profile)[0]
+    paths = list(find_parts(Path(journal.removesuffix(f".{SUFFIX}"))).values())
+    if written is not None and Path(written) not in paths:
+        paths.append(Path(written))  # the whole, before which old parts do not count
+    return read_phases(tuple(paths), Path(journal), profile)[0]
 
 
 def _read(path: Path) -> Profile | None:

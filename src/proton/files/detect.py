@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError, StillGrowing
-from proton.files.export import export_of_path
 from proton.files.journal_format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
@@ -99,6 +98,8 @@ def open_file(path: Path, source: str) -> Profile:
             f"{source}: too large for the memory of this machine ({len(data)} bytes)"
         ) from None
     except FormatError as error:
+        from proton.files.export import export_of_path  # for a file that fails, not for each
+
         if export := export_of_path(path):
             raise FormatError(
                 f"{source}: not read: format {export!r} is for other tools, which proton only "

@@ -45,6 +45,15 @@ def leave_journal(
     return data
 
 
+def leave_newer_file(make_session: MakeSession) -> None:
+    """As a process that is killed between writing its profile, of 9 launches, and tidying up."""
+    leave_journal(make_session)
+    session = make_session()
+    for _ in range(9):
+        launch(session, "k")
+    Path("run.hatchet").write_bytes(session.serialize("hatchet", 0, header()))
+
+
 def kernel_count(path: str) -> float:
     tree = open_profile(path).tree
     assert tree is not None
@@ -134,11 +143,9 @@ def test_parts_that_were_written_after_the_journal_are_in_the_one_file(
 def test_a_file_written_after_the_journal_was_saved_is_taken_in_its_place(
     make_session: MakeSession,
 ) -> None:
-    leave_journal(make_session)
-    session = make_session()
-    for _ in range(9):
-        launch(session, "k")
-    Path("run.hatchet").write_bytes(session.serialize("hatchet", 0, header()))
+    leave_newer_file(make_session)
+    old = make_session().serialize("hatchet", 0, header(pid=1))
+    Path("run.part_0.hatchet").write_bytes(old)  # of another run
     run(["run", "-o", "whole.hatchet"])
     assert kernel_count("whole.hatchet") == 9
 
@@ -146,11 +153,7 @@ def test_a_file_written_after_the_journal_was_saved_is_taken_in_its_place(
 def test_a_process_killed_after_writing_needs_no_recovery(
     make_session: MakeSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    leave_journal(make_session)
-    session = make_session()
-    for _ in range(9):
-        launch(session, "k")
-    Path("run.hatchet").write_bytes(session.serialize("hatchet", 0, header()))
+    leave_newer_file(make_session)
     assert run(["run"]) == 0
     assert "run.hatchet has all of it already" in capsys.readouterr().err
     assert os.listdir() == ["run.hatchet"]

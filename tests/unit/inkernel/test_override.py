@@ -104,6 +104,12 @@ def _with_lines(text: str) -> str:
     return "\n".join(lines)
 
 
+def _check_by_hand(region: Any, path: Path) -> None:
+    """It is the region of `_with_lines`, at its line of the file."""
+    assert (region["name"], region["file"]) == ("by hand", str(path))
+    assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+
+
 def _names(kernel: Any) -> set[str]:
     records = read_records(kernel.metadata)
     return {region["name"] for region in records.record_map["regions"]} if records else set()
@@ -156,8 +162,7 @@ def test_records_in_a_file_that_overrides_a_kernel_are_recorded(
     assert warnings == []
     assert records is not None
     (region,) = records.record_map["regions"]
-    assert (region["name"], region["file"]) == ("by hand", str(path))
-    assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+    _check_by_hand(region, path)
 
 
 @pytest.mark.matrix
@@ -172,8 +177,7 @@ def test_a_record_in_a_file_keeps_its_place_in_modes_without_regions_of_the_sour
     assert warnings == []
     assert records is not None
     (region,) = (each for each in records.record_map["regions"] if each["name"] == "by hand")
-    assert region["file"] == str(path)
-    assert "by hand" in path.read_text().split("\n")[region["line"] - 1]
+    _check_by_hand(region, path)
 
 
 @triton.jit

@@ -322,7 +322,7 @@ class Hub {
   bool sees_copies_ = false;
   bool sees_modules_ = false;
   std::vector<uint32_t> enabled_kinds_;
-  std::atomic<bool> may_lack_peers_{false};  // set before the number of devices was known
+  std::atomic<bool> may_lack_peers_{false};  // on, and the devices not counted yet
   std::vector<std::string> problems_;        // of flushes
   std::vector<Context> contexts_;  // made or used since we subscribed; guarded by contexts_mutex_
   std::mutex contexts_mutex_;
