@@ -573,6 +573,7 @@ class DeviceBuffer:
 
         `record_map` is the compiled kernel's: `regions` by id (those of kind `event` start and end
         in any order and warp, all others nest; `bits` of their values) and `clock_bits`, 32 or 48.
+        Of kind `iteration` a passage lasts until the next one or the end of its `parent`, a `loop`.
         `record_cycles` is what a record costs, `empty_cycles` what passes between two records with
         nothing between them (0: as much), `kernel_ns` when the kernel ran on the host's clock,
         `expected_warps` how many slots were to be written (None: all), `host_clock` what other

@@ -37,6 +37,15 @@ def matmul(a_ptr, b_ptr, c_ptr, M, N, K, B: tl.constexpr, BK: tl.constexpr):
 
 
 @triton.jit
+def squares(x_ptr, y_ptr, n, B: tl.constexpr):
+    total = tl.zeros((B,), dtype=tl.float32)
+    for start in range(0, n, B):
+        x = tl.load(x_ptr + tl.program_id(0) * n + start + tl.arange(0, B))
+        total += x * x
+    tl.store(y_ptr + tl.program_id(0), tl.sum(total))
+
+
+@triton.jit
 def steps(x_ptr, turns):
     x = tl.load(x_ptr + tl.program_id(0))
     for _ in range(turns):

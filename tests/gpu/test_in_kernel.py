@@ -168,6 +168,26 @@ def test_modes_record_a_matmul_and_leave_its_result(record: Any, matmul: Any, mo
         assert sum(region["count"] for region in entry["regions"]) > 0
 
 
+@pytest.mark.parametrize(
+    ("mode", "recorded"), [("loops", 16), ("ops+loops", 16), ("loops:cap=4", 4)]
+)
+def test_iterations_take_as_long_as_their_loop(
+    record: Any, torch: Any, kernels: Any, mode: str, recorded: int
+) -> None:
+    """What waits for their loads is compiled to behind the record of their end."""
+    x = torch.randn(ROWS, 16 * 1024, device="cuda")
+    y = torch.empty(ROWS, device="cuda")
+    profile = record(
+        lambda: kernels.squares[(ROWS,)](x, y, 16 * 1024, B=1024, num_warps=4), mode=mode
+    )
+    regions = {region["kind"]: region for region in profile.kernel("squares")["regions"]}
+    loop, turns = regions["loop"], regions["iteration"]
+    print(f"{mode}: loop {loop['cycles']}, iterations {turns['cycles']}")
+    assert turns["count"] == recorded * loop["count"], profile.why()
+    share = turns["cycles"] / loop["cycles"]
+    assert 0.9 < share <= 1.0 if recorded == 16 else 0.1 < share < 0.6
+
+
 def test_launches_are_not_waited_for(record: Any, torch: Any, softmax: Any) -> None:
     """Launches behind a long one return while it still runs."""
     softmax()

@@ -47,6 +47,31 @@ def test_floats_are_told_by_the_record_map() -> None:
     assert decoded.regions()[0].value_min is None
 
 
+@pytest.mark.parametrize(
+    ("turn", "cycles"),
+    [
+        ({"parent": 0}, 1000),
+        ({"parent": 0, "cap": 2}, 410),  # others may lie between the second and the loop's end
+        ({"parent": 0, "cap": 3}, 1000),
+        ({"parent": 0, "every": 4}, 20),  # nothing is known of the three in between
+        ({"parent": None}, 20),
+        ({"parent": 1}, 20),
+        ({"parent": 7}, 20),
+        ({"kind": "scope", "parent": 0}, 20),
+    ],
+)
+def test_iterations_fill_the_loop_that_the_record_map_says_they_are_in(
+    turn: dict[str, object], cycles: int
+) -> None:
+    geometry = Geometry(1, 1, 64)
+    starts, ends = RecordKind.START, RecordKind.END
+    records = [(starts, 0, 0), (starts, 1, 0), (ends, 1, 10), (starts, 1, 400), (ends, 1, 410)]
+    buffer = launch(geometry, [[record(*each) for each in [*records, (ends, 0, 1000)]]])
+    regions = [{"kind": "loop", "parent": None}, {"kind": "iteration", **turn}]
+    loop, turns = DeviceBuffer.decode(buffer, geometry, {"regions": regions}).regions()
+    assert (loop.cycles, turns.count, turns.cycles) == (1000, 2, cycles)
+
+
 def test_extremes_of_integers_are_integers_to_the_last_digit() -> None:
     geometry = Geometry(1, 1, 64)
     buffer = launch(geometry, [[record(RecordKind.VALUE, 0, 5), (1 << 31, 1)]])

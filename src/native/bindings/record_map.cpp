@@ -34,6 +34,27 @@ bool has_floats(nb::handle region) {
                                         nb::repr(type).c_str()));
 }
 
+std::string_view kind_of(nb::handle region) {
+  const nb::object kind = region.attr("get")("kind");
+  return nb::isinstance<nb::str>(kind) ? nb::cast<std::string_view>(kind) : std::string_view();
+}
+
+/// Iterations fill the loop they are in, where all of them are recorded or the first ones.
+void note_turns(nb::handle record_map, std::vector<Region>& regions) {
+  const nb::object described = record_map.attr("get")("regions", nb::tuple());
+  std::vector<std::string_view> kinds;
+  for (const nb::handle region : described) kinds.push_back(kind_of(region));
+  size_t at = 0;
+  for (const nb::handle region : described) {
+    Region& turn = regions[at];
+    if (kinds[at++] != "iteration" || number_in(region, "every", 1) != 1) continue;
+    const uint32_t loop = number_in(region, "parent", kNoRegion);
+    if (loop >= kinds.size() || kinds[loop] != "loop") continue;
+    turn.loop = loop;
+    turn.most_turns = number_in(region, "cap", 0);
+  }
+}
+
 }  // namespace
 
 /// Starts and ends of kind `event` do not nest.
@@ -48,12 +69,10 @@ std::vector<Region> regions_of(nb::handle record_map) {
       throw Error(ErrorKind::kUsage, concat("record map: region ", regions.size(),
                                             " is no mapping but ", nb::repr(region).c_str()));
     }
-    const nb::object kind = region.attr("get")("kind");
-    const bool is_event =
-        nb::isinstance<nb::str>(kind) && nb::cast<std::string_view>(kind) == "event";
-    regions.push_back({is_event ? Matching::kQueued : Matching::kNested,
+    regions.push_back({kind_of(region) == "event" ? Matching::kQueued : Matching::kNested,
                        number_in(region, "bits", 0), has_floats(region)});
   }
+  note_turns(record_map, regions);
   return regions;
 }
 

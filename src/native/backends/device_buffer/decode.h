@@ -19,11 +19,15 @@ enum class Matching : uint8_t {
   kQueued,  // asynchronous: the oldest first, in the warp or else across the CTA's warps
 };
 
+constexpr uint32_t kNoRegion = ~0u;
+
 /// What the record map says about a region.
 struct Region {
   Matching matching = Matching::kNested;
-  uint32_t value_bits = 0;  // of its values: 32 or 64; 0: told from the records
-  bool has_floats = false;  // its values are IEEE floats, else integers with a sign
+  uint32_t value_bits = 0;    // of its values: 32 or 64; 0: told from the records
+  bool has_floats = false;    // its values are IEEE floats, else integers with a sign
+  uint32_t loop = kNoRegion;  // its passages are turns of that loop, one right behind the other
+  uint32_t most_turns = 0;    // recorded of each run of the loop; 0: all
 };
 
 /// How the records of a kernel are to be read.

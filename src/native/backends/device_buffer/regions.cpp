@@ -90,6 +90,7 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
   const Event* before = nullptr;
   for (const Event& event : events) {
     if (options_.cost.is_known()) work_until(event, before);
+    if (turn_) settle_turn(event, *before);
     before = &event;
     switch (event.kind) {
       case RecordKind::kStart:
@@ -104,6 +105,7 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
         break;
     }
   }
+  if (turn_) end_turn(turn_->end, turn_->worked, turn_->placed);
   learn(events, patterns_[alike % patterns_.size()]);
   finish_warp();
 }
@@ -132,7 +134,7 @@ void RegionMatcher::start(const Event& event) {
     queues_[event.region].starts.push_back({slot_, event, context, place(event)});
     queued_.push_back(event.region);
   } else {
-    open_.push_back({event, context, worked_, place(event), false});
+    open_.push_back({event, context, worked_, place(event)});
   }
 }
 
@@ -165,11 +167,46 @@ void RegionMatcher::close(size_t at, const Event& end) {
     open_[above].is_crossed = true;
     ++crossed_;
   }
+  const uint32_t loop = regions_[end.region].loop;
+  if (loop == kNoRegion) return book_passage(start, end, worked_, place(end));
+  if (!open_.empty() && open_.back().event.region == loop) ++open_.back().turns;
+  turn_ = {start, end, worked_, place(end)};
+}
+
+/// A turn is over where the next one starts: what waits for its loads is arithmetic, and compilers
+/// like to place that between the record of its end and the jump back.
+void RegionMatcher::settle_turn(const Event& event, const Event& before) {
+  const uint64_t next = before.number + (before.kind == RecordKind::kValue ? 2 : 1);
+  const bool is_edge = event.kind == RecordKind::kStart || event.kind == RecordKind::kEnd;
+  if (event.number == next && !is_edge) return;
+  if (event.number == next && lasts_until(*turn_, event)) {
+    end_turn(event, worked_, place(event));
+  } else {
+    end_turn(turn_->end, turn_->worked, turn_->placed);
+  }
+}
+
+/// The end of the loop ends its last turn, unless turns that nobody recorded may lie between.
+bool RegionMatcher::lasts_until(const Turn& turn, const Event& event) const {
+  if (event.kind == RecordKind::kStart) return event.region == turn.end.region;
+  const Region& region = regions_[turn.end.region];
+  return event.region == region.loop && !is_start_lost_ && !open_.empty() &&
+         open_.back().event.region == region.loop &&
+         (region.most_turns == 0 || open_.back().turns < region.most_turns);
+}
+
+void RegionMatcher::end_turn(const Event& end, double worked, uint64_t placed) {
+  book_passage(turn_->start, end, worked, placed);
+  turn_.reset();
+}
+
+void RegionMatcher::book_passage(const Open& start, const Event& end, double worked,
+                                 uint64_t placed) {
   const uint64_t raw = end.clock > start.event.clock ? end.clock - start.event.clock : 0;
   passages_.push_back({static_cast<uint32_t>(start.event.number), static_cast<uint32_t>(end.number),
                        start.context});
-  book(start.context, {slot_, start.event.clock, start.placed}, {slot_, end.clock, place(end)},
-       options_.cost.is_known() ? worked_ - start.worked : static_cast<double>(raw));
+  book(start.context, {slot_, start.event.clock, start.placed}, {slot_, end.clock, placed},
+       options_.cost.is_known() ? worked - start.worked : static_cast<double>(raw));
 }
 
 /// A region that was crossed and starts again will not end twice: its first start is lost.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -102,9 +103,16 @@ class RegionMatcher {
   struct Open {
     Event event;
     uint32_t context;
-    double worked;    // `worked_` at its start
-    uint64_t placed;  // where its span starts
-    bool is_crossed;  // what it was nested in has ended: nothing is nested in it any more
+    double worked;            // `worked_` at its start
+    uint64_t placed;          // where its span starts
+    bool is_crossed = false;  // what it was nested in has ended: nothing is nested in it any more
+    uint32_t turns = 0;       // of a loop: those that ended
+  };
+  struct Turn {  // of a loop; its end was recorded, but it may last until the next record
+    Open start;
+    Event end;
+    double worked;    // `worked_` at its end
+    uint64_t placed;  // where its span ends
   };
   struct Pending {  // an asynchronous start or end without its other half
     uint64_t slot;
@@ -140,6 +148,10 @@ class RegionMatcher {
   void end_queued(const Event& event);
   void note(const Event& event);
   void close(size_t at, const Event& end);
+  void settle_turn(const Event& event, const Event& before);
+  bool lasts_until(const Turn& turn, const Event& event) const;
+  void end_turn(const Event& end, double worked, uint64_t placed);
+  void book_passage(const Open& start, const Event& end, double worked, uint64_t placed);
   void drop_crossed(uint32_t region);
   uint32_t innermost() const;
   /// The context of a region here; kNoContext where there are too many.
@@ -171,7 +183,8 @@ class RegionMatcher {
   uint64_t first_clock_ = 0;
   double worked_ = 0;  // cycles from its first record on, without what records cost
   std::vector<Open> open_;
-  size_t crossed_ = 0;  // of open_
+  std::optional<Turn> turn_;  // the last record but marks and values was its end
+  size_t crossed_ = 0;        // of open_
   bool has_crossed_ = false;
   uint64_t skipped_ = 0;  // starts without a context, whose ends must be skipped too
   std::vector<uint32_t> touched_;

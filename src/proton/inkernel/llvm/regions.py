@@ -25,6 +25,7 @@ class Region:
     parent: int | None = None
     value_type: str = ""  # of values: i32, i64, f32 or f64
     every: int = 1  # one iteration of so many is recorded, where some are thinned out
+    cap: int = 0  # of iterations: so many of each run of the loop are recorded; 0: all
 
     @property
     def has_passages(self) -> bool:
@@ -43,7 +44,11 @@ class Region:
         }
         if self.value_type:
             described |= {"bits": WIDTHS[self.value_type], "value_type": self.value_type}
-        return described | ({"every": self.every} if self.every > 1 else {})
+        if self.every > 1:
+            described["every"] = self.every
+        if self.cap:
+            described["cap"] = self.cap
+        return described
 
 
 @dataclass
@@ -81,7 +86,9 @@ def find_regions(module: LlvmModule) -> Regions:
             number = found.ids[carrier.name, _kind(carrier)] = len(found.regions)
             found.regions.append(Region(carrier.name, _kind(carrier), *_place(carrier, debug)))
         region = found.regions[number]
-        region.every = max(region.every, _every(carrier))  # a prologue's records are not thinned
+        # a prologue's records are not thinned
+        region.every = max(region.every, _number(carrier, "every", missing=1))
+        region.cap = max(region.cap, _number(carrier, "cap", missing=0))
         if carrier.action == "start" and not region.line:
             region.file, region.line = _place(carrier, debug)
         region.value_type = common_type(region.value_type, value_type(carrier))
@@ -104,9 +111,9 @@ def _kind(carrier: CarrierLine) -> str:
     return carrier.attributes.get("kind", default)
 
 
-def _every(carrier: CarrierLine) -> int:
-    every = carrier.attributes.get("every", "")
-    return int(every) if every.isdecimal() else 1
+def _number(carrier: CarrierLine, attribute: str, *, missing: int) -> int:
+    said = carrier.attributes.get(attribute, "")
+    return int(said) if said.isdecimal() else missing
 
 
 def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from proton.inkernel.carriers import Carrier
@@ -16,8 +16,10 @@ from proton.inkernel.op_groups import label_of, record_around, records_of, runs_
 class RecordLoops:
     """Time every loop and its iterations, the first `cap` of each run (0: all of them).
 
-    A `while` loop has no counter to compare with the cap: with one, only the whole loop is timed.
-    `whole=false` leaves out the loop itself.
+    Readers let an iteration last until the next one starts or its loop ends; the start says the
+    cap, for behind that many others are missing. A `while` loop has no counter to compare with the
+    cap: with one, only the whole loop is timed. `whole=false` leaves out the loop itself, and an
+    iteration then ends at its own end.
     """
 
     name: ClassVar[str] = "record-loops"
@@ -50,6 +52,7 @@ class RecordLoops:
         bounds = bounds_of(module, loop)
         kind = bounds.type
         cap, reach, passed, is_early = (module.fresh() for _ in range(4))
+        start = replace(start, attributes={**start.attributes, "cap": str(self.cap)})
         lines = (
             f"{cap} = arith.constant {self.cap} : {kind}",
             f"{reach} = arith.muli {bounds.step}, {cap} : {kind}",

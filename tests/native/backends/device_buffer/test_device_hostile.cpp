@@ -47,6 +47,8 @@ std::vector<Region> random_regions(std::mt19937_64& random) {
     if (random() % 3 == 0) one.matching = Matching::kQueued;
     one.value_bits = static_cast<uint32_t>(random() % 3 * 32);
     one.has_floats = random() % 2 == 0;
+    if (random() % 3 == 0) one.loop = static_cast<uint32_t>(random() % regions.size());
+    one.most_turns = static_cast<uint32_t>(random() % 3);
   }
   return regions;
 }

@@ -310,3 +310,80 @@ TEST(marks_and_values_stand_in_the_region_around_them) {
   CHECK_EQ(find_region(decoded, 2, 0)->count, 1);
   CHECK_EQ(find_region(decoded, 2)->count, 1);
 }
+
+namespace {
+
+/// Region 1 are turns of loop 0, the first `most_turns` of a run; 0: all.
+DecodedBuffer turns_of(const std::vector<Warp>& warps, uint32_t most_turns = 0,
+                       DecodeOptions options = {.keeps_spans = true}, uint32_t ring_bytes = 1024) {
+  Buffer buffer({1, static_cast<uint32_t>(warps.size()), ring_bytes});
+  for (size_t slot = 0; slot < warps.size(); ++slot) buffer.put(slot, warps[slot]);
+  std::vector<Region> regions = nested(8);
+  regions[1].loop = 0;
+  regions[1].most_turns = most_turns;
+  return buffer.decode(regions, options);
+}
+
+/// Turns of 100 cycles whose end is recorded after 10, and what comes behind them until 1000.
+Warp loop_of(uint64_t turns) {
+  Warp warp;
+  warp.start(0, 0);
+  for (uint64_t i = 0; i < turns; ++i) warp.start(1, 100 * i).end(1, 100 * i + 10);
+  return warp.end(0, 1000);
+}
+
+}  // namespace
+
+TEST(a_turn_of_a_loop_lasts_until_the_next_one_starts_or_the_loop_ends) {
+  const DecodedBuffer decoded = turns_of({loop_of(4)});
+  const RegionSummary& turns = *find_region(decoded, 1, 0);
+  CHECK_EQ(turns.count, 4);
+  CHECK_EQ(turns.raw_cycles, 1000);
+  CHECK_EQ(turns.min_cycles, 100);
+  CHECK_EQ(turns.max_cycles, 700);
+  CHECK_EQ(decoded.spans.size(), 5);
+  for (size_t at = 0; at + 2 < decoded.spans.size(); ++at) {
+    CHECK_EQ(decoded.spans[at].end_ns, decoded.spans[at + 1].start_ns);
+  }
+  CHECK_EQ(decoded.spans[3].end_ns, decoded.spans[4].end_ns);  // the last turn's and the loop's
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(the_last_turn_that_is_recorded_ends_by_itself_where_others_may_follow) {
+  CHECK_EQ(find_region(turns_of({loop_of(4)}, 4), 1, 0)->raw_cycles, 310);
+  CHECK_EQ(find_region(turns_of({loop_of(4)}, 5), 1, 0)->raw_cycles, 1000);
+  Warp warp = loop_of(4);  // a second run counts its own turns
+  warp.start(0, 2000).start(1, 2000).end(1, 2010).end(0, 2900);
+  CHECK_EQ(find_region(turns_of({warp}, 4), 1, 0)->raw_cycles, 310 + 900);
+}
+
+TEST(a_turn_ends_by_itself_before_any_other_record_but_marks_and_values) {
+  Warp warp;
+  warp.start(0, 0).start(1, 0).end(1, 10).mark(2, 20).value32(3, 30, 7).start(1, 50).end(1, 60);
+  warp.start(4, 80).end(4, 90).end(0, 200);
+  CHECK_EQ(find_region(turns_of({warp}), 1, 0)->raw_cycles, 50 + 10);
+  const DecodedBuffer last = turns_of({Warp{}.start(1, 0).end(1, 10)});
+  CHECK_EQ(find_region(last, 1)->raw_cycles, 10);  // nothing comes behind it
+  CHECK_EQ(find_region(turns_of({Warp{}.start(1, 0).end(1, 10).end(0, 90)}), 1)->raw_cycles, 10);
+}
+
+TEST(turns_whose_loop_was_overwritten_still_last_until_the_next_starts) {
+  const DecodedBuffer decoded = turns_of({loop_of(6)}, 0, {}, 64);  // the last 8 records
+  CHECK_EQ(find_region(decoded, 1)->count, 3);
+  CHECK_EQ(find_region(decoded, 1)->raw_cycles, 100 + 100 + 10);
+  CHECK_EQ(decoded.losses.overwritten_starts, 2);
+}
+
+TEST(records_around_the_end_of_a_turn_cost_it_nothing) {
+  const DecodedBuffer decoded = turns_of({loop_of(4)}, 0, {.cost = {8, 8}});
+  CHECK_EQ(find_region(decoded, 1, 0)->cycles, 1000 - 8 * 8.0);
+  CHECK_EQ(find_region(decoded, 0)->cycles, 1000 - 8 * 8.0);  // its first start is at 0, too
+}
+
+TEST(warps_that_repeat_turns_count_as_if_each_had_been_matched) {
+  const std::vector<Warp> warps(6, loop_of(4));
+  const DecodedBuffer decoded = turns_of(warps, 0, {.cost = {8, 8}});
+  CHECK_EQ(find_region(decoded, 1, 0)->count, 24);
+  CHECK_EQ(find_region(decoded, 1, 0)->raw_cycles, 6000);
+  CHECK_EQ(find_region(decoded, 1, 0)->cycles, 6 * (1000 - 8 * 8.0));
+}
