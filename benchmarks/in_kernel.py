@@ -38,7 +38,7 @@ ROWS = (*TEN, "recorded_matmul", "back_to_back", "wall")
 PROCESS_LIMIT_S, KNOWN_ROW_LIMIT_S = 100, 30
 ACCURACY_LIMIT_S, COMPILE_LIMIT_S = 90, 240
 ACCURACY_LAUNCHES, QUICK_ACCURACY_LAUNCHES = 24, 8
-COMPILE_ROUNDS = 9
+COMPILE_ROUNDS = 11
 IMPORTS = ("triton.profiler.language", "proton", "proton.inkernel.compile")
 
 Groups = list[list[float]]
