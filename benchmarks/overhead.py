@@ -6,7 +6,7 @@ of two times that follow one another; the known tools take turns with no profile
 their own. The order turns round each time. What is reported is the median of all ratios with its
 95 % interval, which is that of a bootstrap over processes. Rounds of fresh processes go on until
 the budget is spent. `--explain` measures parts of the cost instead: the floor asked for more, one
-thing at a time, and scopes without CUPTI.
+thing at a time, and scopes and empty ones without CUPTI.
 """
 
 from __future__ import annotations
@@ -56,9 +56,11 @@ EXPLAIN: Round = (
     (
         (
             "none",
+            "empty with",
             "scopes",
             "scopes in a session",
             "floor",
+            "floor, empty with",
             "floor 4M",
             "floor copies",
             "floor peers",
@@ -68,7 +70,7 @@ EXPLAIN: Round = (
         ),
         2,
     ),
-    (("none", "floor clock", "proton", "proton 1M", "proton python"), 3),
+    (("none", "floor clock", "floor, empty with", "proton", "proton 1M", "proton python"), 3),
 )
 EXPLAINED_ROWS = ["triton", "graph", "inference", "training"]
 PROCESS_LIMIT_S = 100

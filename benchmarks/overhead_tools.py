@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from scope_cost import load_empty
+
 BUFFER_KNOB = "TRITON_PROFILE_BUFFER_SIZE"
 
 
@@ -31,14 +33,23 @@ class Tool:
         return sum(path.stat().st_size for path in paths)
 
 
+class EmptyScopesTool(Tool):
+    """No profiler, and an empty `with` where others have scopes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scope = load_empty()
+
+
 class FloorTool(Tool):
     """The least: our own program on CUPTI, and nothing above it; `extras` as in `Floor`."""
 
-    def __init__(self, library: str, **extras: Any) -> None:
+    def __init__(self, library: str, *, has_scopes: bool = False, **extras: Any) -> None:
         from floor.floor import Floor
 
         super().__init__()
         self._floor = Floor(library, libcupti(), **extras)
+        self.scope = load_empty() if has_scopes else None
 
     def start(self, *, is_graph_level: bool = False) -> None:
         self._floor.start(is_graph_level=is_graph_level)
@@ -160,6 +171,8 @@ def make_tools(floor_library: str) -> dict[str, Callable[[], Tool]]:
         "floor 4M zeroed": lambda: FloorTool(floor_library, buffer_bytes=4 << 20, zeroed=True),
         "floor peers": lambda: FloorTool(floor_library, peers=True),
         "floor resources": lambda: FloorTool(floor_library, resources=True),
+        "floor, empty with": lambda: FloorTool(floor_library, has_scopes=True),
+        "empty with": EmptyScopesTool,
         "scopes": ScopesTool,
         "scopes in a session": lambda: ScopesTool(has_session=True),
         "proton": ProtonTool,
