@@ -188,6 +188,19 @@ def test_iterations_take_as_long_as_their_loop(
     assert 0.9 < share <= 1.0 if recorded == 16 else 0.1 < share < 0.6
 
 
+def test_marks_of_another_mode_are_not_counted_among_iterations(record: Any, matmul: Any) -> None:
+    def turns_of(mode: str) -> int:
+        profile = record(matmul, mode=f"{mode}:buffer_type=global")
+        named = {region["name"]: region for region in profile.kernel("matmul")["regions"]}
+        (name,) = (name for name in named if name.startswith("loop@"))
+        assert profile.kernel("matmul")["losses"] == {}
+        return int(named[name.replace("loop", "iteration")]["count"])
+
+    alone = turns_of("loops")
+    assert alone > 0
+    assert turns_of("ops+loops+async-wait") == turns_of("async-wait+loops") == alone
+
+
 def test_launches_are_not_waited_for(record: Any, torch: Any, softmax: Any) -> None:
     """Launches behind a long one return while it still runs."""
     softmax()

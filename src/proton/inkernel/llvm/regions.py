@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
@@ -20,17 +20,13 @@ class Region:
 
     name: str
     kind: str
+    is_moment: bool  # it has marks or values, no passages
     file: str
     line: int
     parent: int | None = None
     value_type: str = ""  # of values: i32, i64, f32 or f64
     every: int = 1  # one iteration of so many is recorded, where some are thinned out
     cap: int = 0  # of iterations: so many of each run of the loop are recorded; 0: all
-
-    @property
-    def has_passages(self) -> bool:
-        """Whether it has starts and ends."""
-        return self.kind not in ("mark", "value")
 
     def to_json(self, number: int) -> dict[str, Any]:
         """As it stands in the record map."""
@@ -51,20 +47,26 @@ class Region:
         return described
 
 
+class _Key(NamedTuple):
+    name: str
+    kind: str
+    is_moment: bool  # marks of a mode are not counted among the passages of another
+
+
 @dataclass
 class Regions:
-    """The regions of a kernel by name and kind: a value and a scope may share a name."""
+    """The regions of a kernel by their records' keys: a value and a scope may share a name."""
 
-    ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    ids: dict[_Key, int] = field(default_factory=dict)
     regions: list[Region] = field(default_factory=list)
 
     def id_of(self, carrier: CarrierLine) -> int | None:
         """The region of a record; None where there is none yet."""
-        number = self.ids.get((carrier.name, _kind(carrier)))
+        number = self.ids.get(_key(carrier))
         if number is None and carrier.action == "end" and "kind" not in carrier.attributes:
             # the start alone says of what kind both are
-            same = (at for (name, _), at in self.ids.items() if name == carrier.name)
-            return next((at for at in same if self.regions[at].has_passages), None)
+            same = (at for key, at in self.ids.items() if key.name == carrier.name)
+            return next((at for at in same if not self.regions[at].is_moment), None)
         return number
 
     def to_json(self) -> list[dict[str, Any]]:
@@ -83,8 +85,8 @@ def find_regions(module: LlvmModule) -> Regions:
     for carrier in _records(module.kernel):
         number = found.id_of(carrier)
         if number is None:
-            number = found.ids[carrier.name, _kind(carrier)] = len(found.regions)
-            found.regions.append(Region(carrier.name, _kind(carrier), *_place(carrier, debug)))
+            number = found.ids[_key(carrier)] = len(found.regions)
+            found.regions.append(Region(*_key(carrier), *_place(carrier, debug)))
         region = found.regions[number]
         # a prologue's records are not thinned
         region.every = max(region.every, _number(carrier, "every", missing=1))
@@ -98,7 +100,16 @@ def find_regions(module: LlvmModule) -> Regions:
             f"for {layout.REGION_LIMIT}; record less"
         )
     _find_parents(module.kernel, found)
+    _name_marks(found)
     return found
+
+
+def _name_marks(found: Regions) -> None:
+    """Tell marks from the passages that another mode records under the same name and kind."""
+    passages = {(each.name, each.kind) for each in found.regions if not each.is_moment}
+    for region in found.regions:
+        if region.is_moment and (region.name, region.kind) in passages:
+            region.name += " (marks)"
 
 
 def _records(kernel: Kernel) -> Iterator[CarrierLine]:
@@ -106,9 +117,10 @@ def _records(kernel: Kernel) -> Iterator[CarrierLine]:
         yield from (each for each in read_carriers(block.lines) if each.is_record)
 
 
-def _kind(carrier: CarrierLine) -> str:
-    default = "scope" if carrier.action in ("start", "end") else carrier.action
-    return carrier.attributes.get("kind", default)
+def _key(carrier: CarrierLine) -> _Key:
+    is_moment = carrier.action not in ("start", "end")
+    kind = carrier.attributes.get("kind", carrier.action if is_moment else "scope")
+    return _Key(carrier.name, kind, is_moment)
 
 
 def _number(carrier: CarrierLine, attribute: str, *, missing: int) -> int:

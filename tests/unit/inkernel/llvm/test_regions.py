@@ -77,6 +77,15 @@ def test_a_moment_and_a_scope_of_one_name_are_two_regions(other: str) -> None:
     assert (moment["parent"], scope["parent"], inner["parent"]) == (None, None, 1)
 
 
+def test_marks_of_one_mode_are_not_counted_among_the_passages_of_another() -> None:
+    body = record(3, "mark i@8 kind=iteration") + record(4, "start i@8 kind=iteration cap=64")
+    body += record(5, "end i@8 kind=iteration") + record(6, "mark c@9 kind=copy") + "  ret void\n"
+    marks, turns, copies = regions_of(body)
+    assert (marks["name"], marks["kind"], "cap" in marks) == ("i@8 (marks)", "iteration", False)
+    assert (turns["name"], turns["kind"], turns["cap"]) == ("i@8", "iteration", 64)
+    assert copies["name"] == "c@9", "no other region has its name"
+
+
 def test_an_event_and_a_scope_of_one_name_are_two_regions() -> None:
     body = record(3, "start x kind=event") + record(4, "start x") + record(5, "end x")
     body += record(6, "end x kind=event") + "  ret void\n"
