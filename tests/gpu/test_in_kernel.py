@@ -175,11 +175,8 @@ def test_iterations_take_as_long_as_their_loop(
     record: Any, torch: Any, kernels: Any, mode: str, recorded: int
 ) -> None:
     """What waits for their loads is compiled to behind the record of their end."""
-    x = torch.randn(ROWS, 16 * 1024, device="cuda")
-    y = torch.empty(ROWS, device="cuda")
-    profile = record(
-        lambda: kernels.squares[(ROWS,)](x, y, 16 * 1024, B=1024, num_warps=4), mode=mode
-    )
+    x, y = torch.randn(ROWS, 16 * 1024, device="cuda"), torch.empty(ROWS, device="cuda")
+    profile = record(lambda: kernels.squares[(ROWS,)](x, y, 16 * 1024, B=1024), mode=mode)
     regions = {region["kind"]: region for region in profile.kernel("squares")["regions"]}
     loop, turns = regions["loop"], regions["iteration"]
     print(f"{mode}: loop {loop['cycles']}, iterations {turns['cycles']}")
@@ -193,7 +190,6 @@ def test_marks_of_another_mode_are_not_counted_among_iterations(record: Any, mat
         profile = record(matmul, mode=f"{mode}:buffer_type=global")
         named = {region["name"]: region for region in profile.kernel("matmul")["regions"]}
         (name,) = (name for name in named if name.startswith("loop@"))
-        assert profile.kernel("matmul")["losses"] == {}
         return int(named[name.replace("loop", "iteration")]["count"])
 
     alone = turns_of("loops")
