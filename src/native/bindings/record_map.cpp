@@ -2,8 +2,6 @@
 
 #include <nanobind/stl/string_view.h>
 
-#include <string>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -36,15 +34,16 @@ bool has_floats(nb::handle region) {
                                         nb::repr(type).c_str()));
 }
 
-std::string kind_of(nb::handle region) {
+/// Of a record map, which is JSON: its strings live as long as it does.
+std::string_view kind_of(nb::handle region) {
   const nb::object kind = region.attr("get")("kind");
-  return std::string(nb::isinstance<nb::str>(kind) ? nb::cast<std::string_view>(kind) : "");
+  return nb::isinstance<nb::str>(kind) ? nb::cast<std::string_view>(kind) : std::string_view();
 }
 
 /// Iterations fill the loop they are in, where all of them are recorded or the first ones.
 void note_turns(nb::handle record_map, std::vector<Region>& regions) {
   const nb::object described = record_map.attr("get")("regions", nb::tuple());
-  std::vector<std::string> kinds;
+  std::vector<std::string_view> kinds;
   for (const nb::handle region : described) kinds.push_back(kind_of(region));
   size_t at = 0;
   for (const nb::handle region : described) {
