@@ -37,7 +37,7 @@ class Region:
     name: str
     file: str = ""
     line: int = 0  # 0: not known
-    kind: str = ""  # scope, op, loop, mma, wait, event, ...
+    kind: str = ""  # scope, event, loop, iteration, load, wait, ...
     parent: int = NO_PARENT  # number of the region around it
     count: int = 0  # passages
     cycles: float = 0.0  # of all passages
