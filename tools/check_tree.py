@@ -1,4 +1,4 @@
-"""Checks what linters do not: sizes, test mirrors, include order, words, ratchets, the page.
+"""Checks what linters do not: sizes, include order, words, ratchets, the page.
 
 Run by `make check`. Each check takes the repository root and returns the complaints it has,
 one line each, beginning with the path. The lists below may only shrink.
@@ -21,11 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZE_LIMIT = 500
 # Path -> the lines it may have. Each of these files says at its top why it is not split.
 LONG_FILES: dict[str, int] = {}
-
-# Modules of src/proton that need no test file of their own -> why.
-WITHOUT_MIRROR: dict[str, str] = {
-    "_version.py": "one constant",
-}
 
 # Room of src/native -> the rooms it may include besides itself.
 NATIVE_ROOMS: dict[str, frozenset[str]] = {
@@ -104,45 +99,6 @@ def check_docstrings(root: Path) -> Complaints:
     ]
 
 
-def has_code(path: Path) -> bool:
-    """Whether a module defines a function or a class of its own."""
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    return any(isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for n in body)
-
-
-def has_pass_test(root: Path, module: Path) -> bool:
-    """Whether a module is a pass with its checked file: `prepare.py` -> `passes/prepare.ttgir`."""
-    if module.parent.name != "passes" or module.stem == "__init__":
-        return False
-    stem = root / "tests" / "passes" / module.stem.replace("_", "-")
-    return any(stem.with_suffix(suffix).exists() for suffix in (".ttgir", ".ttir", ".ll"))
-
-
-def mirror_of(module: Path) -> Path:
-    """The test file of a module, both relative: `model/tree.py` -> `model/test_tree.py`."""
-    stem = "init" if module.stem == "__init__" else module.stem.strip("_")
-    return module.with_name(f"test_{stem}.py")
-
-
-def check_mirrors(root: Path) -> Complaints:
-    """Every module with code in it has its test file, and every unit test its module."""
-    package, tests = root / "src" / "proton", root / "tests" / "unit"
-    complaints = []
-    for path in files(root, ("src/proton",), {".py"}):
-        module = path.relative_to(package)
-        if module.as_posix() in WITHOUT_MIRROR or not has_code(path):
-            continue
-        if not (tests / mirror_of(module)).exists() and not has_pass_test(root, module):
-            wanted = (Path("tests/unit") / mirror_of(module)).as_posix()
-            complaints.append(f"src/proton/{module.as_posix()}: has no {wanted}")
-    complaints += [
-        f"src/proton/{name}: on WITHOUT_MIRROR but not in the tree; take it off"
-        for name in WITHOUT_MIRROR
-        if not (package / name).exists()
-    ]
-    return complaints
-
-
 def check_includes(root: Path) -> Complaints:
     """Native rooms include only rooms below them, and only bindings see Python."""
     native = root / "src" / "native"
@@ -201,7 +157,6 @@ def check_ratchets(root: Path) -> Complaints:
 CHECKS: tuple[Callable[[Path], Complaints], ...] = (
     check_sizes,
     check_docstrings,
-    check_mirrors,
     check_includes,
     check_native_headers,
     check_words,

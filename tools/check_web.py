@@ -115,17 +115,4 @@ def check_web_markup(root: Path) -> Complaints:
     return complaints
 
 
-def check_web_mirrors(root: Path) -> Complaints:
-    """What has no DOM in it has its tests beside it."""
-    folder = root / "web" / "src"
-    tested = ("read", "unpack", "live", "model", "units", "names", "state", "renew", "layout")
-    return [
-        f"{path.relative_to(root).as_posix()}: has no {path.stem}.test.ts beside it"
-        for path in sources(root)
-        if layer_of(folder, path) in tested
-        and not is_test(path)
-        and not path.with_name(f"{path.stem}.test.ts").exists()
-    ]
-
-
-WEB_CHECKS = (check_web_layers, check_web_headers, check_web_markup, check_web_mirrors)
+WEB_CHECKS = (check_web_layers, check_web_headers, check_web_markup)

@@ -48,51 +48,6 @@ def test_a_module_without_docstring_is_named(tmp_path: Path) -> None:
     assert check_tree.check_docstrings(tmp_path) == ["src/proton/a.py: no module docstring"]
 
 
-@pytest.fixture
-def no_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_tree, "WITHOUT_MIRROR", {})
-
-
-@pytest.mark.usefixtures("no_exceptions")
-@pytest.mark.parametrize(
-    ("module", "mirror"),
-    [
-        ("model/tree.py", "model/test_tree.py"),
-        ("_triton.py", "test_triton.py"),
-        ("cli/__init__.py", "cli/test_init.py"),
-        ("__main__.py", "test_main.py"),
-    ],
-)
-def test_a_module_with_code_needs_its_mirror(tmp_path: Path, module: str, mirror: str) -> None:
-    write(tmp_path, f"src/proton/{module}", "def f() -> None: ...\n")
-    assert check_tree.check_mirrors(tmp_path) == [
-        f"src/proton/{module}: has no tests/unit/{mirror}"
-    ]
-    write(tmp_path, f"tests/unit/{mirror}", "")
-    assert check_tree.check_mirrors(tmp_path) == []
-
-
-@pytest.mark.usefixtures("no_exceptions")
-def test_a_pass_has_its_mirror_among_the_checked_files(tmp_path: Path) -> None:
-    write(tmp_path, "src/proton/inkernel/passes/record_loops.py", "def apply(): ...\n")
-    assert len(check_tree.check_mirrors(tmp_path)) == 1
-    write(tmp_path, "tests/passes/record-loops.ttgir", "")
-    assert check_tree.check_mirrors(tmp_path) == []
-
-
-@pytest.mark.usefixtures("no_exceptions")
-def test_a_module_that_only_re_exports_needs_no_mirror(tmp_path: Path) -> None:
-    write(tmp_path, "src/proton/data.py", "from proton.runtime.data import get\n")
-    assert check_tree.check_mirrors(tmp_path) == []
-
-
-def test_an_exception_for_a_module_that_is_gone_is_a_fault(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(check_tree, "WITHOUT_MIRROR", {"gone.py": "no code"})
-    assert "take it off" in check_tree.check_mirrors(tmp_path)[0]
-
-
 @pytest.mark.parametrize(
     ("room", "included"),
     [

@@ -62,13 +62,5 @@ def test_a_file_that_does_not_say_its_purpose_is_named(tmp_path: Path) -> None:
     ]
 
 
-def test_what_has_no_dom_needs_tests_beside_it(tmp_path: Path) -> None:
-    for name in ("layout/a.ts", "layout/b.ts", "layout/b.test.ts", "views/c.tsx", "format.ts"):
-        write(tmp_path, name)
-    assert check_web.check_web_mirrors(tmp_path) == [
-        "web/src/layout/a.ts: has no a.test.ts beside it"
-    ]
-
-
 def test_a_tree_without_a_page_has_nothing_to_complain_about(tmp_path: Path) -> None:
     assert [complaint for check in check_web.WEB_CHECKS for complaint in check(tmp_path)] == []
