@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "bindings/errors.h"
-#include "bindings/names.h"
+#include "bindings/scopes/names.h"
 
 namespace nb = nanobind;
 

@@ -1,12 +1,12 @@
-#include "bindings/metric_values.h"
+#include "bindings/scopes/metric_values.h"
 
 #include <cmath>
 
 #include "base/text.h"
-#include "bindings/device_values.h"
 #include "bindings/errors.h"
-#include "bindings/names.h"
 #include "bindings/reference.h"
+#include "bindings/scopes/device_values.h"
+#include "bindings/scopes/names.h"
 #include "session/process.h"
 
 namespace proton::bindings {

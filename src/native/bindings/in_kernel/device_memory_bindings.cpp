@@ -1,4 +1,4 @@
-#include "bindings/device_memory_bindings.h"
+#include "bindings/in_kernel/device_memory_bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>

@@ -1,4 +1,4 @@
-#include "bindings/recorder_bindings.h"
+#include "bindings/in_kernel/recorder_bindings.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -11,9 +11,9 @@
 #include "backends/device_buffer/recorder.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/record_map.h"
+#include "bindings/in_kernel/record_map.h"
+#include "bindings/in_kernel/value_extremes.h"
 #include "bindings/session_object.h"
-#include "bindings/value_extremes.h"
 #include "session/process.h"
 #include "session/recording.h"
 

@@ -1,4 +1,4 @@
-#include "bindings/record_map.h"
+#include "bindings/in_kernel/record_map.h"
 
 #include <nanobind/stl/string_view.h>
 

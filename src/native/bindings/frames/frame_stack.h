@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/python_frames.h"
+#include "bindings/frames/python_frames.h"
 #include "model/ids.h"
 
 namespace proton::bindings {

@@ -1,12 +1,12 @@
-#include "bindings/python_context.h"
+#include "bindings/frames/python_context.h"
 
 #include <unordered_map>
 #include <vector>
 
 #include "base/text.h"
-#include "bindings/current.h"
-#include "bindings/names.h"
 #include "bindings/reference.h"
+#include "bindings/scopes/current.h"
+#include "bindings/scopes/names.h"
 #include "session/process.h"
 
 namespace proton::bindings {

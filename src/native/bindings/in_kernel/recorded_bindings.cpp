@@ -1,4 +1,4 @@
-#include "bindings/recorded_bindings.h"
+#include "bindings/in_kernel/recorded_bindings.h"
 
 #include <nanobind/stl/string_view.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/names.h"
+#include "bindings/scopes/names.h"
 #include "model/losses.h"
 
 namespace nb = nanobind;

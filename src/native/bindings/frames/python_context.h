@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "bindings/frame_stack.h"
+#include "bindings/frames/frame_stack.h"
 #include "model/ids.h"
 #include "session/thread_state.h"
 

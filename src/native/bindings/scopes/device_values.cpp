@@ -1,4 +1,4 @@
-#include "bindings/device_values.h"
+#include "bindings/scopes/device_values.h"
 
 #include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"

@@ -3,7 +3,7 @@
 
 #include <Python.h>
 
-#include "bindings/current.h"
+#include "bindings/scopes/current.h"
 #include "session/context_stack.h"
 #include "session/recording.h"
 

@@ -2,13 +2,13 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "bindings/current.h"
 #include "bindings/errors.h"
-#include "bindings/leaving.h"
-#include "bindings/metric_values.h"
-#include "bindings/names.h"
 #include "bindings/reference.h"
-#include "bindings/scope.h"
+#include "bindings/scopes/current.h"
+#include "bindings/scopes/leaving.h"
+#include "bindings/scopes/metric_values.h"
+#include "bindings/scopes/names.h"
+#include "bindings/scopes/scope.h"
 #include "model/losses.h"
 #include "session/process.h"
 #include "session/recording.h"

@@ -1,7 +1,7 @@
-#include "bindings/leaving.h"
+#include "bindings/scopes/leaving.h"
 
 #include "bindings/errors.h"
-#include "bindings/metric_values.h"
+#include "bindings/scopes/metric_values.h"
 #include "model/losses.h"
 #include "session/process.h"
 #include "session/recording.h"

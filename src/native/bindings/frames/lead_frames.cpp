@@ -3,7 +3,7 @@
 // own takes it, and launches wait for that thread with a limit. What it saw is good for as long as
 // nobody but the launching thread has taken the GIL since (autograd's does, to let Python's tensors
 // go), which a few loads tell: a whole backward pass asks once.
-#include "bindings/lead_frames.h"
+#include "bindings/frames/lead_frames.h"
 
 #include <Python.h>
 
@@ -13,8 +13,8 @@
 #include <new>
 #include <thread>
 
-#include "bindings/frame_stack.h"
-#include "bindings/python_context.h"
+#include "bindings/frames/frame_stack.h"
+#include "bindings/frames/python_context.h"
 #include "session/process.h"
 #include "session/recording.h"
 

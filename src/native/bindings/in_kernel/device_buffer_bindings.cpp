@@ -1,4 +1,4 @@
-#include "bindings/device_buffer_bindings.h"
+#include "bindings/in_kernel/device_buffer_bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/held_bytes.h"
-#include "bindings/record_map.h"
-#include "bindings/value_extremes.h"
+#include "bindings/in_kernel/record_map.h"
+#include "bindings/in_kernel/value_extremes.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

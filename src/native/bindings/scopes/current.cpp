@@ -1,9 +1,9 @@
-#include "bindings/current.h"
+#include "bindings/scopes/current.h"
 
 #include <new>
 #include <string_view>
 
-#include "bindings/python_context.h"
+#include "bindings/frames/python_context.h"
 #include "bindings/reference.h"
 #include "session/process.h"
 #include "session/recording.h"

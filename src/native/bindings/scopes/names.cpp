@@ -1,4 +1,4 @@
-#include "bindings/names.h"
+#include "bindings/scopes/names.h"
 
 #include "base/text.h"
 #include "bindings/errors.h"
