@@ -93,7 +93,7 @@ def build_program(folder: str) -> str:
     """`launch_cost.cpp` with the core that it needs; its path."""
     native = ROOT / "src" / "native"
     rooms = ("base", "model", "cubin", "session", "backends/cupti")
-    sources = [path for room in rooms for path in sorted((native / room).glob("*.cpp"))]
+    sources = [path for room in rooms for path in sorted((native / room).rglob("*.cpp"))]
     sources.append(ROOT / "benchmarks" / "launch_cost.cpp")
     program = os.path.join(folder, "launch_cost")
     flags = ["-std=c++20", "-O3", f"-I{native}", f"-I{ROOT / 'tests' / 'native'}"]

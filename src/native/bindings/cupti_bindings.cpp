@@ -18,7 +18,7 @@
 #include "bindings/sampled_code.h"
 #include "bindings/session_object.h"
 #include "cubin/module_store.h"
-#include "session/recording.h"
+#include "session/scopes/scope_events.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -23,7 +23,7 @@
 #include "bindings/scopes/names.h"
 #include "bindings/scopes/scope.h"
 #include "bindings/session_bindings.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

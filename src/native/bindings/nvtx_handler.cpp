@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/nvtx_names.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace proton::bindings {
 namespace {

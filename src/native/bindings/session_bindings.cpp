@@ -20,11 +20,11 @@
 #include "files/trace_writer.h"
 #include "files/tree_writer.h"
 #include "model/losses.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 #include "session/session.h"
-#include "session/trace_cursor.h"
-#include "session/tree_copy.h"
+#include "session/snapshot/phase_copy.h"
+#include "session/snapshot/trace_cursor.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/losses.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton {
 

@@ -23,14 +23,14 @@
 #include "model/event_sink.h"
 #include "model/recorded_launch.h"
 #include "model/trace_log.h"
-#include "session/context_stack.h"
-#include "session/graph_riders.h"
-#include "session/launch_contexts.h"
-#include "session/occupancy.h"
-#include "session/phase.h"
-#include "session/phase_boundaries.h"
-#include "session/range_thread.h"
-#include "session/sampling.h"
+#include "session/booking/phase.h"
+#include "session/booking/phase_boundaries.h"
+#include "session/booking/sampling.h"
+#include "session/scopes/captured_metrics.h"
+#include "session/scopes/context_stack.h"
+#include "session/scopes/launch_contexts.h"
+#include "session/scopes/range_thread.h"
+#include "session/snapshot/occupancy.h"
 
 namespace proton {
 
@@ -135,7 +135,7 @@ class Session : public EventSink {
   std::vector<std::string> warnings() const;
   std::map<std::string, uint64_t> losses() const;
 
-  /// One phase as plain data (tree_copy.h: the same with less under the locks); open scopes of a
+  /// One phase as plain data (phase_copy.h: the same with less under the locks); open scopes of a
   /// trace end now. Throws Error: no such phase, or the other kind of data.
   CallTree snapshot_tree(int phase, Value::Map header) const;
   TraceLog snapshot_trace(int phase, Value::Map header) const;

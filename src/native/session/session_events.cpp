@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "model/losses.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 #include "session/session.h"
 
 namespace proton {

@@ -2,7 +2,7 @@
 // launches.
 #include <algorithm>
 
-#include "session/process.h"
+#include "session/scopes/process.h"
 #include "session/session.h"
 
 namespace proton {

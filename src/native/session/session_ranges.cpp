@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/losses.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 #include "session/session.h"
 
 namespace proton {

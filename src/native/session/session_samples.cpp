@@ -1,7 +1,7 @@
 // Samples of instructions in a session: how they come in, and what they need to be shown.
 #include "model/losses.h"
-#include "session/sample_copy.h"
-#include "session/sample_report.h"
+#include "session/samples/sample_copy.h"
+#include "session/samples/sample_report.h"
 #include "session/session.h"
 
 namespace proton {

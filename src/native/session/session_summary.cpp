@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "session/kernel_details.h"
 #include "session/session.h"
+#include "session/snapshot/kernel_details.h"
 
 namespace proton {
 

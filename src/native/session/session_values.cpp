@@ -1,6 +1,6 @@
 // Metric values that came from devices, long after the call that gave them.
 #include "model/losses.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 #include "session/session.h"
 
 namespace proton {

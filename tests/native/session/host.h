@@ -4,10 +4,10 @@
 #include <mutex>
 #include <string>
 
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 #include "session/session.h"
-#include "session/tree_copy.h"
+#include "session/snapshot/phase_copy.h"
 
 namespace host {
 

@@ -7,7 +7,7 @@
 
 #include "host.h"
 #include "model/sampled_code.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 #include "session/session.h"
 
 namespace sampled {

@@ -1,4 +1,4 @@
-#include "session/context_stack.h"
+#include "session/scopes/context_stack.h"
 
 #include "check.h"
 #include "host.h"

@@ -1,4 +1,4 @@
-#include "session/distribution.h"
+#include "session/metrics/distribution.h"
 
 #include "check.h"
 

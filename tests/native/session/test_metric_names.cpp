@@ -1,4 +1,4 @@
-#include "session/metric_names.h"
+#include "session/metrics/metric_names.h"
 
 #include "base/error.h"
 #include "check.h"

@@ -1,4 +1,4 @@
-#include "session/metric_table.h"
+#include "session/metrics/metric_table.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "session/occupancy.h"
+#include "session/snapshot/occupancy.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "session/path_table.h"
+#include "session/scopes/path_table.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-#include "session/phase_boundaries.h"
+#include "session/booking/phase_boundaries.h"
 
 #include <memory>
 #include <set>

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "host.h"
 #include "model/losses.h"
-#include "session/trace_cursor.h"
+#include "session/snapshot/trace_cursor.h"
 
 using namespace proton;
 

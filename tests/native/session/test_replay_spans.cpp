@@ -1,5 +1,5 @@
 // Graph lanes: a span for each replay by node, with the captured scopes below it.
-#include "session/replay_spans.h"
+#include "session/snapshot/replay_spans.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "host.h"
-#include "session/trace_cursor.h"
+#include "session/snapshot/trace_cursor.h"
 
 using namespace proton;
 

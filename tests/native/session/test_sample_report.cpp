@@ -1,5 +1,5 @@
 // The `sampling` object: which instructions it lists, and what it costs in bytes and time.
-#include "session/sample_report.h"
+#include "session/samples/sample_report.h"
 
 #include <chrono>
 #include <random>

@@ -1,4 +1,4 @@
-#include "session/samples.h"
+#include "session/booking/sample_table.h"
 
 #include <map>
 

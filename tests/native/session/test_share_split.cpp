@@ -1,4 +1,4 @@
-#include "session/share_split.h"
+#include "session/samples/share_split.h"
 
 #include <cmath>
 #include <numeric>

@@ -143,7 +143,7 @@ class Hub {
   void add_cubin(std::string_view cubin, std::string_view ptx);
   Sampler& sampler() { return sampler_; }
 
-  // Asked by scopes (GraphHooks of session/process.h)
+  // Asked by scopes (GraphHooks of session/scopes/process.h)
   /// How many graphs and nodes the calling thread has made; the lead answers for those who follow
   /// it.
   static uint64_t captured_count(bool is_lead) noexcept;

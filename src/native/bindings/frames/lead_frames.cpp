@@ -15,8 +15,8 @@
 
 #include "bindings/frames/frame_stack.h"
 #include "bindings/frames/python_context.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 namespace {

@@ -7,7 +7,7 @@
 #include "bindings/reference.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/names.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace proton::bindings {
 namespace {

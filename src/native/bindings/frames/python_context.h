@@ -11,7 +11,7 @@
 
 #include "bindings/frames/frame_stack.h"
 #include "model/ids.h"
-#include "session/thread_state.h"
+#include "session/scopes/thread_state.h"
 
 namespace proton::bindings {
 

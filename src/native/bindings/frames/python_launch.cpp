@@ -9,8 +9,8 @@
 #include "bindings/frames/lead_frames.h"
 #include "bindings/frames/python_context.h"
 #include "bindings/scopes/current.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 namespace {

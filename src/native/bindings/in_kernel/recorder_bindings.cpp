@@ -14,8 +14,8 @@
 #include "bindings/in_kernel/record_map.h"
 #include "bindings/in_kernel/value_extremes.h"
 #include "bindings/session_object.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

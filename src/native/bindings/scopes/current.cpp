@@ -5,8 +5,8 @@
 
 #include "bindings/frames/python_context.h"
 #include "bindings/reference.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 namespace {

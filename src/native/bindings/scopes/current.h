@@ -7,8 +7,8 @@
 
 #include <Python.h>
 
-#include "session/context_stack.h"
-#include "session/thread_state.h"
+#include "session/scopes/context_stack.h"
+#include "session/scopes/thread_state.h"
 
 namespace proton::bindings {
 

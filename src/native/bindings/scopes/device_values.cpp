@@ -4,7 +4,7 @@
 #include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

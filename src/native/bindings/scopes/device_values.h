@@ -4,7 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include "model/metric.h"
-#include "session/metric_table.h"
+#include "session/metrics/metric_table.h"
 
 namespace proton::bindings {
 

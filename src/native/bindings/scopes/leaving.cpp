@@ -3,8 +3,8 @@
 #include "bindings/errors.h"
 #include "bindings/scopes/metric_values.h"
 #include "model/losses.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 

@@ -4,8 +4,8 @@
 #include <Python.h>
 
 #include "bindings/scopes/current.h"
-#include "session/context_stack.h"
-#include "session/recording.h"
+#include "session/scopes/context_stack.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 

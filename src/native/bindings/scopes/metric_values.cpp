@@ -7,7 +7,7 @@
 #include "bindings/reference.h"
 #include "bindings/scopes/device_values.h"
 #include "bindings/scopes/names.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace proton::bindings {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "session/metric_table.h"
+#include "session/metrics/metric_table.h"
 
 namespace proton::bindings {
 

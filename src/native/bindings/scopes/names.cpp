@@ -4,7 +4,7 @@
 #include "bindings/errors.h"
 #include "bindings/reference.h"
 #include "model/losses.h"
-#include "session/process.h"
+#include "session/scopes/process.h"
 
 namespace proton::bindings {
 namespace {

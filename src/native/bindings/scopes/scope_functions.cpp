@@ -10,8 +10,8 @@
 #include "bindings/scopes/names.h"
 #include "bindings/scopes/scope.h"
 #include "model/losses.h"
-#include "session/process.h"
-#include "session/recording.h"
+#include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
 namespace {

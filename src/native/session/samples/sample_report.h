@@ -1,0 +1,132 @@
+/// From the samples of a phase to what a file shows: samples of a symbol divided over the contexts
+/// it was launched from, and the `sampling` object with the hottest instructions. Takes no lock;
+/// private to session/.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/call_tree.h"
+#include "model/value.h"
+#include "session/booking/sample_table.h"
+#include "session/booking/sampling.h"
+#include "session/samples/sample_copy.h"
+#include "session/samples/sample_lines.h"
+#include "session/samples/share_split.h"
+
+namespace proton {
+
+/// Where a symbol ran, and how long.
+struct SampleContext {
+  uint32_t row = 0;  // whatever the caller tells contexts apart by
+  int64_t time_ns = 0;
+  bool is_included = true;  // false: its samples are counted, not shown
+};
+
+/// By reason. Kept apart so that each can be divided, and a part never has more latency samples
+/// than samples.
+struct SampleCounts {
+  explicit SampleCounts(size_t reason_count) : hidden(reason_count), latency(reason_count) {}
+
+  uint64_t samples(size_t reason) const { return hidden[reason] + latency[reason]; }
+  uint64_t total() const;
+  uint64_t total_latency() const;
+
+  std::vector<uint64_t> hidden;   // in whose cycle some warp issued
+  std::vector<uint64_t> latency;  // in whose cycle none did
+};
+
+/// The metric of a reason: `stalled_` and the name it has in files of Triton's proton, or else the
+/// hardware's.
+std::string sample_metric(const std::string& reason);
+
+struct ReportLimits {
+  size_t kernel_instructions = 256;  // of one kernel
+  size_t instructions = 1536;        // of all
+  bool with_line_totals = false;     // for files without nodes
+};
+
+class SampleReport {
+ public:
+  /// The copy must outlive the report.
+  SampleReport(const SampleCopy& copy, const ReportLimits& limits);
+
+  /// The contexts of a symbol on a device: at least one. `timed` are the places where it was timed.
+  using Contexts = std::function<std::vector<SampleContext>(NameId symbol, uint32_t device,
+                                                            const std::vector<uint32_t>& timed)>;
+  /// Samples of one line (or of none) in one context.
+  using Take = std::function<void(uint32_t row, LineId line, const SampleCounts& counts)>;
+
+  /// Divides all samples: every sample of an included context is taken once.
+  void divide(const Contexts& contexts, const Take& take);
+
+  const SampleLines& lines() const { return lines_; }
+
+  /// Puts what is known about the sampling into `summary`, before what the host says about it.
+  /// Once, after `divide`.
+  void describe(Summary& summary);
+
+ private:
+  struct Instruction {
+    uint32_t row;  // of SampleRows::instructions
+    LineId line;
+    uint64_t samples;
+  };
+  /// A function of a module, as it stands in the object.
+  struct Kernel {
+    SampledFunction function;
+    const SampledCode* code;
+    uint64_t samples = 0;
+    size_t context_count = 0;
+    bool has_lines = false;
+    std::vector<Instruction> hottest = {};
+    std::vector<std::pair<LineId, SampleCounts>> totals = {};  // by line, when they are asked for
+  };
+  /// Functions of one symbol on one device: they share their contexts.
+  struct Group {
+    NameId symbol;
+    uint32_t device;
+    std::vector<uint32_t> functions;
+    std::vector<uint32_t> timed;  // numbers in the copy's
+  };
+  /// The lines of a group, each with its counts.
+  struct LineCounts {
+    std::unordered_map<LineId, size_t> index;
+    std::vector<LineId> lines;
+    std::vector<SampleCounts> counts;
+    SampleCounts& at(LineId line, size_t reason_count);
+  };
+
+  std::vector<Group> groups() const;
+  void divide_group(const Group& group, std::vector<SampleContext> contexts, const Take& take);
+  void add_function(uint32_t function, size_t context_count, ShareSplit* included,
+                    LineCounts& counts);
+  SampleCounts counts_of(const SampledInstruction& instruction) const;
+  void keep_included(SampleCounts& counts, ShareSplit& included);
+  void divide_lines(const LineCounts& lines, const std::vector<SampleContext>& contexts,
+                    const Take& take) const;
+  void keep_hottest(Kernel& kernel, std::vector<Instruction>& all) const;
+  void limit_instructions();
+  Value kernel_value(const Kernel& kernel, const std::vector<LineId>& numbers) const;
+  Value instruction_value(const Kernel& kernel, const Instruction& instruction,
+                          const std::vector<LineId>& numbers) const;
+  Value line_totals_value(const Kernel& kernel, const std::vector<LineId>& numbers) const;
+  std::vector<LineId> number_lines() const;
+
+  const SampleCopy& copy_;
+  const ReportLimits limits_;
+  const size_t reason_count_;
+  SampleLines lines_;
+  std::vector<std::vector<uint32_t>> rows_of_function_;
+  std::vector<Kernel> kernels_;
+  /// Counts of instructions of which only a part is included, by row of the table.
+  std::unordered_map<uint32_t, SampleCounts> partial_;
+  uint64_t total_ = 0;
+  uint64_t left_out_ = 0;
+  bool is_split_ = false;
+};
+
+}  // namespace proton

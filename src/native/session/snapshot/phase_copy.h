@@ -1,0 +1,69 @@
+/// A phase of a tree session as it stands in its tables: the part of a snapshot that needs locks,
+/// kept short, so that a save does not hold up the program. The tree is built of it without any.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/string_table.h"
+#include "model/call_tree.h"
+#include "session/booking/phase.h"
+#include "session/metrics/metric_names.h"
+#include "session/samples/sample_copy.h"
+#include "session/scopes/path_table.h"
+#include "session/session.h"
+#include "session/snapshot/occupancy.h"
+
+namespace proton {
+
+class TreeCopy {
+ public:
+  /// Under the GIL. Throws Error: no such phase, or a trace. What the phase holds stays readable
+  /// even if it is cleared before it is copied; the session must not be destroyed.
+  TreeCopy(const Session& session, int phase);
+
+  /// First. Best without the GIL: takes the session's mutex, again and again for a slice of rows.
+  /// What comes in meanwhile may be in or not, but each row is of one moment.
+  void copy_device_part();
+
+  /// Then, under the GIL: everything that the device part refers to is known by now. Throws Error:
+  /// the session was closed meanwhile.
+  void copy_host_part(Value::Map header);
+
+  std::string frame_name(FrameId frame) const;
+
+  SampleCopy samples;
+  // device part
+  std::vector<MetricCell> kernel_metrics;
+  std::vector<MetricCell> replay_metrics;
+  std::vector<MetricCell> device_values;
+  std::vector<RegionRow> regions;
+  std::vector<KernelRow> kernels;
+  std::vector<Session::Kernel> kernel_kinds;
+  StringTexts kernel_names;
+  std::vector<CapturedPlace> captured_places;
+  // host part
+  std::vector<SeenPath> seen;
+  std::vector<MetricCell> scope_metrics;  // with those of open scopes
+  std::vector<PathTable::Row> paths;
+  StringTexts names;
+  std::vector<NameId> frame_texts;  // by position
+  std::vector<MetricName> metric_names;
+  std::vector<Session::DeviceSeen> devices;
+  std::vector<std::optional<SmLimits>> limits;  // by number in `devices`
+  Summary summary;
+
+ private:
+  TreeCopy(const Session& session, std::shared_ptr<const Phase> phase);
+  void copy_paths();
+
+  const Session* session_;
+  std::shared_ptr<const Phase> phase_;
+};
+
+/// The tree of a complete copy; needs no lock.
+CallTree build_tree(TreeCopy copy);
+
+}  // namespace proton

@@ -1,0 +1,130 @@
+#include "session/snapshot/recorded_spans.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "base/text.h"
+
+namespace proton {
+namespace {
+
+/// JSON has no way to write NaN and infinities: they are words.
+Value float_value(double number) {
+  if (std::isfinite(number)) return {number};
+  return {std::string(std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf")};
+}
+
+}  // namespace
+
+void RecordedSpans::add(const Launch& launch) {
+  add_ctas(launch);
+  add_regions(launch);
+}
+
+/// Warps of a CTA stand side by side; it lasts from its first warp's start to its last one's end.
+void RecordedSpans::add_ctas(const Launch& launch) {
+  const auto& warps = launch.recorded.warps;
+  const uint32_t attributes = attributes_of(launch.recorded, nullptr);
+  for (size_t first = 0, next = 0; first < warps.size(); first = next) {
+    TraceSpan span{SpanKind::kCta, 0, 0, INT64_MAX, INT64_MIN};
+    for (; next < warps.size() && warps[next].cta == warps[first].cta; ++next) {
+      if (!warps[next].has_times) continue;
+      span.start_ns = std::min(span.start_ns, warps[next].start_ns + launch.shift_ns);
+      span.end_ns = std::max(span.end_ns, warps[next].end_ns + launch.shift_ns);
+    }
+    if (span.end_ns < span.start_ns) continue;  // no warp of it could be placed
+    span.lane = around_.sm_lane(launch.device, warps[first].sm);
+    span.path = around_.child(launch.path, concat("CTA ", warps[first].cta));
+    span.attributes = attributes;
+    log_.spans.push_back(span);
+  }
+}
+
+/// Regions of a warp nest and share its first line. Events overlap: each gets the first further
+/// line that is free, as long as there are lines.
+void RecordedSpans::add_regions(const Launch& launch) {
+  const RecordedLaunch& recorded = launch.recorded;
+  std::vector<uint32_t> paths, attributes;
+  for (size_t i = 0; i < recorded.regions.size(); ++i) {
+    const RecordedRegion& region = recorded.regions[i];
+    paths.push_back(
+        around_.child(region.parent < i ? paths[region.parent] : launch.path, region.name));
+    attributes.push_back(attributes_of(recorded, &region));
+  }
+  std::vector<uint32_t> order(recorded.spans.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](uint32_t index) {
+    return std::pair(recorded.spans[index].warp, recorded.spans[index].start_ns);
+  });
+  uint32_t warp = UINT32_MAX;
+  std::vector<int64_t> line_ends;  // of events of this warp
+  for (const uint32_t index : order) {
+    const RecordedSpan& from = recorded.spans[index];
+    if (from.region >= paths.size() || from.warp >= recorded.warps.size()) continue;
+    if (from.warp != warp) line_ends.clear();
+    warp = from.warp;
+    uint32_t line = 0;
+    if (recorded.regions[from.region].is_event) {
+      const auto is_free = [&](int64_t end_ns) { return end_ns <= from.start_ns; };
+      auto found = std::ranges::find_if(line_ends, is_free);
+      if (found == line_ends.end()) {
+        if (line_ends.size() + 1 < kMostLines) line_ends.push_back(0);
+        found = line_ends.end() - 1;
+      }
+      *found = from.end_ns;
+      line = static_cast<uint32_t>(found - line_ends.begin()) + 1;
+    }
+    TraceSpan span{SpanKind::kRegion, warp_lane(launch, recorded.warps[from.warp], line),
+                   paths[from.region], from.start_ns + launch.shift_ns,
+                   std::max(from.start_ns, from.end_ns) + launch.shift_ns};
+    span.attributes = attributes_of_span(recorded, from, attributes[from.region]);
+    log_.spans.push_back(span);
+  }
+}
+
+/// What spans of one region have in common, or those of CTAs.
+uint32_t RecordedSpans::attributes_of(const RecordedLaunch& launch, const RecordedRegion* region) {
+  Value::Map found;
+  if (launch.clock_ghz > 0) found.emplace_back("Frequency (MHz)", Value{launch.clock_ghz * 1e3});
+  if (region != nullptr && !region->source.empty()) {
+    found.emplace_back("source", Value{region->source});
+  }
+  if (found.empty()) return 0;
+  // Launches of one kernel mostly have the same; clocks differ a little.
+  log_.attributes.push_back(std::move(found));
+  return static_cast<uint32_t>(log_.attributes.size() - 1);
+}
+
+uint32_t RecordedSpans::attributes_of_span(const RecordedLaunch& launch, const RecordedSpan& span,
+                                           uint32_t shared) {
+  const bool is_elsewhere = span.end_warp != span.warp && span.end_warp < launch.warps.size();
+  if (!span.has_value && !is_elsewhere) return shared;
+  Value::Map found = log_.attributes[shared];
+  if (span.has_value) {
+    const bool is_float = launch.regions[span.region].has_floats;
+    found.emplace_back(
+        "value", is_float ? float_value(std::bit_cast<double>(span.value)) : Value{span.value});
+  }
+  if (is_elsewhere) {
+    found.emplace_back("ended in", Value{concat("warp ", launch.warps[span.end_warp].warp)});
+  }
+  log_.attributes.push_back(std::move(found));
+  return static_cast<uint32_t>(log_.attributes.size() - 1);
+}
+
+uint32_t RecordedSpans::warp_lane(const Launch& launch, const RecordedWarp& warp, uint32_t line) {
+  const auto key = std::tuple(launch.device, launch.kernel, warp.sm, warp.cta, warp.warp, line);
+  auto [found, is_new] = lanes_.try_emplace(key, static_cast<uint32_t>(log_.lanes.size()));
+  if (is_new) {
+    TraceLane lane{LaneKind::kWarp, warp.warp, launch.recorded.device_id,
+                   launch.recorded.device_type};
+    lane.inside = {launch.name, warp.sm, warp.cta, line};
+    log_.lanes.push_back(std::move(lane));
+  }
+  return found->second;
+}
+
+}  // namespace proton
