@@ -16,7 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/cupti/active_times.h"
+#include "backends/common/active_times.h"
+#include "backends/common/correlation_map.h"
+#include "backends/common/sweeper.h"
 #include "backends/cupti/buffers.h"
 #include "backends/cupti/clock.h"
 #include "backends/cupti/graph_execs.h"
@@ -25,8 +27,6 @@
 #include "backends/cupti/metric_values.h"
 #include "backends/cupti/names.h"
 #include "backends/cupti/sampler.h"
-#include "backends/cupti/sweeper.h"
-#include "base/correlation_map.h"
 #include "model/event_sink.h"
 
 namespace proton::cupti {

@@ -1,8 +1,8 @@
-#include "backends/cupti/sweeper.h"
+#include "backends/common/sweeper.h"
 
 #include "base/quiet_thread.h"
 
-namespace proton::cupti {
+namespace proton {
 
 void Sweeper::start(void (*sweep)()) noexcept {
   last_.store(0, std::memory_order_relaxed);  // ids may begin anew
@@ -26,4 +26,4 @@ void Sweeper::wake() noexcept {
   if (is_started_.load(std::memory_order_acquire)) sem_post(&asked_);
 }
 
-}  // namespace proton::cupti
+}  // namespace proton

@@ -1,8 +1,8 @@
-#include "backends/cupti/active_times.h"
+#include "backends/common/active_times.h"
 
 #include <algorithm>
 
-namespace proton::cupti {
+namespace proton {
 
 size_t ActiveTimes::find(uint64_t position) const {
   const auto next =
@@ -33,4 +33,4 @@ void ActiveTimes::trim(uint64_t reach,
   limit_ = std::max(kFewest, 2 * kept);  // so that the time spent on it stays small
 }
 
-}  // namespace proton::cupti
+}  // namespace proton

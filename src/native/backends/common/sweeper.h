@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace proton::cupti {
+namespace proton {
 
 class Sweeper {
  public:
@@ -39,4 +39,4 @@ class Sweeper {
   sem_t asked_;
 };
 
-}  // namespace proton::cupti
+}  // namespace proton

@@ -1,4 +1,4 @@
-#include "base/correlation_map.h"
+#include "backends/common/correlation_map.h"
 
 #include <atomic>
 #include <thread>

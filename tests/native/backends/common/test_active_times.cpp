@@ -1,10 +1,10 @@
 // When a sink was active, and the order of launches whose ids wrap around.
-#include "backends/cupti/active_times.h"
+#include "backends/common/active_times.h"
 
 #include "check.h"
 
-using proton::cupti::ActiveTimes;
-using proton::cupti::LaunchOrder;
+using proton::ActiveTimes;
+using proton::LaunchOrder;
 
 namespace {
 

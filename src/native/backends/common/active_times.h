@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-namespace proton::cupti {
+namespace proton {
 
 /// Correlation ids wrap around after 2^32 launches; positions count on. Right as long as an id is
 /// fewer than 2^31 launches away from the newest that was noted.
@@ -90,4 +90,4 @@ class ActiveTimes {
   size_t limit_ = kFewest;
 };
 
-}  // namespace proton::cupti
+}  // namespace proton
