@@ -25,12 +25,12 @@ Track = Callable[[Sequence[str]], Iterable[str]]
 def find_files(names: Sequence[str], output: str | None = None) -> list[str]:
     """The profiles that `names` mean: files as they are, folders by what lies in them.
 
-    A set of `.part_N` files is one profile; `output` is none, though an earlier merge may have
-    left it in the folder.
+    A set of `.part_N` files is one profile. `output` may lie in the folder if an earlier merge
+    wrote it; it is not an input then.
 
     Raises:
         FormatError: A folder holds no profile, or cannot be read.
-        UsageError: A file is named twice.
+        UsageError: A file is named twice, or `output` would replace a profile in the folder.
     """
     found: list[str] = []
     for name in names:
@@ -58,10 +58,22 @@ def _in_folder(folder: Path, output: str | None) -> list[str]:
             path = next(iter(find_parts(path).values()))  # the first stands for its set
         if os.path.realpath(path) != written:
             found[os.fspath(path)] = None
+        elif not _is_merged(path):
+            raise UsageError(
+                f"{output}: is a profile of this folder and no earlier result of merge; "
+                "give the output another name"
+            )
     if not found:
         endings = ", ".join(f".{suffix}" for suffix in FORMAT_OF_SUFFIX)
         raise FormatError(f"{folder}: no profile in this folder; they end in {endings}")
     return list(found)
+
+
+def _is_merged(path: Path) -> bool:
+    try:
+        return bool(open_profile(path).ranks)
+    except FormatError:
+        return False
 
 
 def _natural(path: Path) -> list[tuple[int, str]]:

@@ -5,7 +5,10 @@ Recordings are written by the native core; what this module writes reads back as
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -80,13 +83,21 @@ def write_profile(profile: Profile, path: str | os.PathLike[str], output_format:
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write `content` to `path`, which holds either the old content or all of the new.
+    """Write `content` to `path` by the rule that sessions follow (FileSink of the native core).
+
+    A plain file holds either the old content or all of the new, and keeps its permissions. A link
+    stays a link: what it points to is written. A device or a pipe is written to, never replaced.
 
     Raises:
         WriteError: The file cannot be written; the message starts with the path.
     """
     try:
-        _replace(Path(path), content)
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            with target.open("wb", buffering=0) as stream:  # a folder is refused here
+                _write_all(stream, content)
+        else:
+            _replace(target, content)
     except OSError as error:
         raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
 
@@ -95,14 +106,26 @@ def _default_format(profile: Profile) -> str:
     return schema.CHROME_TRACE if profile.tree is None else schema.HATCHET
 
 
+def _write_all(stream: io.RawIOBase, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[stream.write(rest) or 0 :]
+
+
 def _replace(target: Path, content: bytes) -> None:
     """Write beside `target` and rename, so that nobody ever sees half a file."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    mode = 0o666 & ~_umask()
+    if target.exists():
+        # A rename would replace a read-only file without asking.
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        mode = stat.S_IMODE(target.stat().st_mode)
+    handle, name = tempfile.mkstemp(prefix=".proton-", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(mode)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)

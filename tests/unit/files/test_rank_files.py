@@ -28,8 +28,9 @@ def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_folder_gives_its_profiles_in_order_without_an_earlier_result() -> None:
-    for name in ("run.rank_10.hatchet", "run.rank_9.hatchet", "all.hatchet"):
+    for name in ("run.rank_10.hatchet", "run.rank_9.hatchet"):
         write(name)
+    write_profile(merge_files([write("../a.hatchet"), write("../b.hatchet")], ""), "all.hatchet")
     write("set.part_0.hatchet")
     write("set.part_1.hatchet")
     Path("notes.txt").write_text("no profile")
@@ -38,6 +39,14 @@ def test_a_folder_gives_its_profiles_in_order_without_an_earlier_result() -> Non
         "run.rank_10.hatchet",
         "set.part_0.hatchet",
     ]
+
+
+def test_a_profile_of_the_folder_is_not_taken_for_an_earlier_result() -> None:
+    write("run.rank_0.hatchet")
+    Path("torn.hatchet").write_text("[")
+    for output in ("run.rank_0.hatchet", "torn.hatchet"):
+        with pytest.raises(UsageError, match=f"^{output}: is a profile of this folder"):
+            find_files(["."], output)
 
 
 def test_a_folder_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

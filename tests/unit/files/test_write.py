@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +75,66 @@ def test_a_missing_folder_is_named(profile: Profile, tmp_path: Path) -> None:
     with pytest.raises(WriteError, match="cannot be written: No such file or directory") as caught:
         write_profile(profile, target)
     assert str(caught.value).startswith(f"{target}: ")
+
+
+def test_a_link_stays_a_link_and_its_file_keeps_its_permissions(
+    profile: Profile, tmp_path: Path
+) -> None:
+    there, link = tmp_path / "kept" / "real.hatchet", tmp_path / "a.hatchet"
+    there.parent.mkdir()
+    there.write_bytes(b"old")
+    there.chmod(0o640)
+    link.symlink_to(there)
+    write_profile(profile, link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(there.stat().st_mode) == 0o640
+    assert there.read_bytes() == to_bytes(profile, "hatchet")
+    assert os.listdir(there.parent) == ["real.hatchet"]
+
+
+def test_a_link_to_a_name_that_is_still_free_makes_the_file_there(
+    profile: Profile, tmp_path: Path
+) -> None:
+    (tmp_path / "a.hatchet").symlink_to(tmp_path / "real.hatchet")
+    write_profile(profile, tmp_path / "a.hatchet")
+    assert (tmp_path / "a.hatchet").is_symlink()
+    assert (tmp_path / "real.hatchet").is_file()
+
+
+def test_a_pipe_gets_the_content_and_stays_a_pipe(profile: Profile, tmp_path: Path) -> None:
+    pipe = tmp_path / "a.hatchet"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        received = pool.submit(pipe.read_bytes)
+        write_profile(profile, pipe)
+        assert received.result() == to_bytes(profile, "hatchet")
+    assert pipe.is_fifo()
+
+
+def test_a_device_is_written_to_and_stays_a_device(profile: Profile, tmp_path: Path) -> None:
+    device = tmp_path / "null.hatchet"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.open("wb").close()
+    except OSError:
+        pytest.skip("making a device takes rights that this process lacks")
+    write_profile(profile, device)
+    assert device.is_char_device()
+
+
+def test_a_folder_cannot_be_written_to(profile: Profile, tmp_path: Path) -> None:
+    with pytest.raises(WriteError, match="cannot be written: Is a directory"):
+        write_profile(profile, tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any file")
+def test_a_read_only_file_is_not_replaced(profile: Profile, tmp_path: Path) -> None:
+    target = tmp_path / "a.hatchet"
+    target.write_bytes(b"old")
+    target.chmod(0o444)
+    with pytest.raises(WriteError, match="cannot be written: Permission denied"):
+        write_profile(profile, target)
+    assert target.read_bytes() == b"old"
 
 
 def test_a_failure_half_way_leaves_the_old_file_and_no_other(

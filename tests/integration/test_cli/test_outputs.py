@@ -1,0 +1,80 @@
+"""Commands write through pipes and links: none is replaced by a plain file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from proton.cli import main
+from proton.errors import PageNotBuilt
+from proton.files.journal_format import DATA as JOURNAL_DATA
+from proton.files.journal_format import pack_chunk, pack_facts
+from proton.render.html import template
+
+DATA = Path(__file__).parents[2] / "data"
+PROFILE = "gpt.hatchet"
+
+pytestmark = pytest.mark.usefixtures("tmp_cwd")
+
+
+def has_page() -> bool:
+    try:
+        template()
+    except PageNotBuilt:
+        return False
+    return True
+
+
+@pytest.fixture
+def inputs(tmp_cwd: object) -> None:
+    """Two ranks, and the journal of a process that is gone."""
+    for name in (PROFILE, "a.rank_0.hatchet", "a.rank_1.hatchet"):
+        shutil.copy(DATA / PROFILE, name)
+    facts = {"pid": 4_000_000, "host": os.uname().nodename, "data": "tree", "phase": 0}
+    content = (DATA / "gpt.hatchet_msgpack").read_bytes()
+    Path("run.partial").write_bytes(pack_facts(facts) + pack_chunk(JOURNAL_DATA, content))
+
+
+COMMANDS = [
+    pytest.param(["convert", PROFILE, "out.hatchet"], "out.hatchet", id="convert"),
+    pytest.param(["convert", PROFILE, "out.csv"], "out.csv", id="export"),
+    pytest.param(
+        ["merge", "a.rank_0.hatchet", "a.rank_1.hatchet", "-o", "out.hatchet"],
+        "out.hatchet",
+        id="merge",
+    ),
+    pytest.param(
+        ["recover", "run.partial", "-o", "out.hatchet", "--keep"], "out.hatchet", id="recover"
+    ),
+    pytest.param(
+        ["report", PROFILE, "-o", "out.html"],
+        "out.html",
+        id="report",
+        marks=pytest.mark.skipif(not has_page(), reason="the page is not built"),
+    ),
+]
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(("words", "output"), COMMANDS)
+def test_a_pipe_is_written_to_and_stays_a_pipe(words: list[str], output: str) -> None:
+    os.mkfifo(output)
+    with ThreadPoolExecutor() as pool:
+        received = pool.submit(Path(output).read_bytes)
+        assert main(words) == 0
+        assert received.result()
+    assert Path(output).is_fifo()
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(("words", "output"), COMMANDS)
+def test_a_link_stays_a_link(words: list[str], output: str) -> None:
+    Path("elsewhere").mkdir()
+    Path(output).symlink_to("elsewhere/file")
+    assert main(words) == 0
+    assert Path(output).is_symlink()
+    assert Path("elsewhere/file").stat().st_size > 0
