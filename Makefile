@@ -19,7 +19,7 @@ PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test test-matrix test-long test-wide test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
-	lint types format format-check contracts tree web docs bench check clean
+	lint types format format-check contracts tree web docs schema bench check clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYT
 		-DPython_EXECUTABLE=$(CURDIR)/$(RUN) -Dnanobind_DIR=$$($(RUN) -m nanobind --cmake_dir) >build/dev-configure.log 2>&1 \
 		|| { cat build/dev-configure.log; exit 1; }
 	@$(TOOLS) cmake --build build/dev -j $(JOBS)
+
+schema:  ## TypeScript types and tables of the docs, from the dataclasses of the file
+	@PYTHONPATH=src $(RUN) -m tools.schema
 
 # ---- tests ----
 

@@ -13,6 +13,7 @@ Complaints = list[str]
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
+        "schema",
         "format names units env",
         "unpack read live",
         "model",

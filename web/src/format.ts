@@ -4,8 +4,7 @@
  * until read.ts has looked at it.
  */
 
-/** Version of the `proton` key that this page reads; any smaller one too. */
-export const FORMAT_VERSION = 1
+export { FORMAT_VERSION } from "./schema"
 export const PAGE_FORMAT = "proton-page/1"
 
 export const TIME_NS = "time (ns)"

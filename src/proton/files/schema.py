@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-FORMAT_VERSION = 1  # of the `proton` key; readers take any smaller one
 ROOT_NAME = "ROOT"
 PROTON_KEY = "proton"
 

@@ -17,6 +17,7 @@ from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
+from proton.model.schema import FORMAT_VERSION, to_object
 
 
 class Summary(NamedTuple):
@@ -44,10 +45,10 @@ def read_summary(found: object, source: str) -> Summary:
         raise FormatError(f"{source}: proton must be an object, not {short(found)}")
     fields = Fields(source, "proton", found)
     version = fields.integer("format")
-    if version is not None and version > schema.FORMAT_VERSION:
+    if version is not None and version > FORMAT_VERSION:
         raise FormatError(
             f"{source}: format {version} is newer than this Proton reads "
-            f"({schema.FORMAT_VERSION}); install a newer proton-profiler"
+            f"({FORMAT_VERSION}); install a newer proton-profiler"
         )
     phase = fields.integer("phase")
     phases = fields.integers("phases")
@@ -157,7 +158,7 @@ def summary_object(profile: Profile) -> dict[str, Any]:
     """What `profile` says of the recording as a whole, as the value of a `proton` key."""
     header = profile.header
     fields: dict[str, Any] = {
-        "format": schema.FORMAT_VERSION,
+        "format": FORMAT_VERSION,
         "version": header.proton_version,
         "session": header.session,
         "context": header.context,
@@ -178,7 +179,7 @@ def summary_object(profile: Profile) -> dict[str, Any]:
         "autotune": [dict(record) for record in profile.autotune],
         "metric_kinds": {metric: kind.value for metric, kind in profile.metric_kinds.items()},
         "sampling": None if profile.sampling is None else sampling_object(profile.sampling),
-        "in_kernel": [kernel.to_json() for kernel in profile.in_kernel],
+        "in_kernel": [to_object(kernel) for kernel in profile.in_kernel],
         "ranks": ranks_object(profile.ranks),
     }
     said = {key: value for key, value in fields.items() if value not in ("", None, [], {})}

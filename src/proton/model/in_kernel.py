@@ -2,18 +2,30 @@
 
 What each context got of it stands in the tree as metrics; this is what is known beyond: how regions
 spread over warps and CTAs over the device, which bytes were touched, what was lost, and what
-recording changed. `to_json` gives an entry of the `in_kernel` of a `proton` key; reading it, and
-all checking, is `proton.files.in_kernel`'s.
+recording changed. Fields are written, merged and documented by what their `Stored` says; checking
+is `proton.files.in_kernel`'s.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from proton.model.schema import (
+    COUNTS,
+    EQUAL,
+    LARGEST,
+    LAST,
+    LEAST,
+    SAME,
+    SUM,
+    SUM_OF_ALL,
+    Stored,
+)
 
 NO_PARENT = -1
 
@@ -34,36 +46,62 @@ class Region:
     Quantiles and extremes are of one passage; the quantiles are over warps. None: not known.
     """
 
-    name: str
-    file: str = ""
-    line: int = 0  # 0: not known
-    kind: str = ""  # scope, event, loop, iteration, load, wait, ...
-    parent: int = NO_PARENT  # number of the region around it
-    count: int = 0  # passages
-    cycles: float = 0.0  # of all passages
-    ns: float | None = None
-    p10: float | None = None
-    p50: float | None = None
-    p90: float | None = None
-    min: float | None = None
-    max: float | None = None
-    every: int = 1  # in loops one iteration of so many was recorded
+    name: Annotated[str, Stored("what the kernel or Proton calls it", SAME)]
+    file: Annotated[str, Stored("source file", SAME)] = ""
+    line: Annotated[int, Stored("line of it; 0: not known", SAME)] = 0
+    kind: Annotated[
+        str,
+        Stored(
+            "`scope`, `event`, `mark`, `value`, `loop`, `iteration`, `mma`, or a group of "
+            "operations as `load`",
+            SAME,
+        ),
+    ] = ""
+    parent: Annotated[
+        int,
+        Stored("number of the region around it, or -1", SAME, least=None),
+    ] = NO_PARENT
+    count: Annotated[int, Stored("passages", SUM)] = 0
+    cycles: Annotated[float, Stored("of all passages", SUM)] = 0.0
+    ns: Annotated[float | None, Stored("of all passages, in nanoseconds", SUM_OF_ALL)] = None
+    p10: Annotated[
+        float | None,
+        Stored("quantile of one passage over the warps of all launches, in cycles, to 1 %", EQUAL),
+    ] = None
+    p50: Annotated[float | None, Stored("the same", EQUAL)] = None
+    p90: Annotated[float | None, Stored("the same", EQUAL)] = None
+    min: Annotated[float | None, Stored("cycles of the shortest passage", LEAST)] = None
+    max: Annotated[float | None, Stored("cycles of the longest passage", LARGEST)] = None
+    every: Annotated[
+        int,
+        Stored(
+            "in loops one iteration of so many was recorded; left out: every one",
+            SAME,
+            sparse=True,
+        ),
+    ] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Ctas:
     """The CTAs of one launch, the last that was read. Times are on the host's clock."""
 
-    count: int = 0
-    sms: int = 0  # multiprocessors that ran some
-    first_start_ns: float | None = None
-    last_end_ns: float | None = None
-    p50_ns: float | None = None  # of how long a CTA ran
-    p99_ns: float | None = None
-    waves: float | None = None  # how often the device was filled; 1.2: a second, mostly empty time
-    tail_ns: float | None = None  # from the first idle multiprocessor to the end
-    per_sm: Sequence[float | None] = ()  # busy share by number; None: ran nothing
-    active: Sequence[float] = ()  # CTAs that ran, in equal parts of the time; often not known
+    count: Annotated[int, Stored("how many ran")] = 0
+    sms: Annotated[int, Stored("multiprocessors that ran some")] = 0
+    first_start_ns: Annotated[float | None, Stored("start of the first, host clock")] = None
+    last_end_ns: Annotated[float | None, Stored("end of the last, host clock")] = None
+    p50_ns: Annotated[float | None, Stored("median of how long a CTA ran")] = None
+    p99_ns: Annotated[float | None, Stored("99th percentile of it")] = None
+    waves: Annotated[
+        float | None,
+        Stored("how often the device was filled; 1.2: a second time, mostly empty"),
+    ] = None
+    tail_ns: Annotated[float | None, Stored("from the first idle multiprocessor to the end")] = None
+    per_sm: Annotated[
+        Sequence[float | None],
+        Stored("busy share of each multiprocessor, by number; null: ran nothing"),
+    ] = ()
+    active: Annotated[Sequence[float], Stored("CTAs that ran, in equal parts of the time")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +111,18 @@ class Value:
     Sum and extremes are of those that are finite; extremes of integers are integers, exact.
     """
 
-    name: str
-    count: int = 0
-    sum: float = 0.0
-    min: float | None = None
-    max: float | None = None
-    not_finite: int = 0  # of `count`: NaN and infinities
+    name: Annotated[str, Stored("what the kernel calls it", SAME)]
+    count: Annotated[int, Stored("numbers recorded")] = 0
+    sum: Annotated[float, Stored("of those that are finite", least=None)] = 0.0
+    min: Annotated[
+        float | None,
+        Stored("the least of them; of integers an integer, exact to 64 bits", least=None),
+    ] = None
+    max: Annotated[float | None, Stored("the largest of them", least=None)] = None
+    not_finite: Annotated[
+        int,
+        Stored("of `count` NaN or infinite, and in no sum or extreme; left out: none", sparse=True),
+    ] = 0
 
     @property
     def mean(self) -> float | None:
@@ -88,8 +132,8 @@ class Value:
 
     def __add__(self, other: Value) -> Value:
         """Both together, under the name of the first."""
-        lows = [each for each in (self.min, other.min) if each is not None]
-        highs = [each for each in (self.max, other.max) if each is not None]
+        lows = [value for value in (self.min, other.min) if value is not None]
+        highs = [value for value in (self.max, other.max) if value is not None]
         most = sys.float_info.max  # a sum beyond it stays there: JSON has no infinity
         return Value(
             self.name,
@@ -104,10 +148,13 @@ class Value:
 class FirstAddress(NamedTuple):
     """Where a warp's first access at one place went."""
 
-    cta: int
-    warp: int
-    tensor: str  # empty: in none that is known
-    offset: int  # bytes behind the start of the tensor; without one, the address itself
+    cta: Annotated[int, Stored()]
+    warp: Annotated[int, Stored()]
+    tensor: Annotated[str, Stored("empty: in none that is known")]
+    offset: Annotated[
+        int,
+        Stored("bytes behind the start of the tensor; without one, the address itself"),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +164,30 @@ class AccessSite:
     First addresses are of the last launch that was read, those of some of its warps.
     """
 
-    name: str
-    kind: str = ""  # load, copy (to shared memory), store or atomic
-    file: str = ""
-    line: int = 0  # 0: not known
-    tensor: str = ""  # the argument it goes through, where that is known
-    accesses: int = 0  # of lanes
-    bytes: int = 0  # a byte counts each time a lane asks for it
-    first: Sequence[FirstAddress] = ()
-    first_of: int = 0  # warps of that launch that came here
+    name: Annotated[str, Stored("of the region", SAME)]
+    kind: Annotated[
+        str,
+        Stored("`load`, `copy` (to shared memory), `store` or `atomic`", SAME),
+    ] = ""
+    file: Annotated[str, Stored("source file", SAME)] = ""
+    line: Annotated[int, Stored("line of it; 0: not known", SAME)] = 0
+    tensor: Annotated[str, Stored("the argument it goes through, where that is known", SAME)] = ""
+    accesses: Annotated[int, Stored("of lanes", SUM)] = 0
+    bytes: Annotated[int, Stored("a byte counts each time a lane asks for it", SUM)] = 0
+    first: Annotated[
+        Sequence[FirstAddress],
+        Stored(
+            "mode `memory`: where warps of the last launch that was read began, a list of "
+            "`[CTA, warp, tensor, offset in bytes]` (in no known tensor: `''` and the "
+            "address) of at most 64 warps of a place and 1 024 of a kernel",
+            row="[CTA, warp, tensor, offset]",
+            sparse=True,
+        ),
+    ] = ()
+    first_of: Annotated[
+        int,
+        Stored("mode `memory`: how many warps of that launch came here", sparse=True),
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +197,25 @@ class HeatMap:
     `byte_bins[n]` is what they moved; it is empty where that is not known.
     """
 
-    tensor: str
-    bytes: int = 0  # moved by all accesses
-    accesses: int = 0
-    bin_bytes: int = 0
-    bins: Sequence[int] = ()
-    byte_bins: Sequence[int] = ()
+    tensor: Annotated[str, Stored("name of the argument", SAME)]
+    bytes: Annotated[int, Stored("moved by all accesses", SUM)] = 0
+    accesses: Annotated[int, Stored("in all", SUM)] = 0
+    bin_bytes: Annotated[int, Stored("bytes of a bin", SAME)] = 0
+    bins: Annotated[
+        Sequence[int],
+        Stored("accesses to each `bin_bytes` bytes of it, at most 1 024 of them"),
+    ] = ()
+    byte_bins: Annotated[
+        Sequence[int],
+        Stored("bytes that those moved; left out: not known", sparse=True),
+    ] = ()
 
 
 class Change(NamedTuple):
     """A number of the kernel as it is without records, and with them. None: not known."""
 
-    plain: float | None
-    recorded: float | None
+    plain: Annotated[float | None, Stored("without records")]
+    recorded: Annotated[float | None, Stored("with them")]
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -158,39 +226,79 @@ def _nothing() -> Mapping[str, Any]:
 class RecordedKernel:
     """One kernel in one context and mode. Sums and counts are over all launches thinned out alike.
 
-    Attributes:
-        context: the path of the launch, the kernel not included.
-        every: in loops one iteration of so many was recorded, to keep a budget; 0: none was.
-        launches: those whose records were read.
-        replays: of launches in CUDA graphs, read or not; 0 where none is in one.
-        recorded_warps: warps whose records were read.
-        clock_ghz: of the multiprocessors, as measured.
-        record_cycles: what a record costs, which was taken off; 0: nothing was.
-        error_cycles: how far a passage may be off after that.
-        uncovered: what could not be counted, such as copies by descriptor -> instructions.
-        losses: kind of loss -> records, scopes or buffers.
-        changed: REGISTERS, SPILLS, ... -> what recording made of it.
+    Cycles are without the cost of the records.
     """
 
-    kernel: str
-    context: Sequence[str] = ()
-    mode: str = ""
-    device_id: int | None = None
-    every: int = 1
-    launches: int = 0
-    replays: int = 0
-    recorded_warps: int = 0
-    clock_ghz: float | None = None
-    record_cycles: float = 0.0
-    error_cycles: float | None = None
-    regions: Sequence[Region] = ()
-    ctas: Ctas | None = None
-    values: Sequence[Value] = ()
-    accesses: Sequence[AccessSite] = ()
-    heat: Sequence[HeatMap] = ()
-    uncovered: Mapping[str, int] = field(default_factory=_nothing)
-    losses: Mapping[str, int] = field(default_factory=_nothing)
-    changed: Mapping[str, Change] = field(default_factory=_nothing)
+    kernel: Annotated[str, Stored("its name", SAME)]
+    context: Annotated[
+        Sequence[str],
+        Stored("path of the launch, the kernel not included", SAME),
+    ] = ()
+    mode: Annotated[str, Stored("how it was instrumented", SAME)] = ""
+    device_id: Annotated[int | None, Stored("where it ran", SAME)] = None
+    every: Annotated[
+        int,
+        Stored(
+            "to keep a `budget` one iteration of so many is recorded in loops, 0: none; "
+            "left out: every one",
+            SAME,
+            sparse=True,
+        ),
+    ] = 1
+    launches: Annotated[int, Stored("those whose records were read", SUM)] = 0
+    replays: Annotated[
+        int,
+        Stored(
+            "of launches in CUDA graphs, read or not: `launches` and the losses "
+            "`unread_replays` and `dropped_buffers` together; left out where none is in a "
+            "graph",
+            SUM,
+            sparse=True,
+        ),
+    ] = 0
+    recorded_warps: Annotated[int, Stored("warps whose records were read", SUM)] = 0
+    clock_ghz: Annotated[float | None, Stored("clock of the multiprocessors, as measured")] = None
+    record_cycles: Annotated[
+        float,
+        Stored("what a record costs among work, and was taken off; 0: nothing was", LARGEST),
+    ] = 0.0
+    error_cycles: Annotated[
+        float | None,
+        Stored("how far a passage may be off after that", LARGEST),
+    ] = None
+    regions: Annotated[Sequence[Region], Stored("regions, below")] = ()
+    ctas: Annotated[
+        Ctas | None,
+        Stored("CTAs of the last launch that was read, below", LAST),
+    ] = None
+    values: Annotated[Sequence[Value], Stored("recorded numbers, below")] = ()
+    accesses: Annotated[
+        Sequence[AccessSite],
+        Stored("places that read or write global memory, below"),
+    ] = ()
+    heat: Annotated[Sequence[HeatMap], Stored("accesses by address, below")] = ()
+    uncovered: Annotated[
+        Mapping[str, int],
+        Stored("what could not be counted, such as copies by descriptor -> instructions", LAST),
+    ] = field(default_factory=_nothing)
+    losses: Annotated[
+        Mapping[str, int],
+        Stored(
+            "kind of loss -> how many records, scopes or buffers: `overflowed_records`, "
+            "`unmatched`, `clock_anomalies`, `dropped_buffers`, `unread_replays` (the next "
+            "replay of a graph overwrote the records), ...",
+            COUNTS,
+        ),
+    ] = field(default_factory=_nothing)
+    changed: Annotated[
+        Mapping[str, Change],
+        Stored(
+            "`registers`, `spills`, `shared`, `occupancy` -> `[without records, with "
+            "them]`, null where not known: the first where the kernel was not compiled "
+            "without records",
+            row="two numbers, without records and with them",
+        ),
+    ] = field(default_factory=_nothing)
 
     def harm(self) -> dict[str, Change]:
         """The changes that make the measured kernel another one: it spills, or fewer warps fit.
@@ -212,31 +320,6 @@ class RecordedKernel:
         while number != NO_PARENT:
             yield self.regions[number]
             number = self.regions[number].parent
-
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in a file; what is not known is left out."""
-        said: dict[str, Any] = {
-            "kernel": self.kernel,
-            "context": list(self.context),
-            "mode": self.mode,
-            "device_id": self.device_id,
-            "every": None if self.every == 1 else self.every,
-            "launches": self.launches,
-            "replays": self.replays or None,
-            "recorded_warps": self.recorded_warps,
-            "clock_ghz": self.clock_ghz,
-            "record_cycles": self.record_cycles,
-            "error_cycles": self.error_cycles,
-            "regions": [_passages(region) for region in self.regions],
-            "ctas": None if self.ctas is None else _known(self.ctas),
-            "values": [_numbers(value) for value in self.values],
-            "accesses": [_site(site) for site in self.accesses],
-            "heat": [_heat(heat) for heat in self.heat],
-            "uncovered": dict(self.uncovered),
-            "losses": dict(self.losses),
-            "changed": {name: list(change) for name, change in self.changed.items()},
-        }
-        return {key: value for key, value in said.items() if value is not None}
 
 
 def active_over_time(
@@ -270,42 +353,3 @@ def _is_worse(name: str, plain: float | None, recorded: float | None) -> bool:
     if name == SPILLS:
         return recorded > (plain or 0)
     return name == OCCUPANCY and plain is not None and recorded < plain
-
-
-def _passages(region: Region) -> dict[str, Any]:
-    said = _known(region)
-    if region.every == 1:
-        del said["every"]  # few are thinned out
-    return said
-
-
-def _numbers(value: Value) -> dict[str, Any]:
-    said = _known(value)
-    if not value.not_finite:
-        del said["not_finite"]  # few have any, integers none
-    return said
-
-
-def _site(site: AccessSite) -> dict[str, Any]:
-    said = _known(site)
-    if site.first:
-        said["first"] = list(map(list, site.first))
-    else:
-        del said["first"], said["first_of"]  # only mode `memory` has them
-    return said
-
-
-def _heat(heat: HeatMap) -> dict[str, Any]:
-    said = _known(heat)
-    if not heat.byte_bins:
-        del said["byte_bins"]
-    return said
-
-
-def _known(part: Region | Ctas | Value | AccessSite | HeatMap) -> dict[str, Any]:
-    said = {each.name: getattr(part, each.name) for each in fields(part)}
-    return {
-        key: list(value) if isinstance(value, (tuple, list)) else value
-        for key, value in said.items()
-        if value is not None
-    }

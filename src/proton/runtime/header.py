@@ -9,9 +9,8 @@ import time
 from collections.abc import Sequence
 
 from proton._version import __version__
+from proton.model.schema import FORMAT_VERSION
 from proton.runtime.options import SessionOptions, read_rank
-
-FORMAT = 1  # the version of the keys below
 
 
 def make_header(
@@ -25,7 +24,7 @@ def make_header(
     """The keys that the runtime knows; losses and the like are the native core's to add."""
     triton = sys.modules.get("triton")  # a program that did not import it did not use it
     return {
-        "format": FORMAT,
+        "format": FORMAT_VERSION,
         "version": __version__,
         "session": _clean(options.name),
         "context": options.context,

@@ -22,6 +22,7 @@ from proton.backends.base import (
     make_backend,
 )
 from proton.errors import UsageError, WriteError
+from proton.model.schema import to_object
 from proton.runtime import nvtx
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
@@ -309,7 +310,7 @@ class Recording:
         """What instrumented kernels recorded about themselves, where some did."""
         backends = [each for each in self.backends.values() if isinstance(each, RecordsInKernel)]
         kernels = [kernel for each in backends for kernel in each.recorded_kernels(phase)]
-        return {"in_kernel": [kernel.to_json() for kernel in kernels]} if kernels else {}
+        return {"in_kernel": [to_object(kernel) for kernel in kernels]} if kernels else {}
 
     def _drop_in_kernel(self, phase: int) -> None:
         for backend in self.backends.values():

@@ -16,6 +16,7 @@ from proton.cli.recover import find_journals, run
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
 from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
+from proton.model.schema import to_object
 from tests.support.in_kernel import KERNEL
 from tests.support.native import MakeSession, launch
 
@@ -228,7 +229,7 @@ def test_what_kernels_recorded_about_themselves_is_recovered_and_merged_with_ear
 ) -> None:
     session = make_session()
     launch(session, "k")
-    recorded = {"in_kernel": [KERNEL.to_json()]}
+    recorded = {"in_kernel": [to_object(KERNEL)]}
     Path("run.part_0.hatchet").write_bytes(session.serialize("hatchet", 0, header(0) | recorded))
     content = session.serialize("hatchet_msgpack", 0, header(1) | recorded)
     Path("run.partial").write_bytes(pack_facts(facts(phase=1)) + pack_chunk(DATA, content))
@@ -244,7 +245,7 @@ def test_a_trace_has_what_its_last_chunk_says_of_kernels(make_session: MakeSessi
     chunks = b""
     for launches in (1, 2):
         launch(session, "k")
-        recorded = {"in_kernel": [replace(KERNEL, launches=launches).to_json()]}
+        recorded = {"in_kernel": [to_object(replace(KERNEL, launches=launches))]}
         content, _ = session.serialize_new(0, header() | recorded, cursor, limit=100)
         chunks += pack_chunk(DATA, content)
     Path("run.partial").write_bytes(pack_facts(facts(data="trace", format="perfetto")) + chunks)

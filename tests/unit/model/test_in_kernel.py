@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from proton.model.in_kernel import Change, RecordedKernel, active_over_time
+from proton.model.schema import to_object
 from tests.support.in_kernel import KERNEL
 
 
 def test_what_it_says_is_plain_json() -> None:
-    said = KERNEL.to_json()
+    said = to_object(KERNEL)
     assert json.loads(json.dumps(said)) == said
     assert said["regions"][1]["parent"] == 0
     assert said["changed"]["spills"] == [0, 16]
@@ -18,10 +19,10 @@ def test_what_it_says_is_plain_json() -> None:
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    said = RecordedKernel("k").to_json()
+    said = to_object(RecordedKernel("k"))
     assert not {"ctas", "clock_ghz", "error_cycles", "device_id"} & said.keys()
     unspread = replace(KERNEL.regions[0], p10=None)
-    assert "p10" not in replace(KERNEL, regions=(unspread,)).to_json()["regions"][0]
+    assert "p10" not in to_object(replace(KERNEL, regions=(unspread,)))["regions"][0]
 
 
 def test_spills_and_fewer_warps_are_harm_and_other_changes_are_not() -> None:

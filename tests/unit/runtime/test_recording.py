@@ -11,6 +11,7 @@ import pytest
 import proton
 from proton.errors import WriteError
 from proton.files.read import read_profile
+from proton.model.schema import to_object
 from proton.runtime import output
 from proton.runtime import session as sessions
 from tests.support.in_kernel import KERNEL
@@ -146,7 +147,7 @@ def test_what_kernels_recorded_about_themselves_is_in_the_file_of_its_phase(
     gpu.launch("k")
     found = proton.data.get(session, phase=1)
     assert found is not None
-    assert found[0]["proton"]["in_kernel"] == [replace(KERNEL, launches=1).to_json()]
+    assert found[0]["proton"]["in_kernel"] == [to_object(replace(KERNEL, launches=1))]
     proton.finalize(session)
     parts = {
         phase: read_profile((tmp_cwd / f"run.part_{phase}.hatchet").read_bytes(), "f")

@@ -1,5 +1,6 @@
 /** The part `in_kernel`, as render/page/in_kernel.py and launches.py make it. */
 import type { Profile } from "../model"
+import type { Ctas as RecordedCtas } from "../schema"
 
 type Maybe = number | null
 
@@ -33,18 +34,8 @@ export interface RecordedValue {
   max: Maybe
 }
 
-/** The CTAs of the last launch that was read. */
-export interface Ctas {
-  count: number
-  sms: number
-  first_start_ns: Maybe
-  last_end_ns: Maybe
-  waves: Maybe
-  tail_ns: Maybe
-  /** Busy share by multiprocessor; null: ran nothing. */
-  per_sm: Maybe[]
-  /** CTAs that ran, in equal parts of the time. */
-  active: number[]
+/** The CTAs of the last launch that was read, and what to say of them. */
+export interface Ctas extends RecordedCtas {
   texts: string[]
 }
 

@@ -13,6 +13,7 @@ from proton.inkernel.compile import KernelRecords
 from proton.inkernel.memory import AccessCount, MemoryReport, TensorHeat
 from proton.inkernel.tensor_ranges import TensorRange
 from proton.model.in_kernel import Change, FirstAddress, HeatMap, RecordedKernel, Value
+from proton.model.schema import to_object
 
 REGIONS: list[dict[str, Any]] = [
     {"name": "loop", "kind": "loop", "file": "mm.py", "line": 3},
@@ -76,18 +77,18 @@ def test_regions_and_kernels_that_were_thinned_out_say_so() -> None:
     thinned = [{**REGIONS[0], "every": 16}, *REGIONS[1:]]
     made = report([region(0, count=8), region(2, count=8)], described=thinned, thinning=2)
     assert (made.every, [each.every for each in made.regions]) == (16, [16, 1])
-    said = made.to_json()
+    said = to_object(made)
     assert (said["every"], said["regions"][0]["every"]) == (16, 16)
     assert "every" not in said["regions"][1]
-    assert "every" not in report([]).to_json()
+    assert "every" not in to_object(report([]))
 
 
 def test_replays_of_a_graph_are_those_that_were_read_and_those_that_were_not() -> None:
     made = report([], is_captured=True, launches=2, replays=10, losses={"unread_replays": 8})
     assert made.context == ("<captured_at>", "layer")
     assert (made.launches, made.replays, made.lost()) == (2, 10, {"unread_replays": 8})
-    assert made.to_json()["replays"] == 10
-    assert "replays" not in report([]).to_json()
+    assert to_object(made)["replays"] == 10
+    assert "replays" not in to_object(report([]))
 
 
 def test_numbers_of_one_name_in_two_regions_are_one_value() -> None:
@@ -130,7 +131,7 @@ def test_numbers_that_are_not_finite_are_counted_and_in_no_sum() -> None:
     (value,) = made.values
     assert value == Value("bytes", 6, 3.0, -0.5, 2.0, not_finite=3)
     assert value.mean == 1.0
-    assert made.to_json()["values"][0]["not_finite"] == 3
+    assert to_object(made)["values"][0]["not_finite"] == 3
 
 
 def test_a_region_that_nobody_came_to_has_no_quantiles() -> None:

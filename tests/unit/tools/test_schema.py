@@ -1,0 +1,72 @@
+"""Types and tables that are made from dataclasses, and that those in git are not stale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
+
+import pytest
+
+from proton.model.schema import Stored
+from tools import schema
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the page.
+
+    More about it.
+    """
+
+    name: Annotated[str, Stored("what it is called")]
+    rows: Sequence[int | None] = ()
+
+
+def test_what_is_in_git_is_not_stale() -> None:
+    assert schema.main(["--check"]) == 0
+
+
+def test_a_stale_file_is_named_and_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(schema, "ROOT", tmp_path)
+    monkeypatch.setattr(schema, "TYPES", tmp_path / "schema.ts")
+    assert schema.main(["--check"]) == 1
+    assert "schema.ts: stale; run python -m tools.schema" in capsys.readouterr().err
+    assert not (tmp_path / "schema.ts").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "script"),
+    [
+        (float, "number"),
+        (str | None, "string | null"),
+        (int | float | str, "number | string"),
+        (Sequence[float | None], "(number | null)[]"),
+        (tuple[str, ...], "string[]"),
+        (tuple[int, str], "[number, string]"),
+        (Pair, "[number, string]"),
+        (Mapping[str, Part], "Record<string, Part>"),
+        (Literal["tree", "trace"], '"tree" | "trace"'),
+        (object, "unknown"),
+    ],
+)
+def test_types_have_their_name_in_typescript(kind: Any, script: str) -> None:
+    assert schema.script_type(kind) == script
+
+
+def test_a_dataclass_is_an_interface_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "load", lambda _: Part)
+    assert schema.typescript(["tests:Part"]).endswith(
+        "/** A part of the page. */\nexport interface Part {\n"
+        "  /** what it is called */\n  name: string\n  rows: (number | null)[]\n}\n"
+    )
+    assert schema.table(Part) == (
+        "| key | type | value |\n|---|---|---|\n| `name` | text | what it is called |\n"
+    )
