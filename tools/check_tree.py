@@ -1,4 +1,4 @@
-"""Checks what linters do not: sizes, include order, words, ratchets, the page.
+"""Checks what linters do not: sizes, layout, include order, words, ratchets, the page.
 
 Run by `make check`. Each check takes the repository root and returns the complaints it has,
 one line each, beginning with the path. The lists below may only shrink.
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tools.check_house import HOUSE_CHECKS
 from tools.check_web import WEB_CHECKS
 
 Complaints = list[str]
@@ -161,6 +162,7 @@ CHECKS: tuple[Callable[[Path], Complaints], ...] = (
     check_native_headers,
     check_words,
     check_ratchets,
+    *HOUSE_CHECKS,
     *WEB_CHECKS,
 )
 
