@@ -39,7 +39,7 @@ PROCESS_LIMIT_S, KNOWN_ROW_LIMIT_S = 100, 30
 ACCURACY_LIMIT_S, COMPILE_LIMIT_S = 90, 240
 ACCURACY_LAUNCHES, QUICK_ACCURACY_LAUNCHES = 24, 8
 COMPILE_ROUNDS = 11
-IMPORTS = ("triton.profiler.language", "proton", "proton.inkernel.compile")
+IMPORTS = ("triton.profiler.language", "proton", "proton.inkernel.compiler.compile_hook")
 
 Groups = list[list[float]]
 

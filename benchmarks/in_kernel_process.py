@@ -271,9 +271,9 @@ def measure_compiling(names: list[str], rounds: int) -> dict[str, Any]:
     import triton
 
     from instrument_compile import TARGET, fail, used_ms
-    from proton.inkernel.compile import read_records
-    from proton.inkernel.instrument import begin
-    from proton.inkernel.modes import parse_instrumentation
+    from proton.inkernel.compiler.compile_hook import read_records
+    from proton.inkernel.compiler.instrument import begin
+    from proton.inkernel.modes.mode_table import parse_instrumentation
     from stats import interleave
 
     os.environ["TRITON_ALWAYS_COMPILE"] = "1"

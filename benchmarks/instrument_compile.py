@@ -21,9 +21,9 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from proton.inkernel.compile import read_records
-from proton.inkernel.instrument import begin
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.compile_hook import read_records
+from proton.inkernel.compiler.instrument import begin
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from stats import Result, difference, interleave, parser, report
 
 BAR_MS = 100.0

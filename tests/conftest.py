@@ -49,10 +49,10 @@ def _take_away_what_is_left() -> list[str]:
     if native.context_path():
         left.append(f"scopes {native.context_path()}")
         native.reset_after_fork()  # the one way to empty all stacks
-    choice = sys.modules.get("proton.inkernel.choice")
+    choice = sys.modules.get("proton.inkernel.compiler.recording_choice")
     if choice is not None and (choice.is_on() or choice.take_back(None)):
         left.append("in-kernel recording")
-        instrument = sys.modules.get("proton.inkernel.instrument")
+        instrument = sys.modules.get("proton.inkernel.compiler.instrument")
         for handle in instrument.open_handles() if instrument else ():
             handle.end()
         choice.set_session(None)

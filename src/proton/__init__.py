@@ -33,7 +33,7 @@ if TYPE_CHECKING or _HAS_CORE:
 
 if TYPE_CHECKING:
     from proton import context, data, mode, specs
-    from proton.inkernel.instrument import instrument, restore
+    from proton.inkernel.compiler.instrument import instrument, restore
     from proton.notebook import show
 
 __all__ = [
@@ -67,8 +67,8 @@ _SUBMODULES = frozenset(
 
 
 _LATE = {
-    "instrument": "proton.inkernel.instrument",
-    "restore": "proton.inkernel.instrument",
+    "instrument": "proton.inkernel.compiler.instrument",
+    "restore": "proton.inkernel.compiler.instrument",
     "show": "proton.notebook",
 }
 

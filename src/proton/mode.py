@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from proton.inkernel.mode import (
+from proton.backends.cupti.sampling_mode import PCSampling
+from proton.inkernel.modes.instrumentation_mode import (
     BaseMode,
     BufferStrategy,
     BufferType,
@@ -19,12 +20,11 @@ from proton.inkernel.mode import (
     optimizations,
     sampling_strategies,
 )
-from proton.inkernel.modes import MMA, AsyncWait, Cta, Default, Loops, Ops
-from proton.inkernel.sampling import PCSampling
+from proton.inkernel.modes.mode_table import MMA, AsyncWait, Cta, Default, Loops, Ops
 
 if TYPE_CHECKING:
-    from proton.inkernel.callback_mode import CallAt
-    from proton.inkernel.memory_modes import Bytes, Memory
+    from proton.inkernel.modes.callback_mode import CallAt
+    from proton.inkernel.modes.memory_modes import Bytes, Memory
 
 __all__ = [
     "MMA",
@@ -55,9 +55,9 @@ __all__ = [
 
 # those that bring the passes on LLVM text with them: imported when first used
 _LATE = {
-    "Bytes": "proton.inkernel.memory_modes",
-    "CallAt": "proton.inkernel.callback_mode",
-    "Memory": "proton.inkernel.memory_modes",
+    "Bytes": "proton.inkernel.modes.memory_modes",
+    "CallAt": "proton.inkernel.modes.callback_mode",
+    "Memory": "proton.inkernel.modes.memory_modes",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proton.inkernel.memory import MemoryReport, read_memory
+from proton.inkernel.memory_counts import MemoryReport, read_memory
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.tensor_ranges import TensorRange, tensor_ranges

@@ -102,7 +102,7 @@ def _matmul(torch: Any) -> Callable[[], Any]:
 def test_results_are_bit_identical_in_every_mode(
     torch: Any, buffers: Buffers, mode: str, make: Callable[[Any], Callable[[], Any]]
 ) -> None:
-    from proton.inkernel.compile import read_records
+    from proton.inkernel.compiler.compile_hook import read_records
     from tests.support.recording import recording
 
     launch = make(torch)
@@ -129,7 +129,7 @@ def test_results_are_bit_identical_in_every_mode(
 
 
 def test_what_a_binary_says_is_what_the_driver_says(torch: Any, buffers: Buffers) -> None:
-    from proton.inkernel.resources import resources_of
+    from proton.inkernel.compiler.resources import resources_of
     from tests.support.recording import recording
 
     launch = _matmul(torch)
@@ -144,7 +144,7 @@ def test_what_a_binary_says_is_what_the_driver_says(torch: Any, buffers: Buffers
 
 
 def test_a_budget_is_kept_without_waiting(torch: Any, buffers: Buffers) -> None:
-    from proton.inkernel import choice
+    from proton.inkernel.compiler import recording_choice as choice
     from tests.support.kernels import matmul
     from tests.support.recording import recording
 

@@ -60,8 +60,8 @@ def compile_kernel(suite: Any) -> Iterator[Callable[..., bytes]]:
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
 
-    from proton.inkernel.instrument import begin
-    from proton.inkernel.modes import parse_instrumentation
+    from proton.inkernel.compiler.instrument import begin
+    from proton.inkernel.modes.mode_table import parse_instrumentation
 
     def compile_it(kernel: Any, *, num_warps: int, **constants: Any) -> bytes:
         names = [name for name in kernel.arg_names if name not in constants]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import triton
 
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.mode_passes import lowering_recipe
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
-from proton.inkernel.recipe import lowering_recipe
 from tests.support.carrier_kernels import NVIDIA, TARGETS, editor, is_usual, sass, stages_edited
 from tests.support.memory_kernels import KERNELS, lowered, source
 from tests.support.wide import combinations
@@ -103,8 +103,8 @@ def test_callbacks_compile_into_kernels_for_every_target(target: str, call: Call
 
 def compile_in(mode: str, target: str) -> tuple[Any, Any, list[str]]:
     """The kernel, what the launcher must know of its records, and what was said."""
-    from proton.inkernel.compile import read_records
-    from proton.inkernel.instrument import begin
+    from proton.inkernel.compiler.compile_hook import read_records
+    from proton.inkernel.compiler.instrument import begin
 
     said: list[str] = []
     handle = begin(parse_instrumentation(mode), warn=said.append)
@@ -176,7 +176,7 @@ def test_callbacks_at_accesses_join_with_modes_that_count_them(target: str, othe
 
 
 def test_a_broken_callback_leaves_the_kernel_unharmed(tmp_path: Path) -> None:
-    from proton.inkernel.compile import read_warnings
+    from proton.inkernel.compiler.compile_hook import read_warnings
 
     file = tmp_path / "broken.ll"
     file.write_text((CALLBACKS / "broken.ll").read_text())
@@ -219,7 +219,7 @@ def test_a_callback_that_no_code_can_be_made_of_does_not_end_the_process(
 
 
 def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:
-    from proton.inkernel.llvm.lower_text import KernelFacts
+    from proton.inkernel.compiler.lower_text import KernelFacts
 
     facts = KernelFacts("nvidia", 4, 0, 0, 32)
     mode = parse_instrumentation("bytes+memory:buffer_type=global")

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
+from proton.inkernel.compiler.lower_text import KernelFacts, lowering_passes
+from proton.inkernel.compiler.mode_passes import recording_passes
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular
@@ -16,7 +17,6 @@ from proton.inkernel.passes.lower_records_flush import LowerRecordsFlush
 from proton.inkernel.passes.lower_to_amd import LowerToAmd
 from proton.inkernel.passes.lower_to_nvidia import LowerToNvidia
 from proton.inkernel.pipeline import run_passes
-from proton.inkernel.recipe import recording_passes
 from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, is_usual, sass
 from tests.support.wide import combinations
 from tests.unit.inkernel.llvm.test_counting import check_walks

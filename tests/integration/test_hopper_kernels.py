@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.compile import KernelRecords, read_records
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
 from tests.support.recording import absent_gpu, recording
 from tests.support.wide import combinations
 

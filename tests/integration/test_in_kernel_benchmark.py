@@ -33,9 +33,9 @@ def compiled_regions() -> Callable[..., list[str]]:
     import triton
     from triton.backends.compiler import GPUTarget
 
-    from proton.inkernel.compile import read_records
-    from proton.inkernel.instrument import begin
-    from proton.inkernel.modes import parse_instrumentation
+    from proton.inkernel.compiler.compile_hook import read_records
+    from proton.inkernel.compiler.instrument import begin
+    from proton.inkernel.modes.mode_table import parse_instrumentation
 
     def compile_it(source: Any, **options: int) -> list[str]:
         said: list[str] = []

@@ -22,7 +22,7 @@ from proton import _native, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.errors import UsageError
 from proton.files.detect import open_profile
-from proton.inkernel.compile import read_records
+from proton.inkernel.compiler.compile_hook import read_records
 from proton.model.trace import LaneKind
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read, softmax

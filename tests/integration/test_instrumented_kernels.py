@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.inkernel.compile import read_records
+from proton.inkernel.compiler.compile_hook import read_records
 from tests.support.kernels import compiled
 from tests.support.recording import recording
 from tests.support.ten_kernels import GLUON, TEN

@@ -15,8 +15,8 @@ from triton.experimental.gluon import language as gl
 
 import proton
 import proton.language as pl
-from proton.inkernel import stages
-from proton.inkernel.compile import KernelRecords, read_records
+from proton.inkernel.compiler import stages
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
 from proton.inkernel.passes import allocate_global, allocate_shared
 from tests.support.kernels import compiled
 from tests.support.llvm_walk import Walk

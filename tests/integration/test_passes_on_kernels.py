@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.ir.parse import read_module
+from proton.inkernel.ir.verify import verify
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.pipeline import parse_passes, run_passes
-from proton.inkernel.reading import read_module
-from proton.inkernel.recipe import recording_passes
-from proton.inkernel.verify import verify
 from tests.support.kernels import SHAPES, compile_shape
 
 pytestmark = [

@@ -15,7 +15,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
 import proton.language as pl
-from proton.inkernel.compile import read_records
+from proton.inkernel.compiler.compile_hook import read_records
 from tests.support.carrier_kernels import sass
 from tests.support.kernels import compiled
 from tests.support.recording import recording

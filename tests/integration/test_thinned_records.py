@@ -13,8 +13,8 @@ import triton.language as tl
 
 import proton
 from proton.files.detect import open_profile
-from proton.inkernel import choice
-from proton.inkernel.recipe import THINNING
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.mode_passes import THINNING
 from proton.render.regions import region_tables
 from proton.render.style import Style
 

@@ -11,8 +11,8 @@ import pytest
 import proton
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.kernels import ProbeCost
-from proton.inkernel.compile import KernelRecords
-from proton.inkernel.mode import Optimize
+from proton.inkernel.compiler.compile_hook import KernelRecords
+from proton.inkernel.modes.instrumentation_mode import Optimize
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import RecordLayout, RecordsLayout, ToolBuffer
 from tests.support.recorded_softmax import launch_softmax, read, softmax

@@ -16,7 +16,7 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime import _allocation
 from triton.runtime.driver import driver
 
-from proton.inkernel.compile import KernelRecords, read_records
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
 from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
 from tests.native.fake_cuda.driver import FakeDriver
 

@@ -10,8 +10,8 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 
-from proton.inkernel.instrument import begin
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.instrument import begin
+from proton.inkernel.modes.mode_table import parse_instrumentation
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from triton.compiler import ASTSource
 
 import proton.language as pl
 from proton.backends.interpreter import InterpreterBackend
-from proton.inkernel import choice
-from proton.inkernel.modes import Default
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.modes.mode_table import Default
 
 pytestmark = pytest.mark.matrix
 

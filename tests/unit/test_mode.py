@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from proton import mode
-from proton.inkernel.mode import InstrumentationMode
-from proton.inkernel.modes import MODES, load_mode_class, parse_instrumentation
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
+from proton.inkernel.modes.mode_table import MODES, load_mode_class, parse_instrumentation
 
 
 def test_every_mode_has_its_object() -> None:

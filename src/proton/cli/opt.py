@@ -10,14 +10,14 @@ from typing import NoReturn
 
 from proton._version import __version__
 from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
-from proton.inkernel.called_functions import unrecorded_functions
-from proton.inkernel.generic_form import is_generic, to_usual_form
+from proton.inkernel.compiler.called_functions import unrecorded_functions
+from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.record_files import with_carriers
+from proton.inkernel.ir.generic_form import is_generic, to_usual_form
 from proton.inkernel.load_module import load_passes
-from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.override import with_carriers
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of, registered_passes
 from proton.inkernel.pipeline import is_llvm, parse_passes, run_passes
-from proton.inkernel.recipe import recording_passes
 
 PROGRAM = "proton-opt"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from proton.errors import UsageError
-from proton.inkernel.instrument import Handle, begin
-from proton.inkernel.mode import BaseMode
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.instrument import Handle, begin
+from proton.inkernel.modes.instrumentation_mode import BaseMode
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.flags import flags
 from proton.runtime.hooks import Hook, LazyMetadata
 from proton.runtime.notices import say

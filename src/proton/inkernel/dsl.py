@@ -1,9 +1,9 @@
 """The functions behind `proton.language`: regions, events, marks and values inside kernels.
 
 They are valid where Triton compiles (`@triton.jit`, `@gluon.jit`) and where a kernel is
-interpreted. Where a mode with user scopes is in force (`proton.inkernel.choice`) they emit carriers
-(`proton.inkernel.emission`); else they check their arguments and a kernel with them compiles to the
-same code as one without.
+interpreted. Where a mode with user scopes is in force (`compiler.recording_choice`) they emit
+carriers (`compiler.emission`); else they check their arguments and a kernel with them compiles to
+the same code as one without.
 Importing this imports no Triton.
 """
 
@@ -17,9 +17,9 @@ from weakref import WeakKeyDictionary
 
 from proton import _triton
 from proton.errors import ScopeMismatch, SemanticError, UsageError
-from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.choice import chosen, records_user_scopes, switch_semantic
-from proton.inkernel.emission import block_of, emit, emit_value, semantic_name
+from proton.inkernel.compiler.emission import block_of, emit, emit_value, semantic_name
+from proton.inkernel.compiler.recording_choice import chosen, records_user_scopes, switch_semantic
+from proton.inkernel.ir.carriers import Carrier, record
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from proton.errors import UsageError
-from proton.inkernel.modes import MODES
+from proton.inkernel.modes.mode_table import MODES
 from proton.inkernel.passes import register_pass, registered_passes
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proton.errors import UsageError
-from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.ir import Module, Op
-from proton.inkernel.nesting import carrier_of
+from proton.inkernel.ir.carriers import Carrier, record
+from proton.inkernel.ir.module import Module, Op
+from proton.inkernel.ir.nesting import carrier_of
 
 OP_GROUPS: dict[str, frozenset[str]] = {
     "load": frozenset(

@@ -16,7 +16,7 @@ from proton.inkernel.passes import Pass, apply_pass, load_pass
 
 # level -> how its text is read, and how its modules are verified
 LEVELS = {
-    "ttgir": ("proton.inkernel.reading:read_module", "proton.inkernel.verify:verify"),
+    "ttgir": ("proton.inkernel.ir.parse:read_module", "proton.inkernel.ir.verify:verify"),
     "llvm": ("proton.inkernel.llvm.module:read_module", "proton.inkernel.llvm.verify:verify"),
 }
 

@@ -17,10 +17,15 @@ from typing import Any, ClassVar, TypeVar
 
 from proton import _torch, _triton
 from proton.errors import UsageError
-from proton.inkernel.compile import KernelRecords, read_records, read_warnings
-from proton.inkernel.instrument import begin
-from proton.inkernel.mode import NAME, SHARED, InstrumentationMode, option_fields
-from proton.inkernel.modes import MODES
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records, read_warnings
+from proton.inkernel.compiler.instrument import begin
+from proton.inkernel.modes.instrumentation_mode import (
+    NAME,
+    SHARED,
+    InstrumentationMode,
+    option_fields,
+)
+from proton.inkernel.modes.mode_table import MODES
 from proton.inkernel.passes import convert_option, load_pass_class, register_pass
 from proton.inkernel.tensor_ranges import tensor_ranges
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer

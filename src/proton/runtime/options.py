@@ -14,11 +14,11 @@ from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
 from proton.backends.cupti.mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.mode import SAMPLING, parse_mode
+from proton.backends.cupti.sampling_mode import OPTIONS as SAMPLING_OPTIONS
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.mode import InstrumentationMode, ModeText, split_modes
-from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.sampling import OPTIONS as SAMPLING_OPTIONS
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode, ModeText, split_modes
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.names import (

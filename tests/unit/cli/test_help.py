@@ -5,7 +5,7 @@ from __future__ import annotations
 from proton._version import __version__
 from proton.cli.arguments import COMMANDS, OPTIONS
 from proton.cli.help import VERSION, help_text
-from proton.inkernel.modes import MODES
+from proton.inkernel.modes.mode_table import MODES
 
 
 def test_the_version_says_whose_it_is() -> None:

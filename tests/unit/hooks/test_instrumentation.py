@@ -6,8 +6,8 @@ import pytest
 
 from proton.errors import UsageError
 from proton.hooks import InstrumentationHook
-from proton.inkernel import choice
-from proton.inkernel.modes import Ops
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.modes.mode_table import Ops
 from proton.runtime.flags import flags
 
 

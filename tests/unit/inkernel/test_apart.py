@@ -2,7 +2,7 @@
 
 import sys
 
-from proton.inkernel.apart import parse_problem, run_apart
+from proton.inkernel.llvm.subprocess_check import parse_problem, run_apart
 
 
 def test_what_ends_that_process_leaves_this_one() -> None:

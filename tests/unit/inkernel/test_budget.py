@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from proton import _triton_compiler
-from proton.inkernel import choice
-from proton.inkernel.budget import SAMPLES, Budgets
-from proton.inkernel.choice import Choice
-from proton.inkernel.modes import Loops
-from proton.inkernel.recipe import THINNING
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.budget import SAMPLES, Budgets
+from proton.inkernel.compiler.mode_passes import THINNING
+from proton.inkernel.compiler.recording_choice import Choice
+from proton.inkernel.modes.mode_table import Loops
 
 
 class Clock:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.callback_mode import CallAt
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler.mode_passes import mode_passes
+from proton.inkernel.modes.callback_mode import CallAt
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.call_at import CallAt as CallAtPass
-from proton.inkernel.recipe import mode_passes
 
 
 def test_options_reach_the_pass_and_the_files_text_is_part_of_the_mode(tmp_path: Path) -> None:

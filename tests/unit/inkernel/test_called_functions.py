@@ -1,6 +1,6 @@
-from proton.inkernel.called_functions import unrecorded_functions
-from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.recipe import recording_passes
+from proton.inkernel.compiler.called_functions import unrecorded_functions
+from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.modes.mode_table import parse_instrumentation
 
 TEXT = """\
 module {

@@ -1,7 +1,7 @@
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import ACTIONS, RECORDS, Carrier, from_ttgir, record
+from proton.inkernel.ir.carriers import ACTIONS, RECORDS, Carrier, from_ttgir, record
 
 NAMES = ["load", "a b", 'quote " and \\', "line\nbreak", "100% {x} <ü>", "=", "//", "$0"]
 

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from proton.inkernel import choice
-from proton.inkernel.choice import Choice
-from proton.inkernel.modes import MMA, Default, Loops, Ops
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.recording_choice import Choice
+from proton.inkernel.modes.mode_table import MMA, Default, Loops, Ops
 
 
 class Kernel:

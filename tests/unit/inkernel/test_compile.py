@@ -10,8 +10,13 @@ import pytest
 import triton
 
 from proton import _triton
-from proton.inkernel.compile import CompileHook, KernelRecords, read_records, read_warnings
-from proton.inkernel.modes import MODES
+from proton.inkernel.compiler.compile_hook import (
+    CompileHook,
+    KernelRecords,
+    read_records,
+    read_warnings,
+)
+from proton.inkernel.modes.mode_table import MODES
 from tests.support.kernels import compiled, matmul, softmax
 from tests.support.recording import recording
 from tests.support.wide import combinations

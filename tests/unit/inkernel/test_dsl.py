@@ -1,8 +1,9 @@
 import pytest
 
 from proton.errors import SemanticError, UsageError
-from proton.inkernel import choice, dsl
-from proton.inkernel.modes import Default
+from proton.inkernel import dsl
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.modes.mode_table import Default
 
 
 def test_both_semantics_are_enabled_at_first() -> None:

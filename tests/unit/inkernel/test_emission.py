@@ -15,15 +15,16 @@ from triton.experimental.gluon import language as gl
 
 import proton.language as pl
 from proton import _triton
-from proton.inkernel import choice, dsl
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.emission import needs_guard, semantic_name
+from proton.inkernel import dsl
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.emission import needs_guard, semantic_name
+from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.nesting import carrier_of
+from proton.inkernel.ir.parse import read_module
 from proton.inkernel.llvm.carrier_line import read_carrier
-from proton.inkernel.modes import Default
-from proton.inkernel.nesting import carrier_of
+from proton.inkernel.modes.mode_table import Default
 from proton.inkernel.pipeline import run_passes
-from proton.inkernel.reading import read_module
-from proton.inkernel.recipe import recording_passes
 from tests.support.kernels import compile_kernel
 
 pytestmark = [

@@ -4,7 +4,7 @@ import pytest
 
 from proton import _triton
 from proton.errors import FormatError
-from proton.inkernel.generic_form import is_generic, to_usual_form
+from proton.inkernel.ir.generic_form import is_generic, to_usual_form
 
 GENERIC = (Path(__file__).parents[2] / "passes/generic-form.ttgir").read_text(encoding="utf-8")
 USUAL = 'module {\n  tt.func public @k() {\n    "tt.reduce"(%x) ({\n    }) : () -> ()\n  }\n}\n'

@@ -1,6 +1,6 @@
 import pytest
 
-from proton.inkernel.hardware import ctas_at_once, limits_of
+from proton.inkernel.compiler.hardware import ctas_at_once, limits_of
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,10 @@ from triton.runtime.jit import MockTensor
 import proton.language as pl
 from proton import _triton
 from proton.errors import UsageError
-from proton.inkernel import choice
-from proton.inkernel.compile import KernelRecords, read_records
-from proton.inkernel.instrument import begin, instrument, restore
-from proton.inkernel.modes import MMA, Default, Ops
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
+from proton.inkernel.compiler.instrument import begin, instrument, restore
+from proton.inkernel.modes.mode_table import MMA, Default, Ops
 from tests.support.recording import absent_gpu, recording
 
 pytestmark = [
@@ -301,8 +301,8 @@ def test_a_warning_is_said_once_and_again_for_kernels_out_of_the_cache() -> None
 def test_recording_may_begin_before_triton_is_imported(tmp_path: Path) -> None:
     script = """
 import sys
-from proton.inkernel.instrument import begin
-from proton.inkernel.modes import Default
+from proton.inkernel.compiler.instrument import begin
+from proton.inkernel.modes.mode_table import Default
 handle = begin(Default(), warn=print)
 assert "triton" not in sys.modules
 import triton

@@ -1,8 +1,8 @@
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.ir import Module, Op
-from proton.inkernel.reading import read_module
+from proton.inkernel.ir.module import Module, Op
+from proton.inkernel.ir.parse import read_module
 
 TEXT = """\
 #loc = loc("/src/a.py":7:2)

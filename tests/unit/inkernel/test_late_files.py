@@ -10,10 +10,10 @@ import pytest
 import triton
 
 from proton import _triton_compiler
-from proton.inkernel import late_files
-from proton.inkernel.compile import read_records, read_warnings
-from proton.inkernel.late_files import LateCode, holds_records, note, watch_files
-from proton.inkernel.stages import RecordingStages
+from proton.inkernel.compiler import late_files
+from proton.inkernel.compiler.compile_hook import read_records, read_warnings
+from proton.inkernel.compiler.late_files import LateCode, holds_records, note, watch_files
+from proton.inkernel.compiler.stages import RecordingStages
 from tests.support.kernels import compiled, softmax
 from tests.support.recording import recording
 

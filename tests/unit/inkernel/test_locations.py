@@ -1,6 +1,6 @@
 import pytest
 
-from proton.inkernel.locations import Source, find_frames, trailing_location, users_line
+from proton.inkernel.ir.locations import Source, find_frames, trailing_location, users_line
 
 STANDARD = "/x/triton/language/standard.py"
 ALIASES = {

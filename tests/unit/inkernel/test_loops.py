@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import record
-from proton.inkernel.loops import Bounds, bounds_of, under
-from proton.inkernel.reading import read_module
+from proton.inkernel.ir.carriers import record
+from proton.inkernel.ir.loops import Bounds, bounds_of, under
+from proton.inkernel.ir.parse import read_module
 
 TEXT = """module {
   tt.func public @k(%n: i32) {

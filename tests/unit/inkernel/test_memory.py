@@ -15,7 +15,7 @@ from proton.inkernel.layout import (
     MAGIC,
     TABLE_HEADER_BYTES,
 )
-from proton.inkernel.memory import ELSEWHERE, has_memory, read_memory, recorded_ctas
+from proton.inkernel.memory_counts import ELSEWHERE, has_memory, read_memory, recorded_ctas
 from proton.inkernel.tensor_ranges import TensorRange
 
 BINS, ROWS, PAGE = 16, 16, 4096

@@ -3,8 +3,8 @@
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.memory_modes import Bytes, Memory
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.modes.memory_modes import Bytes, Memory
+from proton.inkernel.modes.mode_table import parse_instrumentation
 
 
 def test_they_are_found_by_name_and_print_as_written() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.mode import (
+from proton.inkernel.modes.instrumentation_mode import (
     BaseMode,
     buffer_types,
     granularities,

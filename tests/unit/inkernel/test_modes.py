@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.mode import BufferType, Granularity, InstrumentationMode, Optimize
-from proton.inkernel.modes import (
+from proton.inkernel.modes.instrumentation_mode import (
+    BufferType,
+    Granularity,
+    InstrumentationMode,
+    Optimize,
+)
+from proton.inkernel.modes.mode_table import (
     MMA,
     MODES,
     AsyncWait,

@@ -1,10 +1,10 @@
 import pytest
 
 from proton.errors import InstrumentationError, ScopeMismatch
-from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.nesting import carrier_of, is_conditional
-from proton.inkernel.reading import read_module
-from proton.inkernel.verify import verify
+from proton.inkernel.ir.carriers import Carrier, record
+from proton.inkernel.ir.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.parse import read_module
+from proton.inkernel.ir.verify import verify
 
 
 def _kernel(*lines: str | Carrier, header: str = "tt.func public @k()") -> str:

@@ -1,7 +1,8 @@
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.carriers import Carrier
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.parse import read_module
 from proton.inkernel.op_groups import (
     OP_GROUPS,
     kinds_of,
@@ -10,7 +11,6 @@ from proton.inkernel.op_groups import (
     record_of,
     runs_as_written,
 )
-from proton.inkernel.reading import read_module
 
 TEXT = """\
 #loc = loc("/src/a.py":3:0)

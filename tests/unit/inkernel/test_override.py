@@ -14,8 +14,8 @@ import triton.language as tl
 import proton.language as pl
 from proton import _triton_compiler
 from proton.errors import InstrumentationError
-from proton.inkernel.compile import read_records
-from proton.inkernel.override import read_records_in_files, with_carriers
+from proton.inkernel.compiler.compile_hook import read_records
+from proton.inkernel.compiler.record_files import read_records_in_files, with_carriers
 from tests.support.kernels import compiled, matmul, softmax, target_of
 from tests.support.recording import recording
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from proton.errors import FormatError, ProtonError
+from proton.inkernel.ir.parse import read_module
 from proton.inkernel.pipeline import parse_passes, run_passes
-from proton.inkernel.reading import read_module
 
 FILES = sorted((Path(__file__).parents[2] / "passes").glob("*.ttgir"))
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.inkernel.llvm.lower_text import KernelFacts
-from proton.inkernel.modes import MODES, Default, Loops, Ops, parse_instrumentation
+from proton.inkernel.compiler.lower_text import KernelFacts
+from proton.inkernel.compiler.mode_passes import THINNING, lowering_recipe, recording_passes
+from proton.inkernel.modes.mode_table import MODES, Default, Loops, Ops, parse_instrumentation
 from proton.inkernel.passes import Pass
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_around_ops import RecordAroundOps
 from proton.inkernel.passes.record_loops import RecordLoops
 from proton.inkernel.passes.record_memory import RecordMemory
 from proton.inkernel.passes.thin_records import ThinRecords
-from proton.inkernel.recipe import THINNING, lowering_recipe, recording_passes
 
 FACTS = KernelFacts(vendor="nvidia", num_warps=4, shared_bytes=0, shared_limit=232448, warp_size=32)
 

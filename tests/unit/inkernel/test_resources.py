@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 from triton.runtime.jit import MockTensor
 
-from proton.inkernel.resources import plain_resources, resources_of
+from proton.inkernel.compiler.resources import plain_resources, resources_of
 from tests.support.kernels import compiled, matmul, softmax
 from tests.support.recording import absent_gpu, recording
 

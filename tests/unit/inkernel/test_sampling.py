@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proton.backends.cupti.sampling_mode import PCSampling, parse_sampling
 from proton.errors import UsageError
-from proton.inkernel.mode import split_modes
-from proton.inkernel.sampling import PCSampling, parse_sampling
+from proton.inkernel.modes.instrumentation_mode import split_modes
 
 
 def parsed(text: str) -> PCSampling:

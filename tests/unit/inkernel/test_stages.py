@@ -15,9 +15,9 @@ import triton.language as tl
 import proton.language as pl
 from proton import _triton
 from proton.errors import InstrumentationError
-from proton.inkernel import stages
-from proton.inkernel.compile import read_records, read_warnings
-from proton.inkernel.recipe import lowering_recipe, recording_passes
+from proton.inkernel.compiler import stages
+from proton.inkernel.compiler.compile_hook import read_records, read_warnings
+from proton.inkernel.compiler.mode_passes import lowering_recipe, recording_passes
 from tests.support.kernels import calling, compiled, softmax
 from tests.support.recording import recording
 

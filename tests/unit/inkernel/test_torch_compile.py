@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.instrument import begin
-from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.torch_compile import WARNING, watch_torch_compile
+from proton.inkernel.compiler.instrument import begin
+from proton.inkernel.compiler.torch_compile import WARNING, watch_torch_compile
+from proton.inkernel.modes.mode_table import parse_instrumentation
 
 NAME = "torch._inductor.async_compile"
 
@@ -80,8 +80,8 @@ def test_the_compiler_of_this_torch_is_watched_whenever_it_is_imported(
         """
         import inspect
         import triton
-        from proton.inkernel.instrument import begin
-        from proton.inkernel.modes import parse_instrumentation
+        from proton.inkernel.compiler.instrument import begin
+        from proton.inkernel.modes.mode_table import parse_instrumentation
 
         handle = begin(parse_instrumentation("ops"), warn=print)
         from torch._inductor.async_compile import AsyncCompile
@@ -94,7 +94,7 @@ def test_the_compiler_of_this_torch_is_watched_whenever_it_is_imported(
         timeout_s=120,
     )
     assert result.stdout.splitlines() == [
-        "proton.inkernel.torch_compile",
+        "proton.inkernel.compiler.torch_compile",
         NAME,
         "['self', 'kernel_name', 'source_code']",
     ], result.stderr
@@ -104,7 +104,7 @@ def test_watching_imports_no_torch(run_python: Callable[..., Any]) -> None:
     result = run_python(
         """
         import sys
-        from proton.inkernel.torch_compile import watch_torch_compile
+        from proton.inkernel.compiler.torch_compile import watch_torch_compile
 
         before = list(sys.meta_path)
         leave = watch_torch_compile(print)

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proton.inkernel import trial
+from proton.inkernel.compiler import subprocess_compile as trial
+from proton.inkernel.compiler.subprocess_compile import has_strangers_code, problem_of_code
 from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
-from proton.inkernel.trial import has_strangers_code, problem_of_code
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-from proton.inkernel.carriers import Carrier, record
-from proton.inkernel.user_records import (
+from proton.inkernel.compiler.user_records import (
     has_carriers,
     record_names,
     with_guards,
     without_records,
 )
+from proton.inkernel.ir.carriers import Carrier, record
 
 START = record("start", "a b").to_ttgir("%s")
 END = record("end", "a b").to_ttgir("%e")

@@ -1,6 +1,6 @@
-from proton.inkernel.ir import Op
-from proton.inkernel.reading import read_module
-from proton.inkernel.values import find_definition, find_root
+from proton.inkernel.ir.module import Op
+from proton.inkernel.ir.parse import read_module
+from proton.inkernel.ir.roots import find_definition, find_root
 
 TEXT = """\
 module {

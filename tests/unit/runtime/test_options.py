@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.modes import Loops
-from proton.inkernel.sampling import PCSampling
+from proton.inkernel.modes.mode_table import Loops
 from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
 
 DEFAULTS: dict[str, Any] = {

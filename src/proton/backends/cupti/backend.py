@@ -27,9 +27,9 @@ from proton.backends.cupti.sampling import (
     refused,
     session_options,
 )
+from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
-from proton.inkernel.sampling import PCSampling
 
 DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0

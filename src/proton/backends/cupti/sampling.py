@@ -19,9 +19,9 @@ from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, open_hub
 from proton.backends.cupti.permission import Obstacle, find_obstacle
+from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
-from proton.inkernel.sampling import PCSampling
 
 # CUPTI opens the first by its bare name, and the second is the first one's need: those beside it
 # must be there before, or it finds none, or those of another version.

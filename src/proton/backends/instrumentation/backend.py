@@ -19,10 +19,10 @@ from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.launches import launches
 from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
-from proton.inkernel import choice
-from proton.inkernel.instrument import Handle, begin
-from proton.inkernel.mode import BaseMode
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.instrument import Handle, begin
+from proton.inkernel.modes.instrumentation_mode import BaseMode
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.tool import Tool
 from proton.model.in_kernel import RecordedKernel
 

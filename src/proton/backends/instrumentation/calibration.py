@@ -21,9 +21,9 @@ from typing import Any
 
 from proton import _native, _triton, _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
-from proton.inkernel.compile import KernelRecords
-from proton.inkernel.mode import Optimize
-from proton.inkernel.modes import Default
+from proton.inkernel.compiler.compile_hook import KernelRecords
+from proton.inkernel.modes.instrumentation_mode import Optimize
+from proton.inkernel.modes.mode_table import Default
 
 LAUNCHES = 5
 LIMIT_S = 10.0

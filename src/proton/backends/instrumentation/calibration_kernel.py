@@ -8,8 +8,8 @@ from typing import Any
 
 from proton import _triton_launch
 from proton import language as pl
-from proton.inkernel import choice
-from proton.inkernel.mode import InstrumentationMode
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 
 tl = _triton_launch.language()
 COUNT = tl.constexpr(8)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from proton import _native, _triton_launch
-from proton.inkernel import choice
-from proton.inkernel.compile import KernelRecords, read_records
-from proton.inkernel.memory import has_memory
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
+from proton.inkernel.memory_counts import has_memory
 from proton.inkernel.tool import Tool
 
 

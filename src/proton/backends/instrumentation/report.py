@@ -7,7 +7,7 @@ from typing import Any
 
 from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel
-from proton.inkernel.recipe import THINNING
+from proton.inkernel.compiler.mode_passes import THINNING
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import (
     NO_PARENT,

@@ -11,7 +11,7 @@ from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.module import Kernel, LlvmModule
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.sites import find_sites
-from proton.inkernel.mode import granularities
+from proton.inkernel.modes.instrumentation_mode import granularities
 
 AUTO_RING_BYTES = 4096  # 512 records for each stream
 LEAST_AUTO_RING_BYTES = 128

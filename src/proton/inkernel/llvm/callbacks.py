@@ -14,8 +14,8 @@ from pathlib import Path
 
 from proton import _triton
 from proton.errors import UsageError
-from proton.inkernel.apart import parse_problem, run_apart
 from proton.inkernel.llvm.llvm_types import split_list
+from proton.inkernel.llvm.subprocess_check import parse_problem, run_apart
 
 BUFFER = "ptr addrspace(1)"
 # where -> what a callback is called with; it may take the profile buffer besides, last

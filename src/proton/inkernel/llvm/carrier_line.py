@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import RECORDS, Words, read_words
+from proton.inkernel.ir.carriers import RECORDS, Words, read_words
 
 MARK = '"// proton.'
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 
 from proton.errors import UsageError
 from proton.inkernel.llvm.partitions import Partition, first_warps
-from proton.inkernel.mode import Granularity, InstrumentationMode, SamplingStrategy
+from proton.inkernel.modes.instrumentation_mode import (
+    Granularity,
+    InstrumentationMode,
+    SamplingStrategy,
+)
 
 WARPS_IN_GROUP = 4
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import Block, Module, Op
-from proton.inkernel.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.module import Block, Module, Op
+from proton.inkernel.ir.nesting import carrier_of, is_conditional
 from proton.inkernel.op_groups import OP_GROUPS
 
 _SPECIALIZED = "ttg.warp_specialize"

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.ir import Module
-from proton.inkernel.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.nesting import carrier_of, is_conditional
 
 _SPECIALIZED = re.compile(r"\btt\.warp_specialize\b(?! = false)")
 

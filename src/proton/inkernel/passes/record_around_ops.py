@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.ir import TERMINATORS, Module
+from proton.inkernel.ir.module import TERMINATORS, Module
 from proton.inkernel.op_groups import kinds_of, record_around, runs_as_written
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.ir import Module, Op
+from proton.inkernel.ir.module import Module, Op
 from proton.inkernel.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import Module
-from proton.inkernel.nesting import carrier_of
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.nesting import carrier_of
 from proton.inkernel.passes.prepare import frame
 
 

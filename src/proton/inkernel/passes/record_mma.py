@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.ir import Module
+from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.roots import find_root
 from proton.inkernel.op_groups import OP_GROUPS, record_around, runs_as_written
-from proton.inkernel.values import find_root
 
 _SIGNALS = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled", "ttng.tc_gen5_commit"})
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import Module, Op
-from proton.inkernel.nesting import carrier_of, is_conditional
-from proton.inkernel.values import find_definition
-from proton.inkernel.verify import verify
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.module import Module, Op
+from proton.inkernel.ir.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.roots import find_definition
+from proton.inkernel.ir.verify import verify
 
 
 @dataclass(frozen=True)

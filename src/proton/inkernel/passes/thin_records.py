@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from proton.errors import UsageError
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import Module, Op
-from proton.inkernel.loops import LOOPS, bounds_of, under
-from proton.inkernel.nesting import carrier_of
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.loops import LOOPS, bounds_of, under
+from proton.inkernel.ir.module import Module, Op
+from proton.inkernel.ir.nesting import carrier_of
 
 
 @dataclass(frozen=True)

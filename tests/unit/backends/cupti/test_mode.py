@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proton.backends.cupti.mode import CuptiMode, parse_mode
+from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import UsageError
-from proton.inkernel.sampling import PCSampling
 
 
 @pytest.mark.parametrize(

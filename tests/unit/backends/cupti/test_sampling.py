@@ -11,9 +11,9 @@ import pytest
 from proton import _native
 from proton.backends.cupti import holders, probe, sampling
 from proton.backends.cupti.permission import Obstacle
+from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
-from proton.inkernel.sampling import PCSampling
 
 KNOBS = Knobs()
 

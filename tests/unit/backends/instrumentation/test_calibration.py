@@ -20,7 +20,7 @@ from proton.backends.instrumentation.calibration import (
     write_cost,
 )
 from proton.backends.instrumentation.kernels import ProbeCost
-from proton.inkernel.compile import KernelRecords
+from proton.inkernel.compiler.compile_hook import KernelRecords
 
 
 def records(memory: str = "shared", count: int = 4, mode: str = "ops") -> KernelRecords:

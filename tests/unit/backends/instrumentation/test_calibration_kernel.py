@@ -21,7 +21,7 @@ def test_a_passage_of_it_is_what_a_record_costs(
     fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from proton.backends.instrumentation.calibration_kernel import ARGUMENTS, chosen_kernel
-    from proton.inkernel.modes import parse_instrumentation
+    from proton.inkernel.modes.mode_table import parse_instrumentation
     from tests.support.fake_launches import STEP_CYCLES, fake_launches
 
     monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_cwd / "cache"))
@@ -53,7 +53,7 @@ def test_it_is_not_run_into_a_graph_that_the_program_captures(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     from proton.backends.instrumentation.calibration_kernel import ARGUMENTS, chosen_kernel
-    from proton.inkernel.modes import parse_instrumentation
+    from proton.inkernel.modes.mode_table import parse_instrumentation
     from tests.support.fake_launches import fake_launches
 
     monkeypatch.setenv("PROTON_CACHE_DIR", str(tmp_cwd / "cache"))

@@ -13,8 +13,8 @@ import pytest
 from proton.backends.instrumentation import kept_buffers
 from proton.backends.instrumentation.kept_buffers import KeptBuffers, LaunchNote, MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
-from proton.inkernel.compile import KernelRecords
-from proton.inkernel.memory import MemoryReport, TensorHeat
+from proton.inkernel.compiler.compile_hook import KernelRecords
+from proton.inkernel.memory_counts import MemoryReport, TensorHeat
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, ToolBuffer
 

@@ -6,9 +6,9 @@ from typing import ClassVar
 import pytest
 
 from proton.errors import InstrumentationError, UsageError
-from proton.inkernel.llvm.lower_text import KernelFacts, lower_text, lowering_passes
+from proton.inkernel.compiler.lower_text import KernelFacts, lower_text, lowering_passes
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.modes import parse_instrumentation
+from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_flush import LowerRecordsFlush

@@ -11,7 +11,7 @@ from typing import Any
 
 from proton import _torch
 from proton._triton_compiler import wrap_function
-from proton.inkernel import choice
+from proton.inkernel.compiler import recording_choice as choice
 
 WARNING = (
     "kernels of torch.compile are not recorded where its worker processes compile them or its "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from proton.inkernel.llvm.lower_text import KernelFacts, lowering_passes
-from proton.inkernel.mode import BufferType, InstrumentationMode
+from proton.inkernel.compiler.lower_text import KernelFacts, lowering_passes
+from proton.inkernel.modes.instrumentation_mode import BufferType, InstrumentationMode
 from proton.inkernel.passes import Pass, load_pass, load_pass_class, options_of
 from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes

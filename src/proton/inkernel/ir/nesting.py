@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import product
 
 from proton.errors import InstrumentationError, ScopeMismatch
-from proton.inkernel.carriers import Carrier, from_ttgir
-from proton.inkernel.ir import Block, Op, Region
+from proton.inkernel.ir.carriers import Carrier, from_ttgir
+from proton.inkernel.ir.module import Block, Op, Region
 
 Begun = tuple[tuple[str, Op], ...]  # names started and not ended, outermost first
 Unbalanced = dict[int, ScopeMismatch]  # id of an scf.if that does not nest by itself -> why not

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from proton.inkernel.llvm.callbacks import check_signature
-from proton.inkernel.mode import InstrumentationMode, true_or_false, whole_number
+from proton.inkernel.modes.instrumentation_mode import (
+    InstrumentationMode,
+    true_or_false,
+    whole_number,
+)
 from proton.inkernel.passes.call_at import read_callbacks
 
 

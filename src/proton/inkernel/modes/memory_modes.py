@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from proton.inkernel.mode import InstrumentationMode, whole_number
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode, whole_number
 from proton.inkernel.passes.record_memory import DEFAULT_BIN_BYTES, DEFAULT_BINS, check_bins
 
 

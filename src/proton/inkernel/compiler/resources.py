@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proton import _triton_compiler
-from proton.inkernel import choice
-from proton.inkernel.compile import NotCachedError, read_records
-from proton.inkernel.hardware import ctas_at_once, limits_of
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.compile_hook import NotCachedError, read_records
+from proton.inkernel.compiler.hardware import ctas_at_once, limits_of
 
 REGISTER_COUNT = 0x2F  # attributes of a cubin's .nv.info
 STACK_BYTES = 0x12

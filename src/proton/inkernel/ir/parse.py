@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from proton.errors import FormatError
-from proton.inkernel.ir import Block, Module, Op, Region
+from proton.inkernel.ir.module import Block, Module, Op, Region
 
 _OP = re.compile(r'^\s*(?:(%[^="]+?)\s*=\s*)?"?([A-Za-z_][\w$]*(?:\.[\w$]+)*)"?')
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|//.*|[{}()\[\]]')

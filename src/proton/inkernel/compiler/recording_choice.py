@@ -1,6 +1,6 @@
 """Which mode is in force for the kernel that this thread launches or compiles, and its salt.
 
-Recording is on between `begin` and `end` (`proton.inkernel.instrument`). Meanwhile a kernel is
+Recording is on between `begin` and `end` (`instrument`). Meanwhile a kernel is
 recorded in the mode chosen for it, else in the one chosen for all, else in the session's.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from proton._version import __version__
-from proton.inkernel.mode import InstrumentationMode
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Choice:
 def _digest_of_passes() -> str:
     """Changes with the code that edits kernels: what an older one left is not taken for ours."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*")):
+    for path in sorted(Path(__file__).parent.parent.rglob("*")):
         if path.suffix in (".py", ".ll"):
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -12,7 +12,7 @@ from typing import Any
 
 from proton import _triton
 from proton.errors import SemanticError
-from proton.inkernel.carriers import Carrier
+from proton.inkernel.ir.carriers import Carrier
 
 _GUARD = Carrier("guard")
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, ClassVar, cast
 
 from proton.errors import UsageError
-from proton.inkernel.mode import (
+from proton.inkernel.modes.instrumentation_mode import (
     SHARED,
     BaseMode,
     Granularity,
@@ -28,15 +28,15 @@ from proton.inkernel.mode import (
 
 # name -> class, imported when used; also the order in which joined modes stand
 MODES: dict[str, str] = {
-    "default": "proton.inkernel.modes:Default",
-    "ops": "proton.inkernel.modes:Ops",
-    "loops": "proton.inkernel.modes:Loops",
-    "mma": "proton.inkernel.modes:MMA",
-    "async-wait": "proton.inkernel.modes:AsyncWait",
-    "cta": "proton.inkernel.modes:Cta",
-    "bytes": "proton.inkernel.memory_modes:Bytes",
-    "memory": "proton.inkernel.memory_modes:Memory",
-    "call-at": "proton.inkernel.callback_mode:CallAt",
+    "default": "proton.inkernel.modes.mode_table:Default",
+    "ops": "proton.inkernel.modes.mode_table:Ops",
+    "loops": "proton.inkernel.modes.mode_table:Loops",
+    "mma": "proton.inkernel.modes.mode_table:MMA",
+    "async-wait": "proton.inkernel.modes.mode_table:AsyncWait",
+    "cta": "proton.inkernel.modes.mode_table:Cta",
+    "bytes": "proton.inkernel.modes.memory_modes:Bytes",
+    "memory": "proton.inkernel.modes.memory_modes:Memory",
+    "call-at": "proton.inkernel.modes.callback_mode:CallAt",
 }
 
 

@@ -16,26 +16,31 @@ from typing import Any
 
 from proton import _triton, _triton_compiler
 from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
-from proton.inkernel import late_files
-from proton.inkernel.called_functions import unrecorded_functions
-from proton.inkernel.choice import Choice
-from proton.inkernel.emission import needs_guard
-from proton.inkernel.hardware import ctas_at_once, limits_of
-from proton.inkernel.late_files import LateCode
-from proton.inkernel.llvm.lower_text import KernelFacts, lower_text
+from proton.inkernel.compiler import late_files
+from proton.inkernel.compiler.called_functions import unrecorded_functions
+from proton.inkernel.compiler.emission import needs_guard
+from proton.inkernel.compiler.hardware import ctas_at_once, limits_of
+from proton.inkernel.compiler.late_files import LateCode
+from proton.inkernel.compiler.lower_text import KernelFacts, lower_text
+from proton.inkernel.compiler.mode_passes import lowering_recipe, mode_passes, recording_passes
+from proton.inkernel.compiler.recording_choice import Choice
+from proton.inkernel.compiler.subprocess_compile import has_strangers_code, problem_of_code
+from proton.inkernel.compiler.user_records import (
+    has_carriers,
+    record_names,
+    with_guards,
+    without_records,
+)
+from proton.inkernel.ir.parse import read_module
+from proton.inkernel.ir.verify import verify
 from proton.inkernel.llvm.lowering import Lowering
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.partitions import Partition, find_partitions
-from proton.inkernel.mode import BufferType, Granularity
+from proton.inkernel.modes.instrumentation_mode import BufferType, Granularity
 from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.passes.record_user_scopes import RecordUserScopes
 from proton.inkernel.pipeline import run_passes
-from proton.inkernel.reading import read_module
-from proton.inkernel.recipe import lowering_recipe, mode_passes, recording_passes
-from proton.inkernel.trial import has_strangers_code, problem_of_code
-from proton.inkernel.user_records import has_carriers, record_names, with_guards, without_records
-from proton.inkernel.verify import verify
 
 METADATA_KEY = "proton"
 METADATA_VERSION = 1

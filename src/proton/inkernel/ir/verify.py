@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import RETURNS, Module, Op
-from proton.inkernel.nesting import carrier_of, check_nesting
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.module import RETURNS, Module, Op
+from proton.inkernel.ir.nesting import carrier_of, check_nesting
 
 MOST_NAMES = 1 << 14
 

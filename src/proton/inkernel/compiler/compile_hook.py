@@ -12,8 +12,14 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.inkernel import choice, late_files
-from proton.inkernel.stages import METADATA_KEY, METADATA_VERSION, WARNINGS_KEY, RecordingStages
+from proton.inkernel.compiler import late_files
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.stages import (
+    METADATA_KEY,
+    METADATA_VERSION,
+    WARNINGS_KEY,
+    RecordingStages,
+)
 
 
 @dataclass(frozen=True)

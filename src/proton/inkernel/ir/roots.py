@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from proton.inkernel.ir import Op
+from proton.inkernel.ir.module import Op
 
 _VIEWS = frozenset(
     {"ttg.memdesc_index", "ttg.memdesc_subview", "ttg.memdesc_subslice", "ttg.memdesc_trans"}

@@ -14,14 +14,14 @@ from typing import Any, TypeVar, overload
 from proton import _triton, _triton_compiler
 from proton._triton_compiler import wrap_function
 from proton.errors import UsageError
-from proton.inkernel import choice
-from proton.inkernel.budget import Budgets
-from proton.inkernel.compile import CompileHook, read_warnings
-from proton.inkernel.late_files import watch_files
-from proton.inkernel.mode import BaseMode, InstrumentationMode
-from proton.inkernel.modes import parse_instrumentation
-from proton.inkernel.override import read_records_in_files
-from proton.inkernel.torch_compile import watch_torch_compile
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.budget import Budgets
+from proton.inkernel.compiler.compile_hook import CompileHook, read_warnings
+from proton.inkernel.compiler.late_files import watch_files
+from proton.inkernel.compiler.record_files import read_records_in_files
+from proton.inkernel.compiler.torch_compile import watch_torch_compile
+from proton.inkernel.modes.instrumentation_mode import BaseMode, InstrumentationMode
+from proton.inkernel.modes.mode_table import parse_instrumentation
 
 F = TypeVar("F")
 Warn = Callable[[str], None]

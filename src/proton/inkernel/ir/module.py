@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proton.errors import InstrumentationError
-from proton.inkernel.locations import Source, find_frames, trailing_location, users_line
+from proton.inkernel.ir.locations import Source, find_frames, trailing_location, users_line
 
 _VALUE = re.compile(r"%[\w$.-]+")
 _SYMBOL = re.compile(r'@("[^"]*"|[\w.$-]+)')

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import Carrier, from_ttgir
-from proton.inkernel.ir import Op
-from proton.inkernel.loops import under
-from proton.inkernel.nesting import carrier_of, is_conditional
-from proton.inkernel.reading import read_module
+from proton.inkernel.ir.carriers import Carrier, from_ttgir
+from proton.inkernel.ir.loops import under
+from proton.inkernel.ir.module import Op
+from proton.inkernel.ir.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.parse import read_module
 
 _MARK = '"// proton.'
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from proton.inkernel.carriers import Carrier
-from proton.inkernel.ir import Module, Op
+from proton.inkernel.ir.carriers import Carrier
+from proton.inkernel.ir.module import Module, Op
 
 LOOPS = frozenset({"scf.for", "scf.while"})
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from proton import _triton_compiler
 from proton.errors import InstrumentationError
-from proton.inkernel.carriers import from_ttgir
+from proton.inkernel.ir.carriers import from_ttgir
 
 _PLAIN = re.compile(r"^[ \t]*proton\.", re.MULTILINE)
 _TARGET = re.compile(r'\bttg\.target = "([^"]*)"')

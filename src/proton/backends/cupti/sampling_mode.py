@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from proton.errors import UsageError
-from proton.inkernel.mode import BaseMode, ModeText, escape, unescape
+from proton.inkernel.modes.instrumentation_mode import BaseMode, ModeText, escape, unescape
 
 DEFAULT_INTERVAL = 1 << 14
 MIN_EXPONENT, MAX_EXPONENT = 5, 31

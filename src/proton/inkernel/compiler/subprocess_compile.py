@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from proton import _triton, _triton_compiler
-from proton.inkernel.apart import parse_problem, run_apart
+from proton.inkernel.llvm.subprocess_check import parse_problem, run_apart
 from proton.inkernel.passes import Pass
 
 LIMIT_S = 120
 
-_TRY = "import sys; from proton.inkernel.trial import try_file; try_file(sys.argv[1])"
+_TRY = f"import sys; from {__name__} import try_file; try_file(sys.argv[1])"
 _PROBLEM = re.compile(r"LLVM ERROR: |\berror *: |\bfatal *: ")
 
 

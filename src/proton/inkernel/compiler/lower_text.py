@@ -16,7 +16,12 @@ from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.partitions import Partition
 from proton.inkernel.llvm.selection import Selection
 from proton.inkernel.llvm.verify import verify
-from proton.inkernel.mode import BufferStrategy, BufferType, InstrumentationMode, Optimize
+from proton.inkernel.modes.instrumentation_mode import (
+    BufferStrategy,
+    BufferType,
+    InstrumentationMode,
+    Optimize,
+)
 from proton.inkernel.passes import Pass, apply_pass
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proton import _triton_compiler
-from proton.inkernel import choice
-from proton.inkernel.choice import Choice
-from proton.inkernel.recipe import THINNING
+from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.mode_passes import THINNING
+from proton.inkernel.compiler.recording_choice import Choice
 
 SAMPLES = 7  # of each kind, before a kernel is judged
 MOST_PENDING = 64
