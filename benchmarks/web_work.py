@@ -8,7 +8,7 @@ from proton.model.detail import KernelDetail
 from proton.model.device import Device
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.metric import EMPTY, Metrics, MetricValue
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.model.tree import Tree
 
@@ -71,7 +71,7 @@ class _Steps:
         self.host_ns += call_ns
 
 
-def big_trace(span_count: int, seed: int = 1) -> Profile:
+def big_trace(span_count: int, seed: int = 1) -> TraceProfile:
     """A trace of at least so many spans: scopes, launches, kernels, copies."""
     steps = _Steps(seed)
     while len(steps.spans) < span_count:
@@ -80,7 +80,7 @@ def big_trace(span_count: int, seed: int = 1) -> Profile:
     place = {old: new for new, old in enumerate(order)}
     flows = [Flow(place[source], place[target]) for source, target in steps.flows]
     trace = Trace(LANES, [steps.spans[at] for at in order], flows, HEADER.start_time_ns)
-    return Profile("big.pftrace", trace=trace, devices=[H200], header=HEADER)
+    return TraceProfile("big.pftrace", trace=trace, devices=[H200], header=HEADER)
 
 
 def wide_tree(node_count: int, seed: int = 0) -> Profile:
@@ -116,6 +116,6 @@ class _TreeBuilder:
         attributes: Metrics = {"grid": (132, 1, 1), "block": (384, 1, 1), "registers": 168}
         self.details[row] = KernelDetail(mean // 2, mean * 2, mean, mean * 2, attributes)
 
-    def profile(self, source: str) -> Profile:
+    def profile(self, source: str) -> TreeProfile:
         tree = Tree(self.frames, self.parents, self.own, self.details)
-        return Profile(source, tree=tree, devices=[H200], header=HEADER)
+        return TreeProfile(source, tree=tree, devices=[H200], header=HEADER)

@@ -11,6 +11,7 @@ import pytest
 import proton
 from proton.files.detect import open_profile
 from proton.model.trace import LaneKind, SpanKind
+from tests.support.profiles import trace_in
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 SUFFIXES = {"chrome_trace": "chrome_trace", "perfetto": "pftrace"}
@@ -37,8 +38,7 @@ def test_replays_and_captured_scopes_stand_above_their_kernels(
             graph.replay()
     torch.cuda.synchronize()
     proton.finalize(session, output_format=output_format)
-    trace = open_profile(tmp_path / f"run.{SUFFIXES[output_format]}").trace
-    assert trace is not None
+    trace = trace_in(open_profile(tmp_path / f"run.{SUFFIXES[output_format]}"))
     lanes = trace.lanes
     names = [lane.name for lane in lanes]
     drawn = [span for span in trace.spans if lanes[span.lane].kind is LaneKind.GRAPH]

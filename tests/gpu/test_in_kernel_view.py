@@ -13,8 +13,9 @@ import proton
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.in_kernel import RecordedKernel
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.trace import LaneKind, SpanKind
+from tests.support.profiles import trace_in
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -75,7 +76,7 @@ def test_a_tree_has_regions_below_the_kernel_and_their_spread(
         assert 0 < region.p10 <= region.p50 <= region.p90, region
         assert region.line > 0, region
         assert region.file.endswith("viewed_kernels.py"), region
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     node = profile.tree.root.child("step").child("viewed_softmax")
     for name, region in regions.items():
         assert node.child(name).total("cycles") == pytest.approx(region.cycles, rel=1e-3, abs=50)
@@ -128,8 +129,7 @@ def test_the_viewer_shows_regions_and_waves(
 def test_warps_lie_in_the_time_of_their_kernel(record: Any, name: str, output_format: str) -> None:
     path = record(name, output_format, cupti=True, mode="default", data="trace")
     profile = open_profile(path)
-    trace = profile.trace
-    assert trace is not None
+    trace = trace_in(profile)
     kinds = [lane.kind for lane in trace.lanes]
     why = f"losses {profile.losses}, warnings {profile.warnings}"
     assert kinds.count(LaneKind.SM) > 1, why

@@ -13,6 +13,7 @@ import proton
 from proton.analysis.disassemble import find_nvdisasm
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
+from proton.model.profile import TreeProfile
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -83,7 +84,7 @@ def test_the_view_shows_the_line_that_waits_with_its_text_and_reason(
 
 def test_samples_of_contexts_add_up_to_those_of_the_sampling_object(recorded: Path) -> None:
     profile = open_profile(recorded)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert profile.sampling is not None
     assert profile.tree.root.total("num_samples") == profile.sampling.samples
     for kernel in profile.sampling.kernels:

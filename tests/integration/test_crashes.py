@@ -21,7 +21,9 @@ from proton.cli.recover import run as recover
 from proton.errors import FormatError
 from proton.files.detect import open_profile
 from proton.files.journal_format import unpack
+from proton.model.profile import TraceProfile, TreeProfile
 from tests.conftest import folder_of_proton
+from tests.support.profiles import trace_in, tree_in
 
 # A session on the interpreter backend that reports a kernel a millisecond, and says how many.
 PROGRAM = """
@@ -94,9 +96,9 @@ def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> No
 
 def kernels(path: Path) -> int:
     profile = open_profile(path)
-    if profile.trace is not None:
+    if isinstance(profile, TraceProfile):
         return sum(span.kind.value == "kernel" for span in profile.trace.spans)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     return int(profile.tree.root.total("count") or 0)
 
 
@@ -353,8 +355,7 @@ def test_a_program_that_never_finalizes_is_written_however_it_ends(
         env={"PROTON_JOURNAL_INTERVAL": "0.01"},
     )
     assert done.returncode == code, done.stderr
-    trace = open_profile(tmp_path / "run.chrome_trace").trace
-    assert trace is not None
+    trace = trace_in(open_profile(tmp_path / "run.chrome_trace"))
     assert len(trace.spans) == 200
     assert not (tmp_path / "run.partial").exists()
 
@@ -377,8 +378,7 @@ def test_a_process_that_leaves_at_once_is_recovered(run_python: Any, tmp_path: P
     )
     assert done.returncode == 9
     recover([str(tmp_path / "run")])
-    tree = open_profile(tmp_path / "run.hatchet").tree
-    assert tree is not None
+    tree = tree_in(open_profile(tmp_path / "run.hatchet"))
     assert tree.root.total("x") == 1
 
 
@@ -422,6 +422,5 @@ def test_a_forked_child_has_no_keeper_and_leaves_the_journal_alone(
     assert done.stderr == ""
     assert len(list(tmp_path.glob("child*.hatchet"))) == 5
     assert list(tmp_path.glob("*.partial")) == []
-    trace = open_profile(tmp_path / "run.chrome_trace").trace
-    assert trace is not None
+    trace = trace_in(open_profile(tmp_path / "run.chrome_trace"))
     assert len(trace.spans) == 220

@@ -15,6 +15,7 @@ import proton
 from proton.errors import BackendUnavailable, ProtonWarning
 from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import VERSIONS, FakeDriver, build_driver
+from tests.support.profiles import trace_in
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
@@ -249,8 +250,7 @@ def test_a_trace_shows_cpp_names_to_people_and_keeps_the_symbol(
     fake_driver.launch("_Z3addIiEvPT_")
     proton.finalize(session, output_format)
     (path,) = Path().glob("run.*")
-    trace = open_profile(path).trace
-    assert trace is not None
+    trace = trace_in(open_profile(path))
     names = {span.name for span in trace.spans}
     assert names == {"_Z3addIiEvPT_", "launch _Z3addIiEvPT_"}
     if output_format == "chrome_trace":

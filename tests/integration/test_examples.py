@@ -9,6 +9,7 @@ import pytest
 
 from proton.files.detect import open_profile
 from proton.model.tree import Tree
+from tests.support.profiles import tree_in
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton")
@@ -20,8 +21,7 @@ def run(name: str, folder: Path) -> Tree:
     command = [sys.executable, str(EXAMPLES / f"{name}.py")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stderr
-    tree = open_profile(folder / f"{name}.hatchet").tree
-    assert tree is not None
+    tree = tree_in(open_profile(folder / f"{name}.hatchet"))
     return tree
 
 

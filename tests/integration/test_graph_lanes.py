@@ -15,12 +15,13 @@ import proton
 from proton.analysis.timeline import wall_shares
 from proton.cli import main
 from proton.files.detect import open_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import LaneKind, Span, SpanKind
 from proton.render.page import viewed
 from proton.render.page.pack import Columns
 from proton.render.page.trace import trace_part
 from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.profiles import trace_in
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 SUFFIXES = {"chrome_trace": "chrome_trace", "perfetto": "pftrace"}
@@ -75,7 +76,7 @@ def record(driver: FakeDriver, output_format: str, replays: int = 3, **options: 
 
 def spans_on(profile: Profile, kind: LaneKind) -> list[Span]:
     """The spans of all lanes of a kind, by start, the longer first."""
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     lanes = profile.trace.lanes
     spans = [span for span in profile.trace.spans if lanes[span.lane].kind is kind]
     return sorted(spans, key=lambda span: (span.start_ns, -span.duration_ns, len(span.path)))
@@ -131,8 +132,7 @@ def test_the_lane_has_the_known_id_and_name(fake_driver: FakeDriver) -> None:
 def test_arrows_still_lead_to_the_first_kernel_of_a_replay(
     fake_driver: FakeDriver, output_format: str
 ) -> None:
-    trace = record(fake_driver, output_format).trace
-    assert trace is not None
+    trace = trace_in(record(fake_driver, output_format))
     targets = [trace.spans[flow.target] for flow in trace.flows]
     assert [(span.name, span.kind) for span in targets] == [("a", SpanKind.KERNEL)] * 3
 
@@ -143,8 +143,8 @@ def test_conversion_keeps_graph_lanes(fake_driver: FakeDriver, first: str, then:
     target = f"converted.{'chrome_trace' if then == 'json' else then}"
     assert main(["convert", f"run.{first}", target]) == 0
     converted = open_profile(Path(target))
-    assert profile.trace is not None
-    assert converted.trace is not None
+    assert isinstance(profile, TraceProfile)
+    assert isinstance(converted, TraceProfile)
     names = [lane.name for lane in profile.trace.lanes if lane.kind is LaneKind.GRAPH]
     assert [lane.name for lane in converted.trace.lanes if lane.kind is LaneKind.GRAPH] == names
     wanted = shape(spans_on(profile, LaneKind.GRAPH))
@@ -153,7 +153,7 @@ def test_conversion_keeps_graph_lanes(fake_driver: FakeDriver, first: str, then:
 
 def test_busy_and_idle_times_are_those_of_the_kernels(fake_driver: FakeDriver) -> None:
     profile = record(fake_driver, "perfetto")
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     lanes = profile.trace.lanes
     keep = [
         (at, span)
@@ -166,7 +166,7 @@ def test_busy_and_idle_times_are_those_of_the_kernels(fake_driver: FakeDriver) -
         for flow in profile.trace.flows
     ]
     trace = dataclasses.replace(profile.trace, spans=[span for _, span in keep], flows=flows)
-    assert wall_shares(profile) == wall_shares(dataclasses.replace(profile, trace=trace))
+    assert wall_shares(profile.trace) == wall_shares(trace)
 
 
 def test_the_page_has_the_lane_above_its_stream(fake_driver: FakeDriver) -> None:
@@ -192,7 +192,7 @@ def test_every_stream_with_replays_has_a_graph_lane(fake_driver: FakeDriver) -> 
         fake_driver.replay(executable, stream)
     proton.finalize(session)
     profile = open_profile(Path("run.chrome_trace"))
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     names = {lane.name.rpartition(" ")[2] for lane in profile.trace.lanes}
     found = {
         (profile.trace.lanes[span.lane].name, span.name)
@@ -223,6 +223,5 @@ def test_a_trace_without_graphs_has_no_graph_lane(fake_driver: FakeDriver) -> No
     session = proton.start("run", backend="cupti", data="trace")
     fake_driver.launch("k", 4000)
     proton.finalize(session)
-    trace = open_profile(Path("run.chrome_trace")).trace
-    assert trace is not None
+    trace = trace_in(open_profile(Path("run.chrome_trace")))
     assert {lane.kind for lane in trace.lanes} == {LaneKind.HOST, LaneKind.DEVICE}

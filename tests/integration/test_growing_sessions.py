@@ -15,6 +15,7 @@ from proton.errors import FormatError
 from proton.files.growing import find_recording, find_recordings, open_growing
 from proton.render.page import page_data
 from proton.render.site import DATA, Maker, Place, Site
+from tests.support.profiles import tree_in
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
@@ -29,10 +30,9 @@ def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> No
 def runs() -> float:
     """The kernel runs that can be seen now."""
     try:
-        tree = open_growing(find_recording("run")).tree
+        tree = tree_in(open_growing(find_recording("run")))
     except FormatError:
         return 0
-    assert tree is not None
     return sum(value for own in tree.own if isinstance(value := own.get("count", 0), int))
 
 

@@ -25,6 +25,7 @@ from proton.files.detect import open_profile
 from proton.inkernel.compiler.compile_hook import read_records
 from proton.model.trace import LaneKind
 from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.profiles import trace_in
 from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read, softmax
 
 torch = pytest.importorskip("torch")
@@ -161,8 +162,7 @@ def test_a_trace_has_a_lane_for_every_warp(launches: Any) -> None:
     assert warps[0]["args"]["call_stack"] == ["ROOT", "softmax", "load"]
     assert warps[0]["args"]["Frequency (MHz)"] == 1500
     assert kernel["name"] == "softmax"
-    trace = open_profile("run.chrome_trace").trace
-    assert trace is not None
+    trace = trace_in(open_profile("run.chrome_trace"))
     assert sum(lane.kind is LaneKind.WARP for lane in trace.lanes) == ROWS * WARPS
 
 

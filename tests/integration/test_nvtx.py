@@ -20,6 +20,7 @@ import proton
 from proton.runtime import nvtx as nvtx_runtime
 from tests.native.fake_cuda.driver import find_compiler
 from tests.native.nvtx.library import Nvtx, build_module
+from tests.support.profiles import trace_in
 
 
 @pytest.fixture(autouse=True)
@@ -166,8 +167,7 @@ def test_both_formats_of_a_trace_read_back_alike(nvtx: Nvtx) -> None:
         nvtx.pop()
         proton.finalize(output_format=output_format)
     for name in ("run.chrome_trace", "run.pftrace"):
-        trace = read_profile(Path(name).read_bytes(), name).trace
-        assert trace is not None
+        trace = trace_in(read_profile(Path(name).read_bytes(), name))
         spans = {span.name: span for span in trace.spans}
         assert spans["now"].duration_ns == 0, name
         assert spans["now"].path == ("range", "now"), name

@@ -10,7 +10,8 @@ import pytest
 from proton.files.detect import open_profile
 from proton.files.read import read_profile
 from proton.files.write import formats_of, to_bytes, write_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
+from tests.support.profiles import tree_in
 from tests.support.traces import as_held
 
 DATA = Path(__file__).parents[1] / "data"
@@ -32,7 +33,7 @@ def test_there_are_recordings_of_every_format() -> None:
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_a_recording_reads(name: str) -> None:
     profile = read(name)
-    assert (profile.tree is None) is not (profile.trace is None)
+    assert isinstance(profile, (TreeProfile, TraceProfile))
 
 
 @pytest.mark.parametrize("output_format", FORMATS)
@@ -56,9 +57,7 @@ def test_what_is_written_is_the_same_from_the_second_time_on(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gpt", "values", "graph", "deep", "sampled", "in_kernel"])
 def test_json_and_msgpack_of_one_recording_are_one_tree(name: str) -> None:
-    text, packed = read(f"{name}.hatchet").tree, read(f"{name}.hatchet_msgpack").tree
-    assert text is not None
-    assert packed is not None
+    text, packed = tree_in(read(f"{name}.hatchet")), tree_in(read(f"{name}.hatchet_msgpack"))
     assert text.frames[-1] == packed.frames[-1]
     if name != "deep":  # one level more in JSON
         assert text == packed
@@ -80,7 +79,7 @@ def test_parts_with_samples_are_one_profile_with_all_of_them(tmp_path: Path) -> 
     assert merged.sampling is not None
     assert merged.sampling.samples == 2 * (part.sampling.samples or 0)
     assert merged.sampling.lines == part.sampling.lines
-    assert merged.tree is not None
+    assert isinstance(merged, TreeProfile)
     assert merged.tree.root.total("num_samples") == merged.sampling.samples
     write_profile(merged, tmp_path / "all.hatchet")
     assert open_profile(tmp_path / "all.hatchet").sampling == merged.sampling
@@ -95,7 +94,7 @@ def test_what_we_write_opens_in_the_viewer_of_triton(name: str, tmp_path: Path) 
     write_profile(profile, tmp_path / "out.hatchet")
     with (tmp_path / "out.hatchet").open(encoding="utf-8") as file:
         graph, _, _, devices = viewer.get_raw_metrics(file)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert set(graph.dataframe["name"]) == {frame.name for frame in profile.tree.frames}
     assert graph.dataframe["time (ns)"].sum() == profile.tree.root.total("time (ns)")
     assert list(devices["CUDA"]) == ["0"]

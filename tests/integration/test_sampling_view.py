@@ -9,6 +9,7 @@ import pytest
 import proton
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
+from proton.model.profile import TreeProfile
 from proton.model.sampling import FOUND, NO_CUBIN, NO_LINE
 from proton.render.sampling import SPLIT_NOTE
 from tests.native.fake_cuda.driver import FakeDriver
@@ -45,7 +46,7 @@ def test_what_a_session_writes_reads_back_whole(recorded: Path) -> None:
     profile = open_profile(recorded)
     sampling = profile.sampling
     assert sampling is not None
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert sampling.samples == profile.tree.root.total("num_samples") == 4 * 90 + 5
     assert (sampling.period_cycles, sampling.is_split) == (4096, True)
     parts = [profile.tree.root.child(scope).child("softmax") for scope in ("forward", "backward")]

@@ -15,6 +15,7 @@ import pytest
 
 from proton.files.read import read_profile
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE
+from tests.support.profiles import tree_in
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = TESTS / "golden" / "trees.json"
@@ -24,8 +25,7 @@ RECORDINGS = sorted(path.name for path in (TESTS / "data").glob("*.hatchet"))
 def facts_of(name: str) -> dict[str, Any]:
     """What both languages must find in a recording."""
     profile = read_profile((TESTS / "data" / name).read_bytes(), name)
-    tree = profile.tree
-    assert tree is not None
+    tree = tree_in(profile)
     metrics = sorted(
         {
             metric

@@ -11,7 +11,7 @@ from proton.errors import ProtonError
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, TreeProfile
 from proton.model.sampling import Sampling
 from proton.model.tree import Tree
 from proton.render.sass import hot_instructions
@@ -47,7 +47,7 @@ def value(dice: random.Random) -> MetricValue:
     return dice.choice(choices)
 
 
-def profile(dice: random.Random) -> Profile:
+def profile(dice: random.Random) -> TreeProfile:
     size = dice.randrange(1, 30)
     depths = [0]
     for _ in range(size - 1):
@@ -62,7 +62,7 @@ def profile(dice: random.Random) -> Profile:
         for _ in range(size)
     ]
     frames = [Frame(dice.choice(NAMES), dice.choice(list(FrameKind))) for _ in range(size)]
-    return Profile(
+    return TreeProfile(
         "run.hatchet",
         tree=Tree(frames, parents, own),
         devices=dice.sample(DEVICES, dice.randrange(3)),

@@ -16,6 +16,7 @@ import pytest
 from proton.analysis.derive import derive
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
+from proton.model.profile import TreeProfile
 from proton.render.view import prepare
 
 pytest.importorskip("hatchet")
@@ -176,7 +177,7 @@ def test_recordings_of_triton_show_the_same_times(name: str) -> None:
     for row, value in frame.dataframe[columns[0]].items():
         theirs.setdefault(tuple(each.frame["name"] for each in row.path()), []).append(value)
     profile = prepare(open_profile(path))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     [ours] = derive(profile, ["time/us"])
     found: dict[tuple[str, ...], list[float]] = {}
     for each in profile.tree.nodes():

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, Metrics
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
+from proton.model.trace import Trace
 from proton.model.tree import Tree
 
 Row = tuple[int, str, Metrics]
@@ -34,11 +35,23 @@ def profile_of(
     devices: Sequence[Device] = (H200,),
     kinds: Mapping[str, MetricKind] | None = None,
     is_ours: bool = True,
-) -> Profile:
-    return Profile(
+) -> TreeProfile:
+    return TreeProfile(
         "run.hatchet",
         tree=tree_of(rows),
         devices=devices,
         header=Header(proton_version="0.1.0" if is_ours else ""),
         metric_kinds=kinds or {},
     )
+
+
+def tree_in(profile: Profile) -> Tree:
+    """The tree of a profile that has to be one."""
+    assert isinstance(profile, TreeProfile), f"{profile.source} is no tree"
+    return profile.tree
+
+
+def trace_in(profile: Profile) -> Trace:
+    """The trace of a profile that has to be one."""
+    assert isinstance(profile, TraceProfile), f"{profile.source} is no trace"
+    return profile.trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proton.files.ordering import in_order
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 
 
 def as_held(profile: Profile, output_format: str) -> Profile:
@@ -14,9 +14,9 @@ def as_held(profile: Profile, output_format: str) -> Profile:
     Perfetto's times are whole nanoseconds, its lists have something in them, and its spans have no
     order but theirs.
     """
-    trace = profile.trace
-    if output_format != "perfetto" or trace is None:
+    if output_format != "perfetto" or not isinstance(profile, TraceProfile):
         return profile
+    trace = profile.trace
     spans = [
         span._replace(
             start_ns=float(round(span.start_ns)),

@@ -9,7 +9,7 @@ import pytest
 
 from proton._native import Session
 from proton.errors import SessionNotFound
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from tests.support import profiles
 from tests.support.native import MakeSession
@@ -46,6 +46,6 @@ def make_tree() -> Callable[[Sequence[profiles.Row]], Tree]:
 
 
 @pytest.fixture
-def make_profile() -> Callable[..., Profile]:
+def make_profile() -> Callable[..., TreeProfile]:
     """`make_profile(rows, devices=..., kinds=..., is_ours=...)`."""
     return profiles.profile_of

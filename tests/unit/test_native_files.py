@@ -18,6 +18,7 @@ import pytest
 from proton import _native
 from proton.files.detect import open_profile
 from tests.support.perfetto import packets_of
+from tests.support.profiles import tree_in
 
 HEADER = {"session": "run", "command": ["a.py", "--x"], "triton": None, "start_time_ns": 2**62}
 KERNEL: dict[str, Any] = {"device_type": "CUDA", "device_id": 0}
@@ -115,8 +116,7 @@ def test_a_stack_of_ten_thousand_scopes_is_written_and_read_back(
         for _ in range(depth):
             _native.exit_scope()
         session.write(str(path), format, 0, HEADER)
-    tree = open_profile(path).tree
-    assert tree is not None
+    tree = tree_in(open_profile(path))
     assert tree.depths()[-1] == depth
 
 

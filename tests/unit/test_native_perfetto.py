@@ -13,8 +13,10 @@ from typing import Any
 from proton._native import Scope, Session
 from proton.files.ordering import in_order
 from proton.files.read import read_profile
+from proton.model.profile import TraceProfile
 from tests.support.native import MakeSession
 from tests.support.perfetto import descriptors_of, packets_of, slices_of
+from tests.support.profiles import trace_in
 
 HEADER = {"session": "run", "pid": 4321, "command": ["python", "a.py"]}
 GPU: dict[str, Any] = {"device_type": "CUDA", "device_id": 0, "lane": 7}
@@ -84,8 +86,8 @@ def test_both_formats_read_back_as_one_trace(make_session: MakeSession) -> None:
         read_profile(session.serialize(output_format, 0, HEADER), "run")
         for output_format in ("perfetto", "chrome_trace")
     )
-    assert ours.trace is not None
-    assert known.trace is not None
+    assert isinstance(ours, TraceProfile)
+    assert isinstance(known, TraceProfile)
     assert ours.trace == in_order(
         known.trace.lanes, known.trace.spans, known.trace.flows, known.trace.base_time_ns
     )
@@ -163,15 +165,13 @@ def test_kernels_that_overlap_on_a_stream_keep_their_times(make_session: MakeSes
         (50, 100),
         (120, 40),
     ]
-    trace = read_profile(data, "run").trace
-    assert trace is not None
+    trace = trace_in(read_profile(data, "run"))
     assert [lane.name for lane in trace.lanes].count("GPU Stream 7") == 1
 
 
 def test_an_empty_session_is_a_trace_of_nothing(make_session: MakeSession) -> None:
     session = make_session(data="trace")
-    trace = read_profile(session.serialize("perfetto", 0, HEADER), "run").trace
-    assert trace is not None
+    trace = trace_in(read_profile(session.serialize("perfetto", 0, HEADER), "run"))
     assert (list(trace.spans), trace.base_time_ns) == ([], None)
 
 
@@ -202,6 +202,5 @@ sys.stdout.buffer.write(session.serialize("perfetto", 0, {}))
         check=True,
     )
     assert b"plain_kernel" in done.stdout
-    trace = read_profile(done.stdout, "run").trace
-    assert trace is not None
+    trace = trace_in(read_profile(done.stdout, "run"))
     assert [span.name for span in trace.spans] == ["plain_kernel", "plain_kernel"]

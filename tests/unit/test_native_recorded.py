@@ -14,10 +14,11 @@ from proton.errors import UsageError
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
 from proton.inkernel.layout import Geometry, RecordKind
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import LaneKind, SpanKind, Trace
 from tests.support.device_buffer import RECORD_MAP, launch, nested_launch, record
 from tests.support.native import MakeSession, run_thread, tree_of
+from tests.support.profiles import trace_in, tree_in
 
 DEVICE: dict[str, Any] = {"kernel": "copies", "device_type": "CUDA", "device_id": 0}
 
@@ -34,8 +35,7 @@ def profile_of(session: Session, output_format: str, phase: int = 0) -> Profile:
 
 
 def trace_of(session: Session, output_format: str) -> Trace:
-    trace = profile_of(session, output_format).trace
-    assert trace is not None
+    trace = trace_in(profile_of(session, output_format))
     return trace
 
 
@@ -68,8 +68,7 @@ def test_totals_of_regions_add_up_in_the_reader(
     session = make_session()
     for _ in range(3):
         session.add_in_kernel(decoded(), RECORD_MAP, **DEVICE)
-    tree = profile_of(session, output_format).tree
-    assert tree is not None
+    tree = tree_in(profile_of(session, output_format))
     kernel = tree.root.child("copies")
     assert kernel.frame.kind.name == "KERNEL"
     assert kernel.child("outer").total("cycles") == 18_000
@@ -158,9 +157,8 @@ def test_what_was_written_natively_converts_to_every_format(make_session: MakeSe
     session.add_in_kernel(decoded(1_000_000), RECORD_MAP, **DEVICE)
     first = profile_of(session, "chrome_trace")
     for output_format in ("chrome_trace", "perfetto"):
-        again = read_profile(to_bytes(first, output_format), "f").trace
-        assert again is not None
-        assert first.trace is not None
+        again = trace_in(read_profile(to_bytes(first, output_format), "f"))
+        assert isinstance(first, TraceProfile)
         assert again.lanes == first.trace.lanes
         assert sorted(again.spans) == sorted(first.trace.spans)
 

@@ -18,6 +18,7 @@ from proton.model.ctas import summarize_ctas
 from proton.render.waves import times_text
 from tests.data.make_in_kernel import MATMUL, in_kernel_trace
 from tests.support.browser import Opened
+from tests.support.profiles import trace_in
 from tests.web.conftest import DATA
 
 Open = Callable[..., Opened]
@@ -260,8 +261,7 @@ def test_waves_and_tail_are_in_the_picture_of_the_documentation(
     opened = open_report(recording, hash=HASH)
     text = opened.page.inner_text("#view")
     assert "1 000 on 132 multiprocessors, 3.79 waves" in text
-    trace = open_profile(recording).trace
-    assert trace is not None
+    trace = trace_in(open_profile(recording))
     ctas = summarize_ctas(cta_launches(trace)[0].ctas)
     assert ctas is not None
     for words in times_text(ctas).replace(" us", " µs").split("   "):

@@ -14,6 +14,7 @@ from proton.cli import main
 from proton.files.detect import open_profile
 from proton.model.ranks import TIME_BY_RANK_NS, spread_of
 from tests.support.browser import Opened
+from tests.support.profiles import tree_in
 from tests.web.conftest import DATA
 
 Open = Callable[..., Opened]
@@ -60,8 +61,7 @@ def test_kernels_have_the_spread_that_the_analysis_finds(
     merged: Path, open_report: Open, picture: Callable[[Opened, str], None]
 ) -> None:
     opened = open_report(merged, hash=HASH)
-    tree = open_profile(merged).tree
-    assert tree is not None
+    tree = tree_in(open_profile(merged))
     spreads = {
         name: spread_of(times) for name, times in times_by_kernel(tree, TIME_BY_RANK_NS).items()
     }

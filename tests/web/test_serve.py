@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from proton.model.profile import TreeProfile
 from tests.conftest import folder_of_proton
 from tests.support.browser import Opened, Tabs
 from tests.web.conftest import DATA, find_browser
@@ -181,7 +182,7 @@ def is_seen(path: Path) -> bool:
     from proton.files.growing import find_recording, open_growing
 
     try:
-        return open_growing(find_recording(path)).tree is not None
+        return isinstance(open_growing(find_recording(path)), TreeProfile)
     except FormatError:
         return False
 

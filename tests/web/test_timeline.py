@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.web_work import big_trace
 from proton.files.chrome import to_chrome
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.browser import Opened
 
@@ -32,7 +32,7 @@ def work(lane: int, start_us: float, end_us: float, name: str, kind: SpanKind) -
     return Span(name, kind, lane, start_us * 1000, (end_us - start_us) * 1000, path)
 
 
-def small_trace() -> Profile:
+def small_trace() -> TraceProfile:
     """100 us: a kernel, 40 us host and 10 us launch, a kernel; a copy on the side."""
     spans = [
         Span("step", SpanKind.SCOPE, 0, 0.0, 100_000.0, ("step",)),
@@ -42,7 +42,7 @@ def small_trace() -> Profile:
         call(70, 75, "second_kernel"),
         work(1, 80, 95, "second_kernel", SpanKind.KERNEL),
     ]
-    return Profile("t", trace=Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2), Flow(4, 5)]))
+    return TraceProfile("t", trace=Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2), Flow(4, 5)]))
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def opened(tmp_path: Path, open_report: OpenReport) -> Opened:
 def open_trace(
     profile: Profile, folder: Path, open_report: OpenReport, hash: str = "", **options: object
 ) -> Opened:
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     path = folder / "run.chrome_trace"
     path.write_bytes(to_chrome(profile, profile.trace))
     page = open_report(path, hash=f"view=timeline{hash}", **options)
@@ -292,7 +292,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)>\u202egnp.exe" + "x" * 10_000
 
 def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path, open_report: OpenReport) -> None:
     profile = small_trace()
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     spans = [replace_name(span) for span in profile.trace.spans]
     lanes = [HOST._replace(name=HOSTILE), STREAM, OTHER]
     profile = replace(profile, trace=replace(profile.trace, spans=spans, lanes=lanes))

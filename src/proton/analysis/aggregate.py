@@ -11,7 +11,7 @@ from proton.analysis.select import Mask
 from proton.model.detail import KernelDetail, detail_of, merge_details
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import LaneKind, Span, SpanKind
 from proton.model.tree import Tree
 
@@ -28,7 +28,7 @@ _NUMBERS = {int, float}
 KindOf = Callable[[str], MetricKind]
 
 
-def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) -> Profile:
+def merge_by_name(profile: TreeProfile, metric: str, mask: Mask, kind_of: KindOf) -> TreeProfile:
     """A flat profile: one row a name, for the kept contexts that measured `metric` themselves.
 
     What is left out is added to the root, so that totals stay those of the whole profile.
@@ -40,7 +40,6 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
         kind_of: How the values of a metric add up.
     """
     tree = profile.tree
-    assert tree is not None
     frames: dict[str, Frame] = {}
     measured: dict[str, list[Metrics]] = {}
     details: dict[str, KernelDetail] = {}
@@ -65,7 +64,7 @@ def merge_by_name(profile: Profile, metric: str, mask: Mask, kind_of: KindOf) ->
     return replace(profile, tree=flat)
 
 
-def tree_of_trace(profile: Profile) -> Profile:
+def tree_of_trace(profile: TraceProfile) -> TreeProfile:
     """The profile of a trace as a tree: spans of one path become one context.
 
     Kernels and copies give `time (ns)`, `count` and their spread. Other spans give their
@@ -73,7 +72,6 @@ def tree_of_trace(profile: Profile) -> Profile:
     `cta_time (ns)` for blocks of kernels, `graph_time (ns)` for graphs.
     """
     trace = profile.trace
-    assert trace is not None
     nodes = _Paths()
     for span in trace.spans:
         path = span.path or (span.name,)
@@ -86,7 +84,7 @@ def tree_of_trace(profile: Profile) -> Profile:
         measured = _measured(span, trace.lanes[span.lane].kind)
         add_metrics(nodes.own[node], measured, lambda _: MetricKind.INCLUSIVE)
     kinds = {**profile.metric_kinds, **dict.fromkeys(_SPENT.values(), MetricKind.EXCLUSIVE)}
-    return replace(profile, tree=nodes.tree(), metric_kinds=kinds)
+    return replace(profile.with_tree(nodes.tree()), trace=trace, metric_kinds=kinds)
 
 
 def sum_metrics(measured: Sequence[Metrics], kind_of: KindOf) -> dict[str, MetricValue]:

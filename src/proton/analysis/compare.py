@@ -14,7 +14,7 @@ from proton.analysis.run_times import Runs, TimedTree, kinds_by_name, runs_by_na
 from proton.model.detail import KernelDetail
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
 _MOST = 0.8  # of the time
@@ -54,10 +54,10 @@ class Comparison:
 
     def __init__(
         self,
-        before: Profile,
-        after: Profile,
-        before_phases: Sequence[Profile] = (),
-        after_phases: Sequence[Profile] = (),
+        before: TreeProfile,
+        after: TreeProfile,
+        before_phases: Sequence[TreeProfile] = (),
+        after_phases: Sequence[TreeProfile] = (),
     ) -> None:
         self._before, self._after = TimedTree.of(before), TimedTree.of(after)
         self.union = unite(self._before.tree, self._after.tree)

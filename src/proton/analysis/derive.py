@@ -26,7 +26,7 @@ from proton.analysis.totals import shown_values, total_of
 from proton.errors import MetricNotFound, UsageError
 from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import COUNT, MetricKind, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 
 Cell = MetricValue | None
 
@@ -55,7 +55,7 @@ class Column:
     is_difference: bool = False
 
 
-def derive(profile: Profile, words: Sequence[str]) -> list[Column]:
+def derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
     """The columns for `words` over the tree of `profile`.
 
     Raises:
@@ -65,10 +65,9 @@ def derive(profile: Profile, words: Sequence[str]) -> list[Column]:
     return [_column(source, word.strip()) for word in words]
 
 
-def default_word(profile: Profile) -> str | None:
+def default_word(profile: TreeProfile) -> str | None:
     """What to show when nothing was asked for: the time, else the first metric there is."""
     tree = profile.tree
-    assert tree is not None
     measured = [
         metric
         for metric in catalog.raw_metrics(tree)
@@ -79,14 +78,13 @@ def default_word(profile: Profile) -> str | None:
     return measured[0] if measured and measured[0] not in LABELS else None
 
 
-def derivable_words(profile: Profile) -> list[str]:
+def derivable_words(profile: TreeProfile) -> list[str]:
     """Every derived metric that this profile has the sources for."""
     return [word for words in derivable_families(profile).values() for word in words]
 
 
-def derivable_families(profile: Profile) -> dict[str, list[str]]:
+def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
     """The derived metrics that this profile has the sources for, by what they tell."""
-    assert profile.tree is not None
     available = catalog.raw_metrics(profile.tree)
     timed = [
         name
@@ -126,8 +124,7 @@ def derivable_families(profile: Profile) -> dict[str, list[str]]:
 class _Source:
     """A profile under derivation: what it measured, found once and kept."""
 
-    def __init__(self, profile: Profile) -> None:
-        assert profile.tree is not None
+    def __init__(self, profile: TreeProfile) -> None:
         self.profile = profile
         self.tree = profile.tree
         self.available = catalog.raw_metrics(profile.tree)

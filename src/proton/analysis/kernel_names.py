@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proton.analysis.source_lines import place_of
 from proton.model.frame import FrameKind
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.sampling import Sampling
 from proton.model.tree import Tree
 
@@ -21,9 +21,10 @@ def other_names(profile: Profile) -> dict[str, tuple[str, ...]]:
 
     A context whose symbol is not said is that of the kernel whose source lines it has.
     """
-    tree, sampling = profile.tree, profile.sampling
-    if tree is None or sampling is None:
+    sampling = profile.sampling
+    if sampling is None or not isinstance(profile, TreeProfile):
         return {}
+    tree = profile.tree
     symbols = {kernel.symbol for kernel in sampling.kernels}
     by_place = _symbols_by_place(sampling)
     found: dict[str, dict[str, None]] = {}

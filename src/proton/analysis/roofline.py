@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
 FLOPS_WIDTHS = (8, 16, 32, 64)
@@ -32,10 +32,9 @@ class Roof:
     is_unknown: Sequence[bool]  # some work below ran on a device whose peak is not known
 
 
-def roof_of(profile: Profile) -> Roof:
+def roof_of(profile: TreeProfile) -> Roof:
     """The roof of every context of a profile that has a tree."""
     tree = profile.tree
-    assert tree is not None
     peaks = Peaks(profile.devices, tree)
     devices = device_of_rows(tree, profile.devices)
     flops_s: list[float | None] = [None] * len(tree)

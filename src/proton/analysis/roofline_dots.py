@@ -18,7 +18,7 @@ from proton.analysis.roofline import (
 )
 from proton.model.frame import FrameKind
 from proton.model.metric import COUNT, TIME_NS, Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 
 _PLAIN = "flops"  # of no stated width: no peak to hold it against
 _WORK = {BYTES, _PLAIN, *(metric for _, metric in WIDTH_METRICS)}
@@ -74,10 +74,9 @@ class Dot:
         return None if self.is_unknown else bound_by(self.flops_s, self.bytes_s)
 
 
-def dots_of(profile: Profile) -> list[Dot]:
+def dots_of(profile: TreeProfile) -> list[Dot]:
     """The dots of a profile with a tree: those with the most to win first, then by time."""
     tree = profile.tree
-    assert tree is not None
     times, counts = tree.totals(TIME_NS), tree.totals(COUNT)
     peaks, devices = Peaks(profile.devices, tree), device_of_rows(tree, profile.devices)
     dots: dict[tuple[str, int | None], Dot] = {}

@@ -19,7 +19,7 @@ from proton.analysis.uncertainty import (
 )
 from proton.model.frame import FrameKind
 from proton.model.metric import COUNT, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.trace import SpanKind
 from proton.model.tree import Tree
@@ -46,15 +46,14 @@ OwnRuns = tuple[Sequence[float], Runs]  # single runs where they are known, and 
 class TimedTree:
     """A profile with the runs of each context alone, found once."""
 
-    profile: Profile
+    profile: TreeProfile
     tree: Tree
     own: Mapping[int, OwnRuns]  # row -> its runs, where it measured a time
     basis: str  # what variances are from
 
     @classmethod
-    def of(cls, profile: Profile) -> TimedTree:
+    def of(cls, profile: TreeProfile) -> TimedTree:
         """That of a profile with a tree."""
-        assert profile.tree is not None
         basis = SPREAD if profile.trace is None else SPANS
         return cls(profile, profile.tree, _own_runs(profile, profile.tree, basis), basis)
 
@@ -74,7 +73,7 @@ def runs_by_row(timed: TimedTree) -> list[Runs | None]:
     return found
 
 
-def runs_by_name(timed: TimedTree, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
+def runs_by_name(timed: TimedTree, phases: Sequence[TreeProfile] = ()) -> dict[str, Runs]:
     """The runs of every kernel and copy, by its name.
 
     Args:
@@ -102,7 +101,7 @@ def kinds_by_name(tree: Tree) -> dict[str, FrameKind]:
     }
 
 
-def _own_runs(profile: Profile, tree: Tree, basis: str) -> dict[int, OwnRuns]:
+def _own_runs(profile: TreeProfile, tree: Tree, basis: str) -> dict[int, OwnRuns]:
     """Of every row that measured a time: its single runs where they are known, and all of them."""
     spans = _times_by_row(profile, tree)
     found: dict[int, OwnRuns] = {}
@@ -126,7 +125,7 @@ def _own_runs(profile: Profile, tree: Tree, basis: str) -> dict[int, OwnRuns]:
     return found
 
 
-def _times_by_row(profile: Profile, tree: Tree) -> dict[int, list[float]]:
+def _times_by_row(profile: TreeProfile, tree: Tree) -> dict[int, list[float]]:
     """The single runs of the contexts of a trace."""
     if profile.trace is None:
         return {}
@@ -187,12 +186,10 @@ def _joined(first: Runs, second: Runs, basis: str) -> Runs:
     return Runs(first.total_ns + second.total_ns, count, variance, known)
 
 
-def _times_by_phase(phases: Sequence[Profile]) -> dict[str, tuple[list[float], list[float]]]:
+def _times_by_phase(phases: Sequence[TreeProfile]) -> dict[str, tuple[list[float], list[float]]]:
     """Of every kernel that ran in three phases or more: its time and its runs in each of them."""
     found: dict[str, tuple[list[float], list[float]]] = {}
     for phase in phases:
-        if phase.tree is None:
-            continue
         sums: dict[str, list[float]] = {}
         for frame, own in zip(phase.tree.frames, phase.tree.own, strict=True):
             time_ns, count = own.get(TIME_NS), own.get(COUNT)

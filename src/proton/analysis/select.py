@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from proton.errors import UsageError
 from proton.model.metric import MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
 Mask = bytearray
@@ -85,10 +85,10 @@ def at_least(tree: Tree, values: Sequence[MetricValue | None], threshold: float)
     return mask
 
 
-def drop_metadata(profile: Profile) -> Profile:
+def drop_metadata(profile: TreeProfile) -> TreeProfile:
     """The profile without what computing launch metadata cost; it is not the program's work."""
     tree = profile.tree
-    if tree is None or not any(frame.name == METADATA_SCOPE for frame in tree.frames):
+    if not any(frame.name == METADATA_SCOPE for frame in tree.frames):
         return profile
     mask = exclude(tree, re.compile(re.escape(METADATA_SCOPE) + r"\Z"))
     mask[0] = 1

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from proton.analysis.reasons import reason_of_metric
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import Metrics
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, Sampling
 from proton.model.tree import Tree
 
@@ -55,9 +55,8 @@ class Seen(NamedTuple):
 
 def is_sampled(profile: Profile) -> bool:
     """Whether instructions were sampled, by us or by another tool."""
-    tree = profile.tree
     return profile.sampling is not None or (
-        tree is not None and any(NUM_SAMPLES in own for own in tree.own)
+        isinstance(profile, TreeProfile) and any(NUM_SAMPLES in own for own in profile.tree.own)
     )
 
 
@@ -84,9 +83,11 @@ def samples_of(profile: Profile) -> Iterator[Seen]:
 
     The contexts of a tree have it all; a trace has it by kernel.
     """
-    tree = profile.tree
-    if tree is not None and any(frame.kind is FrameKind.SAMPLE for frame in tree.frames):
-        yield from _seen_in_tree(tree)
+    has_lines = isinstance(profile, TreeProfile) and any(
+        frame.kind is FrameKind.SAMPLE for frame in profile.tree.frames
+    )
+    if isinstance(profile, TreeProfile) and has_lines:
+        yield from _seen_in_tree(profile.tree)
     elif profile.sampling is not None:
         yield from _seen_in_kernels(profile.sampling)
 

@@ -1,6 +1,6 @@
 """The shares of wall time of a trace: busy, overlapped, idle by cause.
 
-`wall_shares(profile) -> WallShares | None` is all that a summary needs: `shares.busy` and
+`wall_shares(trace) -> WallShares | None` is all that a summary needs: `shares.busy` and
 `shares.launch_bound` are shares from 0 to 1 of `shares.wall_ns`. None: the profile is no trace, or
 one without work of a device. Causes lane by lane are `proton.analysis.gaps`'s.
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from proton.analysis.device_work import Work
 from proton.analysis.gaps import GapCause, Idle, find_idle
-from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Trace
 
 _ON_THE_CLOCK = (LaneKind.HOST, LaneKind.GRAPH, LaneKind.DEVICE)
@@ -44,20 +43,17 @@ class WallShares:
     devices: int
 
 
-def wall_shares(profile: Profile, idle: Idle | None = None) -> WallShares | None:
-    """How the wall time of a trace was spent; None without a trace or without work of a device.
+def wall_shares(trace: Trace, idle: Idle | None = None) -> WallShares | None:
+    """How the wall time of a trace was spent; None without work of a device.
 
     Args:
-        profile: Any profile.
-        idle: What `find_idle` says of its trace, for who knows it already.
+        trace: The timeline.
+        idle: What `find_idle` says of it, where that is known already.
 
     Example:
-        >>> wall_shares(Profile("tree.hatchet")) is None
+        >>> wall_shares(Trace()) is None
         True
     """
-    trace = profile.trace
-    if trace is None:
-        return None
     wall_ns = _wall_ns(trace)
     if wall_ns <= 0:
         return None

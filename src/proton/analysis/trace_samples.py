@@ -10,17 +10,17 @@ from proton.analysis.reasons import SELECTED
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import merge_trees
 from proton.model.metric import MetricKind, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED, Sampling
 from proton.model.tree import Tree
 
 IN_TRACE = "<sampled>"
 
 
-def book_samples(profile: Profile) -> Profile:
+def book_samples(profile: TreeProfile) -> TreeProfile:
     """The profile of a trace that was made a tree, with its sampled kernels below one row."""
     tree, sampling = profile.tree, profile.sampling
-    if tree is None or sampling is None or not sampling.kernels:
+    if sampling is None or not sampling.kernels:
         return profile
     return replace(profile, tree=merge_trees([tree, _tree_of(sampling)]))
 

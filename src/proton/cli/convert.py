@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from proton.cli.progress import busy
 from proton.errors import UsageError
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 
 USAGE = """\
 usage: proton convert INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]
@@ -74,7 +74,7 @@ def run(words: Sequence[str]) -> int:
     notes: list[str] = []
     with busy(f"writing {request.destination}"):
         if output_format in EXPORTS:
-            if profile.tree is None and not EXPORTS[output_format].holds_traces:
+            if isinstance(profile, TraceProfile) and not EXPORTS[output_format].holds_traces:
                 profile = _summed(profile)
                 notes.append(f"{request.source} is a trace: its spans were summed by path")
             exported = export_profile(profile, output_format, request.metric)
@@ -87,7 +87,7 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def _summed(profile: Profile) -> Profile:
+def _summed(profile: TraceProfile) -> TreeProfile:
     from proton.analysis.aggregate import tree_of_trace
 
     return replace(tree_of_trace(profile), trace=None)

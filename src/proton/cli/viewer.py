@@ -17,7 +17,7 @@ from proton._version import __version__
 from proton.cli.progress import busy
 from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.render.names import FORMATS, printable
 from proton.render.style import ASCII, UNICODE, Style
 from proton.render.view import ViewOptions, prepare, view_lines
@@ -118,7 +118,7 @@ def _no_file(arguments: argparse.Namespace) -> UsageError:
 
 
 def _lines(
-    arguments: argparse.Namespace, profile: Profile, options: ViewOptions, style: Style
+    arguments: argparse.Namespace, profile: TreeProfile, options: ViewOptions, style: Style
 ) -> list[str]:
     """What was asked for. Views that are rare are imported when they are wanted."""
     if arguments.json or arguments.markdown:
@@ -143,7 +143,7 @@ def _lines(
     return view_lines(profile, options, style, against)
 
 
-def _digest(profile: Profile, *, as_json: bool) -> list[str]:
+def _digest(profile: TreeProfile, *, as_json: bool) -> list[str]:
     from proton.render.digest import digest_of
     from proton.render.digest_markdown import markdown_lines
 

@@ -6,20 +6,19 @@ flamegraph.pl, inferno, speedscope and many others read it. It holds one metric,
 from __future__ import annotations
 
 from proton.files.stacks import Exported, loss_notes, refuse_endless, stacks_of
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 
 _CHARACTERS = str.maketrans({";": ":", "\n": " ", "\r": " ", "\t": " "})  # they divide stacks
 
 
-def export(profile: Profile, metric: str | None = None) -> Exported:
-    """`profile`, which has a tree, as lines; `metric` in place of the time.
+def export(profile: TreeProfile, metric: str | None = None) -> Exported:
+    """`profile` as lines; `metric` in place of the time.
 
     Raises:
         MetricNotFound: There is no such metric, or none that adds up.
         UsageError: Stacks are too deep to spell them all out.
     """
     tree = profile.tree
-    assert tree is not None
     (weights, *others), notes = stacks_of(profile, tree, metric)
     if others:
         notes = (*notes, f"holds {weights.metric}; --metric picks another")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import MetricKind, Metrics, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
@@ -18,11 +18,10 @@ _MOST_FRAMES = 64  # of a path: whole paths of deep recursion would fill the dis
 _CUT = "..."
 
 
-def columns_of(profile: Profile) -> Columns:
+def columns_of(profile: TreeProfile | TraceProfile) -> Columns:
     """The table of a profile: of its tree, or of its trace where it has none."""
-    if profile.tree is not None:
+    if isinstance(profile, TreeProfile):
         return _of_tree(profile, profile.tree)
-    assert profile.trace is not None
     return _of_trace(profile.trace)
 
 

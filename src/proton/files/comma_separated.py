@@ -9,10 +9,10 @@ import json
 from proton.errors import UsageError
 from proton.files.columns import Cell, columns_of
 from proton.files.stacks import Exported, loss_notes
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 
 
-def export(profile: Profile, metric: str | None = None) -> Exported:
+def export(profile: TreeProfile | TraceProfile, metric: str | None = None) -> Exported:
     """`profile` as CSV in UTF-8 with a line of names on top; what is not known is empty.
 
     Raises:

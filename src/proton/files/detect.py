@@ -32,6 +32,9 @@ def open_profile(path: str | os.PathLike[str]) -> Profile:
     read as one profile: metrics summed by path, properties as last seen, parts that are missing
     or left over from another run named in `warnings`. The suffix of a file may be left out.
 
+    Returns:
+        A `TreeProfile` or a `TraceProfile`.
+
     Raises:
         FormatError: There is no such file, it cannot be read, or it is not a profile. One line
             that starts with the path.
@@ -138,7 +141,7 @@ def _read_parts(parts: dict[int, Path], asked: Path) -> tuple[dict[int, Profile]
 
 def _open_parts(parts: dict[int, Path], asked: Path, source: str) -> Profile:
     phases, left_out = _read_parts(parts, asked)
-    if len({profile.tree is None for profile in phases.values()}) > 1:
+    if len(set(map(type, phases.values()))) > 1:
         raise FormatError(f"{source}: some of its parts are trees and some are traces")
     merged = merge_profiles(list(phases.values()), source)
     texts = [f"left out: {text}" for text in left_out]

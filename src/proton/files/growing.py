@@ -158,7 +158,7 @@ def open_growing(recording: Recording, source: str | None = None) -> Profile:
     failures += unread
     if not phases:
         raise FormatError(failures[0] if failures else f"{recording.name}: no such file")
-    if len({profile.tree is None for profile in phases.values()}) > 1:
+    if len(set(map(type, phases.values()))) > 1:
         raise FormatError(f"{recording.name}: some of its parts are trees and some are traces")
     joined = join_phases(phases, source or recording.name)
     return replace(joined, warnings=(*joined.warnings, *(f"left out: {text}" for text in failures)))

@@ -10,7 +10,7 @@ from typing import Any
 from proton.errors import FormatError
 from proton.files.journal_format import JournalContent, is_alive, unpack
 from proton.files.ordering import in_order
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, LaneKind, Span, Trace
 
 ReadProfile = Callable[[bytes, str], Profile]
@@ -26,13 +26,12 @@ def read_journal(data: bytes, source: str, read: ReadProfile) -> Profile:
     if not content.chunks:
         raise FormatError(f"{source}: nothing to recover: {_why_nothing(content, len(data))}")
     parts = [read(chunk, source) for chunk in content.chunks]
-    if parts[0].trace is None:
-        profile = parts[-1]
-    else:
+    profile = parts[-1]
+    if isinstance(profile, TraceProfile):
         # the last chunk says what is known of the recording as a whole
         profile = replace(
-            parts[-1],
-            trace=join_traces([part.trace for part in parts if part.trace is not None]),
+            profile,
+            trace=join_traces([part.trace for part in parts if isinstance(part, TraceProfile)]),
             metric_kinds={name: kind for part in parts for name, kind in part.metric_kinds.items()},
         )
     texts = [describe(content.facts, profile.header.end_time_ns)]

@@ -16,12 +16,12 @@ from proton.files.comma_separated import refuse_metric
 from proton.files.schema import PROTON_KEY
 from proton.files.stacks import Exported
 from proton.files.summary import device_map, summary_object
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 
 _INT64 = range(-(2**63), 2**63)
 
 
-def export(profile: Profile, metric: str | None = None) -> Exported:
+def export(profile: TreeProfile | TraceProfile, metric: str | None = None) -> Exported:
     """`profile` as Parquet.
 
     Raises:

@@ -11,7 +11,7 @@ import gzip
 from proton.files.protobuf import bytes_field, number_field, text_field, varint
 from proton.files.stacks import Exported, Place, Stacks, place_of, refuse_endless, stacks_of
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 
 _UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
@@ -46,15 +46,14 @@ class _Texts:
         return b"".join(text_field(_Profile.TEXT, text) for text in self._numbers)
 
 
-def export(profile: Profile, metric: str | None = None) -> Exported:
-    """`profile`, which has a tree, gzipped as pprof wants it; `metric` is the one shown first.
+def export(profile: TreeProfile, metric: str | None = None) -> Exported:
+    """`profile` gzipped as pprof wants it; `metric` is the one shown first.
 
     Raises:
         MetricNotFound: There is no such metric, or none that adds up.
         UsageError: Stacks are too deep to spell them all out.
     """
     tree = profile.tree
-    assert tree is not None
     stacks = stacks_of(profile, tree)
     first = stacks.weights[0] if metric is None else stacks_of(profile, tree, metric).weights[0]
     refuse_endless(profile, tree, stacks.weights)

@@ -14,7 +14,7 @@ from proton.files.export import export_of_path
 from proton.files.parts import find_parts, is_part
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge_ranks import RankMerger
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 
 LOST_RANKS = "unreadable_ranks"
 _RANK = re.compile(r"(?<![a-z])rank[_.-]?(\d{1,9})(?!\d)", re.IGNORECASE)
@@ -130,8 +130,8 @@ def merge_files(
         claimed = None if by_order else claimed_rank(profile, path)
         says_rank = claimed is not None or (bool(profile.ranks) and not by_order)
         if first is None:
-            first = (path, profile.tree is not None, says_rank)
-        _check_alike(path, profile.tree is not None, says_rank, first)
+            first = (path, isinstance(profile, TreeProfile), says_rank)
+        _check_alike(path, isinstance(profile, TreeProfile), says_rank, first)
         numbers = [each.rank for each in profile.ranks] or [_number(claimed, len(taken))]
         if by_order and profile.ranks:
             numbers = [len(taken) + at for at in range(len(numbers))]

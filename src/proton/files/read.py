@@ -21,8 +21,6 @@ from proton.files.schema import PROTON_KEY
 from proton.files.summary import Summary, read_devices, read_summary
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
-from proton.model.trace import Trace
-from proton.model.tree import Tree
 
 # Compressed files, by their first bytes: said by name, because the remedy is simple.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -123,7 +121,7 @@ def _read_hatchet(
             f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes",
         )
     summary = summary._replace(devices=read_devices(devices, source), warnings=warnings)
-    return _profile(source, summary, tree=tree), key_count
+    return _profile(source, summary).with_tree(tree), key_count
 
 
 def _read_chrome(value: Any, source: str) -> Profile:
@@ -131,23 +129,19 @@ def _read_chrome(value: Any, source: str) -> Profile:
     summary = read_summary(found, source)
     trace, warnings = read_trace(value, source)
     summary = summary._replace(warnings=summary.warnings + warnings)
-    return _profile(source, summary, trace=trace)
+    return _profile(source, summary).with_trace(trace)
 
 
 def _read_perfetto(data: bytes, source: str) -> Profile:
     file = read_perfetto(data, source)
     summary = read_summary(file.summary, source)
     summary = summary._replace(warnings=summary.warnings + file.warnings)
-    return _profile(source, summary, trace=file.trace)
+    return _profile(source, summary).with_trace(file.trace)
 
 
-def _profile(
-    source: str, summary: Summary, *, tree: Tree | None = None, trace: Trace | None = None
-) -> Profile:
+def _profile(source: str, summary: Summary) -> Profile:
     return Profile(
-        source=source,
-        tree=tree,
-        trace=trace,
+        source,
         devices=summary.devices,
         header=summary.header,
         metric_kinds=MappingProxyType(summary.metric_kinds),

@@ -12,7 +12,7 @@ from proton._version import __version__
 from proton.errors import DataKindError
 from proton.files.perfetto_nesting import nest_spans
 from proton.files.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
@@ -39,7 +39,7 @@ class _Frames:
         ]
 
 
-def export(profile: Profile, metric: str | None = None) -> Exported:
+def export(profile: TreeProfile | TraceProfile, metric: str | None = None) -> Exported:
     """`profile` as a file that speedscope opens; `metric` picks one of a tree.
 
     Raises:
@@ -48,7 +48,7 @@ def export(profile: Profile, metric: str | None = None) -> Exported:
     """
     frames = _Frames()
     notes: tuple[str, ...] = ()
-    if profile.tree is not None:
+    if isinstance(profile, TreeProfile):
         weights, notes = stacks_of(profile, profile.tree, metric)
         numbers = [frames.number(place_of(frame)) for frame in profile.tree.frames]
         profiles = [_of_tree(profile.tree, each, numbers) for each in weights]
@@ -58,7 +58,6 @@ def export(profile: Profile, metric: str | None = None) -> Exported:
                 f"{profile.source}: a trace, whose lanes show time; metric {metric!r} can be "
                 "picked of a tree only"
             )
-        assert profile.trace is not None
         profiles = _of_trace(profile.trace, frames)
     document = {
         "$schema": SCHEMA,

@@ -17,13 +17,13 @@ from proton.files import schema
 from proton.files.chrome import to_chrome
 from proton.files.hatchet import to_json, to_msgpack
 from proton.files.perfetto_write import to_perfetto
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 
 
 def formats_of(profile: Profile) -> tuple[str, ...]:
     """The names of the formats that can hold `profile`."""
-    tree = schema.TREE_FORMATS if profile.tree is not None else ()
-    trace = schema.TRACE_FORMATS if profile.trace is not None else ()
+    tree = schema.TREE_FORMATS if isinstance(profile, TreeProfile) else ()
+    trace = schema.TRACE_FORMATS if isinstance(profile, TraceProfile) else ()
     return tree + trace
 
 
@@ -42,11 +42,11 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
     if output_format not in schema.FORMATS:
         raise UsageError.unknown("output format", output_format, choices=schema.FORMATS)
     if output_format in schema.TRACE_FORMATS:
-        if profile.trace is None:
+        if not isinstance(profile, TraceProfile):
             raise _wrong_kind(profile, output_format)
         write = to_chrome if output_format == schema.CHROME_TRACE else to_perfetto
         return write(profile, profile.trace)
-    if profile.tree is None:
+    if not isinstance(profile, TreeProfile):
         raise _wrong_kind(profile, output_format)
     encode = to_json if output_format == schema.HATCHET else to_msgpack
     return encode(profile, profile.tree)
@@ -54,8 +54,9 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
 
 def _wrong_kind(profile: Profile, output_format: str) -> DataKindError:
     possible = ", ".join(map(repr, formats_of(profile))) or "none"
-    what = "a tree" if profile.trace is None else "a trace"
-    other = "a trace: record one with data='trace'" if profile.trace is None else "a tree"
+    is_trace = isinstance(profile, TraceProfile)
+    what = "a trace" if is_trace else "a tree"
+    other = "a tree" if is_trace else "a trace: record one with data='trace'"
     return DataKindError(
         f"{profile.source}: is {what}, and format {output_format!r} holds {other}; "
         f"choose one of {possible}"
@@ -103,7 +104,7 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def _default_format(profile: Profile) -> str:
-    return schema.CHROME_TRACE if profile.tree is None else schema.HATCHET
+    return schema.CHROME_TRACE if isinstance(profile, TraceProfile) else schema.HATCHET
 
 
 def _write_all(stream: io.RawIOBase, content: bytes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proton.model.metric import CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 
 LABELS = (DEVICE_ID, DEVICE_TYPE)
 
@@ -19,6 +19,8 @@ def kind_of(profile: Profile, metric: str) -> MetricKind:
         return MetricKind.PROPERTY
     if metric == CPU_TIME_NS:
         return MetricKind.EXCLUSIVE
-    if profile.header.proton_version or profile.tree is None or not profile.tree.own[0]:
+    if profile.header.proton_version or not isinstance(profile, TreeProfile):
+        return MetricKind.INCLUSIVE
+    if not profile.tree.own[0]:
         return MetricKind.INCLUSIVE
     return MetricKind.INCLUSIVE if metric in profile.tree.own[0] else MetricKind.EXCLUSIVE

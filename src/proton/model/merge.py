@@ -12,7 +12,7 @@ from proton.model.frame import Frame
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, Span, Trace
 from proton.model.tree import Tree
 
@@ -33,15 +33,11 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
     for profile in profiles:
         kinds.update(profile.metric_kinds)
         losses.update({kind: max(n, losses.get(kind, 0)) for kind, n in profile.losses.items()})
-    trees = [profile.tree for profile in profiles if profile.tree is not None]
-    traces = [profile.trace for profile in profiles if profile.trace is not None]
     sampled = [profile.sampling for profile in profiles if profile.sampling is not None]
     ends = [p.header.end_time_ns for p in profiles if p.header.end_time_ns is not None]
-    return replace(
+    merged = replace(
         first,
         source=source,
-        tree=merge_trees(trees, kinds) if trees else None,
-        trace=merge_traces(traces) if traces else None,
         devices=_merge_devices(profiles),
         header=replace(first.header, end_time_ns=max(ends, default=None)),
         metric_kinds=MappingProxyType(kinds),
@@ -52,6 +48,13 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         sampling=merge_sampling(sampled),
         in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),
     )
+    if isinstance(merged, TreeProfile):
+        trees = [profile.tree for profile in profiles if isinstance(profile, TreeProfile)]
+        return replace(merged, tree=merge_trees(trees, kinds))
+    if isinstance(merged, TraceProfile):
+        traces = [profile.trace for profile in profiles if isinstance(profile, TraceProfile)]
+        return replace(merged, trace=merge_traces(traces))
+    return merged
 
 
 def _merge_devices(profiles: Sequence[Profile]) -> tuple[Device, ...]:

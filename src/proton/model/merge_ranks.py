@@ -16,7 +16,7 @@ from proton.model.merge import TreeMerger, merge_traces
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.ranks import BY_RANK, Rank
 from proton.model.sampling import Sampling
 from proton.model.trace import Lane, Trace
@@ -61,11 +61,11 @@ class RankMerger:
                 self._unlike.setdefault(what, []).append(rank)
         base = len(self._ranks)
         self._ranks += profile.ranks or (rank_of(profile, rank),)
-        if profile.tree is not None:
+        if isinstance(profile, TreeProfile):
             rows = self._tree.add(_without_ranks(profile.tree) if profile.ranks else profile.tree)
             for metric in BY_RANK:
                 self._add_times(profile, metric, rows, base)
-        if profile.trace is not None:
+        if isinstance(profile, TraceProfile):
             self._traces.append(_of_rank(profile.trace, rank))
         if profile.sampling is not None:
             for what in ("dropped", "non_user", "overflows"):
@@ -85,12 +85,13 @@ class RankMerger:
         assert first is not None
         self._fold()
         order = sorted(range(len(self._ranks)), key=lambda at: self._ranks[at].rank)
-        tree = self._tree_with_times(order) if first.tree is not None else None
-        trace = merge_traces(self._traces) if self._traces else None
-        return Profile(
-            source,
-            tree=tree,
-            trace=trace,
+        if isinstance(first, TreeProfile):
+            first = replace(first, tree=self._tree_with_times(order))
+        elif isinstance(first, TraceProfile):
+            first = replace(first, trace=merge_traces(self._traces))
+        return replace(
+            first,
+            source=source,
             devices=tuple(self._devices.values()),
             header=self._header(first.header),
             metric_kinds=MappingProxyType(dict(self._kinds)),
@@ -106,9 +107,8 @@ class RankMerger:
     def _header(self, first: Header) -> Header:
         return replace(first, end_time_ns=max(self._ends, default=None), pid=None, rank=None)
 
-    def _add_times(self, profile: Profile, metric: str, rows: list[int], base: int) -> None:
+    def _add_times(self, profile: TreeProfile, metric: str, rows: list[int], base: int) -> None:
         """Note the times of this profile's rank or ranks in every context."""
-        assert profile.tree is not None
         times = self._times[metric]
         name = BY_RANK[metric] if profile.ranks else metric
         for own, row in zip(profile.tree.own, rows, strict=True):
@@ -201,11 +201,11 @@ class RankMerger:
 
 def rank_of(profile: Profile, rank: int) -> Rank:
     """What is to be remembered of the process that recorded `profile`."""
-    header, tree = profile.header, profile.tree
+    header = profile.header
     totals: dict[str, int | float | None] = dict.fromkeys((TIME_NS, COUNT))
-    for metric in totals if tree is not None else ():
-        assert tree is not None
-        found = [value for own in tree.own if isinstance(value := own.get(metric), (int, float))]
+    rows = profile.tree.own if isinstance(profile, TreeProfile) else ()
+    for metric in totals:
+        found = [value for own in rows if isinstance(value := own.get(metric), (int, float))]
         totals[metric] = sum(found) if found else None
     return Rank(
         rank=rank,

@@ -1,9 +1,12 @@
-"""`Profile`: everything one recording holds, whichever file it came from. Immutable."""
+"""`Profile`: everything one recording holds, whichever file it came from. Immutable.
+
+Two kinds: a `TreeProfile` has sums by calling context, a `TraceProfile` has single events.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -42,11 +45,10 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One recording, read back. A tree session fills `tree`, a trace session `trace`."""
+    """What every recording holds. A file gives a `TreeProfile` or a `TraceProfile`."""
 
     source: str  # the path it was read from, for messages and titles
-    tree: Tree | None = None
-    trace: Trace | None = None
+    _: KW_ONLY
     devices: Sequence[Device] = ()
     header: Header = field(default_factory=Header)
     metric_kinds: Mapping[str, MetricKind] = field(default_factory=_nothing)  # else inclusive
@@ -57,3 +59,30 @@ class Profile:
     sampling: Sampling | None = None  # of sessions that sampled instructions
     in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded
     ranks: Sequence[Rank] = ()  # of merged profiles, by number
+
+    def with_tree(self, tree: Tree) -> TreeProfile:
+        """The same recording with `tree` for its events."""
+        return TreeProfile(tree=tree, **_shared(self))
+
+    def with_trace(self, trace: Trace) -> TraceProfile:
+        """The same recording with `trace` for its events."""
+        return TraceProfile(trace=trace, **_shared(self))
+
+
+def _shared(profile: Profile) -> dict[str, Any]:
+    return {each.name: getattr(profile, each.name) for each in fields(Profile)}
+
+
+@dataclass(frozen=True, slots=True)
+class TreeProfile(Profile):
+    """A recording summed by calling context."""
+
+    tree: Tree
+    trace: Trace | None = field(default=None, kw_only=True)  # what viewers made the tree from
+
+
+@dataclass(frozen=True, slots=True)
+class TraceProfile(Profile):
+    """A recording of single events on a timeline."""
+
+    trace: Trace

@@ -18,7 +18,7 @@ from proton.analysis.totals import shown_values, total_of, whole_of
 from proton.model.frame import FrameKind
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import Rank, spread_of
 from proton.model.tree import Tree
 from proton.render.digest_inside import in_kernel_part, samples_part
@@ -35,10 +35,9 @@ _RATES = {"flop_per_s": "flop/s", "byte_per_s": "byte/s", "share_of_peak": "util
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
 
 
-def digest_of(profile: Profile) -> dict[str, Any]:
+def digest_of(profile: TreeProfile) -> dict[str, Any]:
     """The digest of `profile`, as `prepare` returns it."""
     tree = profile.tree
-    assert tree is not None
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if _has(tree, name)), None)
     header = profile.header
     rows = [] if metric is None else _scope_rows(profile, tree, metric)
@@ -93,7 +92,7 @@ def _devices(profile: Profile) -> list[dict[str, Any]]:
     ]
 
 
-def _total(profile: Profile, tree: Tree, metric: str | None) -> dict[str, Any]:
+def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> dict[str, Any]:
     time_ns = None
     if metric is not None:
         kind = kind_of(profile, metric)
@@ -107,9 +106,8 @@ def _total(profile: Profile, tree: Tree, metric: str | None) -> dict[str, Any]:
     }
 
 
-def _rates(profile: Profile) -> dict[str, list[Cell]]:
+def _rates(profile: TreeProfile) -> dict[str, list[Cell]]:
     """The derived values of every row that this profile has the sources for; else None."""
-    assert profile.tree is not None
     possible = set(derivable_words(profile))
     missing: list[Cell] = [None] * len(profile.tree)
     found: dict[str, list[Cell]] = {}
@@ -119,14 +117,12 @@ def _rates(profile: Profile) -> dict[str, list[Cell]]:
     return found
 
 
-def _kernel_rows(profile: Profile) -> list[dict[str, Any]]:
+def _kernel_rows(profile: TreeProfile) -> list[dict[str, Any]]:
     """Kernels and copies by name, the longest first."""
-    assert profile.tree is not None
     whole = whole_of(profile.tree, TIME_NS) or 0
     mask = everything(profile.tree)
     flat = merge_by_name(profile, TIME_NS, mask, partial(kind_of, profile))
     tree = flat.tree
-    assert tree is not None
     rates = _rates(flat)
     spreads = _rank_spreads(flat, tree)
     found: list[dict[str, Any]] = []
@@ -155,7 +151,7 @@ def _kernel_rows(profile: Profile) -> list[dict[str, Any]]:
     return sorted(found, key=lambda each: -each["time_ns"])
 
 
-def _scope_rows(profile: Profile, tree: Tree, metric: str) -> list[dict[str, Any]]:
+def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[dict[str, Any]]:
     """Scopes, states and Python frames by path, those with the most time first."""
     times = shown_values(tree, metric, kind_of(profile, metric))
     counts = shown_values(tree, COUNT, kind_of(profile, COUNT))
@@ -189,7 +185,7 @@ def _path(tree: Tree, row: int) -> list[str]:
     return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
 
 
-def _rank_spreads(profile: Profile, tree: Tree) -> Mapping[int, dict[str, Any]]:
+def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, dict[str, Any]]:
     metric = times_metric(name for own in tree.own for name in own)
     if metric is None:
         return {}

@@ -8,7 +8,7 @@ from proton.analysis.reasons import explain
 from proton.analysis.region_shares import order_of, shares_of
 from proton.analysis.source_lines import Samples, is_sampled, samples_by_file, samples_in
 from proton.model.in_kernel import NO_PARENT, RecordedKernel
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.names import cut_middle
 
@@ -19,7 +19,7 @@ MOST_REGIONS = 10
 _LETTERS = 300
 
 
-def samples_part(profile: Profile, tree: Tree) -> dict[str, Any] | None:
+def samples_part(profile: TreeProfile, tree: Tree) -> dict[str, Any] | None:
     """Why warps waited and on which lines; None where nothing was sampled."""
     if not is_sampled(profile):
         return None

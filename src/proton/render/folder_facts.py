@@ -75,7 +75,6 @@ def facts_of(recording: Recording) -> Facts:
         profile = prepare(profile)
     except FormatError:  # the file is sound, and empty
         return Facts("nothing was recorded")
-    assert profile.tree is not None
     kernels, time_ns = whole_of(profile.tree, COUNT), whole_of(profile.tree, TIME_NS)
     shown = ""
     if time_ns is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from proton.analysis.totals import whole_of
 from proton.model.device import Device
 from proton.model.metric import COUNT, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.render.in_kernel import in_kernel_lines, wrapped_remark
 from proton.render.names import printable
 from proton.render.ranks import rank_lines
@@ -65,7 +65,7 @@ def _device_name(device: Device) -> str:
 
 
 def _whole(profile: Profile, metric: str) -> float | None:
-    return None if profile.tree is None else whole_of(profile.tree, metric)
+    return whole_of(profile.tree, metric) if isinstance(profile, TreeProfile) else None
 
 
 def _counts(profile: Profile) -> str:

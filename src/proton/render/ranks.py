@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proton.analysis.rank_spread import RANK_TIMES, SLOWEST, times_metric
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
 from proton.render.names import printable
 from proton.render.units import format_amount, readable_time_unit
@@ -29,9 +29,8 @@ def rank_lines(profile: Profile) -> list[str]:
     return [text]
 
 
-def rank_words(profile: Profile) -> list[str]:
+def rank_words(profile: TreeProfile) -> list[str]:
     """The columns that show the spread over ranks, in the unit in which they read best."""
-    assert profile.tree is not None
     metric = times_metric(name for own in profile.tree.own for name in own)
     if metric is None or not profile.ranks:
         return []

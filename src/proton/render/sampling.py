@@ -11,7 +11,7 @@ from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples
 from proton.analysis.totals import whole_of
 from proton.files.source_text import SourceText, TextState
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
 from proton.render.names import printable
 from proton.render.style import RED, Style
@@ -38,7 +38,7 @@ def sampling_lines(profile: Profile, style: Style) -> list[str]:
     """How samples were taken and what was lost, for the head of a view."""
     sampling = profile.sampling
     if sampling is None:
-        count = whole_of(profile.tree, NUM_SAMPLES) if profile.tree is not None else None
+        count = whole_of(profile.tree, NUM_SAMPLES) if isinstance(profile, TreeProfile) else None
         return [] if not count else [f"{_samples(count)}; the file does not say how often"]
     count = sampling.samples
     if count is None:
@@ -65,7 +65,8 @@ def sampling_lines(profile: Profile, style: Style) -> list[str]:
             f"{format_count(overflows or 0)} times: take a longer interval or a larger buffer"
         )
         lines.append(style.paint(f"! {lost}", RED))
-    if sampling.is_split and profile.trace is None:  # a trace has them by kernel
+    is_timeline = isinstance(profile, (TreeProfile, TraceProfile)) and profile.trace is not None
+    if sampling.is_split and not is_timeline:  # a trace has them by kernel
         lines.append(SPLIT_NOTE)
     return lines
 

@@ -11,7 +11,7 @@ from proton.analysis import catalog
 from proton.analysis.derive import Column, derivable_families
 from proton.analysis.select import Mask
 from proton.model.kinds import kind_of
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.head import head_lines
 from proton.render.names import cut_middle, cut_name, printable
@@ -52,7 +52,7 @@ def sorted_lines(
     return lines
 
 
-def metric_lines(profile: Profile, style: Style) -> list[str]:
+def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
     """What can be asked for with -m: the metrics measured, then the ones derived from them."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -60,7 +60,6 @@ def metric_lines(profile: Profile, style: Style) -> list[str]:
     from rich.text import Text
 
     tree = profile.tree
-    assert tree is not None
     measured = Table("measured", "unit", "adds up", box=SIMPLE_HEAD, pad_edge=False)
     measured.add_column("contexts", justify="right")
     for metric in catalog.raw_metrics(tree):

@@ -18,7 +18,7 @@ from proton.analysis.trace_samples import book_samples
 from proton.errors import FormatError, UsageError
 from proton.model.kinds import kind_of
 from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.head import head_lines, is_interpreted
@@ -53,7 +53,7 @@ class ViewOptions:
 class _Content:
     """What is to be drawn. `profile` is flat where a sorted list was asked for."""
 
-    profile: Profile
+    profile: TreeProfile
     tree: Tree
     columns: Sequence[Column]
     is_difference: bool = False
@@ -62,16 +62,15 @@ class _Content:
     lineless: Mapping[int, Lineless] = field(default_factory=dict)  # sampled, but without lines
 
 
-def prepare(profile: Profile) -> Profile:
+def prepare(profile: Profile) -> TreeProfile:
     """The profile as viewers show it: a tree in any case, without the cost of launch metadata.
 
     Raises:
         FormatError: Nothing was recorded.
     """
-    if profile.tree is None and profile.trace is not None:
+    if isinstance(profile, TraceProfile):
         profile = book_samples(tree_of_trace(profile))
-    tree = profile.tree
-    if tree is None or (len(tree) <= 1 and not any(tree.own[0].values())):
+    if not isinstance(profile, TreeProfile) or _is_empty(profile.tree):
         raise FormatError(
             f"{profile.source}: nothing was recorded: no scopes, no kernels, no metrics; "
             "was the session active while the program ran?"
@@ -79,8 +78,12 @@ def prepare(profile: Profile) -> Profile:
     return select.drop_metadata(profile)
 
 
+def _is_empty(tree: Tree) -> bool:
+    return len(tree) <= 1 and not any(tree.own[0].values())
+
+
 def view_lines(
-    profile: Profile, options: ViewOptions, style: Style, against: Profile | None = None
+    profile: TreeProfile, options: ViewOptions, style: Style, against: TreeProfile | None = None
 ) -> list[str]:
     """The lines of a view.
 
@@ -152,7 +155,10 @@ def _either(lines: LineLabels, regions: RegionLabels) -> Label | None:
 
 
 def _content(
-    profile: Profile, options: ViewOptions, against: Profile | None, name: Callable[[str], str]
+    profile: TreeProfile,
+    options: ViewOptions,
+    against: TreeProfile | None,
+    name: Callable[[str], str],
 ) -> _Content:
     words = options.metrics or _default_words(profile)
     if not options.metrics and against is None:
@@ -164,7 +170,6 @@ def _content(
     if options.is_sorted:
         profile = _flatten(profile, words, options, name)
     columns = _derive(profile, words)
-    assert profile.tree is not None
     if against is None:
         return _Content(profile, profile.tree, columns)
     try:
@@ -173,15 +178,13 @@ def _content(
         others = _derive(against, words)
     except UsageError as error:
         raise UsageError(f"{against.source}: {error}") from None
-    assert against.tree is not None
     union = diff.unite(profile.tree, against.tree)
     differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
     return _Content(profile, union.tree, differences, True, _marks(union))
 
 
-def _folded(profile: Profile, words: Sequence[str]) -> _Content:
+def _folded(profile: TreeProfile, words: Sequence[str]) -> _Content:
     """The hottest lines only below each kernel, which is what to see unless told otherwise."""
-    assert profile.tree is not None
     tree, lines = fold_lines(profile.tree)
     profile = replace(profile, tree=tree)
     lineless = kernels_without_lines(profile, tree)
@@ -200,9 +203,8 @@ def _marks(union: diff.Union) -> list[str]:
     ]
 
 
-def _default_words(profile: Profile) -> list[str]:
+def _default_words(profile: TreeProfile) -> list[str]:
     """The time in the unit in which its total reads best, and samples; else the first metric."""
-    assert profile.tree is not None
     if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
         words = [f"time/{readable_time_unit(time_ns)[0]}"]
     else:
@@ -218,7 +220,7 @@ def _default_words(profile: Profile) -> list[str]:
     return words
 
 
-def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
+def _derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
     columns = derive(profile, words)
     if not is_interpreted(profile):
         return columns
@@ -231,11 +233,10 @@ def _derive(profile: Profile, words: Sequence[str]) -> list[Column]:
 
 
 def _flatten(
-    profile: Profile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
-) -> Profile:
+    profile: TreeProfile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
+) -> TreeProfile:
     """One row a name, of the contexts that pass the filters by name and depth."""
     tree = profile.tree
-    assert tree is not None
     columns = derive(profile, words[:1])
     base = (columns[0].base if columns else None) or TIME_NS
     if not is_of_samples(base):  # lines have nothing else, so their kernels take them in
@@ -310,7 +311,7 @@ def _looks(content: _Content) -> tuple[list[str] | None, str]:
     return looks, f"total {column.title}"
 
 
-def _notes(profile: Profile, content: _Content, options: ViewOptions) -> list[str]:
+def _notes(profile: TreeProfile, content: _Content, options: ViewOptions) -> list[str]:
     notes: list[str] = []
     if not content.columns:
         notes.append("no metrics were recorded in these contexts")

@@ -6,10 +6,10 @@ from proton.analysis.aggregate import add_metrics, merge_by_name, sum_metrics, t
 from proton.analysis.select import everything
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind, Metrics, MetricValue
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 
-MakeProfile = Callable[..., Profile]
+MakeProfile = Callable[..., TreeProfile]
 ROWS = [
     (0, "ROOT", {"time (ns)": 0}),
     (1, "fwd", {"cpu_time (ns)": 9}),
@@ -30,9 +30,8 @@ def inclusive(metric: str) -> MetricKind:
 
 def test_equal_names_are_merged_wherever_they_stand(make_profile: MakeProfile) -> None:
     profile = make_profile(ROWS)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     flat = merge_by_name(profile, "time (ns)", everything(profile.tree), inclusive).tree
-    assert flat is not None
     assert [frame.name for frame in flat.frames] == ["ROOT", "matmul", "add"]
     assert flat.own[1]["time (ns)"] == 12
     assert list(flat.parents) == [-1, 0, 0]
@@ -42,7 +41,6 @@ def test_what_is_left_out_is_added_to_the_root(make_profile: MakeProfile) -> Non
     profile = make_profile(ROWS)
     mask = bytearray([1, 1, 1, 0, 0])
     flat = merge_by_name(profile, "time (ns)", mask, inclusive).tree
-    assert flat is not None
     assert flat.own[0]["time (ns)"] == 8
     assert flat.own[1]["time (ns)"] == 5
 
@@ -51,9 +49,8 @@ def test_contexts_that_did_not_measure_the_metric_are_not_listed(
     make_profile: MakeProfile,
 ) -> None:
     profile = make_profile(ROWS)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     flat = merge_by_name(profile, "cpu_time (ns)", everything(profile.tree), inclusive).tree
-    assert flat is not None
     assert [frame.name for frame in flat.frames] == ["ROOT", "fwd"]
 
 
@@ -79,8 +76,7 @@ def test_spans_of_one_path_become_one_context() -> None:
         span("add", SpanKind.KERNEL, 1, 100, "step", "add"),
         span("add", SpanKind.KERNEL, 1, 150, "step", "add"),
     ]
-    tree = tree_of_trace(Profile("t", trace=Trace(LANES, spans))).tree
-    assert tree is not None
+    tree = tree_of_trace(TraceProfile("t", trace=Trace(LANES, spans))).tree
     assert [frame.name for frame in tree.frames] == ["ROOT", "step", "add"]
     assert tree.own[1] == {"cpu_time (ns)": 500}
     assert tree.own[2] == {"time (ns)": 250, "count": 2}
@@ -93,31 +89,30 @@ def test_rows_of_a_trace_stand_in_depth_first_order() -> None:
         span("y", SpanKind.KERNEL, 1, 1, "b", "y"),
         span("z", SpanKind.KERNEL, 1, 1, "a", "z"),
     ]
-    tree = tree_of_trace(Profile("t", trace=Trace(LANES, spans))).tree
-    assert tree is not None
+    tree = tree_of_trace(TraceProfile("t", trace=Trace(LANES, spans))).tree
     assert [frame.name for frame in tree.frames] == ["ROOT", "a", "x", "z", "b", "y"]
     assert list(tree.parents) == [-1, 0, 1, 1, 0, 4]
 
 
 def test_time_of_warps_is_not_time_of_the_host() -> None:
     spans = [span("load", SpanKind.SCOPE, 2, 40, "add", "load")]
-    profile = tree_of_trace(Profile("t", trace=Trace(LANES, spans)))
-    assert profile.tree is not None
+    profile = tree_of_trace(TraceProfile("t", trace=Trace(LANES, spans)))
+    assert isinstance(profile, TreeProfile)
     assert profile.tree.own[2] == {"warp_time (ns)": 40}
     assert profile.metric_kinds["warp_time (ns)"] is MetricKind.EXCLUSIVE
 
 
 def test_a_span_without_a_path_stands_below_the_root() -> None:
-    tree = tree_of_trace(Profile("t", trace=Trace(LANES, [span("k", SpanKind.KERNEL, 1, 3)]))).tree
-    assert tree is not None
+    tree = tree_of_trace(
+        TraceProfile("t", trace=Trace(LANES, [span("k", SpanKind.KERNEL, 1, 3)]))
+    ).tree
     assert [frame.name for frame in tree.frames] == ["ROOT", "k"]
 
 
 def test_a_path_of_ten_thousand_names_becomes_a_tree() -> None:
     path = tuple(f"f{depth}" for depth in range(10_000))
     spans = [Span("k", SpanKind.KERNEL, 1, 0.0, 1.0, path)] * 2
-    tree = tree_of_trace(Profile("t", trace=Trace(LANES, spans))).tree
-    assert tree is not None
+    tree = tree_of_trace(TraceProfile("t", trace=Trace(LANES, spans))).tree
     assert len(tree) == 10_001
 
 
@@ -128,8 +123,7 @@ def test_all_ctas_of_a_kernel_are_one_context() -> None:
         Span("CTA 1", SpanKind.CTA, 0, 5.0, 7.0, ("k", "CTA 1")),
         Span("load", SpanKind.SCOPE, 1, 0.0, 2.0, ("k", "load")),
     ]
-    tree = tree_of_trace(Profile("f", trace=Trace(lanes, spans))).tree
-    assert tree is not None
+    tree = tree_of_trace(TraceProfile("f", trace=Trace(lanes, spans))).tree
     assert [frame.name for frame in tree.frames] == ["ROOT", "k", "load"]
     assert tree.own[1] == {"cta_time (ns)": 12}
     assert tree.own[2] == {"warp_time (ns)": 2}

@@ -10,18 +10,18 @@ from proton.analysis.compare import Comparison
 from proton.analysis.run_times import RANKS, SPREAD
 from proton.model.detail import detail_of
 from proton.model.metric import Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from tests.support.profiles import Row, profile_of
 
 
-def recorded(**kernels: tuple[int, ...]) -> Profile:
+def recorded(**kernels: tuple[int, ...]) -> TreeProfile:
     rows: list[Row] = [(0, "ROOT", {}), (1, "step", {})]
     rows += [
         (2, name, {"time (ns)": sum(times), "count": len(times)}) for name, times in kernels.items()
     ]
     profile = profile_of(rows)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     details = {row: detail_of(times) for row, times in enumerate(kernels.values(), 2)}
     return replace(profile, tree=replace(profile.tree, details=details))
 
@@ -35,13 +35,13 @@ def test_kernels_stand_in_the_order_of_their_change_whichever_way() -> None:
 
 
 def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
-    def mixed(long_runs: int) -> Profile:
+    def mixed(long_runs: int) -> TreeProfile:
         rows: list[Row] = [(0, "ROOT", {})]
         times = {"short": (100, 101, 102, 103), "long": (9000, 9100, 9200, 9300) * long_runs}
         for scope, each in times.items():
             rows += [(1, scope, {}), (2, "k", {"time (ns)": sum(each), "count": len(each)})]
         profile = profile_of(rows)
-        assert profile.tree is not None
+        assert isinstance(profile, TreeProfile)
         details = {2: detail_of(times["short"]), 4: detail_of(times["long"])}
         return replace(profile, tree=replace(profile.tree, details=details))
 
@@ -53,7 +53,7 @@ def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
 def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
     before = recorded(k=(1000, 1010, 1020, 1010))
     after = recorded(k=(1500, 1510, 1520, 1510))
-    assert after.tree is not None
+    assert isinstance(after, TreeProfile)
     frames = [
         frame._replace(name=f"new {frame.name}") if frame.name == "step" else frame
         for frame in after.tree.frames
@@ -91,7 +91,7 @@ def test_a_ratio_of_many_small_kernels_is_not_that_of_all() -> None:
 def test_two_recordings_of_one_program_differ_in_next_to_nothing() -> None:
     chance = random.Random(11)
 
-    def record() -> Profile:
+    def record() -> TreeProfile:
         return recorded(
             **{
                 f"k{at}": tuple(round(chance.gauss(9000, 300)) for _ in range(30))
@@ -104,7 +104,7 @@ def test_two_recordings_of_one_program_differ_in_next_to_nothing() -> None:
 
 
 def test_ranks_in_both_are_compared_one_by_one() -> None:
-    def merged(*times: int) -> Profile:
+    def merged(*times: int) -> TreeProfile:
         own: Metrics = {"time (ns)": sum(times), "count": 30, TIME_BY_RANK_NS: times}
         ranks = tuple(Rank(at) for at in range(len(times)))
         return replace(profile_of([(0, "ROOT", {}), (1, "k", own)]), ranks=ranks)
@@ -117,9 +117,9 @@ def test_ranks_in_both_are_compared_one_by_one() -> None:
 
 
 def test_launches_that_changed_are_named() -> None:
-    def launched(**attributes: int) -> Profile:
+    def launched(**attributes: int) -> TreeProfile:
         profile = recorded(k=(100, 100))
-        assert profile.tree is not None
+        assert isinstance(profile, TreeProfile)
         details = {2: detail_of((100, 100), attributes)}
         return replace(profile, tree=replace(profile.tree, details=details))
 

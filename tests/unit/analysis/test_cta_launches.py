@@ -9,6 +9,7 @@ from proton.analysis.cta_launches import CtaLaunch, Owner, cta_launches
 from proton.files.detect import open_profile
 from proton.model.ctas import CtaTime
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
+from tests.support.profiles import trace_in
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 STREAM, SM_0, SM_5, WARP, EVENTS = range(5)
@@ -80,8 +81,7 @@ def test_regions_are_with_the_cta_that_ran_them() -> None:
 
 
 def test_a_trace_with_regions_alone_has_ctas_as_long_as_they_are() -> None:
-    trace = open_profile(DATA / "triton36_inkernel_trace.chrome_trace").trace
-    assert trace is not None
+    trace = trace_in(open_profile(DATA / "triton36_inkernel_trace.chrome_trace"))
     (launch,) = cta_launches(trace)
     assert launch.path == ("add", "add")
     assert sorted(one.sm for one in launch.ctas) == [124, 126, 128, 130]
@@ -110,8 +110,7 @@ def test_devices_and_ranks_are_told_apart() -> None:
 
 
 def test_recorded_traces_have_their_ctas() -> None:
-    trace = open_profile(DATA / "in_kernel.chrome_trace").trace
-    assert trace is not None
+    trace = trace_in(open_profile(DATA / "in_kernel.chrome_trace"))
     (launch,) = cta_launches(trace)
     assert launch.ctas == [CtaTime(0, 3, 11000, 149000), CtaTime(1, 9, 12000, 150000)]
     assert (launch.start_ns, launch.end_ns) == (10000, 151900)

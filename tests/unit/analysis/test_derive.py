@@ -8,9 +8,9 @@ from proton.analysis.derive import Cell, default_word, derivable_words, derive
 from proton.errors import UsageError
 from proton.model.device import Device, peak_flops
 from proton.model.metric import MetricKind
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 
-MakeProfile = Callable[..., Profile]
+MakeProfile = Callable[..., TreeProfile]
 
 KERNEL = {"time (ns)": 2_000_000, "count": 4, "device_id": "0", "device_type": "CUDA"}
 ROWS = [
@@ -23,50 +23,50 @@ ROWS = [
 ]
 
 
-def values(profile: Profile, word: str) -> Sequence[Cell]:
+def values(profile: TreeProfile, word: str) -> Sequence[Cell]:
     return derive(profile, [word])[0].values
 
 
 @pytest.fixture
-def profile(make_profile: MakeProfile) -> Profile:
+def profile(make_profile: MakeProfile) -> TreeProfile:
     return make_profile(ROWS, kinds={"cpu_time (ns)": MetricKind.EXCLUSIVE})
 
 
 @pytest.mark.parametrize(
     ("unit", "root"), [("s", 0.008), ("ms", 8.0), ("us", 8000.0), ("ns", 8_000_000)]
 )
-def test_time_is_shown_in_every_unit(profile: Profile, unit: str, root: float) -> None:
+def test_time_is_shown_in_every_unit(profile: TreeProfile, unit: str, root: float) -> None:
     assert values(profile, f"time/{unit}")[0] == pytest.approx(root)
 
 
-def test_a_context_without_time_has_none(profile: Profile) -> None:
+def test_a_context_without_time_has_none(profile: TreeProfile) -> None:
     assert values(profile, "time/ms")[3] is None
 
 
-def test_nanoseconds_as_measured_stay_whole(profile: Profile) -> None:
+def test_nanoseconds_as_measured_stay_whole(profile: TreeProfile) -> None:
     found = values(profile, "time/ns")
     assert found == [8_000_000, 2_000_000, 2_000_000, None, 6_000_000, 6_000_000]
     assert isinstance(found[0], int)
 
 
-def test_the_average_divides_by_the_count_below(profile: Profile) -> None:
+def test_the_average_divides_by_the_count_below(profile: TreeProfile) -> None:
     assert values(profile, "avg_time/us") == [1600, 500, 500, None, 6000, 6000]
 
 
-def test_cpu_time_is_that_of_the_scope_alone(profile: Profile) -> None:
+def test_cpu_time_is_that_of_the_scope_alone(profile: TreeProfile) -> None:
     assert values(profile, "cpu_time/us") == [None, 8.0, None, None, None, None]
 
 
-def test_the_average_of_cpu_time_divides_by_the_kernels_below(profile: Profile) -> None:
+def test_the_average_of_cpu_time_divides_by_the_kernels_below(profile: TreeProfile) -> None:
     assert values(profile, "avg_cpu_time/us")[1] == 2.0
 
 
-def test_a_rate_divides_what_is_below_by_the_time_below(profile: Profile) -> None:
+def test_a_rate_divides_what_is_below_by_the_time_below(profile: TreeProfile) -> None:
     assert values(profile, "tflop16/s") == [50.0, 200.0, 200.0, None, None, None]
 
 
 @pytest.mark.parametrize(("word", "rate"), [("byte/s", 5e8), ("gbyte/s", 0.5), ("tbyte/s", 0.0005)])
-def test_bytes_have_a_rate_in_every_scale(profile: Profile, word: str, rate: float) -> None:
+def test_bytes_have_a_rate_in_every_scale(profile: TreeProfile, word: str, rate: float) -> None:
     assert values(profile, word)[2] == pytest.approx(rate)
 
 
@@ -85,7 +85,7 @@ def test_a_rate_is_missing_where_no_time_was_measured(make_profile: MakeProfile)
     assert values(profile, "byte/s")[1] is None
 
 
-def test_a_share_is_of_the_root(profile: Profile) -> None:
+def test_a_share_is_of_the_root(profile: TreeProfile) -> None:
     assert values(profile, "time/%") == [100.0, 25.0, 25.0, None, 75.0, 75.0]
 
 
@@ -100,19 +100,19 @@ def test_a_share_of_a_property_is_refused(make_profile: MakeProfile) -> None:
         derive(profile, ["x/%"])
 
 
-def test_util_is_the_least_time_over_the_time_taken(profile: Profile) -> None:
+def test_util_is_the_least_time_over_the_time_taken(profile: TreeProfile) -> None:
     peak = peak_flops(profile.devices[0], 16)
     assert peak is not None
     assert values(profile, "util")[2] == pytest.approx(4e11 / peak / 2e-3)
 
 
-def test_util_of_a_scope_counts_all_time_below_it(profile: Profile) -> None:
+def test_util_of_a_scope_counts_all_time_below_it(profile: TreeProfile) -> None:
     root, _, kernel, *_ = values(profile, "util")
     assert isinstance(kernel, float)
     assert root == pytest.approx(kernel / 4)
 
 
-def test_util_is_missing_where_no_work_was_declared(profile: Profile) -> None:
+def test_util_is_missing_where_no_work_was_declared(profile: TreeProfile) -> None:
     assert values(profile, "util")[5] is None
 
 
@@ -124,17 +124,17 @@ def test_util_is_not_known_where_the_peak_is_not(make_profile: MakeProfile) -> N
     assert found[5] is None
 
 
-def test_headroom_is_the_time_above_the_least(profile: Profile) -> None:
+def test_headroom_is_the_time_above_the_least(profile: TreeProfile) -> None:
     util = values(profile, "util")[2]
     assert isinstance(util, float)
     assert values(profile, "headroom/ms")[2] == pytest.approx(2.0 * (1 - util))
 
 
-def test_the_bound_names_the_limit(profile: Profile) -> None:
+def test_the_bound_names_the_limit(profile: TreeProfile) -> None:
     assert values(profile, "bound")[2] == "compute"
 
 
-def test_intensity_is_flops_per_byte(profile: Profile) -> None:
+def test_intensity_is_flops_per_byte(profile: TreeProfile) -> None:
     assert values(profile, "intensity")[2] == 400_000.0
 
 
@@ -143,7 +143,7 @@ def test_any_metric_in_a_unit_of_time_can_be_converted(make_profile: MakeProfile
     assert values(profile, "wait/ms")[1] == 1.5
 
 
-def test_a_metric_that_is_no_time_has_no_unit_of_time(profile: Profile) -> None:
+def test_a_metric_that_is_no_time_has_no_unit_of_time(profile: TreeProfile) -> None:
     with pytest.raises(UsageError, match="'bytes' is not measured in time"):
         derive(profile, ["bytes/us"])
 
@@ -153,17 +153,17 @@ def test_a_user_metric_with_a_slash_in_its_name_is_found(make_profile: MakeProfi
     assert values(profile, "tokens/req")[1] == 7
 
 
-def test_an_unknown_metric_is_refused_with_the_choices(profile: Profile) -> None:
+def test_an_unknown_metric_is_refused_with_the_choices(profile: TreeProfile) -> None:
     with pytest.raises(UsageError, match=r"unknown metric 'tim' .*'time', 'count'"):
         derive(profile, ["tim"])
 
 
-def test_an_unknown_unit_is_refused_with_the_choices(profile: Profile) -> None:
+def test_an_unknown_unit_is_refused_with_the_choices(profile: TreeProfile) -> None:
     with pytest.raises(UsageError, match=r"unknown unit 'min' .*'%', 's', 'ms'"):
         derive(profile, ["time/min"])
 
 
-def test_a_derived_metric_without_its_source_says_what_it_needs(profile: Profile) -> None:
+def test_a_derived_metric_without_its_source_says_what_it_needs(profile: TreeProfile) -> None:
     with pytest.raises(UsageError, match="'tflop8/s' needs 'flops8', which was not recorded"):
         derive(profile, ["tflop8/s"])
 
@@ -175,7 +175,7 @@ def test_a_roofline_metric_needs_flops_or_bytes(make_profile: MakeProfile, word:
         derive(profile, [word])
 
 
-def test_the_default_is_time(profile: Profile) -> None:
+def test_the_default_is_time(profile: TreeProfile) -> None:
     assert default_word(profile) == "time (ns)"
 
 
@@ -188,7 +188,7 @@ def test_there_is_no_default_without_metrics(make_profile: MakeProfile) -> None:
     assert default_word(make_profile([(0, "ROOT", {}), (1, "a", {})])) is None
 
 
-def test_every_derivable_metric_can_be_derived(profile: Profile) -> None:
+def test_every_derivable_metric_can_be_derived(profile: TreeProfile) -> None:
     words = derivable_words(profile)
     assert {"time/ms", "avg_cpu_time/ns", "tflop16/s", "util", "bytes/%"} <= set(words)
     assert len(derive(profile, words)) == len(words)

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from proton.analysis.kernel_names import other_names, symbol_of
 from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from tests.support.sampling import SAMPLING
 
@@ -27,10 +27,10 @@ def test_the_symbol_is_what_the_recording_says_else_the_name() -> None:
 
 
 def test_a_renamed_kernel_is_found_by_its_symbol_or_by_its_lines() -> None:
-    profile = Profile("f", tree=TREE, sampling=SAMPLING)
+    profile = TreeProfile("f", tree=TREE, sampling=SAMPLING)
     assert other_names(profile) == {"kernel": ("said", "by its line")}
 
 
 def test_without_samples_or_contexts_there_are_no_names() -> None:
-    assert other_names(Profile("f", tree=TREE)) == {}
+    assert other_names(TreeProfile("f", tree=TREE)) == {}
     assert other_names(Profile("f", sampling=SAMPLING)) == {}

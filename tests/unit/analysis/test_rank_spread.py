@@ -10,7 +10,7 @@ from proton.analysis.rank_spread import (
 )
 from proton.model.metric import Metrics
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
-from tests.support.profiles import profile_of
+from tests.support.profiles import profile_of, tree_in
 
 VALUES = [(1, 4, 2), None, (0, 0, 0), 7]
 
@@ -37,6 +37,5 @@ def test_times_of_a_kernel_are_those_of_all_its_contexts() -> None:
         (2, "k", {"time (ns)": 3, TIME_BY_RANK_NS: (1, 2)}),
         (1, "k", {"time (ns)": 3, TIME_BY_RANK_NS: (4,)}),
     ]
-    tree = profile_of(rows).tree
-    assert tree is not None
+    tree = tree_in(profile_of(rows))
     assert times_by_kernel(tree, TIME_BY_RANK_NS) == {"k": (5, 2)}

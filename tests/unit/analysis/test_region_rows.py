@@ -6,7 +6,7 @@ from proton.analysis.region_rows import find_recorded
 from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel, Region
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from tests.support.in_kernel import KERNEL
 
@@ -31,7 +31,7 @@ TREE = Tree(
 
 
 def test_rows_are_found_by_context_kernel_and_region() -> None:
-    found = find_recorded(Profile("f", tree=TREE, in_kernel=(KERNEL,)), TREE)
+    found = find_recorded(TreeProfile("f", tree=TREE, in_kernel=(KERNEL,)), TREE)
     assert found.kernels == {3: [KERNEL]}
     assert {row: (one.region.name, one.depth) for row, one in found.regions.items()} == {
         4: ("tile", 0),
@@ -44,7 +44,7 @@ def test_rows_are_found_by_context_kernel_and_region() -> None:
 def test_events_stand_below_the_kernel_whatever_they_began_in() -> None:
     event = Region("copy", kind="event", parent=0, cycles=5.0)
     kernel = replace(KERNEL, regions=(*KERNEL.regions, event))
-    found = find_recorded(Profile("f", tree=TREE, in_kernel=(kernel,)), TREE)
+    found = find_recorded(TreeProfile("f", tree=TREE, in_kernel=(kernel,)), TREE)
     assert found.regions[6].region is event
     assert found.regions[6].depth == 0
 
@@ -52,7 +52,7 @@ def test_events_stand_below_the_kernel_whatever_they_began_in() -> None:
 def test_a_kernel_with_another_name_is_found_by_its_symbol() -> None:
     tree = replace(TREE, details={8: KernelDetail(1, 1, 1, 1, {"symbol": "mm"})})
     kernel = replace(KERNEL, kernel="mm", context=("eval",))
-    assert find_recorded(Profile("f", tree=tree, in_kernel=(kernel,)), tree).kernels == {
+    assert find_recorded(TreeProfile("f", tree=tree, in_kernel=(kernel,)), tree).kernels == {
         8: [kernel]
     }
 
@@ -65,12 +65,12 @@ def test_a_captured_kernel_is_found_below_every_replay() -> None:
         [{}] * len(names),
     )
     kernel = RecordedKernel("k", ("<captured_at>", "g"), regions=(Region("r", cycles=1.0),))
-    found = find_recorded(Profile("f", tree=tree, in_kernel=(kernel,)), tree)
+    found = find_recorded(TreeProfile("f", tree=tree, in_kernel=(kernel,)), tree)
     assert found.kernels == {4: [kernel], 9: [kernel]}
     assert list(found.regions) == [5]
 
 
 def test_kernels_that_the_tree_does_not_have_are_left_out() -> None:
     kernel = replace(KERNEL, context=("elsewhere",))
-    assert find_recorded(Profile("f", tree=TREE, in_kernel=(kernel,)), TREE) == ({}, {})
-    assert find_recorded(Profile("f", tree=TREE), TREE) == ({}, {})
+    assert find_recorded(TreeProfile("f", tree=TREE, in_kernel=(kernel,)), TREE) == ({}, {})
+    assert find_recorded(TreeProfile("f", tree=TREE), TREE) == ({}, {})

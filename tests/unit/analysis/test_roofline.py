@@ -6,9 +6,9 @@ import pytest
 
 from proton.analysis.roofline import bound_by, roof_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 
-MakeProfile = Callable[..., Profile]
+MakeProfile = Callable[..., TreeProfile]
 FAST = Device("CUDA", "0", "90", 132, 1_980_000, 3_201_000, 6144)
 SLOW = Device("CUDA", "1", "80", 108, 1_410_000, 1_215_000, 5120)
 UNKNOWN = Device("CUDA", "2", "999", 1, 1, None, None)

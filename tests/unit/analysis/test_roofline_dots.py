@@ -9,7 +9,7 @@ import pytest
 from proton.analysis.roofline_dots import dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
-from tests.support.profiles import H200, Row, profile_of
+from tests.support.profiles import H200, Row, profile_of, tree_in
 
 SLOW = Device("CUDA", "1", "80", 108, 1_410_000, 1_215_000, 5120)
 STRANGE = Device("CUDA", "0", "999", 1, 1, None, None)
@@ -87,8 +87,7 @@ def test_a_scope_that_declares_work_has_the_time_below_it() -> None:
 
 def test_copies_are_no_dots() -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "<memcpy DtoH>", kernel(10, bytes=8))])
-    tree = profile.tree
-    assert tree is not None
+    tree = tree_in(profile)
     frames = [tree.frames[0], tree.frames[1]._replace(kind=FrameKind.COPY)]
     assert dots_of(replace(profile, tree=replace(tree, frames=frames))) == []
 

@@ -14,7 +14,7 @@ from proton.analysis.run_times import runs_by_row as of_rows
 from proton.analysis.uncertainty import variance_of_sum
 from proton.model.detail import detail_of
 from proton.model.metric import Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import Row, profile_of
@@ -22,11 +22,11 @@ from tests.support.profiles import Row, profile_of
 TIMES = (1000, 1400, 1200, 1900)
 
 
-def runs_by_name(profile: Profile, phases: Sequence[Profile] = ()) -> dict[str, Runs]:
+def runs_by_name(profile: TreeProfile, phases: Sequence[TreeProfile] = ()) -> dict[str, Runs]:
     return of_names(TimedTree.of(profile), phases)
 
 
-def runs_by_row(profile: Profile) -> list[Runs | None]:
+def runs_by_row(profile: TreeProfile) -> list[Runs | None]:
     return of_rows(TimedTree.of(profile))
 
 
@@ -34,20 +34,20 @@ def timed(*times: int, **more: int) -> Metrics:
     return {"time (ns)": sum(times), "count": len(times), **more}
 
 
-def with_details(rows: list[Row], *, at: dict[int, tuple[int, ...]]) -> Profile:
+def with_details(rows: list[Row], *, at: dict[int, tuple[int, ...]]) -> TreeProfile:
     profile = profile_of(rows)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     details = {row: detail_of(times) for row, times in at.items()}
     return replace(profile, tree=replace(profile.tree, details=details))
 
 
-def traced(*runs: tuple[tuple[str, ...], int]) -> Profile:
+def traced(*runs: tuple[tuple[str, ...], int]) -> TreeProfile:
     spans = [
         Span(path[-1], SpanKind.KERNEL, 0, 10_000.0 * at, time, path)
         for at, (path, time) in enumerate(runs)
     ]
     lane = Lane("0", "stream 7", LaneKind.DEVICE)
-    return tree_of_trace(Profile("t.chrome_trace", trace=Trace([lane], spans)))
+    return tree_of_trace(TraceProfile("t.chrome_trace", trace=Trace([lane], spans)))
 
 
 def test_spans_of_a_trace_give_the_variance_of_their_context() -> None:

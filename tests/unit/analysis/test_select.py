@@ -17,7 +17,7 @@ from proton.analysis.select import (
     within_depth,
 )
 from proton.errors import UsageError
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
 ROWS = [
@@ -107,18 +107,18 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_option() -> None:
 
 
 def test_launch_metadata_and_what_is_below_it_is_dropped(
-    make_profile: Callable[..., Profile],
+    make_profile: Callable[..., TreeProfile],
 ) -> None:
     meta = "__proton_launch_metadata"
     rows = [(0, "ROOT", {}), (1, "a", {}), (2, meta, {}), (3, "k", {"x": 1}), (2, "b", {"x": 2})]
     profile = drop_metadata(make_profile(rows))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert [frame.name for frame in profile.tree.frames] == ["ROOT", "a", "b"]
     assert list(profile.tree.parents) == [-1, 0, 1]
 
 
 def test_a_profile_without_launch_metadata_stays_the_same_object(
-    make_profile: Callable[..., Profile],
+    make_profile: Callable[..., TreeProfile],
 ) -> None:
     profile = make_profile(ROWS)
     assert drop_metadata(profile) is profile

@@ -7,8 +7,8 @@ import pytest
 from proton.analysis.gaps import GapCause
 from proton.analysis.timeline import wall_shares
 from proton.files.read import read_profile
-from proton.model.profile import Profile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
+from tests.support.profiles import trace_in
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 LANES = [
@@ -23,13 +23,13 @@ def span(lane: int, start: float, end: float, kind: SpanKind = SpanKind.KERNEL) 
     return Span("it", kind, lane, start, end - start)
 
 
-def profile_of(*spans: Span, flows: tuple[Flow, ...] = ()) -> Profile:
-    return Profile("run", trace=Trace(LANES, spans, flows))
+def trace_of(*spans: Span, flows: tuple[Flow, ...] = ()) -> Trace:
+    return Trace(LANES, spans, flows)
 
 
 def test_busy_idle_and_outside_add_up_to_the_wall() -> None:
     shares = wall_shares(
-        profile_of(
+        trace_of(
             span(0, 0, 100, SpanKind.SCOPE),
             span(1, 10, 30),
             span(0, 40, 45, SpanKind.SCOPE),
@@ -49,20 +49,20 @@ def test_busy_idle_and_outside_add_up_to_the_wall() -> None:
 
 
 def test_two_streams_at_once_are_busy_once_and_overlap() -> None:
-    shares = wall_shares(profile_of(span(1, 0, 60), span(2, 40, 100), span(2, 45, 50)))
+    shares = wall_shares(trace_of(span(1, 0, 60), span(2, 40, 100), span(2, 45, 50)))
     assert shares is not None
     assert shares.busy == pytest.approx(1.0)
     assert shares.overlap == pytest.approx(0.2)
 
 
 def test_a_stream_that_waits_while_another_works_is_no_idle_device() -> None:
-    shares = wall_shares(profile_of(span(1, 0, 10), span(2, 10, 90), span(1, 90, 100)))
+    shares = wall_shares(trace_of(span(1, 0, 10), span(2, 10, 90), span(1, 90, 100)))
     assert shares is not None
     assert shares.idle == {}
 
 
 def test_shares_of_several_devices_are_their_mean() -> None:
-    shares = wall_shares(profile_of(span(1, 0, 100), span(3, 0, 50)))
+    shares = wall_shares(trace_of(span(1, 0, 100), span(3, 0, 50)))
     assert shares is not None
     assert shares.devices == 2
     assert shares.busy == pytest.approx(0.75)
@@ -70,21 +70,20 @@ def test_shares_of_several_devices_are_their_mean() -> None:
 
 
 def test_launch_bound_is_missing_where_nobody_recorded_launches() -> None:
-    shares = wall_shares(profile_of(span(1, 0, 10), span(1, 90, 100)))
+    shares = wall_shares(trace_of(span(1, 0, 10), span(1, 90, 100)))
     assert shares is not None
     assert shares.launch_bound is None
     assert shares.idle == {GapCause.UNKNOWN: pytest.approx(0.8)}
 
 
-def test_a_trace_without_work_of_a_device_and_a_tree_have_no_shares() -> None:
-    assert wall_shares(profile_of(span(0, 0, 10, SpanKind.SCOPE))) is None
-    assert wall_shares(profile_of()) is None
-    assert wall_shares(Profile("tree")) is None
+def test_a_trace_without_work_of_a_device_has_no_shares() -> None:
+    assert wall_shares(trace_of(span(0, 0, 10, SpanKind.SCOPE))) is None
+    assert wall_shares(trace_of()) is None
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*.chrome_trace")), ids=lambda path: path.name)
 def test_shares_of_every_recording_add_up(path: Path) -> None:
-    shares = wall_shares(read_profile(path.read_bytes(), str(path)))
+    shares = wall_shares(trace_in(read_profile(path.read_bytes(), str(path))))
     if shares is None:
         assert path.name in ("empty.chrome_trace", "triton36_inkernel_trace.chrome_trace")
         return

@@ -10,7 +10,7 @@ from proton.cli.merge import run
 from proton.errors import ProtonError
 from proton.files.detect import open_profile
 from proton.files.write import write_profile
-from tests.support.profiles import profile_of
+from tests.support.profiles import profile_of, tree_in
 
 RANK = "ranks/run.rank"
 
@@ -32,8 +32,7 @@ def test_a_folder_becomes_one_profile_and_does_so_again(
     for _ in range(2):
         assert run(["ranks", "-o", "ranks/all.hatchet"]) == 0
         assert capsys.readouterr().err == "proton: wrote ranks/all.hatchet: 2 ranks\n"
-    tree = open_profile("ranks/all.hatchet").tree
-    assert tree is not None
+    tree = tree_in(open_profile("ranks/all.hatchet"))
     assert tree.own[1]["time (ns)"] == 11
 
 

@@ -19,6 +19,7 @@ from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chun
 from proton.model.schema import to_object
 from tests.support.in_kernel import KERNEL
 from tests.support.native import MakeSession, launch
+from tests.support.profiles import tree_in
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
@@ -56,8 +57,7 @@ def leave_newer_file(make_session: MakeSession) -> None:
 
 
 def kernel_count(path: str) -> float:
-    tree = open_profile(path).tree
-    assert tree is not None
+    tree = tree_in(open_profile(path))
     total = tree.root.total("count")
     assert total is not None
     return total

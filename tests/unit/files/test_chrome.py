@@ -11,8 +11,9 @@ import pytest
 from proton.errors import FormatError
 from proton.files.chrome import is_trace, read_trace, to_chrome
 from proton.files.read import read_profile
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
+from tests.support.profiles import trace_in
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -22,8 +23,7 @@ def trace_of(*events: dict[str, Any], **top: Any) -> Trace:
 
 
 def recording(name: str) -> Trace:
-    trace = read_profile((DATA / name).read_bytes(), name).trace
-    assert trace is not None
+    trace = trace_in(read_profile((DATA / name).read_bytes(), name))
     return trace
 
 
@@ -69,8 +69,7 @@ def test_scopes_inside_kernels_lie_on_warps_below_the_kernel() -> None:
 
 def test_foreign_traces_give_what_they_have_and_say_what_is_left_out() -> None:
     profile = read_profile((DATA / "foreign_trace.json").read_bytes(), "f")
-    trace = profile.trace
-    assert trace is not None
+    trace = trace_in(profile)
     assert [(span.name, span.start_ns, span.duration_ns) for span in trace.spans] == [
         ("load", 10_500.0, 9_750.0),
         ("mm", 30_000.0, 5_125.0),
@@ -137,7 +136,7 @@ def test_a_bad_frame_of_the_file_is_refused(value: Any, message: str) -> None:
 @pytest.mark.parametrize("time_us", [0.0005, 123.456, 1 / 3, 1e6 + 1 / 3, 123456789012.345])
 def test_times_are_the_same_after_writing_and_reading(time_us: float) -> None:
     trace = trace_of({"ph": "X", "ts": time_us, "dur": time_us})
-    assert read_trace(json.loads(to_chrome(Profile("f", trace=trace), trace)), "f")[0] == trace
+    assert read_trace(json.loads(to_chrome(TraceProfile("f", trace=trace), trace)), "f")[0] == trace
 
 
 def test_a_trace_put_together_by_hand_is_written_with_rows_of_its_own() -> None:
@@ -147,7 +146,7 @@ def test_a_trace_put_together_by_hand_is_written_with_rows_of_its_own() -> None:
         Span("k", SpanKind.KERNEL, 1, 4.0, 2.0, ("a", "k"), {"bytes": 8}),
     ]
     trace = Trace(lanes, spans, [Flow(0, 1)])
-    written = json.loads(to_chrome(Profile("f", trace=trace), trace))
+    written = json.loads(to_chrome(TraceProfile("f", trace=trace), trace))
     names = [event["name"] for event in written["traceEvents"] if event["ph"] == "X"]
     assert names == ["a: <x, 1.500000>, <y, (1, 2)>, <z, label>", "k"]
     again, _ = read_trace(written, "f")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from proton.files.columns import columns_of
 from proton.model.detail import KernelDetail
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import Row, profile_of
 
@@ -15,7 +15,7 @@ def test_a_tree_has_a_row_a_context_with_its_own_values_and_totals() -> None:
     profile = profile_of(
         [(0, "ROOT", {}), (1, "step", {"name": 3}), (2, "k", {"time (ns)": 5, "device_id": "0"})]
     )
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     detail = KernelDetail(1, 4, attributes={"grid": (2, 1, 1)})
     columns = columns_of(replace(profile, tree=replace(profile.tree, details={2: detail})))
     assert columns["row"] == [0, 1, 2]
@@ -34,7 +34,9 @@ def test_a_tree_has_a_row_a_context_with_its_own_values_and_totals() -> None:
 def test_a_trace_has_a_row_a_span() -> None:
     span = Span("k", SpanKind.KERNEL, 0, 3.0, 2.0, ("step", "k"), {"bytes": 8}, {"registers": 32})
     trace = Trace([Lane("x", "GPU Stream 7", LaneKind.DEVICE)], [span], base_time_ns=100)
-    assert {name: cells[0] for name, cells in columns_of(Profile("t", trace=trace)).items()} == {
+    assert {
+        name: cells[0] for name, cells in columns_of(TraceProfile("t", trace=trace)).items()
+    } == {
         "start_ns": 3.0,
         "duration_ns": 2.0,
         "kind": "kernel",

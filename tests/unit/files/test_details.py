@@ -12,8 +12,9 @@ from proton.files.read import read_profile
 from proton.files.write import to_bytes
 from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
+from tests.support.profiles import tree_in
 
 ENTRY = [1, 10, 90, 40, None, {"grid": [4, 2, 1], "registers": 32}]
 DETAIL = KernelDetail(10, 90, 40, None, {"grid": (4, 2, 1), "registers": 32})
@@ -38,16 +39,17 @@ def test_equal_attributes_stand_in_a_file_once() -> None:
 
 @pytest.mark.parametrize("output_format", ["hatchet", "hatchet_msgpack"])
 def test_a_profile_keeps_them(output_format: str) -> None:
-    profile = Profile("run", tree=TREE)
-    found = read_profile(to_bytes(profile, output_format), "run").tree
-    assert found is not None
+    profile = TreeProfile("run", tree=TREE)
+    found = tree_in(read_profile(to_bytes(profile, output_format), "run"))
     assert found.details == {1: DETAIL}
 
 
 def test_rows_are_not_trusted_once_somebody_changed_the_nodes() -> None:
-    text = to_bytes(Profile("run", tree=TREE), "hatchet").replace(b'"kinds":"rk"', b'"kinds":"rkk"')
+    text = to_bytes(TreeProfile("run", tree=TREE), "hatchet").replace(
+        b'"kinds":"rk"', b'"kinds":"rkk"'
+    )
     profile = read_profile(text, "run")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert profile.tree.details == {}
     assert profile.warnings
 

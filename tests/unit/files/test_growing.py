@@ -14,8 +14,8 @@ from proton.errors import FormatError, StillGrowing
 from proton.files.growing import find_recording, find_recordings, open_growing, stamp
 from proton.files.journal_format import DATA, facts_of_process, pack_chunk, pack_facts
 from proton.files.write import write_profile
-from proton.model.profile import Header
-from tests.support.profiles import profile_of
+from proton.model.profile import Header, TreeProfile
+from tests.support.profiles import profile_of, tree_in
 
 
 def write(path: str, time_ns: int = 5, pid: int = 1, **times: Any) -> None:
@@ -37,8 +37,7 @@ def write_journal(
 
 
 def time_of(name: str) -> object:
-    tree = open_growing(find_recording(name)).tree
-    assert tree is not None
+    tree = tree_in(open_growing(find_recording(name)))
     return tree.own[1]["time (ns)"]
 
 
@@ -139,7 +138,7 @@ def test_what_is_cut_of_a_session_is_left_out_and_said() -> None:
     path.write_bytes(path.read_bytes()[:-30])
     os.utime(path, (1, 1))
     profile = open_growing(find_recording("run"))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert profile.tree.own[1]["time (ns)"] == 10
     [text] = profile.warnings
     assert text.startswith("left out: run.part_1.hatchet: truncated")

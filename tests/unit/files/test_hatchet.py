@@ -13,7 +13,7 @@ from proton.files import hatchet
 from proton.files.hatchet import check_nodes, to_json, to_msgpack
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, TreeProfile
 from proton.model.tree import Tree
 
 
@@ -111,7 +111,7 @@ def test_good_nodes_pass_the_closer_look() -> None:
     check_nodes(node("ROOT", {"x": [1]}, node("a", {"label": "y"})), "f")
 
 
-PROFILE = Profile(
+PROFILE = TreeProfile(
     "f",
     Tree(
         [Frame("ROOT", FrameKind.ROOT), Frame('q"\n', FrameKind.STATE), Frame("é"), Frame("z")],
@@ -130,7 +130,7 @@ WRITTEN = [
 
 
 def test_json_is_the_known_layout_and_compact() -> None:
-    assert PROFILE.tree is not None
+    assert isinstance(PROFILE, TreeProfile)
     text = to_json(PROFILE, PROFILE.tree)
     assert json.loads(text) == WRITTEN
     assert b": " not in text
@@ -138,12 +138,12 @@ def test_json_is_the_known_layout_and_compact() -> None:
 
 
 def test_msgpack_holds_the_same_objects_as_json() -> None:
-    assert PROFILE.tree is not None
+    assert isinstance(PROFILE, TreeProfile)
     assert msgpack.unpackb(to_msgpack(PROFILE, PROFILE.tree)) == WRITTEN
 
 
 def test_nodes_keep_the_known_order_of_keys() -> None:
-    assert PROFILE.tree is not None
+    assert isinstance(PROFILE, TreeProfile)
     root = msgpack.unpackb(to_msgpack(PROFILE, PROFILE.tree))[0]
     assert list(root) == ["frame", "metrics", "children", "proton"]
     assert list(json.loads(to_json(PROFILE, PROFILE.tree))[0]) == list(root)

@@ -11,8 +11,10 @@ from proton.errors import FormatError
 from proton.files.journal import join_traces, time_text
 from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
 from proton.files.read import read_profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.native import DEVICE, MakeSession, launch
+from tests.support.profiles import trace_in
 
 DEAD = {"pid": 4_000_000, "host": "somewhere", "data": "tree"}
 HEADER = {
@@ -28,7 +30,7 @@ def test_a_tree_is_read_with_a_warning(make_session: MakeSession) -> None:
     launch(session, "k")
     content = session.serialize("hatchet_msgpack", 0, HEADER)
     profile = read_profile(pack_facts(DEAD) + pack_chunk(DATA, content), "run.partial")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert profile.tree.root.total("count") == 1
     assert profile.warnings == (
         "recovered: process 4000000 was killed; data up to 2023-11-14 22:13:20.123 UTC",
@@ -77,10 +79,8 @@ def test_chunks_of_a_trace_become_what_one_file_would_have(make_session: MakeSes
             data += pack_chunk(DATA, chunk)
     scope.__exit__()
     chunk, _ = session.serialize_new(0, HEADER, cursor, limit=100)
-    joined = read_profile(data + pack_chunk(DATA, chunk), "run.partial").trace
-    whole = read_profile(session.serialize("perfetto", 0, HEADER), "run.pftrace").trace
-    assert joined is not None
-    assert whole is not None
+    joined = trace_in(read_profile(data + pack_chunk(DATA, chunk), "run.partial"))
+    whole = trace_in(read_profile(session.serialize("perfetto", 0, HEADER), "run.pftrace"))
     assert joined.lanes == whole.lanes
     assert joined.spans == whole.spans
     assert joined.flows == whole.flows
@@ -96,7 +96,7 @@ def test_a_torn_trace_has_the_spans_of_its_whole_chunks(make_session: MakeSessio
         chunk, _ = session.serialize_new(0, HEADER, cursor, limit=100)
         data += pack_chunk(DATA, chunk)
     profile = read_profile(data[:-10], "run.partial")
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     assert [span.name for span in profile.trace.spans] == ["s0", "s1"]
     assert "the journal is damaged after" in profile.warnings[-1]
 

@@ -11,6 +11,7 @@ import pytest
 from proton.errors import FormatError
 from proton.files.perfetto import is_perfetto, read_perfetto
 from proton.files.read import read_profile
+from proton.model.profile import TraceProfile
 from proton.model.trace import LaneKind, SpanKind
 from tests.support.perfetto import protos
 
@@ -66,7 +67,7 @@ def test_our_own_recording_has_its_lanes_paths_and_summary() -> None:
 
 def test_the_content_says_that_it_is_a_trace() -> None:
     assert is_perfetto(OURS)
-    assert read_profile(OURS, "run").trace is not None
+    assert isinstance(read_profile(OURS, "run"), TraceProfile)
     for other in (b"", b"\n", b"\n{}", b"\n[{}]\n", b"\n\x05ab", b"{}", b"\x92\x03"):
         assert not is_perfetto(other)
 

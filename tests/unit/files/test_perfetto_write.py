@@ -10,9 +10,10 @@ from proton.errors import WriteError
 from proton.files.perfetto_write import to_perfetto
 from proton.files.read import read_profile
 from proton.model.metric import MetricKind
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.perfetto import packets_of, slices_of
+from tests.support.profiles import trace_in
 
 TRACE = Trace(
     lanes=[
@@ -31,7 +32,7 @@ TRACE = Trace(
     flows=[Flow(1, 2)],
     base_time_ns=1_700_000_000_000_000_000,
 )  # fmt: skip
-PROFILE = Profile(
+PROFILE = TraceProfile(
     "run.pftrace",
     trace=TRACE,
     header=Header(session="run", pid=12, command=("a", "b")),
@@ -45,7 +46,7 @@ def test_a_profile_reads_back_equal() -> None:
 
 def test_a_trace_without_base_time_stays_without() -> None:
     trace = replace(TRACE, base_time_ns=None)
-    found = read_profile(to_perfetto(PROFILE, trace), "run.pftrace").trace
+    found = trace_in(read_profile(to_perfetto(PROFILE, trace), "run.pftrace"))
     assert found == trace
 
 
@@ -70,5 +71,5 @@ def test_times_beyond_64_bits_are_refused() -> None:
 
 
 def test_an_empty_trace_is_written() -> None:
-    empty = Profile("e", trace=Trace())
+    empty = TraceProfile("e", trace=Trace())
     assert read_profile(to_perfetto(empty, Trace()), "e") == replace(empty, trace=Trace([], [], []))

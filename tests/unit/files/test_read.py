@@ -14,6 +14,8 @@ from proton.errors import FormatError
 from proton.files.read import read_profile
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
+from proton.model.profile import TreeProfile
+from tests.support.profiles import tree_in
 
 DATA = Path(__file__).parents[2] / "data"
 ROOT = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": []}
@@ -77,8 +79,7 @@ def test_a_key_that_stands_twice_is_refused(text: str) -> None:
 
 def test_names_that_look_like_keys_do_not_disturb() -> None:
     root = ROOT | {"frame": {"name": '"a": "b":', "type": "function"}}
-    tree = read_profile(json.dumps([root, {}]).encode(), "f").tree
-    assert tree is not None
+    tree = tree_in(read_profile(json.dumps([root, {}]).encode(), "f"))
     assert tree.root.name == '"a": "b":'
 
 
@@ -89,8 +90,7 @@ def test_a_lone_surrogate_is_refused() -> None:
 
 
 def test_an_escaped_pair_of_surrogates_is_one_character() -> None:
-    tree = read_profile(json.dumps([ROOT | {"frame": {"name": "🚀"}}, {}]).encode(), "f").tree
-    assert tree is not None
+    tree = tree_in(read_profile(json.dumps([ROOT | {"frame": {"name": "🚀"}}, {}]).encode(), "f"))
     assert tree.root.name == "🚀"
 
 
@@ -110,8 +110,7 @@ def test_a_root_alone_is_a_profile_without_devices(pack: Any) -> None:
 
 
 def kinds_by_name(recording: str) -> dict[str, FrameKind]:
-    tree = read_profile((DATA / recording).read_bytes(), recording).tree
-    assert tree is not None
+    tree = tree_in(read_profile((DATA / recording).read_bytes(), recording))
     return {frame.name: frame.kind for frame in tree.frames}
 
 
@@ -123,22 +122,21 @@ def test_a_profile_of_triton_36_has_kernels_below_scopes() -> None:
 
 def test_a_graph_of_triton_36_has_kernels_below_the_place_of_capture() -> None:
     profile = read_profile((DATA / "triton36_graph.hatchet").read_bytes(), "f")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     captured = profile.tree.root.child("replay_2").child("<captured_at>").child("capture")
     assert captured.total("count") == 12
 
 
 def test_scopes_inside_a_kernel_of_triton_36_have_a_named_device() -> None:
     profile = read_profile((DATA / "triton36_inkernel.hatchet").read_bytes(), "f")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     kernel = profile.tree.root.child("add").child("add")
     assert kernel.frame.kind is FrameKind.KERNEL
     assert kernel.child("load").own["device_type"] == "CUDA"
 
 
 def test_a_python_context_of_triton_36_has_files_and_lines() -> None:
-    tree = read_profile((DATA / "triton36_python.hatchet").read_bytes(), "f").tree
-    assert tree is not None
+    tree = tree_in(read_profile((DATA / "triton36_python.hatchet").read_bytes(), "f"))
     frame = tree.frames[1]
     assert (frame.kind, frame.file, frame.function) == (
         FrameKind.PYTHON,

@@ -9,7 +9,7 @@ import pytest
 
 from proton.errors import DataKindError
 from proton.files.speedscope import export
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import profile_of
 
@@ -33,7 +33,9 @@ def widths(profile: dict[str, Any], names: list[str]) -> dict[str, float]:
     return found
 
 
-def read(profile: Profile, metric: str | None = None) -> list[tuple[str, str, dict[str, float]]]:
+def read(
+    profile: TreeProfile | TraceProfile, metric: str | None = None
+) -> list[tuple[str, str, dict[str, float]]]:
     document = json.loads(export(profile, metric).content)
     names = [frame["name"] for frame in document["shared"]["frames"]]
     return [(each["name"], each["unit"], widths(each, names)) for each in document["profiles"]]
@@ -64,7 +66,7 @@ def test_a_trace_is_a_profile_a_lane_and_overlapping_spans_get_another() -> None
         Span("a", SpanKind.CTA, 1, 0.0, 4.0),
         Span("b", SpanKind.CTA, 1, 2.0, 4.0),
     ]
-    profile = Profile("t", trace=Trace(lanes, spans))
+    profile = TraceProfile("t", trace=Trace(lanes, spans))
     assert read(profile) == [
         ("CPU Thread 0", "nanoseconds", {"outer": 10, "inner": 3}),
         ("SM 0", "nanoseconds", {"a": 4}),

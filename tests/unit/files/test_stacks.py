@@ -9,7 +9,7 @@ from proton.files import stacks
 from proton.files.stacks import Place, loss_notes, place_of, refuse_endless, stacks_of
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from tests.support.profiles import Row, profile_of
 
 ROWS: list[Row] = [
@@ -22,7 +22,7 @@ ROWS: list[Row] = [
 
 def test_time_comes_first_and_what_does_not_add_up_is_named() -> None:
     profile = profile_of(ROWS, kinds={"loss": MetricKind.PROPERTY})
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     weights, notes = stacks_of(profile, profile.tree)
     assert [(each.name, each.unit) for each in weights] == [
         ("time", "ns"),
@@ -34,14 +34,14 @@ def test_time_comes_first_and_what_does_not_add_up_is_named() -> None:
 
 def test_the_time_of_a_scope_is_without_that_of_scopes_in_it() -> None:
     profile = profile_of(ROWS)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     (weights,), _ = stacks_of(profile, profile.tree, "cpu_time")
     assert weights.own == [0, 70, 30, 0]
 
 
 def test_values_below_zero_are_said_to_count_as_zero() -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "a", {"x": -3}), (1, "b", {"x": 2})])
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     (weights,), notes = stacks_of(profile, profile.tree)
     assert weights.own == [0, 0, 2]
     assert notes == ("values below zero count as zero: x",)
@@ -50,7 +50,7 @@ def test_values_below_zero_are_said_to_count_as_zero() -> None:
 @pytest.mark.parametrize("wanted", [None, "flops"])
 def test_a_metric_that_is_not_there_is_an_error(wanted: str | None) -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "a", {"x": (1, 2)})])
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     with pytest.raises(MetricNotFound, match=r"that adds up was recorded; there is 'x'"):
         stacks_of(profile, profile.tree, wanted)
 
@@ -70,7 +70,7 @@ def test_losses_are_said_where_a_format_cannot() -> None:
 
 def test_recursion_too_deep_to_spell_out_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "f", {"x": 1}), (2, "f", {"x": 1})])
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     weights, _ = stacks_of(profile, profile.tree)
     refuse_endless(profile, profile.tree, weights)
     monkeypatch.setattr(stacks, "MOST_FRAMES", 2)

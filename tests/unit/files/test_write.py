@@ -13,7 +13,7 @@ import pytest
 from proton.errors import DataKindError, UsageError, WriteError
 from proton.files.detect import open_profile
 from proton.files.write import formats_of, to_bytes, write_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Trace
 
 DATA = Path(__file__).parents[2] / "data"
@@ -26,7 +26,7 @@ def profile() -> Profile:
 
 def test_trees_and_traces_have_formats_of_their_own(profile: Profile) -> None:
     assert formats_of(profile) == ("hatchet", "hatchet_msgpack")
-    assert formats_of(Profile("t", trace=Trace())) == ("chrome_trace", "perfetto")
+    assert formats_of(TraceProfile("t", trace=Trace())) == ("chrome_trace", "perfetto")
 
 
 def test_an_unknown_format_lists_the_choices(profile: Profile) -> None:
@@ -40,7 +40,7 @@ def test_an_unknown_format_lists_the_choices(profile: Profile) -> None:
 def test_a_format_of_the_other_kind_is_refused(
     profile: Profile, kind: str, output_format: str
 ) -> None:
-    other = profile if kind == "tree" else Profile("t", trace=Trace())
+    other = profile if kind == "tree" else TraceProfile("t", trace=Trace())
     with pytest.raises(DataKindError, match=r"is a t\w+, and format .*; choose one of"):
         to_bytes(other, output_format)
 

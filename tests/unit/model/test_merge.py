@@ -7,7 +7,7 @@ from proton.model.device import Device
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import add_values, merge_profiles, merge_traces, merge_trees
 from proton.model.metric import MetricKind, Metrics
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.model.tree import Tree
 
@@ -84,18 +84,18 @@ def test_traces_without_a_base_time_stay_where_they_are() -> None:
 
 def test_phases_tell_the_losses_of_their_session_and_list_everything_else_once() -> None:
     device = Device("CUDA", "0", "90")
-    first = Profile(
+    first = TreeProfile(
         "p0", tree(("a", 0, {"x": 1})), devices=(device,), losses={"late": 1},
         header=Header(session="train", start_time_ns=1, end_time_ns=2), warnings=("w",),
         autotune=({"kernel": "k"},),
     )  # fmt: skip
-    second = Profile(
+    second = TreeProfile(
         "p1", tree(("a", 0, {"x": 1})), devices=(device,), losses={"late": 2, "lost": 1},
         header=Header(end_time_ns=9), warnings=("w", "v"), phases=(1,),
         metric_kinds={"x": MetricKind.EXCLUSIVE}, autotune=({"kernel": "k"}, {"kernel": "l"}),
     )  # fmt: skip
     merged = merge_profiles([first, second], "p")
-    assert merged == Profile(
+    assert merged == TreeProfile(
         "p", tree(("a", 0, {"x": 2})), devices=(device,), losses={"late": 2, "lost": 1},
         header=Header(session="train", start_time_ns=1, end_time_ns=9), warnings=("w", "v"),
         phases=(0, 1), metric_kinds={"x": MetricKind.EXCLUSIVE},
@@ -106,7 +106,7 @@ def test_phases_tell_the_losses_of_their_session_and_list_everything_else_once()
 def test_a_device_whose_clock_was_off_by_more_later_is_one_device() -> None:
     given = [Device("CUDA", "0", "90", clock_residual_ns=ns) for ns in (None, 7, 5)]
     other = Device("CUDA", "1", "90")
-    phases = [Profile("p", tree(), devices=(device, other)) for device in given]
+    phases = [TreeProfile("p", tree(), devices=(device, other)) for device in given]
     assert merge_profiles(phases, "p").devices == (given[1], other)
 
 

@@ -10,11 +10,11 @@ import pytest
 from proton.model import merge_ranks
 from proton.model.merge_ranks import RankMerger, rank_of
 from proton.model.metric import MetricKind
-from proton.model.profile import Header, Profile
+from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.sampling import Sampling
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
-from tests.support.profiles import H200, Row, profile_of
+from tests.support.profiles import H200, Row, profile_of, tree_in
 
 
 def rank_profile(time_ns: int, *extra: Row, host: str = "n0") -> Profile:
@@ -33,7 +33,7 @@ def merged(*profiles: Profile, start: int = 0) -> Profile:
 def test_values_are_summed_and_the_time_of_each_rank_is_kept() -> None:
     only_here: Row = (1, "other", {"time (ns)": 4})
     profile = merged(rank_profile(5), rank_profile(7, only_here, host="n1"))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert {node.path(): dict(node.own) for node in profile.tree.nodes() if node.own} == {
         ("step", "k"): {"time (ns)": 12, TIME_BY_RANK_NS: (5, 7)},
         ("other",): {"time (ns)": 4, TIME_BY_RANK_NS: (0, 4)},
@@ -50,7 +50,7 @@ def test_ranks_stand_by_number_whatever_order_they_came_in() -> None:
     merger.add(rank_profile(5), 3)
     merger.add(rank_profile(7), 1)
     profile = merger.result("all")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert [rank.rank for rank in profile.ranks] == [1, 3]
     assert profile.tree.own[2][TIME_BY_RANK_NS] == (7, 5)
 
@@ -61,7 +61,7 @@ def test_merged_profiles_merge_again_with_all_their_ranks() -> None:
     merger.add(both, 0)
     merger.add(rank_profile(1), 2)
     profile = merger.result("all")
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert profile.tree.own[2][TIME_BY_RANK_NS] == (5, 7, 1)
     assert [rank.rank for rank in profile.ranks] == [0, 1, 2]
 
@@ -71,8 +71,7 @@ def test_a_list_that_is_too_long_does_not_run_into_other_ranks() -> None:
     merger = RankMerger()
     merger.add(replace(both, ranks=both.ranks[:1]), 0)
     merger.add(rank_profile(1), 1)
-    tree = merger.result("all").tree
-    assert tree is not None
+    tree = tree_in(merger.result("all"))
     assert tree.own[2][TIME_BY_RANK_NS] == (5, 1)
 
 
@@ -82,7 +81,7 @@ def test_beyond_a_limit_small_contexts_give_their_times_to_the_one_above(
     monkeypatch.setattr(merge_ranks, "MOST_TIMES", 2)
     small: Row = (2, "small", {"time (ns)": 1})
     profile = merged(rank_profile(5, small), rank_profile(7))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     kept = {
         n.name: n.own[TIME_BY_RANK_NS] for n in profile.tree.nodes() if TIME_BY_RANK_NS in n.own
     }
@@ -97,8 +96,8 @@ def test_lanes_of_traces_say_whose_they_are() -> None:
     lane = Lane("[0, 200007]", "GPU Stream 7", LaneKind.DEVICE)
     trace = Trace([lane], [Span("k", SpanKind.KERNEL, 0, 1.0, 2.0)], base_time_ns=100)
     later = replace(trace, base_time_ns=110)
-    profile = merged(Profile("a", trace=trace), Profile("b", trace=later))
-    assert profile.trace is not None
+    profile = merged(TraceProfile("a", trace=trace), TraceProfile("b", trace=later))
+    assert isinstance(profile, TraceProfile)
     assert [(each.name, json.loads(each.key)) for each in profile.trace.lanes] == [
         ("rank 0 GPU Stream 7", [1, 200007]),
         ("rank 1 GPU Stream 7", [2, 200007]),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from proton.files.detect import open_profile
+from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.digest import MOST_LETTERS, MOST_ROWS, digest_of
 from proton.render.view import prepare
@@ -56,7 +57,7 @@ def test_it_stays_small_whatever_the_profile() -> None:
 def test_a_program_without_kernels_shows_the_time_of_its_scopes() -> None:
     rows: list[Row] = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 7}), (1, "b", {})]
     profile = profile_of(rows)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     frames = [frame._replace(kind=profile.tree.frames[2].kind) for frame in profile.tree.frames]
     digest = digest_of(replace(profile, tree=replace(profile.tree, frames=frames)))
     assert digest["time_metric"] == "cpu_time (ns)"

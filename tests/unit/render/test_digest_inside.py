@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from proton.files.detect import open_profile
+from proton.model.profile import TreeProfile
 from proton.render.digest_inside import in_kernel_part, samples_part
 from proton.render.view import prepare
 from tests.support.profiles import profile_of
@@ -14,7 +15,7 @@ DATA = Path(__file__).parents[2] / "data"
 
 def test_samples_come_with_reasons_and_lines() -> None:
     profile = prepare(open_profile(DATA / "sampled.hatchet"))
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     part = samples_part(profile, profile.tree)
     assert part is not None
     assert part["count"] == 4730
@@ -39,6 +40,6 @@ def test_regions_come_with_shares_and_what_recording_changed() -> None:
 
 def test_a_plain_profile_has_neither() -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     assert samples_part(profile, profile.tree) is None
     assert in_kernel_part(profile) is None

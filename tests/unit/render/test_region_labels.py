@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proton.model.in_kernel import Region
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.region_labels import RegionLabels
 from proton.render.style import Style
@@ -12,7 +12,7 @@ from tests.unit.analysis.test_region_rows import TREE
 
 
 def labels(*, marks_only: bool = False, tree: Tree = TREE) -> RegionLabels:
-    profile = Profile("f", tree=tree, in_kernel=(KERNEL,))
+    profile = TreeProfile("f", tree=tree, in_kernel=(KERNEL,))
     return RegionLabels(profile, tree, Style(), marks_only=marks_only)
 
 
@@ -54,6 +54,6 @@ def test_what_the_labels_mean_is_said_where_they_are_shown() -> None:
 def test_a_region_without_share_or_spread_has_its_passages() -> None:
     moment = replace(KERNEL, regions=(Region("tile", count=3),))
     found = RegionLabels(
-        Profile("f", tree=TREE, in_kernel=(moment,)), TREE, Style(), marks_only=False
+        TreeProfile("f", tree=TREE, in_kernel=(moment,)), TREE, Style(), marks_only=False
     )
     assert found.label(4, "tile", None) == f"tile  -{' ' * 22}3 times"

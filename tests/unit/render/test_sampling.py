@@ -6,7 +6,7 @@ from dataclasses import replace
 from proton.analysis.source_lines import Samples
 from proton.files.source_text import SourceText, TextState
 from proton.model.frame import ROOT_FRAME, Frame
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, Sampling
 from proton.model.trace import Trace
 from proton.model.tree import Tree
@@ -43,7 +43,7 @@ def test_the_head_says_that_samples_were_divided() -> None:
 
 
 def test_in_a_trace_nothing_was_divided() -> None:
-    profile = Profile("f", sampling=SAMPLING, trace=Trace([], [], []))
+    profile = TraceProfile("f", sampling=SAMPLING, trace=Trace([], [], []))
     assert SPLIT_NOTE not in sampling_lines(profile, PLAIN)
 
 
@@ -69,7 +69,7 @@ def test_counts_that_only_the_losses_have_are_said_too() -> None:
 
 def test_the_file_of_another_tool_gets_a_count() -> None:
     tree = Tree([ROOT_FRAME, Frame("k")], [-1, 0], [{}, {"num_samples": 1}])
-    assert sampling_lines(Profile("f", tree=tree), PLAIN) == [
+    assert sampling_lines(TreeProfile("f", tree=tree), PLAIN) == [
         "1 sample; the file does not say how often"
     ]
     assert sampling_lines(Profile("f"), PLAIN) == []

@@ -78,7 +78,7 @@ def test_a_kernel_is_found_by_the_name_that_metadata_gave_it() -> None:
     detail = KernelDetail(1, 1, attributes=MappingProxyType({"symbol": "kernel"}))
     frames = [ROOT_FRAME, Frame("matmul_64", FrameKind.KERNEL)]
     tree = Tree(frames, [-1, 0], [{}, {}], {1: detail})
-    assert "kernel   sm_90" in "\n".join(shown(replace(PROFILE, tree=tree), "matmul_64"))
+    assert "kernel   sm_90" in "\n".join(shown(PROFILE.with_tree(tree), "matmul_64"))
 
 
 def test_a_kernel_without_a_line_table_says_so() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.write import write_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.render.site import Answer, Maker, Site
 from tests.support.profiles import profile_of
 
@@ -21,7 +21,7 @@ def pack(profiles: Sequence[Profile]) -> bytes:
     """What the tests look at of profiles: where from, what time, what is warned of."""
     shown = []
     for profile in profiles:
-        assert profile.tree is not None
+        assert isinstance(profile, TreeProfile)
         time_ns = profile.tree.own[1]["time (ns)"]
         shown.append([os.path.basename(profile.source), time_ns, list(profile.warnings)])
     return json.dumps(shown).encode()

@@ -8,7 +8,7 @@ import pytest
 from proton.analysis.derive import Column
 from proton.analysis.select import everything
 from proton.model.metric import Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.style import BOLD, Style
 from proton.render.table import autotune_lines, metric_lines, sorted_lines
@@ -57,7 +57,7 @@ def test_long_names_in_a_list_are_cut_to_the_width(make_tree: Callable[..., Tree
 
 
 def test_metrics_are_listed_with_unit_kind_and_number(
-    make_profile: Callable[..., Profile],
+    make_profile: Callable[..., TreeProfile],
 ) -> None:
     rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 5, "count": 1, "weird\x1b": 2})]
     text = "\n".join(metric_lines(make_profile(rows), Style(width=100)))
@@ -69,7 +69,9 @@ def test_metrics_are_listed_with_unit_kind_and_number(
     assert "\x1b" not in text
 
 
-def test_names_of_metrics_are_not_taken_for_markup(make_profile: Callable[..., Profile]) -> None:
+def test_names_of_metrics_are_not_taken_for_markup(
+    make_profile: Callable[..., TreeProfile],
+) -> None:
     rows = [(0, "ROOT", {}), (1, "k", {"load_bytes[a]": 5})]
     assert "load_bytes[a]" in "\n".join(metric_lines(make_profile(rows), Style(width=100)))
 

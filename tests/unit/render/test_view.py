@@ -10,12 +10,13 @@ from proton.errors import FormatError, UsageError
 from proton.model.device import Device
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
-from proton.model.profile import Profile
+from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from proton.render.style import Style
 from proton.render.view import TRACE_NOTE, ViewOptions, prepare, view_lines
+from tests.support.profiles import tree_in
 
-MakeProfile = Callable[..., Profile]
+MakeProfile = Callable[..., TreeProfile]
 KERNEL = {"device_id": "0", "device_type": "CUDA"}
 ROWS = [
     (0, "ROOT", {"time (ns)": 0, "count": 0}),
@@ -27,7 +28,7 @@ ROWS = [
 ]
 
 
-def show(profile: Profile, against: Profile | None = None, **options: Any) -> list[str]:
+def show(profile: TreeProfile, against: TreeProfile | None = None, **options: Any) -> list[str]:
     """The lines below the head."""
     lines = view_lines(profile, ViewOptions(**options), Style(), against)
     return lines[lines.index("") + 1 :]
@@ -203,7 +204,7 @@ def test_an_empty_profile_says_that_nothing_was_recorded(make_profile: MakeProfi
 def test_a_trace_is_shown_as_a_tree_and_it_is_said() -> None:
     lanes = [Lane("s", "stream", LaneKind.DEVICE)]
     spans = [Span("k", SpanKind.KERNEL, 0, 0.0, 2000.0, ("step", "k"))] * 2
-    profile = prepare(Profile("run.chrome_trace", trace=Trace(lanes, spans)))
+    profile = prepare(TraceProfile("run.chrome_trace", trace=Trace(lanes, spans)))
     lines = view_lines(profile, ViewOptions(), Style())
     assert TRACE_NOTE in lines
     assert lines[-1] == "   └─ 4000 k"
@@ -226,10 +227,9 @@ SAMPLED = [
 
 
 @pytest.fixture
-def sampled(make_profile: MakeProfile) -> Profile:
+def sampled(make_profile: MakeProfile) -> TreeProfile:
     profile = make_profile(SAMPLED)
-    tree = profile.tree
-    assert tree is not None
+    tree = tree_in(profile)
     frames = [
         frame._replace(kind=FrameKind.SAMPLE, file="a.py", line=number)
         if ".py" in frame.name
@@ -239,7 +239,7 @@ def sampled(make_profile: MakeProfile) -> Profile:
     return replace(profile, tree=replace(tree, frames=frames))
 
 
-def test_by_default_samples_are_shown_beside_time(sampled: Profile) -> None:
+def test_by_default_samples_are_shown_beside_time(sampled: TreeProfile) -> None:
     lines = show(sampled)
     assert lines[0].split() == ["time", "ns", "num_samples"]
     assert lines[1].split() == ["1000", "40", "ROOT"]
@@ -247,23 +247,23 @@ def test_by_default_samples_are_shown_beside_time(sampled: Profile) -> None:
     assert "wait 100 %" in lines[3]
 
 
-def test_metrics_that_are_asked_for_are_shown_as_ever(sampled: Profile) -> None:
+def test_metrics_that_are_asked_for_are_shown_as_ever(sampled: TreeProfile) -> None:
     assert show(sampled, metrics=["num_samples"])[3] == "│  └─ 30 a.py:1@big"
 
 
-def test_lines_stay_with_their_kernels_under_a_threshold_of_time(sampled: Profile) -> None:
+def test_lines_stay_with_their_kernels_under_a_threshold_of_time(sampled: TreeProfile) -> None:
     lines = show(sampled, threshold=500)
     assert any("a.py:2" in line for line in lines)
     assert not any("─ small" in line or "a.py:4" in line for line in lines)
 
 
-def test_a_list_has_kernels_with_the_samples_of_their_lines(sampled: Profile) -> None:
+def test_a_list_has_kernels_with_the_samples_of_their_lines(sampled: TreeProfile) -> None:
     lines = show(sampled, is_sorted=True)
     assert [line.split() for line in lines[1:3]] == [["900", "30", "big"], ["100", "10", "small"]]
 
 
 def test_the_difference_to_a_profile_without_samples_is_that_of_time(
-    sampled: Profile, make_profile: MakeProfile
+    sampled: TreeProfile, make_profile: MakeProfile
 ) -> None:
     assert show(sampled, make_profile(ROWS))[0] == "time ns"
     assert show(sampled, sampled)[0].split() == ["time", "ns", "num_samples"]

@@ -12,6 +12,7 @@ from proton.files.detect import open_profile
 from proton.files.journal_format import pack_facts, unpack
 from proton.runtime.journal import Journal
 from tests.support.native import DEVICE, MakeSession, launch
+from tests.support.profiles import trace_in, tree_in
 
 HEADER = {"format": 1, "end_time_ns": 5}
 
@@ -32,8 +33,7 @@ def test_a_tree_is_replaced_as_a_whole(tmp_path: Path, make_session: MakeSession
         journal.save(session, 0, HEADER)
     assert os.listdir(tmp_path) == ["run.partial"]
     assert len(unpack((tmp_path / "run.partial").read_bytes()).chunks) == 1
-    tree = open_profile(tmp_path / "run.partial").tree
-    assert tree is not None
+    tree = tree_in(open_profile(tmp_path / "run.partial"))
     assert tree.root.total("count") == 3
     journal.remove()
     assert os.listdir(tmp_path) == []
@@ -53,8 +53,7 @@ def test_a_trace_grows_by_what_is_new(tmp_path: Path, make_session: MakeSession)
     assert contents[2].startswith(contents[1])
     assert contents[1].startswith(contents[0])
     assert sizes[2] - sizes[1] == pytest.approx(sizes[1] - sizes[0], rel=0.2)
-    trace = open_profile(path).trace
-    assert trace is not None
+    trace = trace_in(open_profile(path))
     assert sum(span.name == "k" for span in trace.spans) == 600  # launches and kernels
     journal.remove()
 
@@ -68,8 +67,7 @@ def test_a_new_phase_starts_a_new_file(tmp_path: Path, make_session: MakeSession
     journal.save(session, 1, HEADER)
     content = unpack((tmp_path / "run.partial").read_bytes())
     assert content.facts["phase"] == 1
-    trace = open_profile(tmp_path / "run.partial").trace
-    assert trace is not None
+    trace = trace_in(open_profile(tmp_path / "run.partial"))
     assert {span.name for span in trace.spans} == {"new"}
     journal.remove()
 
@@ -86,8 +84,7 @@ def test_after_a_failure_a_trace_starts_anew_and_loses_nothing(
         with pytest.raises(OSError, match="no space"):
             journal.save(session, 0, HEADER)
     journal.save(session, 0, HEADER)
-    trace = open_profile(tmp_path / "run.partial").trace
-    assert trace is not None
+    trace = trace_in(open_profile(tmp_path / "run.partial"))
     assert {span.name for span in trace.spans} == {"a", "b"}
     journal.remove()
 

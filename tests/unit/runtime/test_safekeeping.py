@@ -13,6 +13,7 @@ from proton.files.detect import open_profile
 from proton.runtime import safekeeping
 from proton.runtime.recording import Recording
 from proton.runtime.session import open_recordings
+from tests.support.profiles import tree_in
 
 pytestmark = pytest.mark.usefixtures("fake_gpu", "tmp_cwd")
 
@@ -54,8 +55,7 @@ def test_the_open_phase_is_saved_early_and_then_less_often(clock: Clock, fake_gp
         clock.now += waits[-1]
     assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
     assert os.listdir() == ["run.partial"]
-    tree = open_profile("run.partial").tree
-    assert tree is not None
+    tree = tree_in(open_profile("run.partial"))
     assert tree.root.total("count") == 6
     finish()
     assert os.listdir() == ["run.hatchet"]
@@ -105,8 +105,7 @@ def test_a_phase_that_was_left_is_in_its_file_a_second_later(clock: Clock, fake_
     clock.now += 1
     recording.safekeeping.step()
     assert os.listdir() == ["run.part_0.hatchet"]
-    tree = open_profile("run.part_0.hatchet").tree
-    assert tree is not None
+    tree = tree_in(open_profile("run.part_0.hatchet"))
     assert tree.root.total("count") == 1
     fake_gpu.launch("second")
     finish()

@@ -18,14 +18,14 @@ from typing import Any
 from proton._version import __version__
 from proton.files.hatchet import to_json as document_json
 from proton.model.metric import Metrics
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import BY_RANK
 from proton.render.page.pack import Columns, json_list, json_object, pack_page, to_json
 from proton.render.view import prepare
 
 Part = Mapping[str, Any]
-PartFunction = Callable[[Profile, Columns], Part | None]
-DiffFunction = Callable[[Profile, Profile, Columns], Part | None]
+PartFunction = Callable[[TreeProfile, Columns], Part | None]
+DiffFunction = Callable[[TreeProfile, TreeProfile, Columns], Part | None]
 
 FORMAT = "proton-page/1"
 # Name of a part -> its function. One line each; a module that is not there has no part yet.
@@ -43,7 +43,7 @@ PARTS = {
 DIFF = "proton.render.page.diff:diff_part"  # of two profiles: the second against the first
 
 
-def viewed(profile: Profile) -> Profile:
+def viewed(profile: Profile) -> TreeProfile:
     """`profile` as pages show it: with a tree, without the cost of launch metadata.
 
     Raises:
@@ -72,7 +72,7 @@ def page_data(profiles: Sequence[Profile]) -> bytes:
     return pack_page(head, columns)
 
 
-def _profile_json(profile: Profile, columns: Columns) -> bytes:
+def _profile_json(profile: TreeProfile, columns: Columns) -> bytes:
     parts = {}
     for name, target in PARTS.items():
         function = _load(target)
@@ -88,10 +88,9 @@ def _profile_json(profile: Profile, columns: Columns) -> bytes:
     )
 
 
-def _document(profile: Profile) -> bytes:
+def _document(profile: TreeProfile) -> bytes:
     """The profile as its file has it, less what only parts show: samples, records, ranks' times."""
     tree = profile.tree
-    assert tree is not None
     lean = replace(profile, sampling=None, in_kernel=(), autotune=())
     if profile.ranks:
         own = [_without(metrics, BY_RANK.values()) for metrics in tree.own]

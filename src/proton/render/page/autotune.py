@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
 
 
-def autotune_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def autotune_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """The autotuning runs of a profile, in the order in which they were made; None without any."""
     if not profile.autotune:
         return None
@@ -89,10 +89,8 @@ def _path(record: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in _list(record.get("path"))]
 
 
-def _rows_by_path(tree: Tree | None, wanted: Collection[str]) -> dict[tuple[int, str], int]:
+def _rows_by_path(tree: Tree, wanted: Collection[str]) -> dict[tuple[int, str], int]:
     """Parent and name -> row, for names that are asked for."""
-    if tree is None:
-        return {}
     found: dict[tuple[int, str], int] = {}
     for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True)):
         if frame.name in wanted:

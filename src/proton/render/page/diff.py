@@ -11,7 +11,7 @@ from proton.analysis.run_times import LEAST_BATCHES, Runs
 from proton.analysis.uncertainty import CONFIDENCE
 from proton.errors import FormatError
 from proton.files.detect import open_phases
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
 from proton.render.sampling import NON_USER
@@ -21,14 +21,12 @@ MOST_SCOPES = 500
 MOST_FRAMES = 64
 
 
-def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, Any] | None:
+def diff_part(before: TreeProfile, after: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """The change from `before` to `after`, both with a tree; None where neither timed a kernel.
 
     Profiles of several phases are read again phase by phase: how phases differ tells more of
     chance than how runs next to each other do.
     """
-    if before.tree is None or after.tree is None:
-        return None
     comparison = Comparison(before, after, _phases(before), _phases(after))
     kernels = comparison.kernels
     if not kernels:
@@ -50,7 +48,7 @@ def diff_part(before: Profile, after: Profile, columns: Columns) -> dict[str, An
     }
 
 
-def _phases(profile: Profile) -> Sequence[Profile]:
+def _phases(profile: TreeProfile) -> Sequence[TreeProfile]:
     if len(profile.phases) < LEAST_BATCHES:
         return ()
     try:

@@ -10,7 +10,7 @@ from proton.analysis.kernel_names import other_names
 from proton.analysis.region_rows import find_recorded
 from proton.analysis.region_shares import order_of, shares_of
 from proton.model.in_kernel import AccessSite, Ctas, HeatMap, RecordedKernel, Region, Value
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.accesses import access_notes
 from proton.render.in_kernel import every_text, in_kernel_lines, marks_of, short_mark
 from proton.render.names import display_name, printable
@@ -22,12 +22,11 @@ from proton.render.style import Style
 _LARGEST_U32 = 2**32 - 1
 
 
-def in_kernel_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def in_kernel_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """Regions, CTAs, memory accesses and launches; None where no kernel recorded anything."""
     launches = [] if profile.trace is None else cta_launches(profile.trace)
     if not profile.in_kernel and not launches:
         return None
-    assert profile.tree is not None
     rows: dict[int, list[int]] = {}
     for row, recorded in find_recorded(profile, profile.tree).kernels.items():
         for one in recorded:

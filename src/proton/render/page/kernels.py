@@ -14,7 +14,7 @@ from proton.analysis.totals import whole_of
 from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels, quantiles_of_spans
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.page.pack import Columns
 
 # Key of the part -> the derived metric it is.
@@ -27,7 +27,7 @@ RATES = {
 }
 
 
-def kernels_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def kernels_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """Lists with a place for each kernel, those with the most time first.
 
     `name` is as in the document; times are nanoseconds, shares 0 to 1; what is not known is None.
@@ -35,12 +35,10 @@ def kernels_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     from several contexts and lies surely between them.
     """
     tree = profile.tree
-    assert tree is not None
     whole = whole_of(tree, TIME_NS)
     if whole is None:
         return None
     flat = merge_by_name(profile, TIME_NS, everything(tree), cache(partial(kind_of, profile)))
-    assert flat.tree is not None
     times = flat.tree.own_numbers(TIME_NS)
     rows = [row for row in range(1, len(flat.tree)) if times[row] is not None]
     rows.sort(key=lambda row: -(times[row] or 0))
@@ -66,9 +64,8 @@ def kernels_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     }
 
 
-def rates_of(profile: Profile) -> dict[str, Sequence[Cell]]:
+def rates_of(profile: TreeProfile) -> dict[str, Sequence[Cell]]:
     """The derived values of `RATES` for every row; None where the sources were not recorded."""
-    assert profile.tree is not None
     possible = set(derivable_words(profile))
     missing: Sequence[Cell] = [None] * len(profile.tree)
     words = [word for word in RATES.values() if word in possible]

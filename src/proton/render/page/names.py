@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.demangle import demangle, shorten_cpp
 from proton.render.names import printable
 from proton.render.page.pack import Columns
@@ -13,10 +13,9 @@ from proton.render.page.pack import Columns
 _ROOMS = (60, 400)  # columns for template arguments; more where names would look the same
 
 
-def names_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def names_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """Name in the document -> `[short, whole]`, for those that differ from it."""
     tree = profile.tree
-    assert tree is not None
     names = list(dict.fromkeys(frame.name for frame in tree.frames))
     shown = _short_names(names)
     found = {

@@ -9,7 +9,7 @@ from typing import Any
 from proton.analysis.rank_spread import times_by_kernel, times_metric
 from proton.analysis.totals import shown_values
 from proton.model.kinds import kind_of
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.ranks import Spread, spread_of
 from proton.render.names import display_name
 from proton.render.page.pack import Columns
@@ -19,10 +19,9 @@ MOST_ENTRIES = 20_000  # contexts, and kernels
 MOST_TIMES = 200_000  # of single ranks; where ranks differ least, only the spread is in the page
 
 
-def ranks_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def ranks_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """The spread over ranks of a merged profile; None for others."""
     tree = profile.tree
-    assert tree is not None
     metric = times_metric(name for own in tree.own for name in own)
     if metric is None or not profile.ranks:
         return None

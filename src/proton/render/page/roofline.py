@@ -7,16 +7,16 @@ from typing import Any
 from proton.analysis.roofline import FLOPS_WIDTHS
 from proton.analysis.roofline_dots import Dot, dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.page.pack import Columns
 
 # What operands of a width are called; 32 bits mean TF32 where the hardware has it.
 _PRECISIONS = {8: "FP8 / INT8", 16: "FP16 / BF16", 32: "TF32 / FP32", 64: "FP64"}
 
 
-def roofline_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def roofline_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """The roofline of a profile; None where no kernel declares flops or bytes."""
-    if profile.tree is None or not (dots := dots_of(profile)):
+    if not (dots := dots_of(profile)):
         return None
     return {
         "devices": [_device(device) for device in profile.devices],

@@ -14,7 +14,7 @@ from typing import Any
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
 from proton.files.source_text import SourceText, TextState, is_program, read_source
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.line_labels import kernels_without_lines
 from proton.render.names import cut_end, printable
 from proton.render.page.instructions import kernel_objects
@@ -30,7 +30,9 @@ _MOST_LETTERS = 1000  # of a line of text
 Stack = tuple[Place, ...]  # the innermost line first; empty where no line is known
 
 
-def source_part(profile: Profile, columns: Columns, tool: str | None = "") -> dict[str, Any] | None:
+def source_part(
+    profile: TreeProfile, columns: Columns, tool: str | None = ""
+) -> dict[str, Any] | None:
     """Samples by kernel and stack of lines; None where nothing was sampled.
 
     `tool` is the nvdisasm to run, as `disassemble` takes it.
@@ -68,13 +70,12 @@ def source_part(profile: Profile, columns: Columns, tool: str | None = "") -> di
     }
 
 
-def _summed(profile: Profile) -> dict[tuple[str, Stack], Samples]:
+def _summed(profile: TreeProfile) -> dict[tuple[str, Stack], Samples]:
     """Kernel and stack of lines -> what was sampled there.
 
     Samples without a line are those of the tree's kernels: instructions are not all recorded.
     """
     tree = profile.tree
-    assert tree is not None
     placed = (seen for seen in samples_of(profile) if seen.stack)
     unplaced = (
         Seen(tree.frames[row].name, (), found.count, found.latency, found.reasons)
@@ -86,21 +87,20 @@ def _summed(profile: Profile) -> dict[tuple[str, Stack], Samples]:
     return sums
 
 
-def _functions(profile: Profile, numbers: Numbering) -> list[str]:
+def _functions(profile: TreeProfile, numbers: Numbering) -> list[str]:
     """The function that each place is in; empty where the recording does not know."""
     found: dict[Place, str] = {}
     tree, sampling = profile.tree, profile.sampling
     if sampling is not None:
         for line in sampling.lines:
             found.setdefault((line.file, line.line), line.function)
-    assert tree is not None
     for frame in tree.frames:
         if frame.file is not None and frame.line is not None and frame.function:
             found.setdefault((frame.file, frame.line), frame.function)
     return [found.get(place, "") for place in numbers.places]
 
 
-def _files(profile: Profile, numbers: Numbering, outermost: set[str]) -> list[dict[str, Any]]:
+def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> list[dict[str, Any]]:
     sampling = profile.sampling
     sampled: dict[str, set[int]] = {}
     for file, line in numbers.places:

@@ -20,7 +20,7 @@ from proton.model.frame import FrameKind
 from proton.model.in_kernel import UNREAD_REPLAYS
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.head import device_names, is_interpreted
 from proton.render.page.kernels import RATES
@@ -33,10 +33,9 @@ _SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(DECLARED))
 _LEAVES = (FrameKind.KERNEL, FrameKind.COPY)
 
 
-def summary_part(profile: Profile, columns: Columns) -> dict[str, Any]:
+def summary_part(profile: TreeProfile, columns: Columns) -> dict[str, Any]:
     """What the first screen says. Times are nanoseconds, shares 0 to 1, None is not known."""
     tree = profile.tree
-    assert tree is not None
     names = raw_metrics(tree)
     wholes = {name: whole_of(tree, name) for name in _SUMMED if name in names}
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if wholes.get(name)), None)
@@ -68,7 +67,7 @@ def _lost(profile: Profile) -> dict[str, int]:
     return lost
 
 
-def _rates(profile: Profile, tree: Tree, wholes: Wholes) -> dict[str, float | str | None]:
+def _rates(profile: TreeProfile, tree: Tree, wholes: Wholes) -> dict[str, float | str | None]:
     """What `kernels` says of each kernel, for all of them together."""
     time_ns = wholes.get(TIME_NS)
     if not time_ns:

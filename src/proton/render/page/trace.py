@@ -16,7 +16,7 @@ from typing import Any
 from proton.analysis.gaps import CAUSES, Gaps, Idle, find_idle
 from proton.analysis.timeline import WallShares, wall_shares
 from proton.model.metric import EMPTY, Metrics
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.trace import SpanKind, Trace
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
@@ -29,7 +29,7 @@ _MAX_U32 = 2**32 - 1
 _WHOLE = 1e-3  # nanoseconds: what floats of microseconds may be off
 
 
-def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
+def trace_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     """The timeline of a profile that was recorded as a trace.
 
     Spans stand lane by lane, by start, the longer first. `delta_ns` is from the start of the span
@@ -38,7 +38,7 @@ def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
     Flows are pairs of spans by source; both columns are differences to the pair before.
     """
     trace, tree = profile.trace, profile.tree
-    if trace is None or tree is None or not trace.spans:
+    if trace is None or not trace.spans:
         return None
     names, kinds, lane_of, starts, durations, paths, metrics, attributes = zip(
         *trace.spans, strict=True
@@ -64,7 +64,7 @@ def trace_part(profile: Profile, columns: Columns) -> dict[str, Any] | None:
         **looks.tables(columns),
         "flows": _flows(trace, place, columns),
         "gaps": _gaps(idle, lanes, columns),
-        "shares": _shares(wall_shares(profile, idle)),
+        "shares": _shares(wall_shares(trace, idle)),
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from proton.files.detect import open_profile
 from proton.model.device import Device
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.render.page.diff import MOST_FRAMES, MOST_SCOPES, diff_part
 from proton.render.page.pack import Columns
 from proton.render.view import prepare
@@ -17,7 +17,7 @@ from tests.support.profiles import H200, Row, profile_of
 DATA = Path(__file__).parents[3] / "data"
 
 
-def profile(**times: int) -> Profile:
+def profile(**times: int) -> TreeProfile:
     rows: list[Row] = [(0, "ROOT", {}), (1, "step", {})]
     rows += [(2, name, {"time (ns)": time, "count": 1}) for name, time in times.items()]
     return profile_of(rows)
@@ -63,7 +63,7 @@ def test_what_makes_them_hard_to_compare_is_said() -> None:
 
 
 def test_phases_are_what_chance_is_judged_by(tmp_path: Path) -> None:
-    def phases(name: str, *times: int) -> Profile:
+    def phases(name: str, *times: int) -> TreeProfile:
         for at, time in enumerate(times):
             own = {"time (ns)": time, "count": 10}
             frame = {"frame": {"name": "k"}, "metrics": own, "children": []}
@@ -101,4 +101,3 @@ def test_many_and_deep_scopes_stay_bounded() -> None:
 def test_nothing_timed_nothing_to_compare() -> None:
     empty = profile_of([(0, "ROOT", {}), (1, "s", {})])
     assert diff_part(empty, empty, Columns()) is None
-    assert diff_part(Profile("x"), empty, Columns()) is None

@@ -8,6 +8,7 @@ import pytest
 from proton.analysis.disassemble import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.files.detect import open_profile
 from proton.model.detail import KernelDetail
+from proton.model.profile import TreeProfile
 from proton.render.page import instructions
 from proton.render.page.instructions import kernel_objects
 from proton.render.page.numbering import Numbering
@@ -49,7 +50,7 @@ def test_texts_are_those_of_the_tool() -> None:
 
 def test_a_kernel_that_launches_named_otherwise_keeps_its_code() -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "renamed", {"time (ns)": 5})])
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     details = {1: KernelDetail(1, 5, attributes={"symbol": "kernel"})}
     profile = replace(profile, tree=replace(profile.tree, details=details), sampling=SAMPLING)
     (kernel,) = kernel_objects(profile, {"renamed": 60}, Numbering(), None)

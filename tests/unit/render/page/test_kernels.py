@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from proton.model.detail import KernelDetail
+from proton.model.profile import TreeProfile
 from proton.render.page.kernels import kernels_part
 from proton.render.page.pack import Columns
 from tests.support.profiles import Row, profile_of
@@ -37,7 +38,7 @@ def test_kernels_are_merged_by_name_and_sorted_by_time() -> None:
 
 def test_quantiles_over_contexts_say_between_what_they_lie() -> None:
     profile = profile_of(ROWS)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     details = {2: KernelDetail(90, 110, 100, 109), 4: KernelDetail(95, 130, 120, 129)}
     profile = replace(profile, tree=replace(profile.tree, details=details))
     part = kernels_part(profile, Columns())

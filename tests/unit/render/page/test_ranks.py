@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.page import ranks as ranks_module
 from proton.render.page.ranks import ranks_part
@@ -29,7 +29,7 @@ MERGED = prepare(
 )
 
 
-def read(profile: Profile, key: str) -> dict[str, Any]:
+def read(profile: TreeProfile, key: str) -> dict[str, Any]:
     columns = ReadableColumns()
     part = ranks_part(profile, columns)
     assert part is not None

@@ -13,7 +13,7 @@ import pytest
 from proton.analysis.source_lines import samples_by_file
 from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
-from proton.model.profile import Profile
+from proton.model.profile import TreeProfile
 from proton.model.sampling import NO_CUBIN
 from proton.render.page.pack import Columns
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
@@ -24,13 +24,13 @@ from tests.support.sampling import KERNEL, SAMPLING
 DATA = Path(__file__).resolve().parents[3] / "data"
 
 
-def copied(tmp_path: Path, name: str) -> Profile:
+def copied(tmp_path: Path, name: str) -> TreeProfile:
     shutil.copy(DATA / name, tmp_path)
     shutil.copytree(DATA / "sampled", tmp_path / "sampled", dirs_exist_ok=True)
     return prepare(open_profile(tmp_path / name))
 
 
-def part_of(profile: Profile) -> dict[str, Any]:
+def part_of(profile: TreeProfile) -> dict[str, Any]:
     part = source_part(profile, Columns(), tool=None)
     assert part is not None
     return part
@@ -63,7 +63,7 @@ def test_lines_have_the_numbers_of_the_terminal(tmp_path: Path, name: str) -> No
 def test_no_sample_is_left_out(tmp_path: Path, name: str) -> None:
     profile = copied(tmp_path, name)
     part = part_of(profile)
-    assert profile.tree is not None
+    assert isinstance(profile, TreeProfile)
     whole = profile.tree.totals("num_samples")[0]
     assert sum(one[2] for one in part["seen"]) == whole
     assert sum(kernel["samples"] for kernel in part["kernels"]) == whole

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from proton.files.read import read_profile
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.render.page import trace as part_module
 from proton.render.page.pack import TYPES, Columns, to_json
 from proton.render.page.trace import NONE, trace_part
 from proton.render.view import prepare
+from tests.support.profiles import tree_in
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 HOST = Lane("h", "CPU Thread 0", LaneKind.HOST)
@@ -64,14 +65,14 @@ def span(name: str, kind: SpanKind, lane: int, start: float, duration: float) ->
     return Span(name, kind, lane, start, duration, ("step", name))
 
 
-def small() -> Profile:
+def small() -> TraceProfile:
     spans = [
         span("matmul", SpanKind.KERNEL, 1, 70, 20),
         span("matmul", SpanKind.KERNEL, 1, 10, 20),
         span("launch matmul", SpanKind.SCOPE, 0, 60, 5),
         Span("step", SpanKind.SCOPE, 0, 60, 40, ("step",)),
     ]
-    return Profile("run", trace=Trace([HOST, STREAM], spans, [Flow(2, 0)]))
+    return TraceProfile("run", trace=Trace([HOST, STREAM], spans, [Flow(2, 0)]))
 
 
 def test_spans_stand_by_lane_and_start_with_the_longer_first() -> None:
@@ -85,8 +86,7 @@ def test_spans_stand_by_lane_and_start_with_the_longer_first() -> None:
 
 def test_spans_name_the_rows_of_the_tree() -> None:
     read = Read(small())
-    tree = read.profile.tree
-    assert tree is not None
+    tree = tree_in(read.profile)
     assert [tree.frames[row].name for *_, row in read.spans()] == [
         "step",
         "launch matmul",
@@ -117,13 +117,13 @@ def test_times_below_a_nanosecond_are_kept() -> None:
         span("a", SpanKind.OTHER, 0, 0.25, 0.5),
         span("b", SpanKind.OTHER, 0, 1.5, 0.125),
     ]
-    read = Read(Profile("run", trace=Trace([HOST], spans)))
+    read = Read(TraceProfile("run", trace=Trace([HOST], spans)))
     assert [one[2:4] for one in read.spans()] == [(0.25, 0.5), (1.5, 0.125)]
 
 
 def test_spans_that_lie_hours_apart_are_kept() -> None:
     spans = [span("a", SpanKind.OTHER, 0, 0, 1), span("b", SpanKind.OTHER, 0, 2e13, 1)]
-    read = Read(Profile("run", trace=Trace([HOST], spans)))
+    read = Read(TraceProfile("run", trace=Trace([HOST], spans)))
     assert [one[2] for one in read.spans()] == [0, 2e13]
 
 
@@ -136,7 +136,7 @@ def test_equal_arguments_stand_once_and_too_many_are_left_out_and_counted(
         Span("k", SpanKind.KERNEL, 0, at, 1, ("k",), attributes={"grid": grid})
         for at, grid in enumerate(grids)
     ]
-    read = Read(Profile("run", trace=Trace([STREAM], spans)))
+    read = Read(TraceProfile("run", trace=Trace([STREAM], spans)))
     assert read.part["args"] == [{"grid": [1, 1, 1]}, {"grid": [2, 1, 1]}]
     assert read.part["args_left_out"] == 1
     assert read.column(read.part["looks"]["args"]) == [0, 1, NONE]
@@ -144,8 +144,8 @@ def test_equal_arguments_stand_once_and_too_many_are_left_out_and_counted(
 
 def test_a_tree_and_an_empty_trace_have_no_timeline() -> None:
     tree = prepare(small()).tree
-    assert trace_part(Profile("run", tree=tree), Columns()) is None
-    assert trace_part(Profile("run", tree=tree, trace=Trace()), Columns()) is None
+    assert trace_part(TreeProfile("run", tree=tree), Columns()) is None
+    assert trace_part(TreeProfile("run", tree=tree, trace=Trace()), Columns()) is None
 
 
 TRACES = [path for path in DATA.iterdir() if path.suffix in (".chrome_trace", ".pftrace")]
@@ -154,7 +154,7 @@ TRACES = [path for path in DATA.iterdir() if path.suffix in (".chrome_trace", ".
 @pytest.mark.parametrize("path", sorted(TRACES), ids=lambda path: path.name)
 def test_every_recorded_trace_keeps_all_its_spans(path: Path) -> None:
     profile = read_profile(path.read_bytes(), str(path))
-    assert profile.trace is not None
+    assert isinstance(profile, TraceProfile)
     if not profile.trace.spans:
         return
     read = Read(profile)
