@@ -14,10 +14,10 @@ from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
 from proton.render.browser import open_in_browser
-from proton.render.head import head_lines
 from proton.render.html import page_of
-from proton.render.style import Style
-from proton.render.view import prepare
+from proton.render.text.head import head_lines
+from proton.render.text.style import Style
+from proton.render.text.view import prepare
 
 __all__ = ["show"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import proton
-from proton.analysis.disassemble import find_nvdisasm
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
+from proton.render.nvdisasm import find_nvdisasm
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 

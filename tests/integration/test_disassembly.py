@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from proton import _native
-from proton.analysis.disassemble import disassemble, find_nvdisasm
-from proton.analysis.mnemonics import mnemonic
+from proton.render.mnemonics import mnemonic
+from proton.render.nvdisasm import disassemble, find_nvdisasm
 
 pytestmark = pytest.mark.skipif(find_nvdisasm() is None, reason="needs nvdisasm")
 

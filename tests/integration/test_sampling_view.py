@@ -11,7 +11,7 @@ from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from proton.model.sampling import FOUND, NO_CUBIN, NO_LINE
-from proton.render.sampling import SPLIT_NOTE
+from proton.render.text.sample_texts import SPLIT_NOTE
 from tests.native.fake_cuda.driver import FakeDriver
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "cubins"

@@ -15,8 +15,8 @@ import proton
 from proton.files.detect import open_profile
 from proton.inkernel.compiler import recording_choice as choice
 from proton.inkernel.compiler.mode_passes import THINNING
-from proton.render.regions import region_tables
-from proton.render.style import Style
+from proton.render.text.region_tables import region_tables
+from proton.render.text.style import Style
 
 torch = pytest.importorskip("torch")
 

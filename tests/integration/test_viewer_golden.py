@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis import disassemble
 from proton.cli.viewer import main
+from proton.render import nvdisasm as disassemble
 
 TESTS = Path(__file__).resolve().parents[1]
 GOLDEN = TESTS / "golden"

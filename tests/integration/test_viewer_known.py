@@ -17,7 +17,7 @@ from proton.analysis.derive import derive
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 
 pytest.importorskip("hatchet")
 pytest.importorskip("triton")

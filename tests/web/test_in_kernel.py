@@ -15,7 +15,7 @@ import pytest
 from proton.analysis.cta_launches import cta_launches
 from proton.files.detect import open_profile
 from proton.model.ctas import summarize_ctas
-from proton.render.waves import times_text
+from proton.render.text.waves import times_text
 from tests.data.make_in_kernel import MATMUL, in_kernel_trace
 from tests.support.browser import Opened
 from tests.support.profiles import trace_in

@@ -18,9 +18,9 @@ from proton.cli.progress import busy
 from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TreeProfile
-from proton.render.names import FORMATS, printable
-from proton.render.style import ASCII, UNICODE, Style
-from proton.render.view import ViewOptions, prepare, view_lines
+from proton.render.display_names import FORMATS, printable
+from proton.render.text.style import ASCII, UNICODE, Style
+from proton.render.text.view import ViewOptions, prepare, view_lines
 
 PROGRAM = "proton-viewer"
 
@@ -124,19 +124,19 @@ def _lines(
     if arguments.json or arguments.markdown:
         return _digest(profile, as_json=arguments.json)
     if arguments.list:
-        from proton.render.table import metric_lines
+        from proton.render.text.table import metric_lines
 
         return metric_lines(profile, style)
     if arguments.source is not None:
-        from proton.render.source import annotated_source
+        from proton.render.text.annotated_source import annotated_source
 
         return annotated_source(profile, arguments.source, style, full=options.full)
     if arguments.sass is not None:
-        from proton.render.sass import hot_instructions
+        from proton.render.text.sass import hot_instructions
 
         return hot_instructions(profile, arguments.sass, style, full=options.full)
     if arguments.regions is not None:
-        from proton.render.regions import region_tables
+        from proton.render.text.region_tables import region_tables
 
         return region_tables(profile, arguments.regions, style, full=options.full)
     against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
@@ -144,8 +144,8 @@ def _lines(
 
 
 def _digest(profile: TreeProfile, *, as_json: bool) -> list[str]:
-    from proton.render.digest import digest_of
-    from proton.render.digest_markdown import markdown_lines
+    from proton.render.text.digest import digest_of
+    from proton.render.text.digest_markdown import markdown_lines
 
     digest = digest_of(profile)
     if not as_json:

@@ -11,9 +11,9 @@ from proton.analysis.totals import whole_of
 from proton.errors import FormatError
 from proton.files.growing import Recording, Stamp, open_growing, stamp
 from proton.model.metric import COUNT, TIME_NS
-from proton.render.head import device_names
+from proton.render.text.head import device_names
+from proton.render.text.view import prepare
 from proton.render.units import format_amount, format_count, readable_time_unit
-from proton.render.view import prepare
 
 _MOST_BYTES = 8_000_000  # larger ones take seconds: who wants to know opens them
 

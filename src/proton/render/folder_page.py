@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from proton.files.growing import Recording
 from proton.files.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
+from proton.render.display_names import printable
 from proton.render.folder_facts import Facts
-from proton.render.names import printable
 from proton.render.units import MISSING
 
 _SCRIPT = """

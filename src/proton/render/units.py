@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proton.model.metric import MetricValue
-from proton.render.names import printable
+from proton.render.display_names import printable
 
 MISSING = "-"
 

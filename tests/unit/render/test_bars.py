@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.bars import bar
-from proton.render.style import ASCII, UNICODE
+from proton.render.text.bars import bar
+from proton.render.text.style import ASCII, UNICODE
 
 
 @pytest.mark.parametrize(

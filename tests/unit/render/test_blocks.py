@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.blocks import columns_of, shade_levels, shades_of
-from proton.render.style import ASCII, UNICODE
+from proton.render.text.blocks import columns_of, shade_levels, shades_of
+from proton.render.text.style import ASCII, UNICODE
 
 
 def test_columns_grow_with_the_share_and_what_is_not_zero_is_seen() -> None:

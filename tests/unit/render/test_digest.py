@@ -12,8 +12,8 @@ import pytest
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
-from proton.render.digest import MOST_LETTERS, MOST_ROWS, digest_of
-from proton.render.view import prepare
+from proton.render.text.digest import MOST_LETTERS, MOST_ROWS, digest_of
+from proton.render.text.view import prepare
 from tests.support.profiles import Row, profile_of
 
 ROOT = Path(__file__).parents[3]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
-from proton.render.digest_inside import in_kernel_part, samples_part
-from proton.render.view import prepare
+from proton.render.text.digest_inside import in_kernel_part, samples_part
+from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 
 DATA = Path(__file__).parents[2] / "data"

@@ -10,9 +10,9 @@ import pytest
 from proton.files.detect import open_profile
 from proton.model.device import Device
 from proton.model.ranks import Rank
-from proton.render.digest import digest_of
-from proton.render.digest_markdown import markdown_lines
-from proton.render.view import prepare
+from proton.render.text.digest import digest_of
+from proton.render.text.digest_markdown import markdown_lines
+from proton.render.text.view import prepare
 from tests.support.in_kernel import KERNEL
 from tests.support.profiles import profile_of
 

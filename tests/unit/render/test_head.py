@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
-from proton.render.head import device_names, head_lines, is_interpreted
-from proton.render.style import RED, Style
+from proton.render.text.head import device_names, head_lines, is_interpreted
+from proton.render.text.style import RED, Style
 
 MakeProfile = Callable[..., TreeProfile]
 ROWS = [(0, "ROOT", {}), (1, "k", {"time (ns)": 1_071_300_000, "count": 83_800})]

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import HeatMap
-from proton.render.heat import format_bytes, heat_lines
-from proton.render.style import ASCII, Style
+from proton.render.text.heat import format_bytes, heat_lines
+from proton.render.text.style import ASCII, Style
 
 
 def test_a_map_has_a_block_a_bin_and_says_what_it_is() -> None:

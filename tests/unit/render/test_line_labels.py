@@ -13,8 +13,8 @@ from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import SourceFile
 from proton.model.tree import Tree
-from proton.render.line_labels import LineLabels, Lineless, kernels_without_lines
-from proton.render.style import ASCII, Style
+from proton.render.text.line_labels import LineLabels, Lineless, kernels_without_lines
+from proton.render.text.style import ASCII, Style
 from tests.support.sampling import SAMPLING
 
 SAMPLES = Samples(100, 0, Counter({"wait": 60, "barrier": 40}))

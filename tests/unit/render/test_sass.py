@@ -6,7 +6,6 @@ from types import MappingProxyType
 
 import pytest
 
-from proton.analysis.disassemble import HOW_TO_GET_TEXT
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
 from proton.model.detail import KernelDetail
@@ -14,8 +13,9 @@ from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction
 from proton.model.tree import Tree
-from proton.render.sass import hot_instructions
-from proton.render.style import Style
+from proton.render.nvdisasm import HOW_TO_GET_TEXT
+from proton.render.text.sass import hot_instructions
+from proton.render.text.style import Style
 from tests.support.sampling import KERNEL, LOAD, SAMPLING, reasons
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.style import (
+from proton.render.text.style import (
     ASCII,
     DIM,
     LESS,

@@ -10,8 +10,8 @@ from proton.analysis.select import everything
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.style import BOLD, Style
-from proton.render.table import autotune_lines, metric_lines, sorted_lines
+from proton.render.text.style import BOLD, Style
+from proton.render.text.table import autotune_lines, metric_lines, sorted_lines
 
 FLAT: list[tuple[int, str, Metrics]] = [
     (0, "ROOT", {}),

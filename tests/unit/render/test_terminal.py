@@ -6,9 +6,9 @@ from proton.analysis.derive import Column
 from proton.analysis.select import everything
 from proton.model.metric import Metrics
 from proton.model.tree import Tree
-from proton.render.names import cell_width
-from proton.render.style import ASCII, DIM, RESET, Style
-from proton.render.terminal import column_title, draw_tree
+from proton.render.display_names import cell_width
+from proton.render.text.style import ASCII, DIM, RESET, Style
+from proton.render.text.terminal import column_title, draw_tree
 
 MakeTree = Callable[..., Tree]
 ROWS: list[tuple[int, str, Metrics]] = [

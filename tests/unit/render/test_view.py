@@ -12,8 +12,8 @@ from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
-from proton.render.style import Style
-from proton.render.view import TRACE_NOTE, ViewOptions, prepare, view_lines
+from proton.render.text.style import Style
+from proton.render.text.view import TRACE_NOTE, ViewOptions, prepare, view_lines
 from tests.support.profiles import tree_in
 
 MakeProfile = Callable[..., TreeProfile]

@@ -21,7 +21,7 @@ from proton.model.metric import Metrics
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import BY_RANK
 from proton.render.page.pack import Columns, json_list, json_object, pack_page, to_json
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 
 Part = Mapping[str, Any]
 PartFunction = Callable[[TreeProfile, Columns], Part | None]

@@ -14,8 +14,8 @@ from proton.files.detect import open_phases
 from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
-from proton.render.sampling import NON_USER
-from proton.render.view import prepare
+from proton.render.text.sample_texts import NON_USER
+from proton.render.text.view import prepare
 
 MOST_SCOPES = 500
 MOST_FRAMES = 64

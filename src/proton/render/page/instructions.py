@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proton.analysis.disassemble import Disassembly, disassemble_all
 from proton.analysis.kernel_names import other_names
 from proton.analysis.source_lines import name_reasons
 from proton.model.profile import Profile
 from proton.model.sampling import SampledKernel, Sampling
-from proton.render.names import display_name, printable
+from proton.render.display_names import display_name, printable
+from proton.render.nvdisasm import Disassembly, disassemble_all
 from proton.render.page.numbering import Numbering
-from proton.render.sampling import kernel_remark
+from proton.render.text.sample_texts import kernel_remark
 
 MOST_DISASSEMBLED = 40  # kernels, those with the most samples
 _ONLY_NAMES = "only names of instructions: the page has the text of the kernels with most samples"

@@ -8,10 +8,10 @@ from typing import Any
 from proton.analysis.cta_launches import CtaLaunch
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import Ctas, RecordedKernel
-from proton.render.names import display_name, printable
+from proton.render.display_names import display_name, printable
 from proton.render.page.pack import Columns
+from proton.render.text.waves import balance_text, counts_text, times_text
 from proton.render.units import format_count
-from proton.render.waves import balance_text, counts_text, times_text
 
 MOST_LAUNCHES = 200
 MOST_CTAS = 500_000

@@ -7,7 +7,7 @@ from typing import Any
 
 from proton.model.profile import TreeProfile
 from proton.render.demangle import demangle, shorten_cpp
-from proton.render.names import printable
+from proton.render.display_names import printable
 from proton.render.page.pack import Columns
 
 _ROOMS = (60, 400)  # columns for template arguments; more where names would look the same

@@ -15,13 +15,13 @@ from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
 from proton.files.source_text import SourceText, TextState, is_program, read_source
 from proton.model.profile import TreeProfile
-from proton.render.line_labels import kernels_without_lines
-from proton.render.names import cut_end, printable
+from proton.render.display_names import cut_end, printable
 from proton.render.page.instructions import kernel_objects
 from proton.render.page.numbering import Numbering, Place
 from proton.render.page.pack import Columns
-from proton.render.sampling import sampling_lines, text_remark
-from proton.render.style import Style
+from proton.render.text.line_labels import kernels_without_lines
+from proton.render.text.sample_texts import sampling_lines, text_remark
+from proton.render.text.style import Style
 
 WHOLE_FILE = 3000  # lines of a file that is in the page whole
 AROUND = 60  # lines before and after one with samples, of longer files

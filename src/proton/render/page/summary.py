@@ -22,10 +22,10 @@ from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
-from proton.render.head import device_names, is_interpreted
 from proton.render.page.kernels import RATES
 from proton.render.page.pack import Columns
-from proton.render.sampling import NON_USER
+from proton.render.text.head import device_names, is_interpreted
+from proton.render.text.sample_texts import NON_USER
 
 Wholes = Mapping[str, float | None]
 

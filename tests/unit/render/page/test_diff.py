@@ -11,7 +11,7 @@ from proton.model.device import Device
 from proton.model.profile import TreeProfile
 from proton.render.page.diff import MOST_FRAMES, MOST_SCOPES, diff_part
 from proton.render.page.pack import Columns
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 from tests.support.profiles import H200, Row, profile_of
 
 DATA = Path(__file__).parents[3] / "data"

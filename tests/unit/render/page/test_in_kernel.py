@@ -8,9 +8,9 @@ from proton.files.detect import open_profile
 from proton.model.in_kernel import HeatMap
 from proton.render.page.in_kernel import in_kernel_part, kernel_object
 from proton.render.page.pack import Columns
-from proton.render.regions import kernel_lines
-from proton.render.style import Style
-from proton.render.view import prepare
+from proton.render.text.region_tables import kernel_lines
+from proton.render.text.style import Style
+from proton.render.text.view import prepare
 from tests.support.in_kernel import KERNEL
 from tests.support.page import ReadableColumns
 

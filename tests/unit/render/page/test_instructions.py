@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.disassemble import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.files.detect import open_profile
 from proton.model.detail import KernelDetail
 from proton.model.profile import TreeProfile
+from proton.render.nvdisasm import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.render.page import instructions
 from proton.render.page.instructions import kernel_objects
 from proton.render.page.numbering import Numbering
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 

@@ -9,7 +9,7 @@ import pytest
 from proton.files.detect import open_profile
 from proton.render.page.pack import Columns
 from proton.render.page.roofline import roofline_part
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 from tests.support.profiles import H200, profile_of
 
 DATA = Path(__file__).parents[3] / "data"

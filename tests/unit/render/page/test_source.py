@@ -17,7 +17,7 @@ from proton.model.profile import TreeProfile
 from proton.model.sampling import NO_CUBIN
 from proton.render.page.pack import Columns
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 

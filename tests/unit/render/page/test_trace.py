@@ -14,7 +14,7 @@ from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.render.page import trace as part_module
 from proton.render.page.pack import TYPES, Columns, to_json
 from proton.render.page.trace import NONE, trace_part
-from proton.render.view import prepare
+from proton.render.text.view import prepare
 from tests.support.profiles import tree_in
 
 DATA = Path(__file__).resolve().parents[3] / "data"

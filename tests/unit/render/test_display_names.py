@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.names import (
+from proton.render.display_names import (
     cell_width,
     cut_middle,
     cut_name,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.disassemble import (
+from proton.files.detect import open_profile
+from proton.render.mnemonics import mnemonic
+from proton.render.nvdisasm import (
     HOW_TO_GET_TEXT,
     disassemble,
     disassemble_all,
     find_nvdisasm,
 )
-from proton.analysis.mnemonics import mnemonic
-from proton.files.detect import open_profile
 from tests.support.sampling import BRANCH, LOAD
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -139,7 +139,7 @@ def test_a_tool_that_refuses_everything_is_given_up(tmp_path: Path) -> None:
 
 
 def test_a_tool_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.analysis.disassemble._TIMEOUT_S", 1)
+    monkeypatch.setattr("proton.render.nvdisasm._TIMEOUT_S", 1)
     _, remark = disassemble(CODES, 90, tool(tmp_path, "import time; time.sleep(60)"))
     assert "did not answer within 1 s" in remark
 

@@ -8,18 +8,18 @@ from proton.analysis.source_lines import Samples, samples_by_file, samples_of_fi
 from proton.errors import FormatError
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.profile import Profile
-from proton.render.bars import bar
-from proton.render.choose import choose_file
-from proton.render.head import head_lines
-from proton.render.names import cut_end, display_name, printable
-from proton.render.sampling import (
+from proton.render.display_names import cut_end, display_name, printable
+from proton.render.text.bars import bar
+from proton.render.text.choose import choose_file
+from proton.render.text.head import head_lines
+from proton.render.text.sample_texts import (
     BAR_ROOM,
     choices_of_reasons,
     fitting,
     legend_lines,
     text_remark,
 )
-from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
+from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import format_count
 
 _SHORT_FILE = 60  # lines that are shown whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.render.style import ASCII, Glyphs
+from proton.render.text.style import ASCII, Glyphs
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 

@@ -20,8 +20,8 @@ from proton.model.in_kernel import (
     Region,
 )
 from proton.model.profile import Profile
-from proton.render.names import cut_middle, display_name, printable
-from proton.render.style import RED, Style
+from proton.render.display_names import cut_middle, display_name, printable
+from proton.render.text.style import RED, Style
 from proton.render.units import MISSING, format_count
 
 _MOST_MARKED = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proton.errors import UsageError
-from proton.render.names import printable
+from proton.render.display_names import printable
 
 _MOST_LISTED = 12
 

@@ -21,14 +21,14 @@ from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
-from proton.render.head import head_lines, is_interpreted
-from proton.render.line_labels import LineLabels, Lineless, kernels_without_lines
-from proton.render.names import name_formatter, printable
-from proton.render.ranks import rank_words
-from proton.render.region_labels import RegionLabels
-from proton.render.style import DIM, Style, legend, looks_of_differences, looks_of_shares
-from proton.render.table import autotune_lines, sorted_lines
-from proton.render.terminal import Label, draw_tree
+from proton.render.display_names import name_formatter, printable
+from proton.render.text.head import head_lines, is_interpreted
+from proton.render.text.line_labels import LineLabels, Lineless, kernels_without_lines
+from proton.render.text.ranks import rank_words
+from proton.render.text.region_labels import RegionLabels
+from proton.render.text.style import DIM, Style, legend, looks_of_differences, looks_of_shares
+from proton.render.text.table import autotune_lines, sorted_lines
+from proton.render.text.terminal import Label, draw_tree
 from proton.render.units import Notation, format_count, format_number, readable_time_unit
 
 TRACE_NOTE = "a trace: spans of one path are summed here; proton report shows the timeline"

@@ -8,8 +8,8 @@ import pytest
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
-from proton.render.source import annotated_source
-from proton.render.style import Style
+from proton.render.text.annotated_source import annotated_source
+from proton.render.text.style import Style
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 

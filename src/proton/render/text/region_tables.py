@@ -11,12 +11,13 @@ from proton.analysis.region_shares import order_of, shares_of
 from proton.errors import FormatError
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
-from proton.render.accesses import access_lines
-from proton.render.bars import bar
-from proton.render.choose import choose_kernel
-from proton.render.head import head_lines
-from proton.render.heat import heat_lines
-from proton.render.in_kernel import (
+from proton.render.display_names import cell_width, cut_middle, display_name, pad, printable
+from proton.render.text.accesses import access_lines
+from proton.render.text.bars import bar
+from proton.render.text.choose import choose_kernel
+from proton.render.text.head import head_lines
+from proton.render.text.heat import heat_lines
+from proton.render.text.kernel_remarks import (
     changes_text,
     clock_note,
     every_text,
@@ -24,10 +25,9 @@ from proton.render.in_kernel import (
     replays_text,
     wrapped,
 )
-from proton.render.names import cell_width, cut_middle, display_name, pad, printable
-from proton.render.style import BOLD, DIM, RED, Style, looks_of_shares
+from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
+from proton.render.text.waves import wave_lines
 from proton.render.units import MISSING, format_count
-from proton.render.waves import wave_lines
 
 BAR_ROOM = 10
 _MOST_REGIONS = 60

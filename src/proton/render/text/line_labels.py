@@ -13,9 +13,9 @@ from proton.model.frame import FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
-from proton.render.bars import bar
-from proton.render.names import cell_width, cut_end, cut_middle, pad, printable
-from proton.render.sampling import (
+from proton.render.display_names import cell_width, cut_end, cut_middle, pad, printable
+from proton.render.text.bars import bar
+from proton.render.text.sample_texts import (
     BAR_ROOM,
     MOST_REASONS,
     WITHOUT_LINES,
@@ -25,7 +25,7 @@ from proton.render.sampling import (
     reasons_text,
     text_remark,
 )
-from proton.render.style import Style
+from proton.render.text.style import Style
 
 _PLACE_ROOM = 28
 _NAME_ROOM = 16  # columns that a kernel keeps, whatever its reasons take

@@ -5,7 +5,7 @@ from __future__ import annotations
 from proton.analysis.rank_spread import RANK_TIMES, SLOWEST, times_metric
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
-from proton.render.names import printable
+from proton.render.display_names import printable
 from proton.render.units import format_amount, readable_time_unit
 
 

@@ -9,11 +9,11 @@ from proton.analysis.region_rows import RegionRow, find_recorded
 from proton.model.in_kernel import Region
 from proton.model.profile import Profile
 from proton.model.tree import Tree
-from proton.render.bars import bar
-from proton.render.in_kernel import every_text, short_mark, wrapped
-from proton.render.names import cell_width, cut_end, cut_middle, pad
-from proton.render.regions import BAR_ROOM, cycles_text, place_of
-from proton.render.style import Style
+from proton.render.display_names import cell_width, cut_end, cut_middle, pad
+from proton.render.text.bars import bar
+from proton.render.text.kernel_remarks import every_text, short_mark, wrapped
+from proton.render.text.region_tables import BAR_ROOM, cycles_text, place_of
+from proton.render.text.style import Style
 from proton.render.units import format_count
 
 _NAME_ROOM = 24  # columns that names of regions take at most

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proton.render.names import display_name
+from proton.render.display_names import display_name
 from proton.render.units import MISSING, format_count, readable_time_unit
 
 _LETTERS = 80

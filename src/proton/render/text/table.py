@@ -13,10 +13,10 @@ from proton.analysis.select import Mask
 from proton.model.kinds import kind_of
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.head import head_lines
-from proton.render.names import cut_middle, cut_name, printable
-from proton.render.style import BOLD, DIM, Style
-from proton.render.terminal import aligned_cells
+from proton.render.display_names import cut_middle, cut_name, printable
+from proton.render.text.head import head_lines
+from proton.render.text.style import BOLD, DIM, Style
+from proton.render.text.terminal import aligned_cells
 from proton.render.units import MISSING, format_count, format_number, readable_time_unit
 
 _LEAST_NAME_ROOM = 16

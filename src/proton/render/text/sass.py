@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proton.analysis.disassemble import disassemble
 from proton.analysis.kernel_names import other_names
 from proton.analysis.source_lines import Samples, Seen, name_reasons
 from proton.errors import FormatError
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction, SampledKernel, Sampling
-from proton.render.bars import bar
-from proton.render.choose import choose_kernel
-from proton.render.head import head_lines
-from proton.render.names import cell_width, display_name, printable
-from proton.render.sampling import (
+from proton.render.display_names import cell_width, display_name, printable
+from proton.render.nvdisasm import disassemble
+from proton.render.text.bars import bar
+from proton.render.text.choose import choose_kernel
+from proton.render.text.head import head_lines
+from proton.render.text.sample_texts import (
     BAR_ROOM,
     kernel_remark,
     legend_lines,
     reasons_text,
 )
-from proton.render.style import BOLD, DIM, Style, looks_of_shares
+from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
 from proton.render.units import format_count
 
 _MOST_INSTRUCTIONS = 40

@@ -13,8 +13,8 @@ from proton.analysis.totals import whole_of
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
-from proton.render.names import printable
-from proton.render.style import RED, Style
+from proton.render.display_names import printable
+from proton.render.text.style import RED, Style
 from proton.render.units import format_count
 
 NON_USER = "non_user_samples"  # counted with the losses, but the program lost nothing

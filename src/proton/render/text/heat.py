@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import HeatMap
-from proton.render.blocks import shade_levels, shades_of
-from proton.render.in_kernel import wrapped
-from proton.render.names import printable
-from proton.render.style import BOLD, DIM, Style
+from proton.render.display_names import printable
+from proton.render.text.blocks import shade_levels, shades_of
+from proton.render.text.kernel_remarks import wrapped
+from proton.render.text.style import BOLD, DIM, Style
 from proton.render.units import format_count
 
 _MOST_COLUMNS = 64

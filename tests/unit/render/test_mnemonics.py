@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proton.analysis.mnemonics import mnemonic
+from proton.render.mnemonics import mnemonic
 from tests.support.sampling import BRANCH, LOAD
 
 

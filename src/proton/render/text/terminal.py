@@ -13,8 +13,8 @@ from typing import NamedTuple
 from proton.analysis.derive import Column
 from proton.analysis.select import Mask
 from proton.model.tree import Tree
-from proton.render.names import cut_name, printable
-from proton.render.style import BOLD, DIM, RESET, Glyphs, Style
+from proton.render.display_names import cut_name, printable
+from proton.render.text.style import BOLD, DIM, RESET, Glyphs, Style
 from proton.render.units import Notation, format_column
 
 _GAP = "  "

@@ -7,8 +7,8 @@ import pytest
 from proton.errors import FormatError, UsageError
 from proton.model.in_kernel import RecordedKernel, Region, Value
 from proton.model.profile import Profile
-from proton.render.regions import cycles_text, kernel_lines, place_of, region_tables
-from proton.render.style import ASCII, Style
+from proton.render.text.region_tables import cycles_text, kernel_lines, place_of, region_tables
+from proton.render.text.style import ASCII, Style
 from tests.support.in_kernel import KERNEL
 
 PLAIN = replace(

@@ -21,9 +21,9 @@ from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import Rank, spread_of
 from proton.model.tree import Tree
-from proton.render.digest_inside import in_kernel_part, samples_part
-from proton.render.head import is_interpreted
-from proton.render.names import cut_middle
+from proton.render.display_names import cut_middle
+from proton.render.text.digest_inside import in_kernel_part, samples_part
+from proton.render.text.head import is_interpreted
 
 SCHEMA = "proton-digest/1"
 MOST_ROWS = 20

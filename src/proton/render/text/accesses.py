@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import AccessSite, RecordedKernel
-from proton.render.bars import bar
-from proton.render.heat import format_bytes
-from proton.render.in_kernel import wrapped
-from proton.render.names import cell_width, cut_middle, pad, printable
-from proton.render.style import BOLD, DIM, Style, looks_of_shares
+from proton.render.display_names import cell_width, cut_middle, pad, printable
+from proton.render.text.bars import bar
+from proton.render.text.heat import format_bytes
+from proton.render.text.kernel_remarks import wrapped
+from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
 
 _BAR_ROOM = 10

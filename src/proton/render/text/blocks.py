@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proton.render.style import ASCII, Glyphs
+from proton.render.text.style import ASCII, Glyphs
 
 _COLUMNS = " ▁▂▃▄▅▆▇█"
 _ASCII_COLUMNS = " _.-~=+*#"

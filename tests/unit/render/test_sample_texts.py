@@ -10,7 +10,7 @@ from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, Sampling
 from proton.model.trace import Trace
 from proton.model.tree import Tree
-from proton.render.sampling import (
+from proton.render.text.sample_texts import (
     SPLIT_NOTE,
     choices_of_reasons,
     fitting,
@@ -20,7 +20,7 @@ from proton.render.sampling import (
     sampling_lines,
     text_remark,
 )
-from proton.render.style import RED, Style
+from proton.render.text.style import RED, Style
 from tests.support.sampling import KERNEL, SAMPLING
 
 PLAIN = Style()

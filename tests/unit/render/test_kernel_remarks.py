@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from proton.model.in_kernel import Change, RecordedKernel, Region
 from proton.model.profile import Profile
-from proton.render.in_kernel import (
+from proton.render.text.kernel_remarks import (
     changes_text,
     clock_note,
     every_text,
@@ -14,7 +14,7 @@ from proton.render.in_kernel import (
     short_mark,
     wrapped,
 )
-from proton.render.style import Style
+from proton.render.text.style import Style
 from tests.support.in_kernel import KERNEL
 
 SOUND = RecordedKernel("sound", launches=1, recorded_warps=1)

@@ -10,7 +10,7 @@ from proton.analysis.source_lines import Samples, is_sampled, samples_by_file, s
 from proton.model.in_kernel import NO_PARENT, RecordedKernel
 from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
-from proton.render.names import cut_middle
+from proton.render.display_names import cut_middle
 
 MOST_REASONS = 8
 MOST_LINES = 10

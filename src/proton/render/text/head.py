@@ -8,11 +8,11 @@ from proton.analysis.totals import whole_of
 from proton.model.device import Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile, TreeProfile
-from proton.render.in_kernel import in_kernel_lines, wrapped_remark
-from proton.render.names import printable
-from proton.render.ranks import rank_lines
-from proton.render.sampling import NON_USER, SAMPLE_LOSSES, sampling_lines
-from proton.render.style import BOLD, RED, Style
+from proton.render.display_names import printable
+from proton.render.text.kernel_remarks import in_kernel_lines, wrapped_remark
+from proton.render.text.ranks import rank_lines
+from proton.render.text.sample_texts import NON_USER, SAMPLE_LOSSES, sampling_lines
+from proton.render.text.style import BOLD, RED, Style
 from proton.render.units import format_amount, format_count, readable_time_unit
 
 INTERPRETED = "interpreter"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from proton.analysis.mnemonics import mnemonic
+from proton.render.mnemonics import mnemonic
 
 _TOOL = "nvdisasm"
 _SIZE = 16  # bytes of an instruction
