@@ -28,7 +28,6 @@ SYSTEM_MODULES = {
     "nanobind": "nanobind",
     "ninja": "ninja",
     "numpy": "numpy",
-    "rich": "rich",
     "scikit_build_core": "scikit-build-core",
 }
 TRITON_RANGE = ((3, 6), (3, 10))  # from, below: as in pyproject.toml

@@ -101,7 +101,7 @@ def test_a_random_profile_is_shown_or_refused_in_one_line(seed: int) -> None:
             shown = prepare(profile(dice))
             against = prepare(profile(dice)) if dice.random() < 0.3 else None
             lines = view_lines(shown, options(dice), style, against)
-            if dice.random() < 0.05:  # rich is slow
+            if dice.random() < 0.3:
                 lines += metric_lines(shown, style)
             view = dice.choice([None, annotated_source, hot_instructions])
             if view is annotated_source:

@@ -76,6 +76,21 @@ def test_names_of_metrics_are_not_taken_for_markup(
     assert "load_bytes[a]" in "\n".join(metric_lines(make_profile(rows), Style(width=100)))
 
 
+def test_the_list_of_metrics_keeps_to_the_width_and_is_bold_at_its_titles(
+    make_profile: Callable[..., Profile],
+) -> None:
+    rows = [(0, "ROOT", {}), (1, "k", {"a_very_long_name_of_a_metric": 5, "time (ns)": 1})]
+    lines = metric_lines(make_profile(rows), Style(width=50))
+    at = lines.index("measured               unit   adds up     contexts")
+    assert lines[at + 1 : at + 3] == [
+        "a_very_lon…_a_metric          inclusive          1",
+        "time                   ns     inclusive          1",
+    ]
+    assert max(map(len, lines[at:])) <= 50
+    colored = metric_lines(make_profile(rows), Style(width=50, color=True))
+    assert f"{BOLD}derived\x1b[0m" in colored
+
+
 def test_every_configuration_is_listed_and_the_winner_marked() -> None:
     assert autotune_lines([RECORD], Style()) == [
         "",

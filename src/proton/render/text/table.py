@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from io import StringIO
 from textwrap import wrap
 from typing import Any
 
@@ -13,7 +12,7 @@ from proton.analysis.select import Mask
 from proton.model.kinds import kind_of
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.display_names import cut_middle, cut_name, printable
+from proton.render.display_names import cell_width, cut_middle, cut_name, pad, printable
 from proton.render.text.head import head_lines
 from proton.render.text.style import BOLD, DIM, Style
 from proton.render.text.terminal import aligned_cells
@@ -21,6 +20,8 @@ from proton.render.units import MISSING, format_count, format_number, readable_t
 
 _LEAST_NAME_ROOM = 16
 _CONFIG_LINES = 4
+_GAP = "   "
+_LISTING_WIDTH = 100  # of lists of words that go to a file
 
 
 def sorted_lines(
@@ -54,37 +55,42 @@ def sorted_lines(
 
 def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
     """What can be asked for with -m: the metrics measured, then the ones derived from them."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
     tree = profile.tree
-    measured = Table("measured", "unit", "adds up", box=SIMPLE_HEAD, pad_edge=False)
-    measured.add_column("contexts", justify="right")
-    for metric in catalog.raw_metrics(tree):
-        cells = (
-            catalog.plain_name(metric),
-            catalog.unit_of(metric),
+    measured = [
+        (
+            printable(catalog.plain_name(metric)),
+            printable(catalog.unit_of(metric)),
             kind_of(profile, metric).value,
             format_count(sum(metric in own for own in tree.own[1:])),
         )
-        measured.add_row(*(Text(printable(cell)) for cell in cells))
-    derived = Table("derived", "", box=SIMPLE_HEAD, pad_edge=False)
-    for family, words in derivable_families(profile).items():
-        derived.add_row(family, Text(printable("  ".join(words))))
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=style.width or 100,
-        force_terminal=style.color,
-        color_system="standard" if style.color else None,
-        legacy_windows=False,
-    )
-    console.print(measured)
-    console.print(derived)
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    return [*head_lines(profile, style), *lines]
+        for metric in catalog.raw_metrics(tree)
+    ]
+    lines = _measured_lines(("measured", "unit", "adds up", "contexts"), measured, style)
+    families = derivable_families(profile)
+    margin = max(map(len, ("derived", *families))) + len(_GAP)
+    room = max((style.width or _LISTING_WIDTH) - margin, _LEAST_NAME_ROOM)
+    lines += ["", style.paint("derived", BOLD)]
+    for family, words in families.items():
+        parts = wrap(printable("  ".join(words)), room, break_on_hyphens=False)
+        heads = [family, *[""] * (len(parts) - 1)]
+        lines += (f"{head:<{margin}}{part}" for head, part in zip(heads, parts, strict=True))
+    return [*head_lines(profile, style), "", *lines]
+
+
+def _measured_lines(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], style: Style
+) -> list[str]:
+    """Rows under their titles: numbers to the right, and a name cut where the line is short."""
+    widths = [max(map(cell_width, column)) for column in zip(titles, *rows, strict=True)]
+    others = sum(widths[1:]) + len(_GAP) * (len(widths) - 1)
+    if style.width is not None:
+        widths[0] = min(widths[0], max(style.width - others, _LEAST_NAME_ROOM))
+    lines = []
+    for name, *middle, count in (titles, *rows):
+        cells = [pad(cut_middle(name, widths[0]), widths[0])]
+        cells += (f"{cell:<{width}}" for cell, width in zip(middle, widths[1:-1], strict=True))
+        lines.append(_GAP.join([*cells, f"{count:>{widths[-1]}}"]))
+    return [style.paint(lines[0], BOLD), *lines[1:]]
 
 
 def autotune_lines(records: Sequence[Mapping[str, Any]], style: Style) -> list[str]:
