@@ -38,10 +38,10 @@ def nothing_left_behind() -> Iterator[None]:
 
 
 def _take_away_what_is_left() -> list[str]:
-    session = sys.modules.get("proton.runtime.session")
+    session = sys.modules.get("proton.runtime.sessions")
     if session is None:
         return []
-    left = [f"session {each.options.name!r}" for each in session.open_recordings()]
+    left = [f"session {each.options.name!r}" for each in session.open_sessions()]
     session.flags.command_line = False
     session.discard_sessions()
     left += _hooks_left()

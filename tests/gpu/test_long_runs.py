@@ -151,8 +151,8 @@ def test_forked_workers_of_a_data_loader_do_not_disturb(run_python: Any, tmp_pat
     done = run_python(
         """
         import proton, torch
-        from proton.runtime import safekeeping
-        safekeeping.FIRST_SAVE_S = 0.05
+        from proton.runtime import autosave
+        autosave.FIRST_SAVE_S = 0.05
         x = torch.ones(16, device="cuda")
         proton.start("run", backend="cupti")
         for _ in range(3):

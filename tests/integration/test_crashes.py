@@ -30,14 +30,14 @@ PROGRAM = """
 import os, sys, time
 import proton
 from proton.errors import SessionNotFound
-from proton.runtime import safekeeping
-from proton.runtime.session import open_recordings
+from proton.runtime import autosave
+from proton.runtime.sessions import open_sessions
 
-safekeeping.FIRST_SAVE_S = 0.03
-safekeeping.GRACE_S = 0.02
-safekeeping.SHARE = 1
+autosave.FIRST_SAVE_S = 0.03
+autosave.GRACE_S = 0.02
+autosave.SHARE = 1
 session = proton.start("run", backend="interpreter", data=sys.argv[1])
-sink = open_recordings()[0].native
+sink = open_sessions()[0].native
 count = 0
 print("started", flush=True)
 while True:
@@ -344,8 +344,8 @@ def test_a_program_that_never_finalizes_is_written_however_it_ends(
         f"""
         import os, sys, threading, time
         import proton
-        from proton.runtime import safekeeping
-        safekeeping.FIRST_SAVE_S = 0.01
+        from proton.runtime import autosave
+        autosave.FIRST_SAVE_S = 0.01
         proton.start("run", backend="interpreter", data="trace")
         for n in range(200):
             with proton.scope("s"):
@@ -365,8 +365,8 @@ def test_a_process_that_leaves_at_once_is_recovered(run_python: Any, tmp_path: P
         """
         import os, time
         import proton
-        from proton.runtime import safekeeping
-        safekeeping.FIRST_SAVE_S = 0.01
+        from proton.runtime import autosave
+        autosave.FIRST_SAVE_S = 0.01
         proton.start("run", backend="interpreter")
         with proton.scope("s", {"x": 1}):
             pass
@@ -390,8 +390,8 @@ def test_a_forked_child_has_no_keeper_and_leaves_the_journal_alone(
         import os, signal, time
         import proton
         from proton._native import Termination
-        from proton.runtime import safekeeping, session
-        safekeeping.FIRST_SAVE_S = 0.01
+        from proton.runtime import autosave, sessions
+        autosave.FIRST_SAVE_S = 0.01
         proton.start("run", backend="interpreter", data="trace")
         def work():
             for n in range(20):
@@ -401,17 +401,17 @@ def test_a_forked_child_has_no_keeper_and_leaves_the_journal_alone(
         for n in range(10):
             child = os.fork()
             if child == 0:
-                assert not session.keeper.is_running
+                assert not sessions.background.is_running
                 assert not Termination.catches(signal.SIGTERM)
                 assert len(os.listdir("/proc/self/task")) == 1
                 if n % 2:
                     proton.start("child{pid}", backend="interpreter")
                     work()
-                    assert session.keeper.is_running
+                    assert sessions.background.is_running
                     proton.finalize()
                 os._exit(0)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-            assert session.keeper.is_running
+            assert sessions.background.is_running
             work()
         assert Termination.catches(signal.SIGTERM)
         proton.finalize()

@@ -158,7 +158,7 @@ SHAPES = [eager, graphs, failures, contexts, pauses, second_session]
 def test_sessions_of_all_shapes_count_none(data: str, mode: str, fake_driver: FakeDriver) -> None:
     session = proton.start("run", backend="cupti", data=data, mode=mode)
     assert session is not None
-    native = proton.runtime.session.find(session).native
+    native = proton.runtime.sessions.find(session).native
     shapes: list[Callable[[FakeDriver], None]] = [*SHAPES, *reversed(SHAPES)]
     for shape in shapes:
         with proton.scope(shape.__name__):

@@ -29,9 +29,9 @@ def test_a_forked_child_inherits_no_session(run_python: Any, tmp_path: Path) -> 
             child = os.fork()
             if child == 0:
                 from proton.flags import flags
-                from proton.runtime.session import open_recordings
+                from proton.runtime.sessions import open_sessions
 
-                assert not flags.profiling_on and not open_recordings()
+                assert not flags.profiling_on and not open_sessions()
                 assert proton._native.context_path() == []
                 with proton.scope("of the child", {"x": 1}):
                     pass
@@ -119,12 +119,12 @@ def test_a_child_forked_while_another_thread_opens_sessions_does_not_hang(run_py
         """
         import os, threading
         import proton
-        from proton.runtime import session
+        from proton.runtime import sessions
 
         held, release = threading.Event(), threading.Event()
 
         def hold():
-            with session._lock:
+            with sessions._lock:
                 held.set()
                 release.wait(30)
 

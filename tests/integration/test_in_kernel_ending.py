@@ -20,7 +20,7 @@ from proton.backends.instrumentation import backend
 from proton.errors import UsageError
 from proton.inkernel.compiler import instrument
 from proton.inkernel.compiler import recording_choice as choice
-from proton.runtime.session import find
+from proton.runtime.sessions import find
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read
 

@@ -370,7 +370,7 @@ def test_a_context_that_is_gone_loses_its_records_and_nothing_else(
 def test_a_kernel_that_does_not_end_is_waited_for_no_longer_than_the_limit(
     launches: Any, fake_driver: FakeDriver, monkeypatch: Any
 ) -> None:
-    from proton.runtime.session import find
+    from proton.runtime.sessions import find
 
     session = proton.start("run", backend="instrumentation")
     assert session is not None

@@ -14,7 +14,7 @@ import msgpack
 import pytest
 
 import proton
-from proton.runtime.session import open_recordings
+from proton.runtime.sessions import open_sessions
 from tests.native.fake_cuda.driver import FakeDriver
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
@@ -103,7 +103,7 @@ def test_periodic_flushing_writes_each_phase_once_its_records_have_come(
 ) -> None:
     session = proton.start("run", backend="cupti", mode="periodic_flushing:format=hatchet_msgpack")
     assert session is not None
-    (recording,) = open_recordings()
+    (recording,) = open_sessions()
     for phase in range(5):
         for _ in range(50 + phase):
             fake_driver.launch("k")
@@ -124,7 +124,7 @@ def test_periodic_flushing_writes_each_phase_once_its_records_have_come(
 def test_periodic_flushing_keeps_memory_flat(fake_driver: FakeDriver, tmp_cwd: Path) -> None:
     session = proton.start("run", backend="cupti", mode="periodic_flushing", data="trace")
     assert session is not None
-    (recording,) = open_recordings()
+    (recording,) = open_sessions()
     function = fake_driver.function("k", 5)
 
     def phases(count: int) -> None:
@@ -221,8 +221,8 @@ def test_workers_of_a_data_loader_work_beside_a_session(run_python: Any, tmp_pat
     done = run_python(
         """
         import torch, proton
-        from proton.runtime import safekeeping
-        safekeeping.FIRST_SAVE_S = 0.01
+        from proton.runtime import autosave
+        autosave.FIRST_SAVE_S = 0.01
         session = proton.start("run", backend="interpreter")
         loader = torch.utils.data.DataLoader(list(range(32)), batch_size=4, num_workers=2)
         for _ in range(2):

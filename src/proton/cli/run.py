@@ -11,8 +11,8 @@ from proton.cli.profiled_run import ProfiledRun
 from proton.cli.summary import say
 from proton.cli.target import check_target
 from proton.errors import UsageError
+from proton.runtime.file_names import pick_format
 from proton.runtime.flags import flags
-from proton.runtime.names import pick_format
 
 
 def prepare(arguments: RunArguments) -> Callable[[], int]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from proton.errors import ProtonError, ProtonWarning
-from proton.runtime import session
+from proton.runtime import sessions
+from proton.runtime.file_names import ALL_FORMATS, DEFAULT_PROFILE_NAME, pick_format
 from proton.runtime.flags import flags
-from proton.runtime.names import ALL_FORMATS, DEFAULT_PROFILE_NAME, pick_format
 
 DEFAULT_NAME = DEFAULT_PROFILE_NAME
 _output_format = ""
@@ -63,7 +63,7 @@ def start(request: Request) -> int | None:
     global _output_format
     pick_format(request.output_format, request.data)  # now, not after the target's long run
     _output_format = request.output_format
-    opened = session.open_session(
+    opened = sessions.open_session(
         request.name,
         context=request.context,
         data=request.data,
@@ -78,42 +78,42 @@ def start(request: Request) -> int | None:
 
 def call_at_signal(function: Callable[[], None]) -> None:
     """Have `function` write and close the session when a signal ends the process."""
-    session.write_at_signal = function
+    sessions.write_at_signal = function
 
 
 def is_empty() -> bool:
     """Whether nothing was captured so far."""
-    return all(recording.native.is_empty for recording in session.open_recordings())
+    return all(opened.native.is_empty for opened in sessions.open_sessions())
 
 
 def finish() -> Ending:
     """Write and close the session; never raises for what can be told in a line."""
-    recordings = session.open_recordings()
-    if not recordings:
+    targets = sessions.open_sessions()
+    if not targets:
         flags.command_line = False
         return Ending()
-    recording = recordings[0]
+    opened = targets[0]
     error, was_empty, missed = "", False, ""
     losses: Mapping[str, int] = {}
     try:
-        recording.stop()
-        was_empty = recording.native.is_empty
-        missed = recording.what_was_missed() if was_empty else ""
-        losses = dict(recording.native.losses)
-        session.close_sessions(None, _output_format)
+        opened.stop()
+        was_empty = opened.native.is_empty
+        missed = opened.what_was_missed() if was_empty else ""
+        losses = dict(opened.native.losses)
+        sessions.close_sessions(None, _output_format)
     except ProtonWarning:  # warnings are errors in this process; the lines below say the same
         pass
     except (ProtonError, OSError) as failure:
         error = "\n".join([str(failure), *getattr(failure, "__notes__", ())])
     finally:
         flags.command_line = False
-    return Ending(tuple(recording.files.written), error, was_empty, missed, losses)
+    return Ending(tuple(opened.files.written), error, was_empty, missed, losses)
 
 
 def discard() -> None:
     """Close the session and write nothing."""
     flags.command_line = False
-    session.discard_sessions()
+    sessions.discard_sessions()
 
 
 def forget() -> None:

@@ -227,7 +227,7 @@ def _count(kind: str, count: int) -> None:
 
 def _sinks() -> list[_native.Session]:
     """The active sessions that asked for launch metadata."""
-    from proton.runtime.session import open_recordings
+    from proton.runtime.sessions import open_sessions
 
-    natives = (recording.native for recording in open_recordings())
+    natives = (each.native for each in open_sessions())
     return [native for native in natives if native.uses_launch_metadata and native.is_active]

@@ -19,9 +19,7 @@ from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode, ModeText, split_modes
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.runtime.hooks import Hook
-from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.names import (
+from proton.runtime.file_names import (
     DEFAULT_PROFILE_NAME,
     LONGEST_NAME_BYTES,
     STDOUT_NAMES,
@@ -29,6 +27,8 @@ from proton.runtime.names import (
     fill,
     pick_format,
 )
+from proton.runtime.hooks import Hook
+from proton.runtime.launch_hook import LaunchHook
 
 CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")

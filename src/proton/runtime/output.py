@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from proton import _native
 from proton.errors import WriteError
-from proton.runtime.names import LONGEST_NAME_BYTES, TEXT_FORMATS, file_name
+from proton.runtime.file_names import LONGEST_NAME_BYTES, TEXT_FORMATS, file_name
 
 Header = Mapping[str, object]
 

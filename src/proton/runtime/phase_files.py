@@ -13,7 +13,7 @@ from contextlib import suppress
 from proton import _native
 from proton.errors import WriteError
 from proton.runtime import output
-from proton.runtime.names import file_name
+from proton.runtime.file_names import file_name
 from proton.runtime.options import SessionOptions, read_rank
 from proton.runtime.ownership import Claim, claim, is_of_another, variants
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from proton.errors import DataKindError, PhaseNotFound
 from proton.runtime.flags import flags
-from proton.runtime.recording import Recording
-from proton.runtime.session import find, keeper, with_session
+from proton.runtime.open_session import OpenSession
+from proton.runtime.sessions import background, find, with_session
 
 
 def get(session: int | None = 0, phase: int = 0) -> list[Any] | None:
@@ -40,8 +40,8 @@ def advance_phase(session: int | None = 0) -> int | None:
     """
     if session is None:
         return None
-    phase = with_session(session, Recording.advance_phase)
-    keeper.wake()
+    phase = with_session(session, OpenSession.advance_phase)
+    background.wake()
     return phase
 
 
@@ -49,7 +49,7 @@ def is_phase_complete(session: int | None = 0, phase: int = 0) -> bool:
     """Whether a phase was left and everything launched in it is recorded."""
     if session is None:
         return False
-    return with_session(session, lambda recording: recording.is_phase_complete(phase))
+    return with_session(session, lambda opened: opened.is_phase_complete(phase))
 
 
 def clear(session: int | None = 0, phase: int = 0, clear_up_to_phase: bool = False) -> None:
@@ -66,19 +66,19 @@ def depth(session: int | None = 0) -> int | None:
 
 
 def _serialize(session: int, output_format: str, phase: int) -> bytes:
-    def serialize(recording: Recording) -> bytes:
-        name = recording.options.name
-        if recording.options.data != "tree":
+    def serialize(opened: OpenSession) -> bytes:
+        name = opened.options.name
+        if opened.options.data != "tree":
             raise DataKindError(
                 f"session {name!r} records a trace; only tree sessions can be looked into, "
                 "start it with data='tree'"
             )
-        current = recording.native.phase
-        if not (phase == current or recording.native.has_phase(phase)):
+        current = opened.native.phase
+        if not (phase == current or opened.native.has_phase(phase)):
             raise PhaseNotFound(
                 f"phase {phase!r} of session {name!r} has no data: "
                 f"the current phase is {current}, and earlier ones may have been cleared"
             )
-        return recording.native.serialize(output_format, phase, recording.header(phase))
+        return opened.native.serialize(output_format, phase, opened.header(phase))
 
     return with_session(session, serialize)

@@ -9,14 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from proton.errors import SessionNotFound
-from proton.runtime import session
+from proton.runtime import sessions
 from proton.runtime.flags import flags
 from proton.runtime.wrapping import wrap
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
+    from proton.runtime.open_session import OpenSession
     from proton.runtime.options import TextMode
-    from proton.runtime.recording import Recording
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,11 +33,11 @@ class _Call:
     def __enter__(self) -> None:
         if flags.command_line:
             return  # the command's session records anyway
-        active = {each.id for each in session.open_recordings() if each.native.is_active}
-        self._session = session.start(**self._options)
+        active = {each.id for each in sessions.open_sessions() if each.native.is_active}
+        self._session = sessions.start(**self._options)
         if self._session is not None:
             was_active = self._session in active
-            session.with_session(self._session, lambda each: _begin(each, was_active))
+            sessions.with_session(self._session, lambda each: _begin(each, was_active))
 
     def __exit__(
         self,
@@ -47,19 +47,19 @@ class _Call:
     ) -> None:
         if self._session is not None:
             with suppress(SessionNotFound):  # the function may have finalized it
-                session.with_session(self._session, _end)
+                sessions.with_session(self._session, _end)
 
 
-def _begin(recording: Recording, was_active: bool) -> None:
-    if recording.profiled_calls == 0:
-        recording.pauses_after_call = not was_active
-    recording.profiled_calls += 1
+def _begin(opened: OpenSession, was_active: bool) -> None:
+    if opened.profiled_calls == 0:
+        opened.pauses_after_call = not was_active
+    opened.profiled_calls += 1
 
 
-def _end(recording: Recording) -> None:
-    recording.profiled_calls -= 1
-    if recording.profiled_calls == 0 and recording.pauses_after_call:
-        recording.deactivate()
+def _end(opened: OpenSession) -> None:
+    opened.profiled_calls -= 1
+    if opened.profiled_calls == 0 and opened.pauses_after_call:
+        opened.deactivate()
 
 
 @overload

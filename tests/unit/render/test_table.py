@@ -77,7 +77,7 @@ def test_names_of_metrics_are_not_taken_for_markup(
 
 
 def test_the_list_of_metrics_keeps_to_the_width_and_is_bold_at_its_titles(
-    make_profile: Callable[..., Profile],
+    make_profile: Callable[..., TreeProfile],
 ) -> None:
     rows = [(0, "ROOT", {}), (1, "k", {"a_very_long_name_of_a_metric": 5, "time (ns)": 1})]
     lines = metric_lines(make_profile(rows), Style(width=50))

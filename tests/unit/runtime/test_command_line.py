@@ -10,8 +10,7 @@ import pytest
 import proton
 from proton.errors import UsageError
 from proton.flags import flags
-from proton.runtime import command_line
-from proton.runtime import session as sessions
+from proton.runtime import command_line, sessions
 from proton.runtime.command_line import Ending, Request
 
 
@@ -25,7 +24,7 @@ def gpu(fake_gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_targets_start_answers_with_the_commands_session(gpu: Any) -> None:
     session = command_line.start(Request(name="run"))
     assert proton.start("other", context="python") == session
-    assert len(sessions.open_recordings()) == 1
+    assert len(sessions.open_sessions()) == 1
     command_line.discard()
 
 
@@ -77,7 +76,7 @@ def test_the_ending_says_why_nothing_was_captured(gpu: Any) -> None:
 
 def test_the_ending_tells_what_an_empty_session_missed(gpu: Any) -> None:
     command_line.start(Request(name="run"))
-    (recording,) = sessions.open_recordings()
+    (recording,) = sessions.open_sessions()
     recording.native.count_loss("dropped_event", 3)
     recording.native.warn("another tool took it")
     ending = command_line.finish()
@@ -122,7 +121,7 @@ def test_a_discarded_session_writes_nothing(gpu: Any, tmp_cwd: Path) -> None:
 def test_a_format_that_does_not_suit_is_refused_before_the_target_runs() -> None:
     with pytest.raises(UsageError, match="'chrome_trace' cannot hold a tree session"):
         command_line.start(Request(name="run", output_format="chrome_trace"))
-    assert sessions.open_recordings() == []
+    assert sessions.open_sessions() == []
 
 
 def test_a_refused_start_leaves_start_to_the_target(gpu: Any) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import proton
-from proton.runtime import session as sessions
+from proton.runtime import sessions
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
 
 def is_recording() -> bool:
-    return any(each.native.is_active for each in sessions.open_recordings())
+    return any(each.native.is_active for each in sessions.open_sessions())
 
 
 def test_the_function_is_recorded_and_its_result_returned(gpu: Any, profile_of: Any) -> None:

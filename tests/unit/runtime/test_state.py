@@ -32,9 +32,9 @@ def paths(profile_of: Any) -> Any:
 
 
 def _session() -> int:
-    from proton.runtime.session import open_recordings
+    from proton.runtime.sessions import open_sessions
 
-    return open_recordings()[0].id
+    return open_sessions()[0].id
 
 
 def test_a_state_stands_between_the_scopes_and_the_kernel(gpu: Any, paths: Any) -> None:

@@ -1,4 +1,4 @@
-"""A thread beside the program: it takes the steps of safekeeping, and writes when a signal ends us.
+"""A thread beside the program: it takes the steps of autosave, and writes when a signal ends us.
 
 There is one while sessions are open. It is stopped before a fork and started again after it in the
 parent, so that children never see it in the middle of something, and not before `os.fork` has
@@ -65,7 +65,7 @@ class _Thread:
             time.sleep(0.0001)
 
 
-class Keeper:
+class BackgroundThread:
     """The thread, started and stopped by whoever holds the lock of the sessions."""
 
     def __init__(self, steps: Callable[[], Sequence[Step]], write: Callable[[], None]) -> None:
@@ -212,10 +212,10 @@ class _Later:
 _pending: list[_Later] = []
 
 
-def follow_forks(keeper: Keeper) -> None:
-    """Have the keeper out of the way of every fork."""
+def follow_forks(background: BackgroundThread) -> None:
+    """Have the background thread out of the way of every fork."""
     os.register_at_fork(
-        before=keeper.before_fork,
-        after_in_parent=keeper.after_fork_in_parent,
-        after_in_child=keeper.after_fork_in_child,
+        before=background.before_fork,
+        after_in_parent=background.after_fork_in_parent,
+        after_in_child=background.after_fork_in_child,
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from proton._native import Termination
-from proton.runtime.keeper import Keeper
+from proton.runtime.background import BackgroundThread
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
@@ -34,14 +34,14 @@ def test_steps_are_taken_when_they_say_and_when_woken() -> None:
         taken.append(time.monotonic())
         return 0.02 if len(taken) < 5 else 1000.0
 
-    keeper = Keeper(lambda: [step], lambda: None)
-    keeper.start(catches_signals=False)
+    background = BackgroundThread(lambda: [step], lambda: None)
+    background.start(catches_signals=False)
     wait_until(lambda: len(taken) >= 5)
     count = len(taken)
-    keeper.wake()
+    background.wake()
     wait_until(lambda: len(taken) > count)
-    keeper.stop()
-    assert not keeper.is_running
+    background.stop()
+    assert not background.is_running
 
 
 def test_a_step_that_fails_is_logged_and_the_others_go_on(caplog: pytest.LogCaptureFixture) -> None:
@@ -54,52 +54,52 @@ def test_a_step_that_fails_is_logged_and_the_others_go_on(caplog: pytest.LogCapt
         taken.append(1)
         return 1000.0
 
-    keeper = Keeper(lambda: [broken, fine], lambda: None)
+    background = BackgroundThread(lambda: [broken, fine], lambda: None)
     with caplog.at_level(logging.ERROR, "proton"):
-        keeper.start(catches_signals=False)
+        background.start(catches_signals=False)
         wait_until(lambda: bool(taken))
-        keeper.stop()
+        background.stop()
     assert "keeping a session safe failed" in caplog.text
     assert "a bug" in caplog.text
 
 
 def test_starting_twice_is_one_thread_and_stopping_twice_is_harmless() -> None:
-    keeper = Keeper(lambda: [], lambda: None)
+    background = BackgroundThread(lambda: [], lambda: None)
     before, known = threads(), threading.active_count()
-    keeper.start(catches_signals=False)
-    keeper.start(catches_signals=False)
+    background.start(catches_signals=False)
+    background.start(catches_signals=False)
     ours = threads() - before
     assert len(ours) == 1
     assert threading.active_count() == known  # programs count theirs
-    keeper.stop()
-    keeper.stop()
+    background.stop()
+    background.stop()
     wait_until(lambda: not ours & threads())
 
 
 def test_the_thread_is_away_while_a_fork_is_under_way() -> None:
-    keeper = Keeper(lambda: [], lambda: None)
-    keeper.start(catches_signals=False)
-    keeper.before_fork()
-    assert not keeper.is_running
-    keeper.start(catches_signals=False)
-    assert keeper.is_running
-    keeper.stop()
-    keeper.before_fork()  # with no thread there is nothing to do
-    keeper.after_fork_in_parent()
-    assert not keeper.is_running
+    background = BackgroundThread(lambda: [], lambda: None)
+    background.start(catches_signals=False)
+    background.before_fork()
+    assert not background.is_running
+    background.start(catches_signals=False)
+    assert background.is_running
+    background.stop()
+    background.before_fork()  # with no thread there is nothing to do
+    background.after_fork_in_parent()
+    assert not background.is_running
 
 
 def test_signals_are_caught_only_where_they_had_their_default_action() -> None:
-    keeper = Keeper(lambda: [], lambda: None)
+    background = BackgroundThread(lambda: [], lambda: None)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        keeper.start(catches_signals=True)
+        background.start(catches_signals=True)
         assert Termination.catches(signal.SIGTERM)
         assert not Termination.catches(signal.SIGHUP)
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL  # Python sees no difference
         signal.signal(signal.SIGTERM, lambda *_: None)  # the program's own wins
         assert not Termination.catches(signal.SIGTERM)
-        keeper.stop()
+        background.stop()
         assert callable(signal.getsignal(signal.SIGTERM))
         os.kill(os.getpid(), signal.SIGTERM)
     finally:
@@ -108,8 +108,8 @@ def test_signals_are_caught_only_where_they_had_their_default_action() -> None:
 
 
 def test_stopping_gives_the_signals_back() -> None:
-    keeper = Keeper(lambda: [], lambda: None)
-    keeper.start(catches_signals=True)
-    keeper.stop()
+    background = BackgroundThread(lambda: [], lambda: None)
+    background.start(catches_signals=True)
+    background.stop()
     assert not Termination.catches(signal.SIGTERM)
     assert not Termination.catches(signal.SIGHUP)

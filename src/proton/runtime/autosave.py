@@ -1,6 +1,6 @@
 """What is kept of one open session in case its process is killed: a step now and then.
 
-Steps run on the keeper's thread (`runtime/keeper.py`), beside the program. They bring in what the
+Steps run on the thread of `runtime/background.py`, beside the program. They bring in what the
 backend holds, find out which phases are complete, write those that were left, and save the open
 one in the journal. They wait for no GPU and take no lock of the program's for long.
 """
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from proton.errors import SessionNotFound
 from proton.runtime.journal import Journal
 
-if TYPE_CHECKING:  # a recording owns its safekeeping
-    from proton.runtime.recording import Recording
+if TYPE_CHECKING:  # the session owns it
+    from proton.runtime.open_session import OpenSession
 
 FIRST_SAVE_S = 1.0  # later ones are twice as far apart, up to the interval
 SETTLE_S = 0.05  # between two looks whether a phase is complete; they grow up to a second
@@ -30,23 +30,23 @@ SHARE = 50  # saving takes at most one part in so many of the time
 _log = logging.getLogger("proton")
 
 
-class Safekeeping:
-    """The steps of one session. `step` is for the keeper's thread, the rest for the program's."""
+class Autosave:
+    """The steps of one session. `step` is for the background thread, the rest for the program's."""
 
-    def __init__(self, recording: Recording, *, interval_s: float) -> None:
+    def __init__(self, session: OpenSession, *, interval_s: float) -> None:
         """`interval_s`: between two saves of the open phase; 0: it is not saved."""
-        self._recording = recording
+        self._session = session
         self._interval_s = interval_s
         self._journal: Journal | None = None
-        if interval_s > 0 and recording.files.stem is not None:
-            options = recording.options
+        if interval_s > 0 and session.files.stem is not None:
+            options = session.options
             self._journal = Journal(
-                recording.files.stem,
+                session.files.stem,
                 session=options.name,
                 data=options.data,
-                output_format=recording.expected_format,
+                output_format=session.expected_format,
             )
-            recording.notices.extend(self._journal.notices)
+            session.notices.extend(self._journal.notices)
         self._spacing_s = min(FIRST_SAVE_S, interval_s)
         self._save_at = time.monotonic() + self._spacing_s
         self._saved: tuple[int, int] | None = None  # phase and change count in the journal
@@ -74,7 +74,7 @@ class Safekeeping:
         """Do what is due; in how many seconds to come again."""
         try:
             self._settle()
-            with self._recording.keeping:
+            with self._session.keeping:
                 self._write_left_phases()
             with self._lock:
                 self._save_open_phase()
@@ -96,19 +96,19 @@ class Safekeeping:
 
     def _settle(self) -> None:
         """Have the backend hand over what it has, and see which phases are complete by that."""
-        recording = self._recording
+        session = self._session
         now = time.monotonic()
-        waiting = recording.incomplete_phases()
+        waiting = session.incomplete_phases()
         if not waiting or now < self._settle_at:
             return
-        settled = recording.complete_below
+        settled = session.complete_below
         for phase in waiting:
             has_waited = now - self._left_at.get(phase, now) > GIVE_UP_S
-            if not (has_waited or recording.native.is_settled(phase)):
+            if not (has_waited or session.native.is_settled(phase)):
                 break
             settled = phase + 1
-        recording.flush_soon()  # again: the last events of a launch may have been under way
-        recording.complete_below = max(recording.complete_below, settled)
+        session.flush_soon()  # again: the last events of a launch may have been under way
+        session.complete_below = max(session.complete_below, settled)
         self._settle_spacing_s = min(2 * self._settle_spacing_s, 1.0)
         self._settle_at = time.monotonic() + self._settle_spacing_s
 
@@ -116,7 +116,7 @@ class Safekeeping:
         """Phases that were left become files; with periodic flushing they are dropped then."""
         if time.monotonic() < self._retry_at:
             return
-        if self._recording.write_complete_phases() and self._write_early():
+        if self._session.write_complete_phases() and self._write_early():
             self._retry_spacing_s = RETRY_S
         else:
             self._retry_at = time.monotonic() + self._retry_spacing_s
@@ -124,35 +124,35 @@ class Safekeeping:
 
     def _write_early(self) -> bool:
         """Write the phases that stay in memory for now; False: it failed."""
-        recording = self._recording
-        if recording.files.stem is None:
+        session = self._session
+        if session.files.stem is None:
             return True
-        for phase in recording.left_phases():
-            changes = recording.native.change_count(phase)
+        for phase in session.left_phases():
+            changes = session.native.change_count(phase)
             if self._written.get(phase) == changes or time.monotonic() < self._early_at(phase):
                 continue
-            if why_not := recording.write_early(phase):
-                self._say_unsafe(f"{recording.files.stem}: {why_not}")
+            if why_not := session.write_early(phase):
+                self._say_unsafe(f"{session.files.stem}: {why_not}")
                 return False
             self._written[phase] = changes
         return True
 
     def _early_at(self, phase: int) -> float:
         """When a phase that was left is written, if it is still there."""
-        is_periodic = self._recording.options.flush_format is not None
+        is_periodic = self._session.options.flush_format is not None
         return self._left_at.get(phase, 0.0) + (GRACE_INCOMPLETE_S if is_periodic else GRACE_S)
 
     def _save_open_phase(self) -> None:
-        recording = self._recording
+        session = self._session
         now = time.monotonic()
         if self._journal is None or now < self._save_at:
             return
-        phase = recording.native.phase
-        if any(each not in self._written for each in recording.left_phases()):
+        phase = session.native.phase
+        if any(each not in self._written for each in session.left_phases()):
             return  # the journal still holds a phase that is in no file
-        if recording.is_asynchronous:
-            recording.flush_soon()
-        changes = recording.native.change_count(phase)
+        if session.is_asynchronous:
+            session.flush_soon()
+        changes = session.native.change_count(phase)
         if self._saved != (phase, changes) and changes > 1:
             self._save(self._journal, phase, changes)
         took_s = time.monotonic() - now
@@ -161,7 +161,7 @@ class Safekeeping:
 
     def _save(self, journal: Journal, phase: int, changes: int) -> None:
         try:
-            journal.save(self._recording.native, phase, self._recording.header(phase))
+            journal.save(self._session.native, phase, self._session.header(phase))
         except OSError as error:
             self._say_unsafe(f"{journal.path}: cannot write the journal: {error.strerror or error}")
         else:
@@ -180,11 +180,11 @@ class Safekeeping:
     def _wait_s(self) -> float:
         now = time.monotonic()
         times = []
-        if self._recording.incomplete_phases():
+        if self._session.incomplete_phases():
             times.append(self._settle_at)
         if self._journal is not None:
             times.append(self._save_at)
-        if self._recording.files.stem is not None:
-            waiting = [p for p in self._recording.left_phases() if p not in self._written]
+        if self._session.files.stem is not None:
+            waiting = [p for p in self._session.left_phases() if p not in self._written]
             times += [max(self._early_at(phase), self._retry_at) for phase in waiting]
         return max(0.01, min(times, default=now + GIVE_UP_S) - now)

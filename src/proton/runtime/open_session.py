@@ -1,6 +1,6 @@
-"""One open session: its native recording, its backends and hook, its phases.
+"""One open session: its native core, its backends and hook, its phases.
 
-Not thread-safe: `runtime/session.py` holds its lock around every call.
+Not thread-safe: `runtime/sessions.py` holds its lock around every call.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from proton.backends.base import (
 from proton.errors import UsageError, WriteError
 from proton.model.schema import to_object
 from proton.runtime import nvtx
+from proton.runtime.autosave import Autosave
+from proton.runtime.file_names import pick_format
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.names import pick_format
 from proton.runtime.notices import list_losses
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles
-from proton.runtime.safekeeping import Safekeeping
 from proton.runtime.source_files import identify
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
 
 
-class Recording:
+class OpenSession:
     """A session from `start()` to `finalize()`.
 
     Attributes:
@@ -72,8 +72,10 @@ class Recording:
         self._activated_ns: int | None = None
         self.native = _native.Session(session, context=options.context, data=options.data)
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
-        self.keeping = threading.RLock()  # around files and phases, which the keeper writes too
-        self.safekeeping: Safekeeping = Safekeeping(self, interval_s=options.journal_interval_s)
+        self.keeping = (
+            threading.RLock()
+        )  # around files and phases, which the background thread writes too
+        self.autosave: Autosave = Autosave(self, interval_s=options.journal_interval_s)
         try:
             self.add_backend(options)
             self._follow_nvtx()
@@ -149,9 +151,9 @@ class Recording:
             backend.flush_soon()
 
     def advance_phase(self) -> int:
-        """Begin the next phase; the keeper sees to the one that was left."""
+        """Begin the next phase; the background thread sees to the one that was left."""
         phase = self.native.advance_phase()
-        self.safekeeping.phase_left(phase - 1)
+        self.autosave.phase_left(phase - 1)
         if not self.is_asynchronous:
             self.write_complete_phases()
         return phase
@@ -183,7 +185,7 @@ class Recording:
                     self.native.clear_phase(each)
                     self._drop_in_kernel(each)
                     self.files.drop_early(each)
-                    self.safekeeping.phase_dropped(each)
+                    self.autosave.phase_dropped(each)
         if up_to:
             self._oldest_phase = max(self._oldest_phase, min(phase + 1, self.native.phase))
 
@@ -262,13 +264,13 @@ class Recording:
             with self.keeping:
                 self.native.close()
                 self.files.drop_early()
-            self.safekeeping.end()
+            self.autosave.end()
             self.files.release()
 
     def forget(self) -> None:
         """Let go of it in a forked child, where it is still the parent's."""
         self.files.forget()
-        self.safekeeping.forget()
+        self.autosave.forget()
         for name, backend in self.backends.items():
             if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
                 backend.stop()

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, TypeVar
 from proton import _native
 from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
 from proton.runtime import notices
+from proton.runtime.background import BackgroundThread, follow_forks
 from proton.runtime.flags import flags
-from proton.runtime.keeper import Keeper, follow_forks
 from proton.runtime.process import call_at_exit
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
+    from proton.runtime.open_session import OpenSession
     from proton.runtime.options import SessionOptions, TextMode
-    from proton.runtime.recording import Recording
 
 T = TypeVar("T")
 
 SIGNAL_FLUSH_LIMIT_S = 3.0
 
 _lock = threading.RLock()
-_open: dict[int, Recording] = {}
+_open: dict[int, OpenSession] = {}
 _next_id = 0
 
 
@@ -82,8 +82,8 @@ def activate(session: int | None = None) -> None:
         SessionNotFound: no open session has this id.
     """
     with _lock:
-        for recording in _chosen(session):
-            recording.activate()
+        for opened in _chosen(session):
+            opened.activate()
 
 
 def deactivate(session: int | None = None, flushing: bool = False) -> None:
@@ -98,10 +98,10 @@ def deactivate(session: int | None = None, flushing: bool = False) -> None:
         SessionNotFound: no open session has this id.
     """
     with _lock:
-        recordings = _chosen(session)
-        for recording in recordings:
-            recording.deactivate(flushing=flushing)
-    _say_notices(recordings)
+        targets = _chosen(session)
+        for opened in targets:
+            opened.deactivate(flushing=flushing)
+    _say_notices(targets)
 
 
 def finalize(session: int | None = None, output_format: str = "") -> None:
@@ -135,7 +135,7 @@ def open_session(
 ) -> int | None:
     """`start()`, also under the `proton` command, which knows the format it will write."""
     from proton.runtime import options as session_options
-    from proton.runtime.recording import Recording
+    from proton.runtime.open_session import OpenSession
 
     global _next_id
     if session_options.is_disabled():
@@ -144,46 +144,46 @@ def open_session(
         name, context=context, data=data, backend=backend, mode=mode, hook=hook
     )
     with _lock:
-        recording = next((each for each in _open.values() if each.options.key == options.key), None)
-        if recording is not None:
-            _reuse(recording, options)
+        opened = next((each for each in _open.values() if each.options.key == options.key), None)
+        if opened is not None:
+            _reuse(opened, options)
         else:
-            recording = Recording(_next_id, options, output_format)
+            opened = OpenSession(_next_id, options, output_format)
             try:
-                _say_notices([recording])
+                _say_notices([opened])
             except ProtonWarning:  # warnings are errors here: then there is no session
-                recording.discard()
+                opened.discard()
                 raise
-            _open[recording.id] = recording
+            _open[opened.id] = opened
             _next_id += 1
         _native.lead_thread()
         call_at_exit(_write_at_exit)
         _follow_flags()
-        keeper.start(catches_signals=options.catches_signals)
-    return recording.id
+        background.start(catches_signals=options.catches_signals)
+    return opened.id
 
 
 def close_sessions(session: int | None, output_format: str) -> None:
     """`finalize()`, also under the `proton` command."""
     with _lock:
-        recordings = [each for each in _open.values() if session is None or each.id == session]
-        formats = [each.check_format(output_format) for each in recordings]
+        targets = [each for each in _open.values() if session is None or each.id == session]
+        formats = [each.check_format(output_format) for each in targets]
         failures: list[Exception] = []
-        for recording, chosen in zip(recordings, formats, strict=True):
+        for opened, chosen in zip(targets, formats, strict=True):
             try:
-                _close(recording, chosen)
+                _close(opened, chosen)
             except (ProtonError, OSError) as error:
                 failures.append(error)
         _follow_flags()
     if failures:
-        notes = [notice for each in recordings for notice in notices.take(each.notices)]
+        notes = [notice for each in targets for notice in notices.take(each.notices)]
         for note in (*map(str, failures[1:]), *notes):
             failures[0].add_note(note)
         raise failures[0]
-    _say_notices(recordings)
+    _say_notices(targets)
 
 
-def find(session: int) -> Recording:
+def find(session: int) -> OpenSession:
     """The open session of this id.
 
     Raises:
@@ -196,23 +196,23 @@ def find(session: int) -> Recording:
                 f"session {session!r} does not exist: under the proton command the only session "
                 f"is {command_session()!r}"
             )
-        recording = _open.get(session)
-        if recording is None:
+        opened = _open.get(session)
+        if opened is None:
             known = ", ".join(map(str, _open)) or "none"
             raise SessionNotFound(f"no open session has the id {session!r}; open sessions: {known}")
-        return recording
+        return opened
 
 
-def with_session(session: int, function: Callable[[Recording], T]) -> T:
+def with_session(session: int, function: Callable[[OpenSession], T]) -> T:
     """`function` of the open session of this id, with no other thread changing it meanwhile."""
     with _lock:
-        recording = find(session)
-        result = function(recording)
-    _say_notices([recording])
+        opened = find(session)
+        result = function(opened)
+    _say_notices([opened])
     return result
 
 
-def open_recordings() -> list[Recording]:
+def open_sessions() -> list[OpenSession]:
     """All open sessions, oldest first."""
     return list(_open.values())
 
@@ -222,71 +222,69 @@ def command_session() -> int:
     return next(iter(_open), 0)
 
 
-def _reuse(recording: Recording, options: SessionOptions) -> None:
+def _reuse(opened: OpenSession, options: SessionOptions) -> None:
     """Answer a `start()` with the name of an open session."""
-    if differences := recording.differences(options):
+    if differences := opened.differences(options):
         raise UsageError(
             f"session {options.name!r} is open already with other options: "
             f"{'; '.join(differences)}; finalize it first or use another name"
         )
-    if options.backend not in recording.backends:
-        recording.add_backend(options)
-    recording.activate()
+    if options.backend not in opened.backends:
+        opened.add_backend(options)
+    opened.activate()
 
 
-def _close(recording: Recording, output_format: str) -> None:
+def _close(opened: OpenSession, output_format: str) -> None:
     """Stop, write and forget one session; it stays open if there is no file that has it."""
     try:
-        recording.stop()
+        opened.stop()
     finally:
-        is_empty = recording.native.is_empty and not recording.files.written
-        why_empty = recording.why_empty() if is_empty else ""
+        is_empty = opened.native.is_empty and not opened.files.written
+        why_empty = opened.why_empty() if is_empty else ""
         try:
-            recording.write(output_format)
+            opened.write(output_format)
         except WriteError as error:
             if error.rescued_to is None:
                 raise
-            _discard(recording)
+            _discard(opened)
             raise
-        _discard(recording)
+        _discard(opened)
     if is_empty and not flags.command_line:  # the command has its own words for it
-        recording.notices.append(
-            f"session {recording.options.name!r} captured nothing: {why_empty}"
-        )
+        opened.notices.append(f"session {opened.options.name!r} captured nothing: {why_empty}")
 
 
-def _discard(recording: Recording) -> None:
-    _open.pop(recording.id, None)
-    recording.discard()
+def _discard(opened: OpenSession) -> None:
+    _open.pop(opened.id, None)
+    opened.discard()
 
 
 def discard_sessions() -> None:
     """Close all sessions and write nothing."""
     with _lock:
-        for recording in open_recordings():
-            _discard(recording)
+        for opened in open_sessions():
+            _discard(opened)
         _follow_flags()
 
 
-def _chosen(session: int | None) -> list[Recording]:
-    return open_recordings() if session is None else [find(session)]
+def _chosen(session: int | None) -> list[OpenSession]:
+    return open_sessions() if session is None else [find(session)]
 
 
 def _follow_flags() -> None:
     if not _open:
-        keeper.stop()
+        background.stop()
     flags.profiling_on = bool(_open)
     flags.instrumentation_on = any("instrumentation" in each.backends for each in _open.values())
 
 
-def _say_notices(recordings: Iterable[Recording]) -> None:
-    for recording in recordings:
-        notices.say(recording.notices)
+def _say_notices(targets: Iterable[OpenSession]) -> None:
+    for opened in targets:
+        notices.say(opened.notices)
 
 
 def _write_at_exit() -> None:
     """Write what is still open; an error is a line in the log, where nobody can catch it."""
-    keeper.yield_to_signal()
+    background.yield_to_signal()
     if flags.command_line:
         return  # the command writes its session, later in a worker of multiprocessing, and says so
     try:
@@ -297,7 +295,7 @@ def _write_at_exit() -> None:
         for text in (error, *getattr(error, "__notes__", ())):
             logging.getLogger("proton").error("%s", text)
     finally:
-        keeper.stop()  # it must not live on into the end of the interpreter
+        background.stop()  # it must not live on into the end of the interpreter
 
 
 def _write_at_signal() -> None:
@@ -306,17 +304,17 @@ def _write_at_signal() -> None:
     The lock is kept: whoever else asks for sessions waits for the end.
     """
     _lock.acquire()
-    for recording in open_recordings():
-        recording.flush_limit_s = SIGNAL_FLUSH_LIMIT_S
+    for opened in open_sessions():
+        opened.flush_limit_s = SIGNAL_FLUSH_LIMIT_S
     write_at_signal()
 
 
 def _steps() -> list[Callable[[], float]]:
-    return [recording.safekeeping.step for recording in open_recordings()]
+    return [opened.autosave.step for opened in open_sessions()]
 
 
-keeper = Keeper(_steps, _write_at_signal)
-follow_forks(keeper)
+background = BackgroundThread(_steps, _write_at_signal)
+follow_forks(background)
 write_at_signal: Callable[[], None] = _write_at_exit  # the `proton` command sets its own
 
 
@@ -327,16 +325,16 @@ def _after_fork_in_child() -> None:
     if flags.command_line:
         _next_id = 0  # the command's session is 0 in every process that it follows
     _native.reset_after_fork()
-    recordings = open_recordings()
+    targets = open_sessions()
     _open.clear()
-    if recordings:
+    if targets:
         from proton.runtime import nvtx
         from proton.runtime.hooks import HookManager
 
         HookManager.forget()
         nvtx.forget()
-        for recording in recordings:
-            recording.forget()
+        for opened in targets:
+            opened.forget()
     _follow_flags()
 
 

@@ -12,8 +12,7 @@ import proton
 from proton.errors import WriteError
 from proton.files.read import read_profile
 from proton.model.schema import to_object
-from proton.runtime import output
-from proton.runtime import session as sessions
+from proton.runtime import output, sessions
 from tests.support.in_kernel import KERNEL
 
 
@@ -28,7 +27,7 @@ def test_a_session_whose_profile_was_rescued_is_closed(gpu: Any) -> None:
     gpu.launch("k")
     with pytest.raises(WriteError, match="it was written to"):
         proton.finalize()
-    assert sessions.open_recordings() == []
+    assert sessions.open_sessions() == []
     assert gpu.sinks == []
 
 
@@ -90,7 +89,7 @@ def test_a_phase_that_went_elsewhere_in_mid_run_is_named_at_the_latest_with_the_
     gpu.launch("k")
     for phase in range(2):
         (tmp_cwd / f"run.part_{phase}.hatchet").mkdir()
-    (recording,) = sessions.open_recordings()
+    (recording,) = sessions.open_sessions()
     recording.advance_phase()  # by a thread of ours: nobody is there to be told
     gpu.launch("k")
     with pytest.raises(WriteError, match=r"run\.part_1\.pid_") as caught:

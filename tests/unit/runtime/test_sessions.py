@@ -12,7 +12,7 @@ import proton
 from proton.errors import BackendUnavailable, ProtonWarning, SessionNotFound, UsageError
 from proton.flags import flags
 from proton.hooks import Hook, HookManager, LaunchHook
-from proton.runtime import session as sessions
+from proton.runtime import sessions
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -98,7 +98,7 @@ class BadHook(Hook):
 def test_a_hook_that_fails_leaves_no_session_behind(gpu: Any) -> None:
     with pytest.raises(RuntimeError, match="bad hook"):
         proton.start("run", hook=BadHook())
-    assert sessions.open_recordings() == []
+    assert sessions.open_sessions() == []
     assert gpu.sinks == []
     assert HookManager.active_hooks == []
 
