@@ -49,15 +49,18 @@ class Codec:
     Args:
         rows: Type of a row -> what reads a whole list of them, where words of its own are wanted.
         checks: Type of a record -> what looks at a whole one, and may mend it.
+        readers: Type of a record -> what reads its whole object instead of this codec.
     """
 
     def __init__(
         self,
         rows: Mapping[type, Callable[[Sequence[Any]], tuple[Any, ...]]] | None = None,
         checks: Mapping[type, Callable[[Any], Any]] | None = None,
+        readers: Mapping[type, Convert] | None = None,
     ) -> None:
         self._rows = rows or {}
         self._checks = checks or {}
+        self._readers = readers or {}
         self._plans: dict[type, tuple[tuple[Field, Convert], ...]] = {}
 
     def read(
@@ -69,31 +72,15 @@ class Codec:
             FormatError: Something in it is not as the format says.
         """
         try:
-            return self._record(record, value, known)
+            return self.record(record, value, known)
         except FieldError as error:
             text = f"{source}: {error.within(place).path} {error.what}"
         raise FormatError(text)
 
-    def read_list(
-        self, record: type[_Record], value: object, source: str, place: str
-    ) -> tuple[_Record, ...]:
-        """The records in a list; none where `value` is None.
-
-        Raises:
-            FormatError: Something in it is not as the format says.
-        """
-        if value is None:
-            return ()
-        if type(value) is not list:
-            raise FormatError(f"{source}: {place} must be a list, not {short(value)}")
-        return tuple(
-            self.read(record, part, source, f"{place}[{number}]")
-            for number, part in enumerate(value)
-        )
-
-    def _record(
+    def record(
         self, record: type[_Record], value: Any, known: Mapping[str, object] | None = None
     ) -> _Record:
+        """The same as `read`, for records within others; what it raises is a FieldError."""
         if type(value) is not dict:
             raise FieldError.must_be("an object", value)
         values = dict(known or {})
@@ -101,13 +88,13 @@ class Codec:
             stored = value.get(field.name)
             try:
                 if field.stored.flat:
-                    values[field.attribute] = self._record(field.type, value)
+                    values[field.attribute] = self.record(field.type, value)
                 elif stored is not None:
                     values[field.attribute] = convert(stored)
                 elif field.default is MISSING:
                     values[field.attribute] = _without_default(field, convert)
             except FieldError as error:
-                raise error.within(f".{field.name}") from None
+                raise error.within("" if field.stored.flat else f".{field.name}") from None
         made = record(**values)
         check = self._checks.get(record)
         return made if check is None else check(made) or made
@@ -129,6 +116,8 @@ class Codec:
             return _claim
         if kind is object:
             return lambda value: value
+        if kind in self._readers:
+            return self._readers[kind]
         if _is_record(kind):
             return lambda value: self._object(kind, value)
         if get_origin(kind) is Mapping:
@@ -142,13 +131,13 @@ class Codec:
 
     def _object(self, record: type, value: Any) -> Any:
         """A record inside another; an empty object says nothing."""
-        return None if value == {} else self._record(record, value)
+        return None if value == {} else self.record(record, value)
 
     def _records(self, record: type, values: Sequence[Any]) -> tuple[Any, ...]:
         made: list[Any] = []
         for number, value in enumerate(values):
             try:
-                made.append(self._record(record, value))
+                made.append(self.record(record, value))
             except FieldError as error:
                 raise error.within(f"[{number}]") from None
         return tuple(made)
@@ -166,7 +155,7 @@ class Codec:
             made = {}
             for key, part in value.items():
                 try:
-                    made[key] = self._record(kind, part) if is_record else row(part)
+                    made[key] = self.record(kind, part) if is_record else row(part)
                 except FieldError as error:
                     raise error.within(f"[{short(key)}]") from None
             return MappingProxyType(made)
@@ -298,20 +287,17 @@ def _named(kind: type[Enum], value: dict[str, Any]) -> dict[str, Enum]:
     return {key: names[name] for key, name in value.items()}
 
 
-def check_parents(parents: Sequence[int], none: int, fault: str) -> None:
-    """Every chain of parents ends at `none`.
-
-    Raises:
-        FieldError: One comes back to where it began; `fault` says so.
-    """
+def first_cyclic(parents: Sequence[int], none: int) -> int | None:
+    """The first whose chain of parents comes back to it instead of ending at `none`."""
     is_sound = bytearray(len(parents))
     for number in range(len(parents)):
         path: list[int] = []
         at = number
         while at != none and not is_sound[at]:
             if len(path) > len(parents):
-                raise FieldError(fault, f"[{number}]")
+                return number
             path.append(at)
             at = parents[at]
         for sound in path:
             is_sound[sound] = 1
+    return None

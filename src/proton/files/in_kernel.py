@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from proton.files.codec import Codec, FieldError, check_parents
+from proton.files.codec import FieldError, first_cyclic
 from proton.model.in_kernel import NO_PARENT, AccessSite, HeatMap, RecordedKernel, Value
-
-
-def read_in_kernel(value: object, source: str) -> tuple[RecordedKernel, ...]:
-    """The kernels in `value`; none where the file has no such key.
-
-    Raises:
-        FormatError: Something in it is not as the format says; one line that names the place.
-    """
-    return _CODEC.read_list(RecordedKernel, value, source, "proton.in_kernel")
 
 
 def _check_kernel(kernel: RecordedKernel) -> RecordedKernel:
@@ -24,10 +17,9 @@ def _check_kernel(kernel: RecordedKernel) -> RecordedKernel:
         if not NO_PARENT <= region.parent < size:
             wanted = f"one of {size} regions or -1"
             raise FieldError.must_be(wanted, region.parent, f".regions[{number}].parent")
-    try:
-        check_parents([region.parent for region in kernel.regions], NO_PARENT, "lies in itself")
-    except FieldError as error:
-        raise error.within(".regions") from None
+    cyclic = first_cyclic([region.parent for region in kernel.regions], NO_PARENT)
+    if cyclic is not None:
+        raise FieldError("lies in itself", f".regions[{cyclic}]")
     return kernel if kernel.clock_ghz else replace(kernel, clock_ghz=None)
 
 
@@ -51,11 +43,9 @@ def _check_heat(heat: HeatMap) -> None:
         raise FieldError.must_be(wanted, list(heat.byte_bins), ".byte_bins")
 
 
-_CODEC = Codec(
-    checks={
-        RecordedKernel: _check_kernel,
-        Value: _check_value,
-        AccessSite: _check_site,
-        HeatMap: _check_heat,
-    }
-)
+CHECKS: Mapping[type, Callable[[Any], Any]] = {
+    RecordedKernel: _check_kernel,
+    Value: _check_value,
+    AccessSite: _check_site,
+    HeatMap: _check_heat,
+}

@@ -18,14 +18,16 @@ from proton.files.journal import read_journal
 from proton.files.journal_format import is_journal
 from proton.files.perfetto import is_cut_perfetto, is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
-from proton.files.summary import Summary, read_devices, read_summary
+from proton.files.summary import read_devices, read_summary
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
+from proton.model.summary import Summary
 
 # Compressed files, by their first bytes: said by name, because the remedy is simple.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _MSGPACK_LISTS = (0x91, 0x92, 0xDC, 0xDD)
 _COMPRESSED[b"PK\x03\x04"] = "zip"
+_FOREIGN_KINDS = MappingProxyType({CPU_TIME_NS: MetricKind.EXCLUSIVE})
 
 
 def read_profile(data: bytes, source: str) -> Profile:
@@ -113,14 +115,13 @@ def _read_hatchet(
     if summary.kernels is not None:
         tree = replace(tree, details=read_details(summary.kernels, len(tree), source))
     if PROTON_KEY not in root and CPU_TIME_NS in metric_names:
-        summary = summary._replace(metric_kinds={CPU_TIME_NS: MetricKind.EXCLUSIVE})
+        summary = replace(summary, metric_kinds=_FOREIGN_KINDS)
     warnings = summary.warnings
     if summary.kinds is not None and not is_kinds(summary.kinds, len(tree)):
         tree = replace(tree, details={})  # somebody changed the nodes: rows mean others now
-        warnings += (
-            f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes",
-        )
-    summary = summary._replace(devices=read_devices(devices, source), warnings=warnings)
+        text = f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes"
+        warnings = (*warnings, text)
+    summary = replace(summary, devices=read_devices(devices, source), warnings=warnings)
     return _profile(source, summary).with_tree(tree), key_count
 
 
@@ -128,14 +129,14 @@ def _read_chrome(value: Any, source: str) -> Profile:
     found = value.get(PROTON_KEY) if type(value) is dict else None
     summary = read_summary(found, source)
     trace, warnings = read_trace(value, source)
-    summary = summary._replace(warnings=summary.warnings + warnings)
+    summary = replace(summary, warnings=(*summary.warnings, *warnings))
     return _profile(source, summary).with_trace(trace)
 
 
 def _read_perfetto(data: bytes, source: str) -> Profile:
     file = read_perfetto(data, source)
     summary = read_summary(file.summary, source)
-    summary = summary._replace(warnings=summary.warnings + file.warnings)
+    summary = replace(summary, warnings=(*summary.warnings, *file.warnings))
     return _profile(source, summary).with_trace(file.trace)
 
 
@@ -144,8 +145,8 @@ def _profile(source: str, summary: Summary) -> Profile:
         source,
         devices=summary.devices,
         header=summary.header,
-        metric_kinds=MappingProxyType(summary.metric_kinds),
-        losses=MappingProxyType(summary.losses),
+        metric_kinds=summary.metric_kinds,
+        losses=summary.losses,
         warnings=summary.warnings,
         autotune=summary.autotune,
         phases=summary.phases,

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from proton.errors import UsageError
+from proton.model.schema import Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +20,24 @@ class Device:
 
     device_type: str  # "CUDA", "HIP" or "CPU"
     device_id: str
-    arch: str
-    num_sms: int | None = None
-    clock_rate_khz: int | None = None
-    memory_clock_rate_khz: int | None = None
-    bus_width: int | None = None
-    name: str | None = None
-    clock_residual_ns: int | None = None  # how far its clock and the host's are known to be apart
+    arch: Annotated[str, Stored("architecture: `90`, `gfx942`, `interpreter`")]
+    num_sms: Annotated[int | None, Stored("multiprocessors", least=None)] = None
+    clock_rate_khz: Annotated[
+        int | None, Stored("clock of them in kHz", name="clock_rate", least=None)
+    ] = None
+    memory_clock_rate_khz: Annotated[
+        int | None, Stored("clock of the memory in kHz", name="memory_clock_rate", least=None)
+    ] = None
+    bus_width: Annotated[int | None, Stored("bits of the memory bus", least=None)] = None
+    name: Annotated[str | None, Stored("of an NVIDIA GPU or MIG instance")] = None
+    clock_residual_ns: Annotated[
+        int | None,
+        Stored(
+            "how far times of the device and of the host are known to disagree; in a trace that "
+            "includes kernels which seem to begin before the call that launched them",
+            least=None,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

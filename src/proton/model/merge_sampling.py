@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -19,6 +19,7 @@ from proton.model.sampling import (
     SourceFile,
     SourceLine,
 )
+from proton.model.schema import identity, merge_records
 
 _KNOWLEDGE = (FOUND, NO_LINE_TABLE, NO_CUBIN)  # what is known best of the lines of a kernel
 
@@ -26,8 +27,8 @@ _KNOWLEDGE = (FOUND, NO_LINE_TABLE, NO_CUBIN)  # what is known best of the lines
 def merge_sampling(parts: Sequence[Sampling]) -> Sampling | None:
     """One sampling of all `parts`, in their order; None where there are none.
 
-    Samples are summed; how they were taken is what the first part says that says it. What was lost
-    is counted over the whole session: each part has it up to its end, and the largest is all.
+    The fields say how numbers are merged: samples are summed, how they were taken is what the first
+    part says that says it.
     """
     if len(parts) <= 1:
         return next(iter(parts), None)
@@ -39,26 +40,18 @@ def merge_sampling(parts: Sequence[Sampling]) -> Sampling | None:
         here = lines.take(part)
         numbers = [reasons.index(name) for name in part.reasons]
         for kernel in part.kernels:
-            alike = kernels.setdefault((kernel.symbol, kernel.device_id, kernel.arch), [])
+            alike = kernels.setdefault(identity(kernel), [])
             same = next((known for known in alike if known.may_be(kernel)), None)
             if same is None:
                 same = _Kernel(kernel)
                 alike.append(same)
             same.add(kernel, here, numbers)
         files.update(part.files)
-    return Sampling(
-        period_cycles=_first(part.period_cycles for part in parts),
-        window_ns=_first(part.window_ns for part in parts),
-        every_ns=_first(part.every_ns for part in parts),
+    return merge_records(
+        parts,
         reasons=tuple(reasons),
-        samples=_sum(part.samples for part in parts),
-        dropped=_most(part.dropped for part in parts),
-        non_user=_most(part.non_user for part in parts),
-        overflows=_most(part.overflows for part in parts),
-        left_out=_sum(part.left_out for part in parts),
-        is_split=any(part.is_split for part in parts),
-        kernels=tuple(kernel.merged() for alike in kernels.values() for kernel in alike),
         lines=tuple(lines.all),
+        kernels=tuple(kernel.merged() for alike in kernels.values() for kernel in alike),
         files=MappingProxyType(files),
     )
 
@@ -172,16 +165,3 @@ class _Kernel:
 
 def _rank(status: str) -> int:
     return _KNOWLEDGE.index(status) if status in _KNOWLEDGE else len(_KNOWLEDGE)
-
-
-def _first(values: Iterable[int | None]) -> int | None:
-    return next((value for value in values if value is not None), None)
-
-
-def _most(values: Iterable[int | None]) -> int | None:
-    return max((value for value in values if value is not None), default=None)
-
-
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

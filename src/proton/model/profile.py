@@ -15,32 +15,13 @@ from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
+from proton.model.summary import Header as Header
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
 
 def _nothing() -> Mapping[str, Any]:
     return MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """Who recorded what, where and when. A foreign file leaves all of it empty."""
-
-    session: str = ""
-    context: str = ""
-    data: str = ""
-    backends: tuple[str, ...] = ()
-    mode: str = ""
-    command: tuple[str, ...] = ()
-    host: str = ""
-    pid: int | None = None
-    rank: int | None = None  # of the process, where a launcher gave it one
-    proton_version: str = ""
-    python_version: str = ""
-    triton_version: str = ""
-    start_time_ns: int | None = None  # Unix time
-    end_time_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

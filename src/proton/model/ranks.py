@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from proton.model.metric import CPU_TIME_NS, TIME_NS
+from proton.model.schema import Stored
 
 TIME_BY_RANK_NS = "time_by_rank (ns)"
 CPU_TIME_BY_RANK_NS = "cpu_time_by_rank (ns)"
@@ -22,14 +23,14 @@ BY_RANK = {TIME_NS: TIME_BY_RANK_NS, CPU_TIME_NS: CPU_TIME_BY_RANK_NS}
 class Rank:
     """One process of a merged profile. What its file did not say is empty or None."""
 
-    rank: int
-    source: str = ""  # the file it came from
-    host: str = ""
-    pid: int | None = None
-    device: str = ""
-    time_ns: int | float | None = None  # of all its kernels
-    kernels: int | float | None = None  # how many ran
-    lost: int = 0  # events
+    rank: Annotated[int, Stored("its number", least=None)]
+    source: Annotated[str, Stored("the file it came from", sparse=True)] = ""
+    host: Annotated[str, Stored("where it ran", sparse=True)] = ""
+    pid: Annotated[int | None, Stored("its process", least=None)] = None
+    device: Annotated[str, Stored("name of its device", sparse=True)] = ""
+    time_ns: Annotated[float | None, Stored("of all its kernels", least=None)] = None
+    kernels: Annotated[float | None, Stored("how many ran", least=None)] = None
+    lost: Annotated[int, Stored("events", least=None)] = 0
 
 
 class Spread(NamedTuple):

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from proton.model.schema import FIRST, LARGEST, SAME, SUM, Stored
 
 NUM_SAMPLES = "num_samples"
 NUM_STALLED = "num_stalled_samples"
@@ -57,23 +59,33 @@ class LineSamples(NamedTuple):
 class SampledKernel:
     """What was sampled in one kernel of one device."""
 
-    symbol: str
-    device_id: int | None = None
-    arch: int | None = None  # 90 for sm_90
-    module: str = ""  # tells kernels of one symbol apart, as Triton compiles several
-    samples: int = 0
-    contexts: int | None = None  # over how many contexts the samples were divided
-    lines: str = ""  # FOUND, NO_LINE_TABLE or NO_CUBIN
-    instructions: Sequence[Instruction] = ()  # the hottest, by offset
-    other_samples: int = 0  # those of the other instructions
-    line_samples: Sequence[LineSamples] = ()  # in traces, which have no contexts with metrics
+    symbol: Annotated[str, Stored("name in the binary", SAME)]
+    device_id: Annotated[int | None, Stored("where it ran", SAME)] = None
+    arch: Annotated[int | None, Stored("90 for sm_90", SAME)] = None
+    module: Annotated[
+        str,
+        Stored("tells kernels of one symbol apart, as Triton compiles several", sparse=True),
+    ] = ""
+    samples: Annotated[int, Stored("in all")] = 0
+    contexts: Annotated[int | None, Stored("over how many contexts they were divided")] = None
+    lines: Annotated[str, Stored("`found`, `no line table` or `no cubin`", sparse=True)] = ""
+    instructions: Annotated[
+        Sequence[Instruction],
+        Stored("the hottest, by offset: at most 256 of a kernel and 1536 of all", sparse=True),
+    ] = ()
+    other_samples: Annotated[int, Stored("those of the other instructions", sparse=True)] = 0
+    line_samples: Annotated[
+        Sequence[LineSamples],
+        Stored("in traces, which have no contexts with metrics: every line", sparse=True),
+    ] = ()
 
 
-class SourceFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SourceFile:
     """What a source file was when the recording ended."""
 
-    sha256: str = ""
-    size: int | None = None
+    sha256: Annotated[str, Stored("its hash", sparse=True)] = ""
+    size: Annotated[int | None, Stored("in bytes")] = None
 
 
 def _no_files() -> Mapping[str, SourceFile]:
@@ -82,21 +94,64 @@ def _no_files() -> Mapping[str, SourceFile]:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How instructions were sampled and what was seen. Numbers are None where a file has none."""
+    """How instructions were sampled and what was seen. Numbers are None where a file has none.
 
-    period_cycles: int | None = None  # between two samples of a multiprocessor
-    window_ns: int | None = None  # how long samples were taken each `every_ns`; 0 or None: always
-    every_ns: int | None = None
-    reasons: Sequence[str] = ()  # names of the hardware; their places are the reasons' numbers
-    samples: int | None = None
-    dropped: int | None = None
-    non_user: int | None = None  # in code that belongs to no kernel of the program
-    overflows: int | None = None  # drains that found the hardware's buffer full
-    left_out: int | None = None  # samples of kernels that `include` did not name
-    is_split: bool = False  # some kernel's samples were divided over contexts by time
-    kernels: Sequence[SampledKernel] = ()
-    lines: Sequence[SourceLine] = ()
-    files: Mapping[str, SourceFile] = field(default_factory=_no_files)
+    What was lost is counted over the whole session: each part of a recording has it up to its end,
+    and the largest is all.
+    """
+
+    period_cycles: Annotated[
+        int | None, Stored("cycles between two samples of a multiprocessor", FIRST)
+    ] = None
+    window_ns: Annotated[
+        int | None, Stored("how long samples were taken in each `every_ns`; 0: always", FIRST)
+    ] = None
+    every_ns: Annotated[int | None, Stored("time from window to window", FIRST)] = None
+    reasons: Annotated[
+        Sequence[str],
+        Stored(
+            "the hardware's names of the reasons why a warp waits; places in this list are their "
+            "numbers",
+            sparse=True,
+        ),
+    ] = ()
+    samples: Annotated[
+        int | None,
+        Stored("those that are in this file; a phase has those that were read out in it", SUM),
+    ] = None
+    dropped: Annotated[int | None, Stored("samples that were lost", LARGEST)] = None
+    non_user: Annotated[
+        int | None, Stored("samples in code that belongs to no kernel of the program", LARGEST)
+    ] = None
+    overflows: Annotated[
+        int | None, Stored("drains that found the hardware's buffer full", LARGEST)
+    ] = None
+    left_out: Annotated[
+        int | None, Stored("samples besides these, of kernels that `include` did not name", SUM)
+    ] = None
+    is_split: Annotated[
+        bool,
+        Stored(
+            "whether samples of some kernel were divided over several contexts by its time in them",
+            LARGEST,
+            sparse=True,
+        ),
+    ] = False
+    lines: Annotated[
+        Sequence[SourceLine],
+        Stored(
+            "`[file, line, function, parent]`; `function` is `<inlined>` where no table names it; "
+            "`parent` is the number of the line that it was inlined into, or -1",
+            sparse=True,
+        ),
+    ] = ()
+    kernels: Annotated[
+        Sequence[SampledKernel], Stored("what was seen in each kernel, below", sparse=True)
+    ] = ()
+    files: Annotated[
+        Mapping[str, SourceFile],
+        Stored('path -> `{"sha256", "size"}` of source files as they were at the end', sparse=True),
+    ] = field(default_factory=_no_files)
 
     def stack(self, line: int) -> Iterator[int]:
         """`line` and the lines it was inlined into, the innermost first; none for NO_LINE."""

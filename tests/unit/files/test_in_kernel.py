@@ -13,8 +13,8 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.detect import open_profile
-from proton.files.in_kernel import read_in_kernel
 from proton.files.read import read_profile
+from proton.files.summary import read_summary
 from proton.files.write import to_bytes
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
@@ -24,6 +24,10 @@ from tests.support.native import MakeSession, launch
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 OBJECT = to_object(KERNEL)
+
+
+def read_in_kernel(value: object, source: str) -> tuple[RecordedKernel, ...]:
+    return tuple(read_summary({"in_kernel": value}, source).in_kernel)
 
 
 def test_what_is_written_reads_back_equal() -> None:
@@ -152,7 +156,7 @@ def test_what_is_not_as_the_format_says_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        ({}, "f: proton.in_kernel must be a list, not an object"),
+        ({}, "f: proton.in_kernel must be a list of objects, not an object"),
         ([7], "f: proton.in_kernel[0] must be an object, not 7"),
     ],
 )

@@ -13,9 +13,10 @@ import pytest
 from proton.errors import FormatError
 from proton.files.detect import open_profile
 from proton.files.read import read_profile
-from proton.files.sampling import read_sampling, sampling_object
+from proton.files.summary import read_summary
 from proton.files.write import to_bytes
 from proton.model.sampling import Sampling
+from proton.model.schema import to_object
 from tests.support.sampling import KERNEL, SAMPLING, TOTALS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -26,12 +27,16 @@ FULL = replace(
     left_out=4,
     kernels=(replace(KERNEL, module="1f", line_samples=TOTALS), *SAMPLING.kernels[1:]),
 )
-OBJECT = sampling_object(FULL)
+OBJECT = to_object(FULL)
+
+
+def read_sampling(value: object, source: str) -> Sampling | None:
+    return read_summary({"sampling": value}, source).sampling
 
 
 @pytest.mark.parametrize("sampling", [SAMPLING, FULL, Sampling()])
 def test_what_is_written_reads_back_equal(sampling: Sampling) -> None:
-    text = json.dumps(sampling_object(sampling))
+    text = json.dumps(to_object(sampling))
     assert read_sampling(json.loads(text), "f") == sampling
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_lines_are_counted_from_one(source: Path) -> None:
 
 
 def test_a_file_of_another_size_has_changed(source: Path) -> None:
-    text = read_source(str(source), SAME._replace(size=99))
+    text = read_source(str(source), replace(SAME, size=99))
     assert (text.state, text.remark) == (TextState.CHANGED, "99 bytes then, 12 now")
     assert text.line(1) == "a = 1"
 

@@ -11,6 +11,8 @@ from proton.files.summary import device_map, read_devices, read_summary, summary
 from proton.model.device import Device
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
+from proton.model.ranks import Rank
+from proton.model.schema import to_object
 
 HEADER = Header(
     session="run",
@@ -124,3 +126,23 @@ def test_a_wrong_device_is_named(found: Any, message: str) -> None:
     with pytest.raises(FormatError) as caught:
         read_devices(found, "f")
     assert str(caught.value) == f"f: {message}"
+
+
+def test_ranks_read_back_as_they_were() -> None:
+    ranks = (Rank(0), Rank(3, "a.hatchet", "n1", 17, "NVIDIA H200", 5.5, 2, 1))
+    assert read_summary({"ranks": list(map(to_object, ranks))}, "x").ranks == ranks
+    assert read_summary({"ranks": None}, "x").ranks == ()
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        ({}, "proton.ranks must be a list"),
+        ([3], r"proton.ranks\[0\] must be an object, not 3"),
+        ([{}], r"proton.ranks\[0\].rank must be an integer"),
+        ([{"rank": 0, "time_ns": "x"}], r"proton.ranks\[0\].time_ns must be a number, not 'x'"),
+    ],
+)
+def test_what_is_no_rank_is_refused(found: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read_summary({"ranks": found}, "x")
