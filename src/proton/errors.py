@@ -71,8 +71,12 @@ class FormatError(ProtonError, ValueError):
     """A file is not what it should be; the message starts with its path."""
 
 
-class StillGrowing(FormatError):
-    """A file ends in the middle and was written to a moment ago: it may be whole soon."""
+class CutShort(FormatError):
+    """A file ends in the middle."""
+
+
+class StillGrowing(CutShort):
+    """The same, and it was written to a moment ago: it may be whole soon."""
 
 
 class ServeError(ProtonError, OSError):

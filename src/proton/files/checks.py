@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
 from typing import TypeGuard
 
 from proton.files.schema import MAX_INT, MIN_INT
@@ -55,8 +53,3 @@ def is_plain(value: object) -> bool:
         elif not (part is None or type(part) is bool or is_number(part) or is_text(part)):
             return False
     return True
-
-
-def first_repeated(keys: Iterable[str]) -> str:
-    """The first of `keys` that stands there more than once, for a message."""
-    return short(next(key for key, times in Counter(keys).items() if times > 1))

@@ -12,8 +12,7 @@ import re
 from json import JSONDecoder
 from typing import Any, NoReturn
 
-from proton.errors import FormatError
-from proton.files.checks import first_repeated, short
+from proton.errors import CutShort, FormatError
 
 _LITERALS = ("true", "false", "null", "NaN", "Infinity", "-Infinity")
 _SPACE = re.compile(r"[ \t\n\r]*").match
@@ -24,66 +23,43 @@ class _ConstantError(ValueError):
     """NaN or an infinity was written as a number."""
 
 
-class _DuplicateKeyError(ValueError):
-    """An object has the same key twice."""
-
-
 def _refuse_constant(text: str) -> NoReturn:
     raise _ConstantError(text)
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        raise _DuplicateKeyError(first_repeated(key for key, _ in pairs))
-    return built
-
-
-def decode_json(data: bytes, source: str, *, strict: bool = False) -> Any:
+def decode_json(data: bytes, source: str) -> Any:
     """The value that `data` holds.
 
     Args:
         data: UTF-8 text, with or without a byte order mark.
         source: The path, for messages.
-        strict: Refuse objects that have a key twice. Slower; `count_keys` tells when it is needed.
 
     Raises:
-        FormatError: Malformed or truncated (with the byte), not UTF-8, NaN, nested too deep.
+        CutShort: The text ends in the middle.
+        FormatError: Malformed (with the byte), not UTF-8, NaN, nested too deep.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FormatError(f"{source}: not a profile: invalid UTF-8 at byte {error.start}") from None
-    decoder = JSONDecoder(
-        parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates if strict else None
-    )
+    decoder = JSONDecoder(parse_constant=_refuse_constant)
     try:
         try:
             return decoder.decode(text)
         except RecursionError:
             return _decode_deep(text, decoder)
     except json.JSONDecodeError as error:
-        raise FormatError(_explain(error, text, source)) from None
+        raise _explain(error, text, source) from None
     except RecursionError:
         raise FormatError(f"{source}: not a profile: nested too deep outside of children") from None
     except _ConstantError as error:
         raise FormatError(f"{source}: {error} is not a number that JSON allows") from None
-    except _DuplicateKeyError as error:
-        raise FormatError(f"{source}: key {error} stands twice in one object") from None
     except ValueError:  # the interpreter's limit on the digits of an integer
         raise FormatError(f"{source}: an integer has too many digits") from None
 
 
-def count_keys(data: bytes) -> int:
-    """How many keys `data` seems to have: exact for what no string of it imitates.
-
-    A parsed file that holds exactly as many keys has none twice; any other is read again, strictly.
-    """
-    return data.count(b'":')
-
-
-def _explain(error: json.JSONDecodeError, text: str, source: str) -> str:
-    """One line that says at which byte the text stops being JSON, and whether it was cut off."""
+def _explain(error: json.JSONDecodeError, text: str, source: str) -> FormatError:
+    """The error that says at which byte the text stops being JSON, and whether it was cut off."""
     rest = text[error.pos :].rstrip()
     is_cut = (
         not rest
@@ -93,10 +69,10 @@ def _explain(error: json.JSONDecodeError, text: str, source: str) -> str:
     )
     if is_cut:
         size = len(text.encode("utf-8", "surrogatepass"))
-        return f"{source}: truncated: the file ends at byte {size}, inside a value"
+        return CutShort(f"{source}: truncated: the file ends at byte {size}, inside a value")
     position = len(text[: error.pos].encode("utf-8", "surrogatepass"))
     reason = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
-    return f"{source}: malformed JSON at byte {position}: {reason}"
+    return FormatError(f"{source}: malformed JSON at byte {position}: {reason}")
 
 
 def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
@@ -130,8 +106,6 @@ def _decode_deep(text: str, decoder: JSONDecoder) -> Any:
         if not in_list:
             key, position = _scan_key(text, position, decoder)
             position, mark = _next(text, position)
-            if key in container:
-                raise _DuplicateKeyError(short(key))
         opens = mark == "{" if in_list else mark == "[" and key == "children"
         value: Any
         if opens:

@@ -11,8 +11,7 @@ from typing import Any
 
 import msgpack
 
-from proton.errors import FormatError
-from proton.files.checks import first_repeated, short
+from proton.errors import CutShort, FormatError
 
 
 class _UnreadableError(ValueError):
@@ -23,17 +22,18 @@ def decode_msgpack(data: bytes, source: str) -> Any:
     """The value that `data` holds.
 
     Raises:
-        FormatError: Malformed, truncated (with the byte), bytes left over, invalid UTF-8, values
-            of msgpack's extension types, keys that are no text.
+        CutShort: The data ends in the middle.
+        FormatError: Malformed, bytes left over, invalid UTF-8, values of msgpack's extension types,
+            keys that are no text.
     """
     try:
         try:
             size = _measure(data)
-            value = _decode(data) if size == len(data) else None
+            value = msgpack.unpackb(data) if size == len(data) else None
         except msgpack.StackError:
             value, size = _decode_deep(data)
     except msgpack.OutOfData:
-        raise FormatError(
+        raise CutShort(
             f"{source}: truncated: the file ends at byte {len(data)}, inside a value"
         ) from None
     except UnicodeDecodeError as error:
@@ -62,25 +62,6 @@ def _measure(data: bytes) -> int:
     return int(unpacker.tell())
 
 
-def _decode(data: bytes) -> Any:
-    value = msgpack.unpackb(data)
-    try:
-        is_same = len(msgpack.packb(value)) == len(data)
-    except (ValueError, RecursionError):  # too deep for the packer
-        is_same = False
-    if not is_same:  # longer numbers than need be, or keys that stand twice: look closer
-        msgpack.unpackb(data, object_pairs_hook=_refuse_duplicates)
-    return value
-
-
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) != len(pairs):
-        twice = first_repeated(key for key, _ in pairs)
-        raise _UnreadableError(f"key {twice} stands twice in one map")
-    return built
-
-
 def _unpacker(data: bytes) -> Any:
     unpacker = msgpack.Unpacker(max_buffer_size=0)  # no limit: what is not there shows as such
     unpacker.feed(data)
@@ -91,8 +72,7 @@ def _take(unpacker: Any, data: bytes) -> Any:
     """The next value, measured before it is built."""
     start = unpacker.tell()
     unpacker.skip()
-    piece = data[start : unpacker.tell()]
-    return msgpack.unpackb(piece, object_pairs_hook=_refuse_duplicates)
+    return msgpack.unpackb(data[start : unpacker.tell()])
 
 
 def _first_line(error: Exception) -> str:
@@ -144,8 +124,6 @@ def _decode_deep(data: bytes) -> tuple[Any, int]:
             value = _take(unpacker, data)
         if in_list:
             container.append(value)
-        elif key in container:
-            raise _UnreadableError(f"key {short(key)} stands twice in one map")
         else:
             container[key] = value
         if size:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from proton.errors import FormatError, StillGrowing
+from proton.errors import CutShort, FormatError, StillGrowing
 from proton.files.journal_format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
@@ -21,7 +21,6 @@ from proton.model.profile import Profile
 
 _FRESH_S = 5.0  # a file that was written to within this may still grow
 _SKEW_S = 60.0  # and so may one that a clock running ahead has dated
-_ENDS_IN_THE_MIDDLE = ("truncated", "cut off", "is empty", "torn")  # words of the readers
 
 
 def open_profile(path: str | os.PathLike[str]) -> Profile:
@@ -108,7 +107,7 @@ def open_file(path: Path, source: str) -> Profile:
                 f"{source}: not read: format {export!r} is for other tools, which proton only "
                 "writes; open the profile that it was made of"
             ) from None
-        if is_journal(data) or not any(word in str(error) for word in _ENDS_IN_THE_MIDDLE):
+        if is_journal(data) or not isinstance(error, CutShort):
             raise  # a journal is never seen before its beginning is whole
         raise _cut_short(str(error), time.time() - status.st_mtime) from None
 
@@ -128,7 +127,7 @@ def _cut_short(text: str, age_s: float) -> FormatError:
     """The error of a file that ends in the middle, with what to expect of it."""
     if -_SKEW_S < age_s < _FRESH_S:
         return StillGrowing(f"{text}; it is still being written: look again when it is whole")
-    return FormatError(f"{text}; it was cut: copy or record it again")
+    return CutShort(f"{text}; it was cut: copy or record it again")
 
 
 def _read_parts(parts: dict[int, Path], asked: Path) -> tuple[dict[int, Profile], list[str]]:

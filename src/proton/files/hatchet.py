@@ -32,7 +32,6 @@ class ReadTree(NamedTuple):
     """A tree, and what was learnt on the way."""
 
     tree: Tree
-    key_count: int  # keys of all nodes, frames and metrics
     metric_names: Set[str]
 
 
@@ -49,7 +48,7 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
         FormatError: A node is not as the format says; the message has its row.
     """
     try:
-        names, parents, own, values, key_count = _columns(root)
+        names, parents, own, values = _columns(root)
         metric_names = set().union(*own)
         doubt = doubt or not _is_sound(names, metric_names, values)
     except (KeyError, TypeError, AttributeError):
@@ -63,7 +62,7 @@ def read_tree(root: Any, kinds: str | None, source: str, *, doubt: bool = False)
             own = name_device_types(own)
         kinds = infer_kinds(names, own, parents)
     tree = Tree(frames_of(names, kinds), parents, own)
-    return ReadTree(tree, key_count + len(values), metric_names)
+    return ReadTree(tree, metric_names)
 
 
 class _Columns(NamedTuple):
@@ -73,23 +72,21 @@ class _Columns(NamedTuple):
     parents: list[int]
     own: list[Mapping[str, MetricValue]]
     values: list[MetricValue]  # of all metrics of all nodes
-    key_count: int  # of nodes and frames
 
 
 def _columns(root: Any) -> _Columns:
     """One pass that takes from each node all it will be asked for, while it is in the cache."""
-    columns = _Columns([], [], [], [], 0)
+    columns = _Columns([], [], [], [])
     add_name, add_parent, add_own = columns.names.append, columns.parents.append, columns.own.append
     add_values = columns.values.extend
     none: list[Any] = []
-    key_count = row = 0
+    row = 0
     parent = -1
     siblings: Iterator[Any] = iter((root,))
     outer: list[tuple[Iterator[Any], int]] = []
     while True:
         for node in siblings:
-            frame = node["frame"]
-            add_name(frame["name"])
+            add_name(node["frame"]["name"])
             add_parent(parent)
             metrics = node.get("metrics", EMPTY)
             children = node.get("children", none)
@@ -102,7 +99,6 @@ def _columns(root: Any) -> _Columns:
                 add_own(EMPTY)
             if type(children) is not list:
                 raise TypeError
-            key_count += len(node) + len(frame)
             if children:
                 outer.append((siblings, parent))
                 siblings = iter(children)
@@ -112,7 +108,7 @@ def _columns(root: Any) -> _Columns:
             row += 1
         else:
             if not outer:
-                return columns._replace(key_count=key_count)
+                return columns
             siblings, parent = outer.pop()
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from proton.errors import FormatError
+from proton.errors import CutShort, FormatError
 from proton.files.decode_json import decode_json
 from proton.files.perfetto_assemble import Begun, TrackInfo, assemble
 from proton.files.perfetto_clocks import SequenceClocks, TraceClocks
@@ -104,7 +104,7 @@ def _packets(data: bytes, source: str) -> Iterator[bytes]:
     try:
         fields = parse(data)
     except CutShortError:
-        raise FormatError(
+        raise CutShort(
             f"{source}: truncated: the file ends at byte {len(data)}, inside a packet"
         ) from None
     for number, packet in fields:
@@ -125,7 +125,7 @@ def _packets_of_block(block: bytes, source: str) -> Iterator[bytes]:
     except zlib.error as error:
         raise FormatError(f"{source}: a compressed packet is damaged: {error}") from None
     if inflate.unconsumed_tail or not inflate.eof:
-        raise FormatError(f"{source}: a compressed packet is cut off or too large")
+        raise CutShort(f"{source}: a compressed packet is cut off or too large")
     for _, packet in parse(unpacked):
         if type(packet) is bytes:
             yield packet

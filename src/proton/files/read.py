@@ -6,10 +6,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from proton.errors import FormatError
+from proton.errors import CutShort, FormatError
 from proton.files.checks import short
 from proton.files.chrome import is_trace, read_trace
-from proton.files.decode_json import count_keys, decode_json
+from proton.files.decode_json import decode_json
 from proton.files.decode_msgpack import decode_msgpack
 from proton.files.details import read_details
 from proton.files.frames import is_kinds
@@ -38,11 +38,12 @@ def read_profile(data: bytes, source: str) -> Profile:
         source: Its path: the start of every message, and `Profile.source`.
 
     Raises:
+        CutShort: It ends in the middle.
         FormatError: It is not a profile; one line that names the place.
     """
     head = data[:64].lstrip(b" \t\r\n\xef\xbb\xbf")[:1]
     if not data.strip():
-        raise FormatError(f"{source}: not a profile: the file is empty")
+        raise CutShort(f"{source}: not a profile: the file is empty")
     if is_journal(data):
         return read_journal(data, source, read_profile)
     if head in (b"[", b"{") and not is_perfetto(data):
@@ -51,11 +52,9 @@ def read_profile(data: bytes, source: str) -> Profile:
         return _read_perfetto(data, source)
     if data[0] in _MSGPACK_LISTS:
         root, devices = _split(decode_msgpack(data, source), source)
-        return _read_hatchet(root, devices, source, doubt=False)[0]
+        return _read_hatchet(root, devices, source, doubt=False)
     if is_cut_perfetto(data):
-        raise FormatError(
-            f"{source}: truncated: the file ends at byte {len(data)}, inside a packet"
-        )
+        raise CutShort(f"{source}: truncated: the file ends at byte {len(data)}, inside a packet")
     for magic, name in _COMPRESSED.items():
         if data.startswith(magic):
             raise FormatError(f"{source}: compressed with {name}; unpack it first")
@@ -71,26 +70,7 @@ def _read_json(data: bytes, source: str) -> Profile:
         return _read_chrome(value, source)
     root, devices = _split(value, source)
     doubt = b"\\" in data and (b"\\ud" in data or b"\\uD" in data)  # one byte is found fastest
-    profile, key_count = _read_hatchet(root, devices, source, doubt=doubt)
-    if count_keys(data) != key_count + _count_keys([root.get(PROTON_KEY), devices]):
-        decode_json(data, source, strict=True)  # only to see whether a key stands twice
-    return profile
-
-
-_CONTAINERS = (dict, list)
-
-
-def _count_keys(value: list[Any]) -> int:
-    """How many keys the objects in `value` have."""
-    count = 0
-    pending: list[Any] = [value]  # lists and objects
-    while pending:
-        part = pending.pop()
-        if type(part) is dict:
-            count += len(part)
-            part = part.values()
-        pending += [each for each in part if type(each) in _CONTAINERS]
-    return count
+    return _read_hatchet(root, devices, source, doubt=doubt)
 
 
 def _split(value: Any, source: str) -> tuple[dict[str, Any], Any]:
@@ -107,11 +87,9 @@ def _split(value: Any, source: str) -> tuple[dict[str, Any], Any]:
     return value[0], value[1] if len(value) == 2 else {}
 
 
-def _read_hatchet(
-    root: dict[str, Any], devices: Any, source: str, *, doubt: bool
-) -> tuple[Profile, int]:
+def _read_hatchet(root: dict[str, Any], devices: Any, source: str, *, doubt: bool) -> Profile:
     summary = read_summary(root.get(PROTON_KEY), source)
-    tree, key_count, metric_names = read_tree(root, summary.kinds, source, doubt=doubt)
+    tree, metric_names = read_tree(root, summary.kinds, source, doubt=doubt)
     if summary.kernels is not None:
         tree = replace(tree, details=read_details(summary.kernels, len(tree), source))
     if PROTON_KEY not in root and CPU_TIME_NS in metric_names:
@@ -122,7 +100,7 @@ def _read_hatchet(
         text = f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes"
         warnings = (*warnings, text)
     summary = replace(summary, devices=read_devices(devices, source), warnings=warnings)
-    return _profile(source, summary).with_tree(tree), key_count
+    return _profile(source, summary).with_tree(tree)
 
 
 def _read_chrome(value: Any, source: str) -> Profile:

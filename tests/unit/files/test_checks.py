@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.checks import first_repeated, is_integer, is_number, is_plain, is_text, short
+from proton.files.checks import is_integer, is_number, is_plain, is_text, short
 
 
 @pytest.mark.parametrize("value", [0, -(2**63), 2**64 - 1])
@@ -51,7 +51,3 @@ def test_messages_show_values_short_and_on_one_line() -> None:
     assert short([1] * 1000) == "a list"
     assert short({"a": 1}) == "an object"
     assert len(short("x" * 1000)) == 60
-
-
-def test_the_key_that_stands_twice_is_found() -> None:
-    assert first_repeated(["a", "b", "c", "b", "a"]) == "'a'"

@@ -73,11 +73,6 @@ def test_a_key_must_be_text() -> None:
         decode_msgpack(b"\x91\x81\x01\x02", "f")
 
 
-def test_a_key_that_stands_twice_is_refused() -> None:
-    with pytest.raises(FormatError, match="key 'a' stands twice in one map"):
-        decode_msgpack(b"\x91\x82\xa1a\x01\xa1a\x02", "f")
-
-
 @pytest.mark.parametrize(
     "head", [b"\xdd\x7f\xff\xff\xff", b"\xdf\x7f\xff\xff\xff", b"\xdb\x7f\xff\xff\xff"]
 )

@@ -49,11 +49,6 @@ def test_lists_become_tuples() -> None:
     assert tree.own[0] == {"h": (1, 2.5), "x": 1}
 
 
-def test_the_keys_of_nodes_frames_and_metrics_are_counted() -> None:
-    root = node("ROOT", {"x": 1}, {"frame": {"name": "a"}}, node("b", {"x": 1, "y": 2}))
-    assert hatchet.read_tree(root, None, "f").key_count == (3 + 2 + 1) + (1 + 1) + (3 + 2 + 2)
-
-
 def test_a_node_may_lack_metrics_and_children() -> None:
     tree = read_tree({"frame": {"name": "ROOT"}}, None, "f")
     assert (len(tree), dict(tree.own[0])) == (1, {})

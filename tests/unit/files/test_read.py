@@ -65,18 +65,6 @@ def test_a_msgpack_file_that_was_cut_off_says_at_which_byte(size: int) -> None:
     assert refusal(data[:size]) == f"truncated: the file ends at byte {size}, inside a value"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[{"frame":{"name":"ROOT","type":"f","type":"g"},"metrics":{},"children":[]},{}]',
-        '[{"frame":{"name":"ROOT"},"metrics":{"type":1,"type":2},"children":[]},{}]',
-        '[{"frame":{"name":"a","type":"f"},"metrics":{},"children":[]},{"type":{},"type":{}}]',
-    ],
-)
-def test_a_key_that_stands_twice_is_refused(text: str) -> None:
-    assert refusal(text.encode()) == "key 'type' stands twice in one object"
-
-
 def test_names_that_look_like_keys_do_not_disturb() -> None:
     root = ROOT | {"frame": {"name": '"a": "b":', "type": "function"}}
     tree = tree_in(read_profile(json.dumps([root, {}]).encode(), "f"))
