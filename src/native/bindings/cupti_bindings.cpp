@@ -1,4 +1,5 @@
-#include "bindings/cupti_bindings.h"
+// The `Cupti` class of the module: the hub that reports to sessions.
+#include "bindings/bindings.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -15,7 +16,6 @@
 #include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/sampled_code.h"
 #include "bindings/session_object.h"
 #include "cubin/module_store.h"
 #include "session/scopes/scope_events.h"
@@ -244,7 +244,7 @@ void set_problem_listener(nb::callable listener) {
   });
 }
 
-void add_cubin(nb::bytes cubin, const std::string& ptx) {
+void keep_cubin(nb::bytes cubin, const std::string& ptx) {
   const std::string_view image(cubin.c_str(), cubin.size());
   unlocked([&] { Hub::get().add_cubin(image, ptx); });
 }
@@ -270,7 +270,7 @@ void add_cupti(nb::module_& module) {
       .def_static("check_sampling", check_sampling)
       .def_static("probe_sampling", probe_sampling)
       .def_static("has_contexts", [] { return unlocked([] { return Hub::get().has_contexts(); }); })
-      .def_static("add_cubin", add_cubin, "cubin"_a, "ptx"_a = "")
+      .def_static("add_cubin", keep_cubin, "cubin"_a, "ptx"_a = "")
       .def_static("stop", stop, "session"_a)
       .def_static("detach", [] { return unlocked([] { return Hub::get().detach(); }); })
       .def_static("devices", devices)

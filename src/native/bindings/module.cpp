@@ -1,5 +1,6 @@
 // The extension module `proton._native`.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 #include <pthread.h>
 
 #include <string>
@@ -7,22 +8,13 @@
 #include "backends/cupti/hub.h"
 #include "backends/device_buffer/recorder.h"
 #include "base/termination.h"
-#include "bindings/cubin_bindings.h"
-#include "bindings/cupti_bindings.h"
-#include "bindings/errors.h"
-#include "bindings/frames/lead_frames.h"
+#include "bindings/bindings.h"
 #include "bindings/frames/python_context.h"
-#include "bindings/frames/python_launch.h"
-#include "bindings/in_kernel/device_buffer_bindings.h"
-#include "bindings/in_kernel/device_memory_bindings.h"
-#include "bindings/in_kernel/recorder_bindings.h"
-#include "bindings/nvtx_bindings.h"
 #include "bindings/nvtx_handler.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/device_values.h"
 #include "bindings/scopes/names.h"
-#include "bindings/scopes/scope.h"
-#include "bindings/session_bindings.h"
+#include "bindings/scopes/scopes.h"
 #include "session/scopes/process.h"
 
 namespace nb = nanobind;
@@ -76,6 +68,15 @@ void add_termination(nb::module_& module) {
           "timeout_s"_a)
       .def_static("wake", termination::wake)
       .def_static("end_process", [](int signal) { termination::end(signal); }, "signal"_a);
+}
+
+struct Nvtx {};
+
+void add_nvtx(nb::module_& module) {
+  nb::class_<Nvtx>(module, "Nvtx")
+      .def_static("load", load_nvtx, "path"_a)
+      .def_static("listen", listen_to_nvtx, "is_listening"_a)
+      .def_static("module_count", count_nvtx_modules);
 }
 
 }  // namespace

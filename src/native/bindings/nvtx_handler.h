@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "nvtx/handler.h"
 
@@ -23,5 +24,14 @@ void forget_nvtx() noexcept;
 
 /// For tests: what the library calls.
 const nvtx::Handler& nvtx_handler();
+
+inline constexpr std::string_view kNoName = "<unnamed>";
+
+/// The name of a range as the name of a scope. Torch's emit_nvtx adds numbers to the name of an
+/// operator that differ at every call; a tree with a node for each would say nothing, so they are
+/// left out. Sizes, which one has to ask for, stay.
+/// `aten::add, seq = 12, op_id = 7, sizes = [[2]]` -> `aten::add, sizes = [[2]]`. The result is
+/// `name` itself or stands in `buffer`.
+std::string_view plain_name(std::string_view name, std::string& buffer);
 
 }  // namespace proton::bindings

@@ -1,4 +1,5 @@
-#include "bindings/session_bindings.h"
+// The `Session` class of the module.
+#include "bindings/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,8 +10,8 @@
 #include "base/byte_sink.h"
 #include "base/demangle.h"
 #include "base/text.h"
-#include "bindings/errors.h"
-#include "bindings/in_kernel/recorded_bindings.h"
+#include "bindings/in_kernel/record_map.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/metric_values.h"
 #include "bindings/scopes/names.h"

@@ -1,7 +1,7 @@
 #include "bindings/values.h"
 
 #include "base/text.h"
-#include "bindings/errors.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/names.h"
 
 namespace nb = nanobind;

@@ -1,8 +1,12 @@
-/// JSON-like Python values (headers, autotune records, device attributes) as the core's Value.
-/// GIL held; throws nanobind's python_error with the Python error set.
+/// Python values in the core: bytes that Python lends, and JSON-like values (headers, autotune
+/// records, device attributes) as the core's Value. GIL held; throws nanobind's python_error with
+/// the Python error set.
 #pragma once
 
 #include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <span>
 
 #include "model/value.h"
 
@@ -10,5 +14,22 @@ namespace proton::bindings {
 
 Value to_value(nanobind::handle object);
 Value::Map to_map(nanobind::handle mapping);
+
+/// The bytes of an object with a buffer, held for as long as this lives.
+class HeldBytes {
+ public:
+  explicit HeldBytes(nanobind::handle object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nanobind::python_error();
+  }
+  HeldBytes(HeldBytes&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+  HeldBytes(const HeldBytes&) = delete;
+  ~HeldBytes() { PyBuffer_Release(&view_); }  // does nothing where `obj` is null
+  std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_;
+};
 
 }  // namespace proton::bindings

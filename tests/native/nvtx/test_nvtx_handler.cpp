@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "bindings/nvtx_handler.h"
-#include "bindings/nvtx_names.h"
 #include "check.h"
 #include "model/losses.h"
 #include "nvtx_api.h"

@@ -3,9 +3,7 @@
 // own takes it, and launches wait for that thread with a limit. What it saw is good for as long as
 // nobody but the launching thread has taken the GIL since (autograd's does, to let Python's tensors
 // go), which a few loads tell: a whole backward pass asks once.
-#include "bindings/frames/lead_frames.h"
-
-#include <Python.h>
+#include "bindings/frames/python_context.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -13,8 +11,6 @@
 #include <new>
 #include <thread>
 
-#include "bindings/frames/frame_stack.h"
-#include "bindings/frames/python_context.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "bindings/reference.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/names.h"
 #include "session/scopes/process.h"

@@ -8,12 +8,89 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "bindings/frames/frame_stack.h"
+#include "bindings/frames/python_frames.h"
 #include "model/ids.h"
 #include "session/scopes/thread_state.h"
 
 namespace proton::bindings {
+
+/// The stack that a thread showed last, and the paths of its frames: the next one mostly differs in
+/// its innermost frames alone, and only those are looked up. Used by the thread that owns it.
+class FrameStack {
+ public:
+  /// Whether `path` is at work further up: a step ran code of the program that came back here.
+  bool is_busy() const { return is_busy_; }
+
+  /// Reads the calling thread's stack. False: it has no Python frames, or they cannot be read.
+  bool read(PyThreadState* state) {
+    std::swap(now_, before_);
+    std::swap(depth_, before_depth_);
+    int count = read_marks(state);
+    if (count > static_cast<int>(now_.size())) {
+      now_.resize(static_cast<size_t>(count) * 2);
+      before_.resize(now_.size());
+      count = read_marks(state);
+    }
+    depth_ = static_cast<size_t>(std::max(count, 0));
+    if (depth_ != before_depth_) changed_ = depth_ - count_common();
+    return count > 0;
+  }
+
+  /// The path of the stack just read; `step` gives that of a frame below a path. Where it throws,
+  /// `clear` comes next.
+  template <typename Step>
+  PathId path(Step step) {
+    paths_.resize(depth_ - changed_);
+    PathId path = paths_.empty() ? kRootPath : paths_.back();
+    if (changed_ == 0) return path;
+    is_busy_ = true;
+    for (size_t i = changed_; i-- > 0;) {
+      proton_frame frame;
+      if (proton_read_frame(&now_[i], &frame) != 0) path = step(path, frame);
+      paths_.push_back(path);
+    }
+    is_busy_ = false;
+    return path;
+  }
+
+  void clear() {
+    is_busy_ = false;
+    depth_ = before_depth_ = changed_ = 0;
+    paths_.clear();
+  }
+
+ private:
+  int read_marks(PyThreadState* state) {
+    int changed = 0;
+    const int count = proton_read_marks(state, now_.data(), before_.data(),
+                                        static_cast<int>(now_.size()), &changed);
+    changed_ = static_cast<size_t>(changed);
+    return count;
+  }
+
+  /// How many of the outermost frames are as they were.
+  size_t count_common() const {
+    const size_t most = std::min(depth_, before_depth_);
+    size_t common = 0;
+    while (common < most && now_[depth_ - 1 - common].instruction ==
+                                before_[before_depth_ - 1 - common].instruction) {
+      ++common;
+    }
+    return common;
+  }
+
+  // innermost first; those beyond the depth do not count
+  std::vector<proton_mark> now_ = std::vector<proton_mark>(64);
+  std::vector<proton_mark> before_ = std::vector<proton_mark>(64);
+  size_t depth_ = 0;
+  size_t before_depth_ = 0;
+  size_t changed_ = 0;         // how many of the innermost frames are not as they were
+  std::vector<PathId> paths_;  // outermost first
+  bool is_busy_ = false;
+};
 
 /// The stack that a thread showed last, within an epoch.
 struct FrameCache {
@@ -55,5 +132,17 @@ PathId capture_frames_of(PyThreadState* state);
 void init_python_context(const std::string& package);
 
 void clear_frame_tables();
+
+/// Sets the hook of the core that finds the context of a launch.
+void init_python_launch();
+
+/// The path of the lead's frames, for threads that have none of their own (autograd's, a
+/// library's): their work is that of the code which the lead runs. Any thread but the lead, with or
+/// without the GIL; waits for milliseconds, on a busy machine for 1 s at most. Where the lead
+/// stands, with its state; where that cannot be found out in time, where it was seen last.
+PathId path_of_lead() noexcept;
+
+/// In a forked child, safe in a pthread_atfork handler.
+void forget_lead_frames();
 
 }  // namespace proton::bindings

@@ -1,4 +1,5 @@
-#include "bindings/in_kernel/device_buffer_bindings.h"
+// The Python side of what kernels record: `_native.DeviceBuffer`.
+#include "bindings/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -9,9 +10,8 @@
 #include "backends/device_buffer/decoded_buffer.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/held_bytes.h"
 #include "bindings/in_kernel/record_map.h"
-#include "bindings/in_kernel/value_extremes.h"
+#include "bindings/values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,5 @@
-#include "bindings/in_kernel/device_memory_bindings.h"
+// The Python side of what kernels count about memory: `_native.DeviceMemory`.
+#include "bindings/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -7,7 +8,7 @@
 #include <tuple>
 
 #include "backends/device_buffer/bins.h"
-#include "bindings/held_bytes.h"
+#include "bindings/values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,4 +1,5 @@
-#include "bindings/in_kernel/recorder_bindings.h"
+// `InKernel`: the recorder of kernels that record about themselves.
+#include "bindings/bindings.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -12,7 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
-#include "bindings/in_kernel/value_extremes.h"
 #include "bindings/session_object.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "bindings/frames/python_context.h"
-#include "bindings/reference.h"
+#include "bindings/python_objects.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 

@@ -2,15 +2,56 @@
 
 #include <cmath>
 
+#include "backends/cupti/hub.h"
+#include "backends/cupti/thread_cells.h"
+#include "base/error.h"
 #include "base/text.h"
-#include "bindings/errors.h"
-#include "bindings/reference.h"
-#include "bindings/scopes/device_values.h"
+#include "bindings/bindings.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/names.h"
 #include "session/scopes/process.h"
 
+namespace nb = nanobind;
+using namespace nb::literals;
+
 namespace proton::bindings {
 namespace {
+
+/// A value whose reading is under way; whoever does not book it lets go of it.
+struct PyDeviceValue {
+  ValueId id;
+  bool is_integer;  // the tensor's numbers
+  uint32_t count;
+  bool is_scalar;
+  bool is_captured;
+};
+
+using cupti::Hub;
+
+PyDeviceValue read_device_value(uint64_t address, uint32_t kind, uint32_t count,
+                                int64_t stride_bytes, bool is_scalar, int device, uint64_t stream) {
+  if (kind >= cupti::kElementKinds) {
+    throw Error(ErrorKind::kUsage, concat("unknown kind of elements ", kind,
+                                          "; give one from 0 to ", cupti::kElementKinds - 1));
+  }
+  cupti::ValueSource source;
+  source.address = address;
+  source.stride_bytes = stride_bytes;
+  source.count = count;
+  source.kind = static_cast<cupti::ElementKind>(kind);
+  source.is_scalar = is_scalar;
+  source.device = device;
+  source.stream = reinterpret_cast<void*>(stream);
+  PyDeviceValue value{0, !cupti::is_float(source.kind), count, is_scalar, false};
+  nb::gil_scoped_release released;  // a full stream makes launches wait
+  value.id = Hub::get().read_value(source, value.is_captured);
+  return value;
+}
+
+/// Whether `object` is one; then `value` is it.
+bool is_device_value(PyObject* object, PyDeviceValue& value) {
+  return nb::try_cast<PyDeviceValue>(nb::handle(object), value);
+}
 
 PyObject* converter = nullptr;  // counted
 
@@ -226,6 +267,20 @@ bool check_metrics(PyObject* metrics) { return for_each_metric(metrics, check_en
 void set_metric_converter(PyObject* function) {
   Reference old(converter);
   converter = function == Py_None ? nullptr : Py_XNewRef(function);
+}
+
+void add_device_values(nb::module_& module) {
+  process.values = {
+      [](ValueId id, const ValuePlace& place, std::span<const ValueTarget> targets) {
+        Hub::get().commit_value(id, place, targets);
+      },
+      [](ValueId id) { Hub::get().drop_value(id); },
+      cupti::last_launch,
+  };
+  nb::class_<PyDeviceValue>(module, "DeviceValue")
+      .def_static("read", read_device_value, "address"_a, "kind"_a, "count"_a, "stride_bytes"_a,
+                  "is_scalar"_a, "device"_a, "stream"_a)
+      .def_static("is_possible", [] { return Hub::get().reads_values(); });
 }
 
 }  // namespace proton::bindings

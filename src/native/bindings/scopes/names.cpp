@@ -1,8 +1,7 @@
 #include "bindings/scopes/names.h"
 
 #include "base/text.h"
-#include "bindings/errors.h"
-#include "bindings/reference.h"
+#include "bindings/python_objects.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
 

@@ -1,11 +1,9 @@
 // `Scope`: a context manager whose enter and exit cost little more than CPython's own `with`.
-#include "bindings/errors.h"
-#include "bindings/reference.h"
+#include "bindings/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/leaving.h"
 #include "bindings/scopes/metric_values.h"
 #include "bindings/scopes/names.h"
-#include "bindings/scopes/scope.h"
+#include "bindings/scopes/scopes.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"

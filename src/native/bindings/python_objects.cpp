@@ -1,6 +1,4 @@
-#include "bindings/errors.h"
-
-#include "bindings/reference.h"
+#include "bindings/python_objects.h"
 
 namespace proton::bindings {
 namespace {

@@ -1,4 +1,5 @@
-/// Leaving scopes: what `with` blocks and exit_scope share. GIL held.
+/// The type `proton.scope` and the functions beside it, in the raw C-API, and what both need to
+/// leave scopes. GIL held.
 #pragma once
 
 #include <Python.h>
@@ -8,6 +9,10 @@
 #include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
+
+/// Adds `Scope` and the scope functions to the module; false: a Python error is set.
+bool add_scope_type(PyObject* module);
+bool add_scope_functions(PyObject* module);
 
 /// Books in the active sessions that `entry` was left, with metrics (a mapping, None or null).
 /// False: a Python error is set; everything that could be booked is booked.

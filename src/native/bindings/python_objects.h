@@ -1,12 +1,17 @@
-/// A counted reference to a Python object, dropped at the end of its block. GIL held.
+/// Python objects in the raw C-API: counted references, and raising the classes of proton.errors,
+/// which are imported only then. GIL held.
 #pragma once
 
 #include <Python.h>
 
+#include <string>
 #include <utility>
+
+#include "base/error.h"
 
 namespace proton::bindings {
 
+/// A counted reference, dropped at the end of its block.
 class Reference {
  public:
   Reference() = default;
@@ -27,5 +32,15 @@ class Reference {
  private:
   PyObject* object_ = nullptr;
 };
+
+/// Sets the Python error that `kind` stands for; returns null for `return raise(...)`.
+PyObject* raise(ErrorKind kind, const std::string& text);
+inline PyObject* raise(const Error& error) { return raise(error.kind(), error.what()); }
+
+/// BackendUnavailable, with the driver's number for the error as `code`.
+PyObject* raise_unavailable(const BackendError& error);
+
+/// The text of `repr(object)`, for messages.
+std::string repr(PyObject* object);
 
 }  // namespace proton::bindings
