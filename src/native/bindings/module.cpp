@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/cupti/hub.h"
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/termination.h"
 #include "bindings/bindings.h"
 #include "bindings/frames/python_context.h"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "backends/cupti/devices.h"
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/clock.h"
 #include "check.h"
 #include "fake_cuda/fake.h"

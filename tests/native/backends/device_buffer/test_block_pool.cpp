@@ -1,6 +1,6 @@
 /// The memory that kernels record into: what may be taken for zero when it is used again, and what
 /// is never freed.
-#include "backends/device_buffer/block_pool.h"
+#include "backends/device_buffer/recorder/block_pool.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 #include <random>
 #include <tuple>
 
-#include "backends/device_buffer/kernel_book.h"
+#include "backends/device_buffer/recorder/kernel_book.h"
 #include "base/error.h"
 #include "kernel_buffer.h"
 

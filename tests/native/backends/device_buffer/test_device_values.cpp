@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/device_buffer/kernel_book.h"
+#include "backends/device_buffer/recorder/kernel_book.h"
 #include "kernel_buffer.h"
 
 using namespace kernel_buffer;

@@ -1,7 +1,7 @@
 /// Kernels in graphs on the fake driver: the last replay is read, and all are counted.
 #include <thread>
 
-#include "backends/device_buffer/replay_counters.h"
+#include "backends/device_buffer/recorder/replay_counters.h"
 #include "recorder_session.h"
 
 namespace {

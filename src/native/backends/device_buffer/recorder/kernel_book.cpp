@@ -1,4 +1,4 @@
-#include "backends/device_buffer/kernel_book.h"
+#include "backends/device_buffer/recorder/kernel_book.h"
 
 #include <algorithm>
 

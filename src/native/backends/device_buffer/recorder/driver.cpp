@@ -1,4 +1,4 @@
-#include "backends/device_buffer/driver.h"
+#include "backends/device_buffer/recorder/driver.h"
 
 #include <dlfcn.h>
 

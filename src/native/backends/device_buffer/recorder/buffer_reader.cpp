@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/clock.h"
 
 namespace proton::device_buffer {

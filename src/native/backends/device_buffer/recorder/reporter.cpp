@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/losses.h"

@@ -19,10 +19,10 @@
 #include <thread>
 #include <vector>
 
-#include "backends/device_buffer/block_pool.h"
-#include "backends/device_buffer/kernel_book.h"
-#include "backends/device_buffer/recording_kernel.h"
-#include "backends/device_buffer/replay_counters.h"
+#include "backends/device_buffer/recorder/block_pool.h"
+#include "backends/device_buffer/recorder/kernel_book.h"
+#include "backends/device_buffer/recorder/recording_kernel.h"
+#include "backends/device_buffer/recorder/replay_counters.h"
 #include "model/event_sink.h"
 
 namespace proton::device_buffer {

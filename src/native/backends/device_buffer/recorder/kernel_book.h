@@ -8,8 +8,8 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/device_buffer/cycle_sketch.h"
 #include "backends/device_buffer/decoded_buffer.h"
+#include "backends/device_buffer/recorder/cycle_sketch.h"
 #include "base/key_index.h"
 #include "model/ids.h"
 

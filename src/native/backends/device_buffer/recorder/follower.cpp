@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 #include "base/clock.h"
 
 namespace proton::device_buffer {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/device_buffer/driver.h"
+#include "backends/device_buffer/recorder/driver.h"
 
 namespace proton::device_buffer {
 

@@ -1,6 +1,6 @@
 // What runs on launching threads, and what sessions ask; the rest is in
 // recorder_{thread,reading,graphs,report}.cpp.
-#include "backends/device_buffer/recorder.h"
+#include "backends/device_buffer/recorder/recorder.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "backends/device_buffer/block_pool.h"
+#include "backends/device_buffer/recorder/block_pool.h"
 
 #include <algorithm>
 #include <bit>

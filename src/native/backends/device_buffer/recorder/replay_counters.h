@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/device_buffer/driver.h"
+#include "backends/device_buffer/recorder/driver.h"
 #include "backends/own_kernels.h"
 
 namespace proton::device_buffer {

@@ -1,4 +1,4 @@
-#include "backends/device_buffer/replay_counters.h"
+#include "backends/device_buffer/recorder/replay_counters.h"
 
 #include <algorithm>
 
