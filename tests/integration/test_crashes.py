@@ -20,7 +20,7 @@ import pytest
 from proton.cli.recover import run as recover
 from proton.errors import FormatError
 from proton.files.detect import open_profile
-from proton.files.journal_format import unpack
+from proton.files.journal.format import unpack
 from proton.model.profile import TraceProfile, TreeProfile
 from tests.conftest import folder_of_proton
 from tests.support.profiles import trace_in, tree_in

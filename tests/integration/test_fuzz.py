@@ -19,9 +19,9 @@ import msgpack
 import pytest
 
 from proton.errors import FormatError, WriteError
-from proton.files.perfetto import is_perfetto
-from proton.files.perfetto_fields import TRACE_PACKET, Packet
-from proton.files.protobuf import bytes_field, parse
+from proton.files.encoding.protobuf import bytes_field, parse
+from proton.files.perfetto.fields import TRACE_PACKET, Packet
+from proton.files.perfetto.read import is_perfetto
 from proton.files.read import read_profile
 from proton.files.write import formats_of, to_bytes
 from tests.support.traces import as_held

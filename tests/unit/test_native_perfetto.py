@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from proton._native import Scope, Session
-from proton.files.ordering import in_order
 from proton.files.read import read_profile
+from proton.files.trace.ordering import in_order
 from proton.model.profile import TraceProfile
 from tests.support.native import MakeSession
 from tests.support.perfetto import descriptors_of, packets_of, slices_of

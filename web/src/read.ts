@@ -148,7 +148,7 @@ function isKinds(kinds: unknown, size: number): kinds is string {
 
 const PLACE = /^.+:\d{1,9}@.+$/s
 
-/** The letters of a tree that does not say them, by the rules of files/frames.py. */
+/** The letters of a tree that does not say them, by the rules of files/hatchet/frames.py. */
 function inferKinds(nodes: Nodes): string {
   const rowsOf = (metric: string): Set<number> => new Set(nodes.metrics.get(metric)?.rows ?? [])
   const times = rowsOf(TIME_NS)

@@ -1,5 +1,5 @@
 /// Numbers of Perfetto's trace protos (perfetto_trace.proto), by message; the C++ home of what
-/// src/proton/files/perfetto_fields.py reads.
+/// src/proton/files/perfetto/fields.py reads.
 #pragma once
 
 #include <cstdint>

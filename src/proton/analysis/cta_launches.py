@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from proton.files.lanes import row_of_key
+from proton.files.trace.lanes import row_of_key
 from proton.model.ctas import CtaTime
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 

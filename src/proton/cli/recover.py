@@ -13,7 +13,7 @@ from typing import Any
 
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
-from proton.files.journal_format import SUFFIX, is_alive, read_facts
+from proton.files.journal.format import SUFFIX, is_alive, read_facts
 from proton.model.profile import Profile
 
 USAGE = """\

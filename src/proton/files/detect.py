@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import CutShort, FormatError, StillGrowing
-from proton.files.journal_format import SUFFIX, is_alive, is_journal, read_facts
+from proton.files.journal.format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.parts import find_parts, gap_warnings, is_part, of_one_run, part_name
 from proton.files.read import read_profile
 from proton.files.schema import FORMAT_OF_SUFFIX, SUFFIXES

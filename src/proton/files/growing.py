@@ -15,9 +15,9 @@ from typing import Any
 from proton.errors import FormatError
 from proton.files.detect import open_file, with_suffix
 from proton.files.export import export_of_path
-from proton.files.journal import describe
-from proton.files.journal_format import SUFFIX as JOURNAL_SUFFIX
-from proton.files.journal_format import is_alive, read_facts
+from proton.files.journal.format import SUFFIX as JOURNAL_SUFFIX
+from proton.files.journal.format import is_alive, read_facts
+from proton.files.journal.read import describe
 from proton.files.parts import (
     find_parts,
     gap_warnings,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from proton.files.codec import FieldError, first_cyclic
+from proton.files.encoding.codec import FieldError, first_cyclic
 from proton.model.in_kernel import NO_PARENT, AccessSite, HeatMap, RecordedKernel, Value
 
 

@@ -7,18 +7,18 @@ from types import MappingProxyType
 from typing import Any
 
 from proton.errors import CutShort, FormatError
-from proton.files.checks import short
-from proton.files.chrome import is_trace, read_trace
-from proton.files.decode_json import decode_json
-from proton.files.decode_msgpack import decode_msgpack
-from proton.files.details import read_details
-from proton.files.frames import is_kinds
-from proton.files.hatchet import read_tree
-from proton.files.journal import read_journal
-from proton.files.journal_format import is_journal
-from proton.files.perfetto import is_cut_perfetto, is_perfetto, read_perfetto
+from proton.files.encoding.checks import short
+from proton.files.encoding.decode_json import decode_json
+from proton.files.encoding.decode_msgpack import decode_msgpack
+from proton.files.hatchet.details import read_details
+from proton.files.hatchet.frames import is_kinds
+from proton.files.hatchet.tree import read_tree
+from proton.files.journal.format import is_journal
+from proton.files.journal.read import read_journal
+from proton.files.perfetto.read import is_cut_perfetto, is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import read_devices, read_summary
+from proton.files.trace.chrome import is_trace, read_trace
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
 from proton.model.summary import Summary

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from proton.files.checks import is_integer, is_text, short
-from proton.files.codec import Codec, FieldError, first_cyclic
+from proton.files.encoding.checks import is_integer, is_text, short
+from proton.files.encoding.codec import Codec, FieldError, first_cyclic
 from proton.model.sampling import NO_LINE, Instruction, LineSamples, Sampling, SourceLine
 
 _CODE_BYTES = 16  # of an instruction, on every GPU that can be sampled

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from proton.errors import FormatError
-from proton.files.checks import is_integer, is_text, short
-from proton.files.codec import Codec
+from proton.files.encoding.checks import is_integer, is_text, short
+from proton.files.encoding.codec import Codec
 from proton.files.in_kernel import CHECKS
 from proton.files.sampling import read_sampling
 from proton.model.device import Device

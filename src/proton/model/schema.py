@@ -2,7 +2,7 @@
 
 A field's annotation carries a `Stored`: what the file calls it, what it means, which values are
 refused and how two recordings of it become one. Writing is here, for both halves write; reading and
-checking is `proton.files.codec`. `tools/schema.py` makes TypeScript types and the tables of
+checking is `proton.files.encoding.codec`. `tools/schema.py` makes TypeScript types and tables of
 `docs/reference/file-format.md` from the same fields.
 """
 

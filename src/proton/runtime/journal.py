@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from proton import _native
-from proton.files.journal_format import (
+from proton.files.journal.format import (
     DATA,
     SUFFIX,
     chunk_head,

@@ -22,7 +22,7 @@ def get(session: int | None = 0, phase: int = 0) -> list[Any] | None:
     """
     if session is None:
         return None
-    from proton.files.decode_json import decode_json  # slow to import; takes any depth
+    from proton.files.encoding.decode_json import decode_json  # slow to import; takes any depth
 
     parsed: list[Any] = decode_json(_serialize(session, "hatchet", phase), f"session {session}")
     return parsed

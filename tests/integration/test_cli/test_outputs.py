@@ -11,8 +11,8 @@ import pytest
 
 from proton.cli import main
 from proton.errors import PageNotBuilt
-from proton.files.journal_format import DATA as JOURNAL_DATA
-from proton.files.journal_format import pack_chunk, pack_facts
+from proton.files.journal.format import DATA as JOURNAL_DATA
+from proton.files.journal.format import pack_chunk, pack_facts
 from proton.render.html import template
 
 DATA = Path(__file__).parents[2] / "data"

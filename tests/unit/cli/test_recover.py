@@ -15,7 +15,7 @@ from proton.cli import main
 from proton.cli.recover import find_journals, run
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
-from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
+from proton.files.journal.format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
 from proton.model.schema import to_object
 from tests.support.in_kernel import KERNEL
 from tests.support.native import MakeSession, launch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.checks import is_integer, is_number, is_plain, is_text, short
+from proton.files.encoding.checks import is_integer, is_number, is_plain, is_text, short
 
 
 @pytest.mark.parametrize("value", [0, -(2**63), 2**64 - 1])

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import pytest
 
 from proton.errors import FormatError
-from proton.files.codec import Codec, FieldError, first_cyclic
+from proton.files.encoding.codec import Codec, FieldError, first_cyclic
 from proton.model.metric import MetricKind
 from proton.model.schema import Stored, to_object
 

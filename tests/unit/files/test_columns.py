@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.files.columns import columns_of
+from proton.files.export.columns import columns_of
 from proton.model.detail import KernelDetail
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from proton.errors import UsageError
-from proton.files.comma_separated import export
+from proton.files.export.comma_separated import export
 from tests.support.profiles import profile_of
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from proton.errors import FormatError
-from proton.files import decode_json as module
-from proton.files.decode_json import decode_json
+from proton.files.encoding import decode_json as module
+from proton.files.encoding.decode_json import decode_json
 
 
 def nested(levels: int, inside: str = "") -> bytes:

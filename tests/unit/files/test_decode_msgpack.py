@@ -9,8 +9,8 @@ import msgpack
 import pytest
 
 from proton.errors import FormatError
-from proton.files import decode_msgpack as module
-from proton.files.decode_msgpack import decode_msgpack
+from proton.files.encoding import decode_msgpack as module
+from proton.files.encoding.decode_msgpack import decode_msgpack
 
 SHALLOW = [
     [],

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from proton.errors import FormatError
-from proton.files.details import details_object, read_attributes, read_details
+from proton.files.encoding.checks import read_attributes
+from proton.files.hatchet.details import details_object, read_details
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
 from proton.model.detail import KernelDetail

@@ -13,7 +13,7 @@ import pytest
 from proton.errors import FormatError
 from proton.files import detect
 from proton.files.detect import open_phases, open_profile
-from proton.files.journal_format import facts_of_process, pack_facts
+from proton.files.journal.format import facts_of_process, pack_facts
 from proton.files.write import write_profile
 from proton.model.profile import TraceProfile, TreeProfile
 from tests.support.profiles import tree_in

@@ -6,8 +6,15 @@ from typing import Any
 
 import pytest
 
-from proton.files.event_fields import EventError, metrics_of, pair_key, plain_of, row_of, time_of
-from proton.files.lanes import Row
+from proton.files.trace.event_fields import (
+    EventError,
+    metrics_of,
+    pair_key,
+    plain_of,
+    row_of,
+    time_of,
+)
+from proton.files.trace.lanes import Row
 
 
 def test_a_row_is_process_and_thread_by_number_or_text() -> None:

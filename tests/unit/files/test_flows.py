@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proton.files.flows import FlowEnds
-from proton.files.lanes import Row
+from proton.files.trace.flows import FlowEnds
+from proton.files.trace.lanes import Row
 from proton.model.trace import Flow
 
 HOST, STREAM = Row(0, 0), Row(0, 200_000)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from proton.files.frames import frames_of, infer_kinds, is_kinds, name_device_types
+from proton.files.hatchet.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.model.frame import Frame, FrameKind
 
 NONE: Mapping[str, object] = {}

@@ -12,7 +12,7 @@ import pytest
 
 from proton.errors import FormatError, StillGrowing
 from proton.files.growing import find_recording, find_recordings, open_growing, stamp
-from proton.files.journal_format import DATA, facts_of_process, pack_chunk, pack_facts
+from proton.files.journal.format import DATA, facts_of_process, pack_chunk, pack_facts
 from proton.files.write import write_profile
 from proton.model.profile import Header, TreeProfile
 from tests.support.profiles import profile_of, tree_in

@@ -9,8 +9,8 @@ import msgpack
 import pytest
 
 from proton.errors import FormatError
-from proton.files import hatchet
-from proton.files.hatchet import check_nodes, to_json, to_msgpack
+from proton.files.hatchet import tree as hatchet
+from proton.files.hatchet.tree import check_nodes, to_json, to_msgpack
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
 from proton.model.profile import Header, TreeProfile

@@ -8,8 +8,8 @@ import pytest
 
 from proton import _native
 from proton.errors import FormatError
-from proton.files.journal import join_traces, time_text
-from proton.files.journal_format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
+from proton.files.journal.format import DATA, MAGIC, facts_of_process, pack_chunk, pack_facts
+from proton.files.journal.read import join_traces, time_text
 from proton.files.read import read_profile
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace

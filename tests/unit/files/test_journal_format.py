@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from proton.files import journal_format
-from proton.files.journal_format import DATA, MAGIC, is_alive, is_journal, pack_chunk, pack_facts
+from proton.files.journal import format as journal_format
+from proton.files.journal.format import DATA, MAGIC, is_alive, is_journal, pack_chunk, pack_facts
 
 FACTS = {"pid": 7, "host": "somewhere"}
 CHUNKS = (b"first", b"", b"third" * 100)
@@ -73,7 +73,7 @@ def test_a_process_is_known_by_more_than_its_number() -> None:
 
 def test_a_process_that_ended_is_not_alive() -> None:
     script = (
-        "import json, sys; from proton.files.journal_format import facts_of_process;"
+        "import json, sys; from proton.files.journal.format import facts_of_process;"
         "print(json.dumps(facts_of_process()))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, env=os.environ)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.lanes import LaneNames, Row, rows_of
+from proton.files.trace.lanes import LaneNames, Row, rows_of
 from proton.model.trace import Lane, LaneKind
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proton.errors import FormatError
-from proton.files.perfetto import is_perfetto, read_perfetto
+from proton.files.perfetto.read import is_perfetto, read_perfetto
 from proton.files.read import read_profile
 from proton.model.profile import TraceProfile
 from proton.model.trace import LaneKind, SpanKind

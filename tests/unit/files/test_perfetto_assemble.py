@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from proton.files.perfetto_assemble import Begun, TrackInfo, assemble
-from proton.files.perfetto_events import EventFields
-from proton.files.perfetto_tables import Tables
+from proton.files.perfetto.assemble import Begun, TrackInfo, assemble
+from proton.files.perfetto.events import EventFields
+from proton.files.perfetto.tables import Tables
 from proton.model.trace import Flow, Lane, LaneKind
 
 HOME = 9 << 32

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from proton.files.perfetto_clocks import SequenceClocks, TraceClocks
-from proton.files.perfetto_fields import Clock, Snapshot
-from proton.files.protobuf import bytes_field, number_field
+from proton.files.encoding.protobuf import bytes_field, number_field
+from proton.files.perfetto.clocks import SequenceClocks, TraceClocks
+from proton.files.perfetto.fields import Clock, Snapshot
 
 
 def snapshot(*clocks: dict[int, int], primary: int | None = None) -> bytes:

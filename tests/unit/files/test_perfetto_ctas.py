@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proton.files.perfetto_ctas import CtaTrack, CtaTracks
+from proton.files.perfetto.ctas import CtaTrack, CtaTracks
 from proton.model.trace import Lane, LaneKind
 
 PROCESS = 100

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.perfetto_events import EventReader, InternedTexts, read_annotation
-from proton.files.perfetto_fields import Annotation, Event, Interned
-from proton.files.protobuf import bytes_field, double_field, fixed64_field, number_field, text_field
+from proton.files.encoding.protobuf import (
+    bytes_field,
+    double_field,
+    fixed64_field,
+    number_field,
+    text_field,
+)
+from proton.files.perfetto.events import EventReader, InternedTexts, read_annotation
+from proton.files.perfetto.fields import Annotation, Event, Interned
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.files import perfetto_fields
+from proton.files.perfetto import fields as perfetto_fields
 from tests.support.perfetto import protos
 
 HEADER = Path(__file__).parents[3] / "src" / "native" / "files" / "perfetto_fields.h"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.files.perfetto_nesting import Mark, nest_spans
+from proton.files.trace.nesting import Mark, nest_spans
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 
 LANE = Lane("a", "a", LaneKind.DEVICE)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from proton.errors import WriteError
-from proton.files.perfetto_write import to_perfetto
+from proton.files.perfetto.write import to_perfetto
 from proton.files.read import read_profile
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, TraceProfile

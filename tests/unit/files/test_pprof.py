@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from proton.errors import MetricNotFound
-from proton.files.pprof import export
+from proton.files.export.pprof import export
 from proton.model.profile import Header
 from tests.support.pprof import parse_pprof
 from tests.support.profiles import Row, profile_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.protobuf import (
+from proton.files.encoding.protobuf import (
     WireError,
     bytes_field,
     double_field,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from proton.errors import DataKindError
-from proton.files.speedscope import export
+from proton.files.export.speedscope import export
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import profile_of

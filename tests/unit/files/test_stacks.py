@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proton.errors import MetricNotFound, UsageError
-from proton.files import stacks
-from proton.files.stacks import Place, loss_notes, place_of, refuse_endless, stacks_of
+from proton.files.export import stacks
+from proton.files.export.stacks import Place, loss_notes, place_of, refuse_endless, stacks_of
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import Profile, TreeProfile

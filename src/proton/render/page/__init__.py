@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from proton._version import __version__
-from proton.files.hatchet import to_json as document_json
+from proton.files.hatchet.tree import to_json as document_json
 from proton.model.metric import Metrics
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import BY_RANK

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from proton.analysis.device_work import stream_named
-from proton.files.lanes import row_of_key
+from proton.files.trace.lanes import row_of_key
 from proton.model.trace import Lane, LaneKind
 
 _RANK = re.compile(r"(rank \d+) ").match

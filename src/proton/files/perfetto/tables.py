@@ -10,8 +10,8 @@ import json
 from typing import Any, NamedTuple
 
 from proton.errors import FormatError
-from proton.files.checks import is_integer, is_text
-from proton.files.decode_json import decode_json
+from proton.files.encoding.checks import is_integer, is_text
+from proton.files.encoding.decode_json import decode_json
 from proton.model.trace import Lane, LaneKind
 
 SUMMARY = "proton"  # the annotation that holds the `proton` object, and the name of the event

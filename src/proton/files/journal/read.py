@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from proton.errors import FormatError
-from proton.files.journal_format import JournalContent, is_alive, unpack
-from proton.files.ordering import in_order
+from proton.files.journal.format import JournalContent, is_alive, unpack
+from proton.files.trace.ordering import in_order
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, LaneKind, Span, Trace
 

@@ -5,7 +5,7 @@ flamegraph.pl, inferno, speedscope and many others read it. It holds one metric,
 
 from __future__ import annotations
 
-from proton.files.stacks import Exported, loss_notes, refuse_endless, stacks_of
+from proton.files.export.stacks import Exported, loss_notes, refuse_endless, stacks_of
 from proton.model.profile import TreeProfile
 
 _CHARACTERS = str.maketrans({";": ":", "\n": " ", "\r": " ", "\t": " "})  # they divide stacks

@@ -7,8 +7,8 @@ import io
 import json
 
 from proton.errors import UsageError
-from proton.files.columns import Cell, columns_of
-from proton.files.stacks import Exported, loss_notes
+from proton.files.export.columns import Cell, columns_of
+from proton.files.export.stacks import Exported, loss_notes
 from proton.model.profile import TraceProfile, TreeProfile
 
 

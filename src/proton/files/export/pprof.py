@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gzip
 
-from proton.files.protobuf import bytes_field, number_field, text_field, varint
-from proton.files.stacks import Exported, Place, Stacks, place_of, refuse_endless, stacks_of
+from proton.files.encoding.protobuf import bytes_field, number_field, text_field, varint
+from proton.files.export.stacks import Exported, Place, Stacks, place_of, refuse_endless, stacks_of
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE
 from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from proton.files.perfetto_fields import Clock, ClockId, Snapshot
-from proton.files.protobuf import parse
+from proton.files.encoding.protobuf import parse
+from proton.files.perfetto.fields import Clock, ClockId, Snapshot
 
 _FIRST_OF_SEQUENCE = 64  # clocks from here on are those of one sequence
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from proton.errors import UsageError
-from proton.files.stacks import Exported
+from proton.files.export.stacks import Exported
 from proton.model.profile import Profile
 
 
@@ -54,7 +54,7 @@ def export_profile(profile: Profile, export: str, metric: str | None = None) -> 
     """
     if (known := EXPORTS.get(export)) is None:
         raise UsageError.unknown("format", export, choices=EXPORTS)
-    module = import_module(f"proton.files.{known.module}")
+    module = import_module(f"proton.files.export.{known.module}")
     exported: Exported = module.export(profile, metric)
     return exported
 

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from proton.errors import FormatError
-from proton.files.checks import is_integer, is_text, short
-from proton.files.counters import count_metrics
-from proton.files.event_fields import (
+from proton.files.encoding.checks import is_integer, is_text, short
+from proton.files.schema import PROTON_KEY, ROOT_NAME
+from proton.files.summary import device_map, summary_object
+from proton.files.trace.counters import count_metrics
+from proton.files.trace.event_fields import (
     EventError,
     attributes_of,
     metrics_of,
@@ -23,10 +25,8 @@ from proton.files.event_fields import (
     row_of,
     time_of,
 )
-from proton.files.flows import FlowEnds
-from proton.files.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
-from proton.files.schema import PROTON_KEY, ROOT_NAME
-from proton.files.summary import device_map, summary_object
+from proton.files.trace.flows import FlowEnds
+from proton.files.trace.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
 from proton.model.metric import EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Span, SpanKind, Trace

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, get_args, get_origin
 
 from proton.errors import FormatError
-from proton.files.checks import is_integer, is_number, is_plain, is_text, short
+from proton.files.encoding.checks import is_integer, is_number, is_plain, is_text, short
 from proton.model.schema import Field, inner_type, stored_fields
 
 _Record = TypeVar("_Record")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from proton.files.checks import is_integer, is_number, is_text, short
-from proton.files.details import read_attributes
-from proton.files.lanes import Row
+from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes, short
+from proton.files.trace.lanes import Row
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
 
 _MAX_TIME_US = 1e16  # 300 years

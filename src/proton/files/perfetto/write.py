@@ -12,9 +12,15 @@ from itertools import count
 from typing import Any
 
 from proton.errors import WriteError
-from proton.files.counters import Counter, count_metrics
-from proton.files.perfetto_ctas import CtaTrack, CtaTracks
-from proton.files.perfetto_fields import (
+from proton.files.encoding.protobuf import (
+    bytes_field,
+    double_field,
+    fixed64_field,
+    number_field,
+    text_field,
+)
+from proton.files.perfetto.ctas import CtaTrack, CtaTracks
+from proton.files.perfetto.fields import (
     TRACE_PACKET,
     Annotation,
     Clock,
@@ -30,11 +36,11 @@ from proton.files.perfetto_fields import (
     Thread,
     Track,
 )
-from proton.files.perfetto_nesting import NestedTrack, nest_spans
-from proton.files.perfetto_tables import SUMMARY, TABLES, Tables, tables_text
-from proton.files.protobuf import bytes_field, double_field, fixed64_field, number_field, text_field
+from proton.files.perfetto.tables import SUMMARY, TABLES, Tables, tables_text
 from proton.files.schema import ROOT_NAME
 from proton.files.summary import device_map, summary_object
+from proton.files.trace.counters import Counter, count_metrics
+from proton.files.trace.nesting import NestedTrack, nest_spans
 from proton.model.metric import MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Span, Trace

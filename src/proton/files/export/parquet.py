@@ -11,10 +11,10 @@ import json
 from typing import Any
 
 from proton.errors import PackageMissing
-from proton.files.columns import Cell, columns_of
-from proton.files.comma_separated import refuse_metric
+from proton.files.export.columns import Cell, columns_of
+from proton.files.export.comma_separated import refuse_metric
+from proton.files.export.stacks import Exported
 from proton.files.schema import PROTON_KEY
-from proton.files.stacks import Exported
 from proton.files.summary import device_map, summary_object
 from proton.model.profile import TraceProfile, TreeProfile
 

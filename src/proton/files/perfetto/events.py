@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from proton.files.perfetto_fields import Annotation, Event, Interned
-from proton.files.protobuf import integer, parse, signed, to_double
+from proton.files.encoding.protobuf import integer, parse, signed, to_double
+from proton.files.perfetto.fields import Annotation, Event, Interned
 
 
 class InternedTexts:

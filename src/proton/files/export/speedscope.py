@@ -10,8 +10,8 @@ from typing import Any
 
 from proton._version import __version__
 from proton.errors import DataKindError
-from proton.files.perfetto_nesting import nest_spans
-from proton.files.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
+from proton.files.export.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
+from proton.files.trace.nesting import nest_spans
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Trace
 from proton.model.tree import Tree

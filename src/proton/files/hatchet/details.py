@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 from proton.errors import FormatError
-from proton.files.checks import is_integer, is_number, is_text, short
+from proton.files.encoding.checks import is_integer, read_attributes, short
 from proton.model.detail import KernelDetail
-from proton.model.metric import EMPTY, Metrics, MetricValue
+from proton.model.metric import Metrics, MetricValue
 from proton.model.tree import Tree
 
 _SIZE = 6  # row, min, max, p50, p99, attributes
@@ -72,19 +72,6 @@ def _check(entry: object, place: str, row_count: int) -> None:
         raise FormatError(f"{place} must have a least and a largest time in nanoseconds")
     if not all(time is None or is_integer(time) for time in times[2:]):
         raise FormatError(f"{place} must have quantiles in nanoseconds or null")
-
-
-def read_attributes(found: Mapping[Any, Any]) -> Metrics:
-    """Launch attributes from a file: numbers, texts and lists of numbers; the rest is left out."""
-    attributes: dict[str, MetricValue] = {}
-    for name, value in found.items():
-        if not is_text(name) or not name:
-            continue
-        if type(value) is list and all(map(is_number, value)):
-            attributes[name] = tuple(value)
-        elif is_number(value) or is_text(value):
-            attributes[name] = value
-    return attributes or EMPTY
 
 
 def details_object(tree: Tree) -> list[list[Any]]:

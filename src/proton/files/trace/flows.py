@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from proton.files.lanes import Row
+from proton.files.trace.lanes import Row
 from proton.model.trace import Flow
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from proton.files.lanes import row_of_key
+from proton.files.trace.lanes import row_of_key
 from proton.model.trace import Lane, LaneKind
 
 _CTA = re.compile(r".*?(?P<device> GPU \d+)? Core(?P<sm>\d+) CTA\d+", re.DOTALL).fullmatch

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
+from collections.abc import Mapping
+from typing import Any, TypeGuard
 
 from proton.files.schema import MAX_INT, MIN_INT
+from proton.model.metric import EMPTY, Metrics, MetricValue
 
 
 def short(value: object) -> str:
@@ -53,3 +55,16 @@ def is_plain(value: object) -> bool:
         elif not (part is None or type(part) is bool or is_number(part) or is_text(part)):
             return False
     return True
+
+
+def read_attributes(found: Mapping[Any, Any]) -> Metrics:
+    """Launch attributes from a file: numbers, texts and lists of numbers; the rest is left out."""
+    attributes: dict[str, MetricValue] = {}
+    for name, value in found.items():
+        if not is_text(name) or not name:
+            continue
+        if type(value) is list and all(map(is_number, value)):
+            attributes[name] = tuple(value)
+        elif is_number(value) or is_text(value):
+            attributes[name] = value
+    return attributes or EMPTY

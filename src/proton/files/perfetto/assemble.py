@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from proton.files.checks import is_number, is_text
-from proton.files.details import read_attributes
-from proton.files.lanes import LaneNames, Row
-from proton.files.ordering import in_order
-from proton.files.perfetto_events import EventFields
-from proton.files.perfetto_tables import Tables
+from proton.files.encoding.checks import is_number, is_text, read_attributes
+from proton.files.perfetto.events import EventFields
+from proton.files.perfetto.tables import Tables
+from proton.files.trace.lanes import LaneNames, Row
+from proton.files.trace.ordering import in_order
 from proton.model.metric import EMPTY, Metrics, MetricValue
 from proton.model.trace import Flow, Lane, Span, SpanKind, Trace
 

@@ -1,0 +1,1 @@
+"""The tree as hatchet JSON and msgpack, both ways."""

@@ -1,0 +1,1 @@
+"""Journals: the open phase of a session, as its process left it."""

@@ -1,0 +1,1 @@
+"""Perfetto's protobuf format: reading, of our own files and of others."""
