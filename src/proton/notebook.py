@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from proton.analysis.prepare import prepare
 from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
@@ -17,7 +18,6 @@ from proton.render.browser import open_in_browser
 from proton.render.html import page_of
 from proton.render.text.head import head_lines
 from proton.render.text.style import Style
-from proton.render.text.view import prepare
 
 __all__ = ["show"]
 

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from proton.analysis import catalog
 from proton.analysis.derive import TIME_UNITS
+from proton.analysis.measurements import find_metric, plain_name, unit_of
 from proton.analysis.roofline import FLOPS_WIDTHS
 from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
@@ -224,15 +224,15 @@ class _Columns:
 
     def _find(self, name: str) -> str:
         """The column that holds the metric called `name`."""
-        metric = catalog.find_metric(name, self._available)
+        metric = find_metric(name, self._available)
         if metric is None:
-            choices = ", ".join(repr(catalog.plain_name(each)) for each in self._available)
+            choices = ", ".join(repr(plain_name(each)) for each in self._available)
             raise MetricNotFound(f"unknown metric {name!r}; this profile has {choices}")
         return metric + _INCLUSIVE if metric in self._inclusive else metric
 
     def _seconds(self, name: str) -> Any:
         column = self._find(name)
-        unit = catalog.unit_of(column.removesuffix(_INCLUSIVE)) or "ns"
+        unit = unit_of(column.removesuffix(_INCLUSIVE)) or "ns"
         return self._frame[column] / (TIME_UNITS["s"] / TIME_UNITS[unit])
 
     def _utilisation(self) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import proton
-from proton.analysis.timeline import wall_shares
+from proton.analysis.idle_time import wall_shares
 from proton.cli import main
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TraceProfile

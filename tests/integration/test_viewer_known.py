@@ -14,10 +14,10 @@ from unittest.mock import patch
 import pytest
 
 from proton.analysis.derive import derive
+from proton.analysis.prepare import prepare
 from proton.cli.viewer import main
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
-from proton.render.text.view import prepare
 
 pytest.importorskip("hatchet")
 pytest.importorskip("triton")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proton.analysis.rank_spread import times_by_kernel
+from proton.analysis.spread import times_by_kernel
 from proton.cli import main
 from proton.files.detect import open_profile
 from proton.model.ranks import TIME_BY_RANK_NS, spread_of

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
 
-from proton.analysis.change import Change, change_between, change_of_all
+from proton.analysis.change import Change, Matched, change_between, change_of_all, match_contexts
 from proton.analysis.diff import ABSENT, unite
-from proton.analysis.matched_runs import Matched, match_contexts
 from proton.analysis.run_times import Runs, TimedTree, kinds_by_name, runs_by_name, runs_by_row
 from proton.model.detail import KernelDetail
 from proton.model.frame import FrameKind

@@ -12,23 +12,33 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 
-from proton.analysis import catalog
-from proton.analysis.rank_spread import (
-    RANK_TIMES,
-    SLOWEST,
-    rank_times_ns,
-    slowest_ranks,
-    times_metric,
+from proton.analysis.measurements import (
+    Cell,
+    find_metric,
+    plain_name,
+    raw_metrics,
+    shown_values,
+    total_of,
+    unit_of,
+    unknown_metric,
 )
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
-from proton.analysis.spread import LAUNCH, SPREAD, known_words, launch_values, spread_ns
-from proton.analysis.totals import shown_values, total_of
+from proton.analysis.spread import (
+    LAUNCH,
+    RANK_TIMES,
+    SLOWEST,
+    SPREAD,
+    known_words,
+    launch_values,
+    rank_times_ns,
+    slowest_ranks,
+    spread_ns,
+    times_metric,
+)
 from proton.errors import MetricNotFound, UsageError
 from proton.model.kinds import LABELS, kind_of
-from proton.model.metric import COUNT, MetricKind, MetricValue
+from proton.model.metric import COUNT, MetricKind
 from proton.model.profile import TreeProfile
-
-Cell = MetricValue | None
 
 TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 NOT_KNOWN = "n/a"
@@ -70,10 +80,10 @@ def default_word(profile: TreeProfile) -> str | None:
     tree = profile.tree
     measured = [
         metric
-        for metric in catalog.raw_metrics(tree)
+        for metric in raw_metrics(tree)
         if tree.own[0].get(metric) or any(metric in own for own in islice(tree.own, 1, None))
     ]
-    if (time := catalog.find_metric("time", measured)) is not None:
+    if (time := find_metric("time", measured)) is not None:
         return time
     return measured[0] if measured and measured[0] not in LABELS else None
 
@@ -85,11 +95,11 @@ def derivable_words(profile: TreeProfile) -> list[str]:
 
 def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
     """The derived metrics that this profile has the sources for, by what they tell."""
-    available = catalog.raw_metrics(profile.tree)
+    available = raw_metrics(profile.tree)
     timed = [
         name
         for name in ("time", "cpu_time")
-        if (metric := catalog.find_metric(name, available)) and _known_length_ns(metric)
+        if (metric := find_metric(name, available)) and _known_length_ns(metric)
     ]
     widths = [metric for _, metric in WIDTH_METRICS if metric in available]
     amounts = [f"flop{metric[5:]}" for metric in widths]
@@ -114,9 +124,7 @@ def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
             families["roofline"] = [*ROOFLINE, *(f"headroom/{unit}" for unit in TIME_UNITS)]
     source = _Source(profile)
     families["shares"] = [
-        f"{catalog.plain_name(metric)}/%"
-        for metric in available
-        if source.total(metric) is not None
+        f"{plain_name(metric)}/%" for metric in available if source.total(metric) is not None
     ]
     return {family: words for family, words in families.items() if words}
 
@@ -127,7 +135,7 @@ class _Source:
     def __init__(self, profile: TreeProfile) -> None:
         self.profile = profile
         self.tree = profile.tree
-        self.available = catalog.raw_metrics(profile.tree)
+        self.available = raw_metrics(profile.tree)
         self.values: Callable[[str], list[Cell]] = cache(self._values)
         self.roof: Callable[[], Roof] = cache(lambda: roof_of(profile))
 
@@ -140,15 +148,15 @@ class _Source:
 
     def find(self, name: str, word: str) -> str:
         """The measured metric called `name`, which `word` is about."""
-        if (metric := catalog.find_metric(name, self.available)) is not None:
+        if (metric := find_metric(name, self.available)) is not None:
             return metric
         if name == word or name not in _SOURCES:
-            raise catalog.unknown_metric(word, self.available, derivable_words(self.profile))
+            raise unknown_metric(word, self.available, derivable_words(self.profile))
         raise self.missing(word, repr(name))
 
     def missing(self, word: str, needed: str) -> MetricNotFound:
         """The error for a derived metric whose source was not recorded."""
-        has = ", ".join(repr(catalog.plain_name(metric)) for metric in self.available) or "none"
+        has = ", ".join(repr(plain_name(metric)) for metric in self.available) or "none"
         return MetricNotFound(
             f"metric {word!r} needs {needed}, which was not recorded; there is {has}"
         )
@@ -168,7 +176,7 @@ def _column(source: _Source, word: str) -> Column:
         return _roofline(source, lower)
     if match := _RATE.fullmatch(lower):
         return _rate(source, lower, match)
-    exact = catalog.find_metric(word, source.available)
+    exact = find_metric(word, source.available)
     name, slash, unit = lower.rpartition("/")
     if exact is None and (lower in LAUNCH or (name in SPREAD and unit in TIME_UNITS)):
         return _detail(source, lower, name, unit)
@@ -178,8 +186,8 @@ def _column(source: _Source, word: str) -> Column:
         metric = exact or source.find(word, word)
         return Column(
             word=word,
-            title=catalog.plain_name(metric),
-            unit=catalog.unit_of(metric),
+            title=plain_name(metric),
+            unit=unit_of(metric),
             values=source.values(metric),
             base=metric,
             is_additive=source.is_additive(metric),
@@ -203,7 +211,7 @@ def _share(source: _Source, word: str, name: str) -> Column:
         None if value is None or not total else 100.0 * value / total
         for value in source.numbers(metric)
     ]
-    return Column(word, catalog.plain_name(metric), "%", values, 1, metric, True, 100.0)
+    return Column(word, plain_name(metric), "%", values, 1, metric, True, 100.0)
 
 
 def _time(source: _Source, word: str, name: str, unit: str) -> Column:
@@ -233,7 +241,7 @@ def _detail(source: _Source, word: str, name: str, unit: str) -> Column:
     if (name if word not in LAUNCH else word) not in known_words(source.tree):
         what = "launch" if word in LAUNCH else "spread"
         raise source.missing(word, f"the {what} of kernels")
-    base = catalog.find_metric("time", source.available)
+    base = find_metric("time", source.available)
     if word in LAUNCH:
         launches = launch_values(source.tree, word)
         return Column(word, word, "B" if word == "shared" else "", launches, base=base)
@@ -268,8 +276,8 @@ def _length_ns(metric: str, word: str) -> float:
 
 def _known_length_ns(metric: str) -> float | None:
     """The same, None where it is none; a time that does not say its unit is in nanoseconds."""
-    is_time = catalog.plain_name(metric) in ("time", "cpu_time")
-    return TIME_UNITS.get(catalog.unit_of(metric) or ("ns" if is_time else ""))
+    is_time = plain_name(metric) in ("time", "cpu_time")
+    return TIME_UNITS.get(unit_of(metric) or ("ns" if is_time else ""))
 
 
 def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from proton.analysis.derive import NOT_KNOWN, Cell, Column
+from proton.analysis.derive import NOT_KNOWN, Column
+from proton.analysis.measurements import Cell
 from proton.model.frame import Frame
 from proton.model.metric import EMPTY
 from proton.model.tree import Tree

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from proton.analysis.aggregate import add_metrics
-from proton.analysis.source_lines import Samples, place_of, samples_in
+from proton.analysis.source_lines import Samples, place_of, samples_in, symbol_of
 from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
+from proton.model.profile import Profile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED
 from proton.model.tree import Tree
 
@@ -36,6 +37,24 @@ class Folded(NamedTuple):
 
     tree: Tree
     lines: Mapping[int, HotLine]
+
+
+class Lineless(NamedTuple):
+    """A kernel without lines: why it has none, as far as known, and what was sampled in it."""
+
+    status: str
+    samples: Samples
+
+
+def kernels_without_lines(profile: Profile, tree: Tree) -> dict[int, Lineless]:
+    """The rows of `tree` that were sampled and are no lines nor have any."""
+    kernels = [] if profile.sampling is None else profile.sampling.kernels
+    statuses = {kernel.symbol: kernel.lines for kernel in kernels}
+    return {
+        row: Lineless(statuses.get(symbol_of(tree, row), ""), samples_in(own))
+        for row, own in enumerate(tree.own)
+        if row and own.get(NUM_SAMPLES) and tree.frames[row].kind is not FrameKind.SAMPLE
+    }
 
 
 def fold_lines(tree: Tree, most: int = MOST_LINES) -> Folded:

@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
 from proton._version import __version__
+from proton.analysis.prepare import prepare
 from proton.cli.progress import busy
 from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TreeProfile
 from proton.render.display_names import FORMATS, printable
+from proton.render.text.content import ViewOptions
 from proton.render.text.style import ASCII, UNICODE, Style
-from proton.render.text.view import ViewOptions, prepare, view_lines
+from proton.render.text.view import view_lines
 
 PROGRAM = "proton-viewer"
 

@@ -13,6 +13,8 @@ from typing import Annotated
 from proton.errors import UsageError
 from proton.model.schema import Stored
 
+INTERPRETED = "interpreter"  # the architecture of what Triton's interpreter ran
+
 
 @dataclass(frozen=True, slots=True)
 class Device:

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
-from proton.model.device import Device
+from proton.model.device import INTERPRETED, Device
 from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
 from proton.model.ranks import Rank
@@ -40,6 +40,11 @@ class Profile:
     sampling: Sampling | None = None  # of sessions that sampled instructions
     in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded
     ranks: Sequence[Rank] = ()  # of merged profiles, by number
+
+    @property
+    def is_interpreted(self) -> bool:
+        """Whether all times are those of Triton's interpreter, not of a GPU."""
+        return bool(self.devices) and all(each.arch == INTERPRETED for each in self.devices)
 
     def with_tree(self, tree: Tree) -> TreeProfile:
         """The same recording with `tree` for its events."""

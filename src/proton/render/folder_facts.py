@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from proton.analysis.totals import whole_of
+from proton.analysis.measurements import whole_of
+from proton.analysis.prepare import prepare
 from proton.errors import FormatError
 from proton.files.growing import Recording, Stamp, open_growing, stamp
 from proton.model.metric import COUNT, TIME_NS
 from proton.render.text.head import device_names
-from proton.render.text.view import prepare
 from proton.render.units import format_amount, format_count, readable_time_unit
 
 _MOST_BYTES = 8_000_000  # larger ones take seconds: who wants to know opens them

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from proton.analysis.catalog import (
+from proton.analysis.measurements import (
     find_metric,
     plain_name,
     raw_metrics,

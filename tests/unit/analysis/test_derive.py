@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from proton.analysis.derive import Cell, default_word, derivable_words, derive
+from proton.analysis.derive import default_word, derivable_words, derive
+from proton.analysis.measurements import Cell
 from proton.errors import UsageError
 from proton.model.device import Device, peak_flops
 from proton.model.metric import MetricKind

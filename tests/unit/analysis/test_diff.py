@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proton.analysis.derive import Cell, Column
+from proton.analysis.derive import Column
 from proton.analysis.diff import ABSENT, subtract, unite
+from proton.analysis.measurements import Cell
 from proton.model.tree import Tree
 
 MakeTree = Callable[..., Tree]

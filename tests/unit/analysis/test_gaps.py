@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proton.analysis.gaps import CAUSES, GapCause, find_idle
+from proton.analysis.idle_time import CAUSES, GapCause, find_idle
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 
 HOST = Lane("h", "CPU Thread 0", LaneKind.HOST)

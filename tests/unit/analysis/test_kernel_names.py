@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from proton.analysis.kernel_names import other_names, symbol_of
+from proton.analysis.source_lines import other_names, symbol_of
 from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile, TreeProfile

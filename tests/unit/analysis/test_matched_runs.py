@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.analysis.matched_runs import Matched, match_contexts
+from proton.analysis.change import Matched, match_contexts
 from proton.analysis.run_times import OwnRuns, Runs
 from proton.analysis.uncertainty import variance_of_sum
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.analysis.rank_spread import (
+from proton.analysis.spread import (
     rank_times_ns,
     slowest_ranks,
     times_by_kernel,

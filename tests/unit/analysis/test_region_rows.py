@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.analysis.region_rows import find_recorded
+from proton.analysis.regions import find_recorded
 from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel, Region

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.analysis.region_shares import order_of, shares_of
+from proton.analysis.regions import order_of, shares_of
 from proton.model.in_kernel import RecordedKernel, Region
 from tests.support.in_kernel import KERNEL
 

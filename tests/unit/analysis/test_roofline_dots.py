@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from proton.analysis.roofline_dots import dots_of
+from proton.analysis.roofline import dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
 from tests.support.profiles import H200, Row, profile_of, tree_in

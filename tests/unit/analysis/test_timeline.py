@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.gaps import GapCause
-from proton.analysis.timeline import wall_shares
+from proton.analysis.idle_time import GapCause, wall_shares
 from proton.files.read import read_profile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import trace_in

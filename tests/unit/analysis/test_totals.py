@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proton.analysis.totals import shown_values, total_of, whole_of
+from proton.analysis.measurements import shown_values, total_of, whole_of
 from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.analysis.trace_samples import IN_TRACE, book_samples
+from proton.analysis.prepare import IN_TRACE, book_samples
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree

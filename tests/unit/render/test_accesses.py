@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from proton.model.in_kernel import AccessSite, FirstAddress
-from proton.render.text.accesses import access_lines, access_notes
+from proton.render.text.memory_accesses import access_lines, access_notes
 from proton.render.text.style import ASCII, Style
 from tests.support.in_kernel import KERNEL
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.render.text.blocks import columns_of, shade_levels, shades_of
+from proton.render.text.bars import columns_of, shade_levels, shades_of
 from proton.render.text.style import ASCII, UNICODE
 
 

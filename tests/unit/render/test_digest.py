@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.text.digest import MOST_LETTERS, MOST_ROWS, digest_of
-from proton.render.text.view import prepare
 from tests.support.profiles import Row, profile_of
 
 ROOT = Path(__file__).parents[3]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
-from proton.render.text.digest_inside import in_kernel_part, samples_part
-from proton.render.text.view import prepare
+from proton.render.text.digest import in_kernel_part, samples_part
 from tests.support.profiles import profile_of
 
 DATA = Path(__file__).parents[2] / "data"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.device import Device
 from proton.model.ranks import Rank
 from proton.render.text.digest import digest_of
 from proton.render.text.digest_markdown import markdown_lines
-from proton.render.text.view import prepare
 from tests.support.in_kernel import KERNEL
 from tests.support.profiles import profile_of
 

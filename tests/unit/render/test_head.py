@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
-from proton.render.text.head import device_names, head_lines, is_interpreted
+from proton.render.text.head import device_names, head_lines
 from proton.render.text.style import RED, Style
 
 MakeProfile = Callable[..., TreeProfile]
@@ -72,9 +72,9 @@ def test_a_device_without_a_name_shows_its_type(make_profile: MakeProfile) -> No
 
 
 def test_a_profile_is_interpreted_if_all_its_devices_are(make_profile: MakeProfile) -> None:
-    assert is_interpreted(make_profile(ROWS, devices=[INTERPRETER]))
-    assert not is_interpreted(make_profile(ROWS))
-    assert not is_interpreted(make_profile(ROWS, devices=[]))
+    assert make_profile(ROWS, devices=[INTERPRETER]).is_interpreted
+    assert not make_profile(ROWS).is_interpreted
+    assert not make_profile(ROWS, devices=[]).is_interpreted
 
 
 def test_a_profile_without_kernels_has_no_total(make_profile: MakeProfile) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import HeatMap
-from proton.render.text.heat import format_bytes, heat_lines
+from proton.render.text.memory_accesses import format_bytes, heat_lines
 from proton.render.text.style import ASCII, Style
 
 

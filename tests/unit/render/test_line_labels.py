@@ -7,13 +7,13 @@ from types import MappingProxyType
 
 import pytest
 
-from proton.analysis.fold_lines import HotLine
+from proton.analysis.fold_lines import HotLine, Lineless, kernels_without_lines
 from proton.analysis.source_lines import Samples
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import SourceFile
 from proton.model.tree import Tree
-from proton.render.text.line_labels import LineLabels, Lineless, kernels_without_lines
+from proton.render.text.row_labels import LineLabels
 from proton.render.text.style import ASCII, Style
 from tests.support.sampling import SAMPLING
 

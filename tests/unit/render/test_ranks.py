@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from proton.analysis.prepare import prepare
 from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank
-from proton.render.text.ranks import rank_lines, rank_words
+from proton.render.text.content import ViewOptions, rank_words
+from proton.render.text.head import rank_lines
 from proton.render.text.style import Style
-from proton.render.text.view import ViewOptions, prepare, view_lines
+from proton.render.text.view import view_lines
 from tests.support.profiles import profile_of
 
 MERGED = replace(

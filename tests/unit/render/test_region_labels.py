@@ -5,7 +5,7 @@ from dataclasses import replace
 from proton.model.in_kernel import Region
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.text.region_labels import RegionLabels
+from proton.render.text.row_labels import RegionLabels
 from proton.render.text.style import Style
 from tests.support.in_kernel import KERNEL
 from tests.unit.analysis.test_region_rows import TREE

@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.errors import FormatError, UsageError
 from proton.model.device import Device
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
+from proton.render.text.content import ViewOptions
 from proton.render.text.style import Style
-from proton.render.text.view import TRACE_NOTE, ViewOptions, prepare, view_lines
+from proton.render.text.view import TRACE_NOTE, view_lines
 from tests.support.profiles import tree_in
 
 MakeProfile = Callable[..., TreeProfile]

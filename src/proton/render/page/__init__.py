@@ -16,12 +16,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from proton._version import __version__
+from proton.analysis.prepare import prepare
 from proton.files.hatchet.tree import to_json as document_json
 from proton.model.metric import Metrics
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import BY_RANK
 from proton.render.page.pack import Columns, json_list, json_object, pack_page, to_json
-from proton.render.text.view import prepare
 
 Part = Mapping[str, Any]
 PartFunction = Callable[[TreeProfile, Columns], Part | None]

@@ -7,6 +7,7 @@ from typing import Any
 
 from proton.analysis.change import GONE, NEW, Change
 from proton.analysis.compare import Comparison, KernelChange, ScopeChange
+from proton.analysis.prepare import prepare
 from proton.analysis.run_times import LEAST_BATCHES, Runs
 from proton.analysis.uncertainty import CONFIDENCE
 from proton.errors import FormatError
@@ -15,7 +16,6 @@ from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import Columns
 from proton.render.text.sample_texts import NON_USER
-from proton.render.text.view import prepare
 
 MOST_SCOPES = 500
 MOST_FRAMES = 64

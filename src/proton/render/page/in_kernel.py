@@ -6,16 +6,15 @@ from dataclasses import asdict
 from typing import Any
 
 from proton.analysis.cta_launches import cta_launches
-from proton.analysis.kernel_names import other_names
-from proton.analysis.region_rows import find_recorded
-from proton.analysis.region_shares import order_of, shares_of
+from proton.analysis.regions import find_recorded, order_of, shares_of
+from proton.analysis.source_lines import other_names
 from proton.model.in_kernel import AccessSite, Ctas, HeatMap, RecordedKernel, Region, Value
 from proton.model.profile import TreeProfile
 from proton.render.display_names import display_name, printable
 from proton.render.page.launches import ctas_texts, launches_object
 from proton.render.page.pack import Columns
-from proton.render.text.accesses import access_notes
 from proton.render.text.kernel_remarks import every_text, in_kernel_lines, marks_of, short_mark
+from proton.render.text.memory_accesses import access_notes
 from proton.render.text.region_tables import facts_of, notes_of
 from proton.render.text.style import Style
 

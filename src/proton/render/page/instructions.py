@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proton.analysis.kernel_names import other_names
-from proton.analysis.source_lines import name_reasons
+from proton.analysis.source_lines import name_reasons, other_names
 from proton.model.profile import Profile
 from proton.model.sampling import SampledKernel, Sampling
 from proton.render.display_names import display_name, printable

@@ -7,10 +7,10 @@ from functools import cache, partial
 from typing import Any
 
 from proton.analysis.aggregate import merge_by_name
-from proton.analysis.derive import NOT_KNOWN, Cell, derivable_words, derive
+from proton.analysis.derive import NOT_KNOWN, derivable_words, derive
+from proton.analysis.measurements import Cell, whole_of
 from proton.analysis.select import everything
 from proton.analysis.spread import LAUNCH, launch_values
-from proton.analysis.totals import whole_of
 from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels, quantiles_of_spans
 from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, TIME_NS

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from proton.analysis.rank_spread import times_by_kernel, times_metric
-from proton.analysis.totals import shown_values
+from proton.analysis.measurements import shown_values
+from proton.analysis.spread import times_by_kernel, times_metric
 from proton.model.kinds import kind_of
 from proton.model.profile import TreeProfile
 from proton.model.ranks import Spread, spread_of
 from proton.render.display_names import display_name
 from proton.render.page.pack import Columns
-from proton.render.text.ranks import rank_lines
+from proton.render.text.head import rank_lines
 
 MOST_ENTRIES = 20_000  # contexts, and kernels
 MOST_TIMES = 200_000  # of single ranks; where ranks differ least, only the spread is in the page

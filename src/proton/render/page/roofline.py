@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from proton.analysis.roofline import FLOPS_WIDTHS
-from proton.analysis.roofline_dots import Dot, dots_of
+from proton.analysis.roofline import FLOPS_WIDTHS, Dot, dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.profile import TreeProfile
 from proton.render.page.pack import Columns

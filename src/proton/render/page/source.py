@@ -11,6 +11,7 @@ from collections.abc import Collection
 from itertools import chain
 from typing import Any
 
+from proton.analysis.fold_lines import kernels_without_lines
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
 from proton.files.source_text import SourceText, TextState, is_program, read_source
@@ -19,7 +20,6 @@ from proton.render.display_names import cut_end, printable
 from proton.render.page.instructions import kernel_objects
 from proton.render.page.numbering import Numbering, Place
 from proton.render.page.pack import Columns
-from proton.render.text.line_labels import kernels_without_lines
 from proton.render.text.sample_texts import sampling_lines, text_remark
 from proton.render.text.style import Style
 

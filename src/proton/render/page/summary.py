@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proton.analysis.catalog import raw_metrics
+from proton.analysis.measurements import raw_metrics, whole_of
 from proton.analysis.roofline import (
     BYTES,
     DECLARED,
@@ -14,7 +14,6 @@ from proton.analysis.roofline import (
     bound_by,
     roof_of,
 )
-from proton.analysis.totals import whole_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import UNREAD_REPLAYS
@@ -24,7 +23,7 @@ from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.kernels import RATES
 from proton.render.page.pack import Columns
-from proton.render.text.head import device_names, is_interpreted
+from proton.render.text.head import device_names
 from proton.render.text.sample_texts import NON_USER
 
 Wholes = Mapping[str, float | None]
@@ -42,7 +41,7 @@ def summary_part(profile: TreeProfile, columns: Columns) -> dict[str, Any]:
     return {
         "device": device_names(profile),
         "devices": [_device(device) for device in profile.devices],
-        "is_interpreted": is_interpreted(profile),
+        "is_interpreted": profile.is_interpreted,
         "recorded_as": "tree" if profile.trace is None else "trace",
         "time_metric": metric,
         "time_ns": None if metric is None else wholes[metric],

@@ -13,8 +13,7 @@ from itertools import chain, islice, pairwise
 from operator import add, lt, sub
 from typing import Any
 
-from proton.analysis.gaps import CAUSES, Gaps, Idle, find_idle
-from proton.analysis.timeline import WallShares, wall_shares
+from proton.analysis.idle_time import CAUSES, Gaps, Idle, WallShares, find_idle, wall_shares
 from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import TreeProfile
 from proton.model.trace import SpanKind, Trace

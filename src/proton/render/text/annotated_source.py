@@ -9,11 +9,10 @@ from proton.errors import FormatError
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.profile import Profile
 from proton.render.display_names import cut_end, display_name, printable
-from proton.render.text.bars import bar
+from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose import choose_file
 from proton.render.text.head import head_lines
 from proton.render.text.sample_texts import (
-    BAR_ROOM,
     choices_of_reasons,
     fitting,
     legend_lines,

@@ -1,21 +1,20 @@
-"""The lines above a view: what the file holds, what was lost, what to beware of."""
+"""The lines above a view: what the file holds, its ranks, what was lost, what to beware of."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from proton.analysis.totals import whole_of
-from proton.model.device import Device
+from proton.analysis.measurements import whole_of
+from proton.model.device import INTERPRETED, Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile, TreeProfile
+from proton.model.ranks import spread_of
 from proton.render.display_names import printable
 from proton.render.text.kernel_remarks import in_kernel_lines, wrapped_remark
-from proton.render.text.ranks import rank_lines
 from proton.render.text.sample_texts import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.text.style import BOLD, RED, Style
 from proton.render.units import format_amount, format_count, readable_time_unit
 
-INTERPRETED = "interpreter"
 _MOST_WARNINGS = 8
 _GAP = "   "
 
@@ -47,11 +46,6 @@ def device_names(profile: Profile) -> str:
     """The devices of a profile in a few words: `NVIDIA H200`, `8 x CUDA sm_90`."""
     counted = Counter(_device_name(device) for device in profile.devices)
     return ", ".join(name if times == 1 else f"{times} x {name}" for name, times in counted.items())
-
-
-def is_interpreted(profile: Profile) -> bool:
-    """Whether all times are those of Triton's interpreter, not of a GPU."""
-    return bool(profile.devices) and all(device.arch == INTERPRETED for device in profile.devices)
 
 
 def _device_name(device: Device) -> str:
@@ -91,3 +85,23 @@ def _warnings(profile: Profile, style: Style) -> list[str]:
     if (more := len(profile.warnings) - len(shown)) > 0:
         shown.append(f"! and {more} more warning{'s' * (more != 1)}")
     return [style.paint(part, RED) for line in shown for part in wrapped_remark(line, style)]
+
+
+def rank_lines(profile: Profile) -> list[str]:
+    """How many ranks there are and how long they took; none where a profile has no ranks."""
+    if not profile.ranks:
+        return []
+    times = [float(rank.time_ns) for rank in profile.ranks if rank.time_ns is not None]
+    text = f"{len(profile.ranks)} ranks, values are summed over them"
+    if times:
+        spread = spread_of(times)
+        timed = [rank for rank in profile.ranks if rank.time_ns is not None]
+        slowest = timed[spread.slowest]
+        unit, length = readable_time_unit(spread.largest)
+        least, median, largest = (format_amount(each / length, 1) for each in spread[:3])
+        where = f" on {printable(slowest.host)}" if slowest.host else ""
+        text += (
+            f"; time of a rank: {least} to {largest} {unit}, median {median} {unit}, "
+            f"slowest: rank {slowest.rank}{where}"
+        )
+    return [text]

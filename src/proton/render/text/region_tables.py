@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from proton.analysis.kernel_names import other_names
-from proton.analysis.region_shares import order_of, shares_of
+from proton.analysis.regions import order_of, shares_of
+from proton.analysis.source_lines import other_names
 from proton.errors import FormatError
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
 from proton.render.display_names import cell_width, cut_middle, display_name, pad, printable
-from proton.render.text.accesses import access_lines
-from proton.render.text.bars import bar
+from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose import choose_kernel
 from proton.render.text.head import head_lines
-from proton.render.text.heat import heat_lines
 from proton.render.text.kernel_remarks import (
     changes_text,
     clock_note,
@@ -25,11 +23,11 @@ from proton.render.text.kernel_remarks import (
     replays_text,
     wrapped,
 )
+from proton.render.text.memory_accesses import access_lines, heat_lines
 from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.text.waves import wave_lines
 from proton.render.units import MISSING, format_count
 
-BAR_ROOM = 10
 _MOST_REGIONS = 60
 _LEAST_NAME_ROOM = 12
 _GAP = "  "

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
+from proton.analysis.measurements import whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples
-from proton.analysis.totals import whole_of
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
@@ -28,7 +28,6 @@ WITHOUT_LINES = {
     NO_CUBIN: "no cubin: the module was loaded before sampling began and is not in Triton's cache; "
     "start the session earlier",
 }
-BAR_ROOM = 10
 MOST_REASONS = 3
 _LEAST_EXPLAINED = 0.02  # share of all reasons from which one is explained
 _LEAST_REASON = 0.05  # share of a line's samples from which a reason is named

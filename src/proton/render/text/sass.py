@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proton.analysis.kernel_names import other_names
-from proton.analysis.source_lines import Samples, Seen, name_reasons
+from proton.analysis.source_lines import Samples, Seen, name_reasons, other_names
 from proton.errors import FormatError
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction, SampledKernel, Sampling
 from proton.render.display_names import cell_width, display_name, printable
 from proton.render.nvdisasm import disassemble
-from proton.render.text.bars import bar
+from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose import choose_kernel
 from proton.render.text.head import head_lines
 from proton.render.text.sample_texts import (
-    BAR_ROOM,
     kernel_remark,
     legend_lines,
     reasons_text,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from proton.analysis import catalog
 from proton.analysis.derive import Column, derivable_families
+from proton.analysis.measurements import plain_name, raw_metrics, unit_of
 from proton.analysis.select import Mask
 from proton.model.kinds import kind_of
 from proton.model.profile import TreeProfile
@@ -58,12 +58,12 @@ def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
     tree = profile.tree
     measured = [
         (
-            printable(catalog.plain_name(metric)),
-            printable(catalog.unit_of(metric)),
+            printable(plain_name(metric)),
+            printable(unit_of(metric)),
             kind_of(profile, metric).value,
             format_count(sum(metric in own for own in tree.own[1:])),
         )
-        for metric in catalog.raw_metrics(tree)
+        for metric in raw_metrics(tree)
     ]
     lines = _measured_lines(("measured", "unit", "adds up", "contexts"), measured, style)
     families = derivable_families(profile)

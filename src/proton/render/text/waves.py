@@ -7,8 +7,7 @@ from itertools import pairwise
 from statistics import fmean, median
 
 from proton.model.in_kernel import Ctas
-from proton.render.text.bars import bar
-from proton.render.text.blocks import columns_of
+from proton.render.text.bars import bar, columns_of
 from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.style import BOLD, DIM, Style
 from proton.render.units import format_count, readable_time_unit

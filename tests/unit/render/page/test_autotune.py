@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from proton.render.page.autotune import autotune_part
 from proton.render.page.pack import Columns
-from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 
 DATA = Path(__file__).parents[3] / "data"

@@ -6,12 +6,12 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
 from proton.render.page.diff import MOST_FRAMES, MOST_SCOPES, diff_part
 from proton.render.page.pack import Columns
-from proton.render.text.view import prepare
 from tests.support.profiles import H200, Row, profile_of
 
 DATA = Path(__file__).parents[3] / "data"

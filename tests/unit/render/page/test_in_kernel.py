@@ -4,13 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.in_kernel import HeatMap
 from proton.render.page.in_kernel import in_kernel_part, kernel_object
 from proton.render.page.pack import Columns
 from proton.render.text.region_tables import kernel_lines
 from proton.render.text.style import Style
-from proton.render.text.view import prepare
 from tests.support.in_kernel import KERNEL
 from tests.support.page import ReadableColumns
 

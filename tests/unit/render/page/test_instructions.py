@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.detail import KernelDetail
 from proton.model.profile import TreeProfile
@@ -12,7 +13,6 @@ from proton.render.nvdisasm import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.render.page import instructions
 from proton.render.page.instructions import kernel_objects
 from proton.render.page.numbering import Numbering
-from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.page import ranks as ranks_module
 from proton.render.page.ranks import ranks_part
-from proton.render.text.view import prepare
 from tests.support.page import ReadableColumns
 from tests.support.profiles import profile_of
 

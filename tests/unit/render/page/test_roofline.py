@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.render.page.pack import Columns
 from proton.render.page.roofline import roofline_part
-from proton.render.text.view import prepare
 from tests.support.profiles import H200, profile_of
 
 DATA = Path(__file__).parents[3] / "data"

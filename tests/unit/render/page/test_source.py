@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.analysis.source_lines import samples_by_file
 from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
@@ -17,7 +18,6 @@ from proton.model.profile import TreeProfile
 from proton.model.sampling import NO_CUBIN
 from proton.render.page.pack import Columns
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
-from proton.render.text.view import prepare
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 

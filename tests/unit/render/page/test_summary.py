@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.render.page.pack import Columns
 from proton.render.page.summary import summary_part
 from proton.render.text.digest import digest_of
-from proton.render.text.view import prepare
 from tests.support.in_kernel import KERNEL
 from tests.support.profiles import Row, profile_of
 

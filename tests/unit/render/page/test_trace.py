@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.files.read import read_profile
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.render.page import trace as part_module
 from proton.render.page.pack import TYPES, Columns, to_json
 from proton.render.page.trace import NONE, trace_part
-from proton.render.text.view import prepare
 from tests.support.profiles import tree_in
 
 DATA = Path(__file__).resolve().parents[3] / "data"

@@ -1,20 +1,46 @@
-"""The samples of a trace as contexts: a trace knows them by kernel, not by launch."""
+"""Profiles as viewers show them: with a tree in any case, and without what nobody asked for.
+
+A trace becomes a tree of its paths. It knows samples by kernel, not by launch, so they get a row of
+their own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from proton.analysis.aggregate import add_metrics
+from proton.analysis.aggregate import add_metrics, tree_of_trace
 from proton.analysis.reasons import SELECTED
+from proton.analysis.select import drop_metadata
+from proton.errors import FormatError
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import merge_trees
 from proton.model.metric import MetricKind, MetricValue
-from proton.model.profile import TreeProfile
+from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED, Sampling
 from proton.model.tree import Tree
 
 IN_TRACE = "<sampled>"
+
+
+def prepare(profile: Profile) -> TreeProfile:
+    """The profile as viewers show it: a tree in any case, without the cost of launch metadata.
+
+    Raises:
+        FormatError: Nothing was recorded.
+    """
+    if isinstance(profile, TraceProfile):
+        profile = book_samples(tree_of_trace(profile))
+    if not isinstance(profile, TreeProfile) or _is_empty(profile.tree):
+        raise FormatError(
+            f"{profile.source}: nothing was recorded: no scopes, no kernels, no metrics; "
+            "was the session active while the program ran?"
+        )
+    return drop_metadata(profile)
+
+
+def _is_empty(tree: Tree) -> bool:
+    return len(tree) <= 1 and not any(tree.own[0].values())
 
 
 def book_samples(profile: TreeProfile) -> TreeProfile:

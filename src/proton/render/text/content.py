@@ -1,0 +1,213 @@
+"""What a view draws: contexts, columns and selected rows, as its options ask for.
+
+Nothing here writes a line of text; `view` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from proton.analysis import diff, select
+from proton.analysis.aggregate import merge_by_name
+from proton.analysis.derive import Column, default_word, derive
+from proton.analysis.fold_lines import (
+    HotLine,
+    Lineless,
+    absorb_lines,
+    fold_lines,
+    is_of_samples,
+    kernels_without_lines,
+)
+from proton.analysis.measurements import whole_of
+from proton.analysis.source_lines import is_sampled
+from proton.analysis.spread import RANK_TIMES, SLOWEST, SPREAD, times_metric
+from proton.errors import UsageError
+from proton.model.kinds import kind_of
+from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
+from proton.model.profile import TreeProfile
+from proton.model.sampling import NUM_SAMPLES
+from proton.model.tree import Tree
+from proton.render.units import readable_time_unit
+
+
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """What to show of a profile and how. Nothing is hidden unless one of these says so."""
+
+    metrics: Sequence[str] = ()
+    include: str | None = None
+    exclude: str | None = None
+    threshold: float | None = None
+    depth: int | None = None
+    frame_format: str = "full"
+    full: bool = False
+    is_sorted: bool = False
+    autotune: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is to be drawn. `profile` is flat where a sorted list was asked for."""
+
+    profile: TreeProfile
+    tree: Tree
+    columns: Sequence[Column]
+    is_difference: bool = False
+    marks: Sequence[str] | None = None  # a word behind the names of new and gone contexts
+    hot_lines: Mapping[int, HotLine] = field(default_factory=dict)  # rows that are source lines
+    lineless: Mapping[int, Lineless] = field(default_factory=dict)  # sampled, but without lines
+
+
+def content_of(
+    profile: TreeProfile,
+    options: ViewOptions,
+    against: TreeProfile | None,
+    name: Callable[[str], str],
+) -> Content:
+    """What to draw of `profile`, or of its difference to `against`."""
+    words = options.metrics or _default_words(profile)
+    if not options.metrics and against is None:
+        words = [*words, *rank_words(profile)]
+    if against is not None and not options.metrics and not is_sampled(against):
+        words = [word for word in words if word != NUM_SAMPLES]
+    if not (options.metrics or options.is_sorted or against) and is_sampled(profile):
+        return _folded(profile, words)
+    if options.is_sorted:
+        profile = _flatten(profile, words, options, name)
+    columns = _derive(profile, words)
+    if against is None:
+        return Content(profile, profile.tree, columns)
+    try:
+        if options.is_sorted:
+            against = _flatten(against, words, options, name)
+        others = _derive(against, words)
+    except UsageError as error:
+        raise UsageError(f"{against.source}: {error}") from None
+    union = diff.unite(profile.tree, against.tree)
+    differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
+    return Content(profile, union.tree, differences, True, _marks(union))
+
+
+def _folded(profile: TreeProfile, words: Sequence[str]) -> Content:
+    """The hottest lines only below each kernel, which is what to see unless told otherwise."""
+    tree, lines = fold_lines(profile.tree)
+    profile = replace(profile, tree=tree)
+    lineless = kernels_without_lines(profile, tree)
+    return Content(profile, tree, _derive(profile, words), hot_lines=lines, lineless=lineless)
+
+
+def _marks(union: diff.Union) -> list[str]:
+    """A word for each context that only one profile has, but not again for what is below it."""
+    states = [
+        "(gone)" if first == diff.ABSENT else "(new)" if second == diff.ABSENT else ""
+        for first, second in zip(union.first_rows, union.second_rows, strict=True)
+    ]
+    return [
+        "" if parent >= 0 and states[parent] == state else state
+        for state, parent in zip(states, union.tree.parents, strict=True)
+    ]
+
+
+def _default_words(profile: TreeProfile) -> list[str]:
+    """The time in the unit in which its total reads best, and samples; else the first metric."""
+    if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
+        words = [f"time/{readable_time_unit(time_ns)[0]}"]
+    else:
+        words = [word for word in (default_word(profile),) if word is not None]
+    if words == [CPU_TIME_NS]:
+        times = [own.get(CPU_TIME_NS) for own in profile.tree.own]
+        largest = max((time for time in times if isinstance(time, (int, float))), default=0)
+        words = [f"cpu_time/{readable_time_unit(largest)[0]}"]
+    if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
+        words = [*(word for word in words if word.startswith("time")), CYCLES]
+    if is_sampled(profile) and whole_of(profile.tree, NUM_SAMPLES) is not None:
+        words = [*(word for word in words if word.startswith("time")), NUM_SAMPLES]
+    return words
+
+
+def rank_words(profile: TreeProfile) -> list[str]:
+    """The columns that show the spread over ranks, in the unit in which they read best."""
+    metric = times_metric(name for own in profile.tree.own for name in own)
+    if metric is None or not profile.ranks:
+        return []
+    times = [float(rank.time_ns) for rank in profile.ranks if rank.time_ns is not None]
+    if not times:  # without kernels ranks have no time of their own, but their scopes do
+        values = (own.get(metric) for own in profile.tree.own)
+        times = [max(value) for value in values if isinstance(value, (list, tuple)) and value]
+    unit = readable_time_unit(max(times, default=0.0))[0]
+    return [*(f"{word}/{unit}" for word in RANK_TIMES), SLOWEST]
+
+
+def _derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
+    columns = derive(profile, words)
+    if not profile.is_interpreted:
+        return columns
+    return [
+        replace(column, title=f"{column.title} (interpreted)")
+        if column.title in ("time", "avg_time", *SPREAD) and column.unit != "%"
+        else column
+        for column in columns
+    ]
+
+
+def _flatten(
+    profile: TreeProfile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
+) -> TreeProfile:
+    """One row a name, of the contexts that pass the filters by name and depth."""
+    tree = profile.tree
+    columns = derive(profile, words[:1])
+    base = (columns[0].base if columns else None) or TIME_NS
+    if not is_of_samples(base):  # lines have nothing else, so their kernels take them in
+        tree = absorb_lines(tree)
+        profile = replace(profile, tree=tree)
+    mask = _named(tree, options, name)
+    return merge_by_name(profile, base, mask, partial(kind_of, profile))
+
+
+def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+    """The rows that pass the filters by name and depth."""
+    mask = select.everything(tree)
+    if options.include is not None:
+        pattern = select.compile_pattern(options.include, "--include")
+        mask = select.both(mask, select.include(tree, pattern, name))
+    if options.exclude is not None:
+        pattern = select.compile_pattern(options.exclude, "--exclude")
+        mask = select.both(mask, select.exclude(tree, pattern, name))
+    if options.depth is not None:
+        mask = select.both(mask, select.within_depth(tree, options.depth))
+    return mask
+
+
+def select_rows(content: Content, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+    """The rows of `content` that pass the filters of `options`."""
+    tree, columns = content.tree, content.columns
+    mask = select.everything(tree) if options.is_sorted else _named(tree, options, name)
+    if options.threshold is not None and columns:
+        values = columns[0].values
+        if content.is_difference:  # a large loss matters as much as a large gain
+            values = [abs(value) if isinstance(value, (int, float)) else None for value in values]
+        if content.hot_lines:  # lines have samples, not time: they stay with their kernels
+            parents = tree.parents
+            values = [
+                values[parents[row]] if row in content.hot_lines else value
+                for row, value in enumerate(values)
+            ]
+        mask = select.both(mask, select.at_least(tree, values, options.threshold))
+    if options.is_sorted:
+        mask[0] = 0  # the root holds what is not listed
+    return mask
+
+
+def hidden_share(content: Content, mask: select.Mask) -> float | None:
+    """Percent of the first column's metric in rows that are not kept; None where that is none."""
+    if content.is_difference or not content.columns:
+        return None
+    column = content.columns[0]
+    if column.base is None or not column.total:
+        return None
+    total = derive(content.profile, [column.base])[0].total
+    own = content.tree.own_numbers(column.base)
+    lost = sum(value for value, kept in zip(own, mask, strict=True) if value and not kept)
+    return 100.0 * lost / total if total and lost else None
