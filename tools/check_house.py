@@ -23,7 +23,6 @@ CROWDED: dict[str, int] = {
     "src/native/files": 31,
     "src/proton/files": 46,
     "src/proton/inkernel": 42,
-    "src/proton/render": 33,
     "web/src/layout": 37,
     "web/src/views": 67,
 }

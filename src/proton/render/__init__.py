@@ -1,1 +1,5 @@
-"""Rendering: a Profile as text for people. Reads no files, computes nothing analysis should."""
+"""Rendering: profiles for people. What can be computed without knowing where it goes is analysis.
+
+`text` has the views of a terminal and the digest, `page` the parts of the page. Both write numbers
+by `units` and names by `display_names`, and show machine code by `nvdisasm`.
+"""
