@@ -6,17 +6,21 @@ Columns of sums over subtrees end in ` (inc)`, as hatchet names them.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
-from proton.analysis.derive import TIME_UNITS
-from proton.analysis.measurements import find_metric, plain_name, unit_of
+from proton.analysis.derive import derive
 from proton.analysis.roofline import FLOPS_WIDTHS
 from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
-from proton.errors import MetricNotFound, UsageError
+from proton.errors import FormatError
+from proton.files.summary import device_map, read_devices
+from proton.model.frame import Frame
+from proton.model.kinds import LABELS
+from proton.model.metric import DEVICE_ID, MetricKind, MetricValue
+from proton.model.profile import TreeProfile
+from proton.model.tree import Tree
 from proton.specs import max_bps, max_flops
 
 __all__ = [
@@ -37,16 +41,6 @@ DataFrame = Any
 Devices = Mapping[str, Mapping[str, Mapping[str, Any]]]  # type -> index -> arch, num_sms, ...
 
 _INCLUSIVE = " (inc)"
-_SCALES = {"": 1.0, "g": 1e9, "t": 1e12}
-_RATES = {
-    f"{scale}{what}/s": (metric, factor)
-    for what, metric in (
-        ("byte", "bytes"),
-        ("flop", "flops"),
-        *((f"flop{width}", f"flops{width}") for width in FLOPS_WIDTHS),
-    )
-    for scale, factor in _SCALES.items()
-}
 
 
 def read(filename: str) -> tuple[GraphFrame, list[str], list[str], Devices]:
@@ -65,11 +59,11 @@ def read(filename: str) -> tuple[GraphFrame, list[str], list[str], Devices]:
 def get_raw_metrics(file: IO[Any]) -> tuple[GraphFrame, list[str], list[str], Devices]:
     """Like `read`, from an open file and without the columns of sums over subtrees."""
     hatchet = _hatchet()
-    root, devices = _load(file)
-    frame = hatchet.GraphFrame.from_literal([_prune(root)])
+    profile = _load(file)
+    frame = hatchet.GraphFrame.from_literal([_literal(profile.tree)])
     inclusive = frame.show_metric_columns()
     exclusive = [column for column in frame.dataframe.columns if column not in inclusive]
-    return frame, inclusive, exclusive, devices
+    return frame, inclusive, exclusive, device_map(profile)
 
 
 def parse(
@@ -98,8 +92,8 @@ def derive_metrics(
         MetricNotFound: A RuntimeError; the frame lacks a metric or what it is derived from.
         UsageError: A ValueError; the unit is unknown.
     """
-    columns = _Columns(gf.dataframe, inclusive_metrics, exclusive_metrics, device_info)
-    derived = [columns.derive(metric) for metric in metrics]
+    profile = _profile_of(gf, inclusive_metrics, exclusive_metrics, device_info)
+    derived = [_add_column(gf, profile, metric, inclusive_metrics) for metric in metrics]
     for name in derived:
         (gf.inc_metrics if name.endswith("(inc)") else gf.exc_metrics).append(name)
     return derived
@@ -180,67 +174,52 @@ def apply_diff_profile(
     return gf.sub(other)
 
 
-class _Columns:
-    """A dataframe under derivation and the metrics it came with."""
+def _profile_of(
+    gf: GraphFrame, inclusive: Sequence[str], exclusive: Sequence[str], devices: Devices
+) -> TreeProfile:
+    """The tree and the measured metrics of a frame, as `derive` takes them."""
+    nodes = list(gf.graph.traverse())
+    rows = {node: row for row, node in enumerate(nodes)}
+    own: list[dict[str, MetricValue]] = [{} for _ in nodes]
+    kinds = dict.fromkeys(exclusive, MetricKind.EXCLUSIVE)
+    kinds |= dict.fromkeys(inclusive, MetricKind.INCLUSIVE) | dict.fromkeys(
+        LABELS, MetricKind.PROPERTY
+    )
+    for metric in (name for name in (*inclusive, *exclusive) if name != "name"):
+        column = gf.dataframe[metric].reindex(nodes)
+        for metrics, value, is_there in zip(own, column, column.notna(), strict=True):
+            if is_there:
+                metrics[metric] = value
+    return TreeProfile(
+        "profile",
+        Tree(
+            [Frame(node.frame["name"]) for node in nodes],
+            [rows[node.parents[0]] if node.parents else -1 for node in nodes],
+            own,
+        ),
+        devices=read_devices(devices, "profile"),
+        metric_kinds=kinds,
+    )
 
-    def __init__(
-        self,
-        frame: DataFrame,
-        inclusive: Sequence[str],
-        exclusive: Sequence[str],
-        devices: Devices,
-    ) -> None:
-        self._frame = frame
-        self._inclusive = inclusive
-        self._available = [*inclusive, *exclusive]
-        self._devices = devices
 
-    def derive(self, metric: str) -> str:
-        """Add the column for `metric` where it is not there yet; its name."""
-        frame = self._frame
-        name, slash, unit = metric.partition("/")
-        if metric == "util":
-            frame["util"] = self._utilisation()
-            return "util"
-        if metric in _RATES:
-            source, factor = _RATES[metric]
-            frame[metric + _INCLUSIVE] = frame[self._find(source)] / self._seconds("time") / factor
-            return metric + _INCLUSIVE
-        if slash and unit in TIME_UNITS and name.removeprefix("avg_") in ("time", "cpu_time"):
-            seconds = self._seconds(name.removeprefix("avg_"))
-            if name.startswith("avg_"):
-                seconds = seconds / frame["count (inc)"]
-            frame[metric + _INCLUSIVE] = seconds * (TIME_UNITS["s"] / TIME_UNITS[unit])
-            return metric + _INCLUSIVE
-        source = self._find(name)
-        if not slash:
-            return source
-        if unit != "%":
-            raise UsageError.unknown("unit", unit, choices=["%", *TIME_UNITS])
-        suffix = _INCLUSIVE if source.endswith(_INCLUSIVE) else ""
-        whole = frame[source].iloc[0] if suffix else frame[source].sum()
-        frame[metric + suffix] = frame[source] / whole * 100.0
-        return metric + suffix
-
-    def _find(self, name: str) -> str:
-        """The column that holds the metric called `name`."""
-        metric = find_metric(name, self._available)
-        if metric is None:
-            choices = ", ".join(repr(plain_name(each)) for each in self._available)
-            raise MetricNotFound(f"unknown metric {name!r}; this profile has {choices}")
-        return metric + _INCLUSIVE if metric in self._inclusive else metric
-
-    def _seconds(self, name: str) -> Any:
-        column = self._find(name)
-        unit = unit_of(column.removesuffix(_INCLUSIVE)) or "ns"
-        return self._frame[column] / (TIME_UNITS["s"] / TIME_UNITS[unit])
-
-    def _utilisation(self) -> Any:
-        frame = self._frame
-        by_bytes = get_min_time_bytes(frame, self._devices)["min_time"]
-        by_flops = get_min_time_flops(frame, self._devices)["min_time"]
-        ran_on_a_device = frame["device_id"].notna()
-        return (by_flops.combine(by_bytes, max) / self._seconds("time")).where(ran_on_a_device)
+def _add_column(gf: GraphFrame, profile: TreeProfile, metric: str, inclusive: Sequence[str]) -> str:
+    """Add the column for `metric` where it is not there yet; its name."""
+    (column,) = derive(profile, [metric])
+    suffix = _INCLUSIVE if column.base in inclusive else ""
+    if column.is_raw:
+        return f"{column.base}{suffix}"
+    frame, nodes = gf.dataframe, list(gf.graph.traverse())
+    values = [value if isinstance(value, (int, float)) else None for value in column.values]
+    if metric == "util":  # of what ran on a device, with or without work that it declares
+        values = [
+            (value or 0.0) if DEVICE_ID in own else None
+            for value, own in zip(values, profile.tree.own, strict=True)
+        ]
+    elif column.unit != "%":
+        suffix = _INCLUSIVE
+    name = "util" if metric == "util" else f"{metric}{suffix}"
+    frame[name] = type(frame["name"])(values, index=nodes, dtype=float).reindex(frame.index)
+    return name
 
 
 def _hatchet() -> Any:
@@ -254,38 +233,34 @@ def _hatchet() -> Any:
     return hatchet
 
 
-def _load(file: IO[Any]) -> tuple[dict[str, Any], Devices]:
-    """Root node and device map, after the one reader has found the file sound."""
+def _load(file: IO[Any]) -> TreeProfile:
     from proton.files.read import read_profile
 
     data = file.read()
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    read_profile(data, str(getattr(file, "name", "profile")))
-    if data.lstrip()[:1] == b"[":
-        value = json.loads(data)
-    else:
-        import msgpack
-
-        value = msgpack.unpackb(data, strict_map_key=False)
-    return value[0], value[1] if len(value) > 1 else {}
+    profile = read_profile(data, str(getattr(file, "name", "profile")))
+    if not isinstance(profile, TreeProfile):
+        raise FormatError(f"{profile.source}: a trace, not a tree")
+    return profile
 
 
-def _prune(root: dict[str, Any]) -> dict[str, Any]:
-    """The tree without launch metadata, empty leaves, and what holds nothing else."""
-    order = [root]
-    for node in order:
-        order.extend(node.get("children", ()))
-    dropped: set[int] = set()
-    for node in reversed(order):  # children first
-        children = node.get("children", [])
-        kept = [child for child in children if id(child) not in dropped]
-        is_empty = not node.get("metrics") and not children
-        is_metadata = node["frame"]["name"] == METADATA_SCOPE
-        if is_metadata or is_empty or (children and not kept):
-            dropped.add(id(node))
-        node["children"] = kept
-    return root
+def _literal(tree: Tree) -> dict[str, Any]:
+    """The tree as hatchet takes it, without launch metadata, empty leaves and what is left bare."""
+    has_children = set(tree.parents)
+    is_kept = [row == 0 for row in range(len(tree))]
+    for row in range(len(tree) - 1, 0, -1):  # children first: those that are kept keep it
+        is_kept[row] |= row not in has_children and bool(tree.own[row])
+        is_kept[row] &= tree.frames[row].name != METADATA_SCOPE
+        is_kept[tree.parents[row]] |= is_kept[row]
+    nodes: list[dict[str, Any]] = []
+    for row, (frame, own) in enumerate(zip(tree.frames, tree.own, strict=True)):
+        metrics = {k: list(v) if isinstance(v, tuple) else v for k, v in own.items()}
+        node = {"frame": {"name": frame.name, "type": "function"}, "metrics": metrics}
+        nodes.append({**node, "children": []})
+        if row and is_kept[row]:
+            nodes[tree.parents[row]]["children"].append(nodes[row])
+    return nodes[0]
 
 
 def _devices(device_info: Devices) -> list[tuple[str, str, Mapping[str, Any]]]:
