@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 
-from proton.model.detail import KernelDetail
 from proton.model.device import Device
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.metric import EMPTY, Metrics, MetricValue
 from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 H200 = Device("CUDA", "0", "90", 132, 1_980_000, 3_201_000, 6144, "NVIDIA H200")
 HEADER = Header(session="made up", proton_version="0", start_time_ns=1_763_000_000_000_000_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.files.trace.ordering import in_order
+from proton.files.trace.lanes import in_order
 from proton.model.profile import Profile, TraceProfile
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from proton._native import Scope, Session
 from proton.files.read import read_profile
-from proton.files.trace.ordering import in_order
+from proton.files.trace.lanes import in_order
 from proton.model.profile import TraceProfile
 from tests.support.native import MakeSession
 from tests.support.perfetto import descriptors_of, packets_of, slices_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.web_work import big_trace
-from proton.files.trace.chrome import to_chrome
+from proton.files.trace.write import to_chrome
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.browser import Opened

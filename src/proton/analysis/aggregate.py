@@ -8,12 +8,11 @@ from itertools import chain
 from typing import cast
 
 from proton.analysis.select import Mask
-from proton.model.detail import KernelDetail, detail_of, merge_details
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import LaneKind, Span, SpanKind
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree, detail_of, merge_details
 
 # Where a span that is no kernel ran -> what its duration is called.
 _SPENT = {

@@ -10,11 +10,10 @@ from math import hypot
 from proton.analysis.change import Change, Matched, change_between, change_of_all, match_contexts
 from proton.analysis.diff import ABSENT, unite
 from proton.analysis.run_times import Runs, TimedTree, kinds_by_name, runs_by_name, runs_by_row
-from proton.model.detail import KernelDetail
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
 from proton.model.profile import TreeProfile
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 _MOST = 0.8  # of the time
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from proton.analysis.aggregate import add_metrics
 from proton.analysis.source_lines import Samples, place_of, samples_in, symbol_of
-from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
 from proton.model.profile import Profile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 MOST_LINES = 5
 _LEAST_SHARE = 0.01  # of its kernel's samples that a line has to be shown with

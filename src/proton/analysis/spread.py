@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 
 from proton.analysis.measurements import Cell
-from proton.model.detail import KernelDetail
 from proton.model.frame import FrameKind
 from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank, Spread, spread_of
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 SPREAD: Mapping[str, Callable[[KernelDetail], int | None]] = {
     "min_time": lambda detail: detail.min_ns,

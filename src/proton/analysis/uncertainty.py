@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from proton.model.detail import KernelDetail
+from proton.model.tree import KernelDetail
 
 CONFIDENCE = 0.95
 _TICK_NS = 32  # steps of the clocks that kernels are timed by: equal times are not exact ones

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from proton.model.detail import KernelDetail, detail_of
 from proton.model.metric import COUNT
 from proton.model.trace import SpanKind, Trace
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree, detail_of
 
 _WORK = (SpanKind.KERNEL, SpanKind.COPY)
 _MOST = 128  # contexts that an estimate looks at

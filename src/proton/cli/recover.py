@@ -114,7 +114,7 @@ def find_journals(name: str) -> list[str]:
 
 
 def _what_is_there(name: str) -> str:
-    from proton.files.parts import find_parts
+    from proton.files.detect import find_parts
 
     if parts := find_parts(Path(name)):
         return f" (parts are there: open {parts[min(parts)]}, which shows all of them)"
@@ -180,8 +180,8 @@ def _target(journal: str, facts: Mapping[str, Any]) -> str:
 
 def _phases(journal: str, profile: Profile, written: str | None) -> dict[int, Profile]:
     """What the same run left: the files of its phases, and its journal where that is ahead."""
+    from proton.files.detect import find_parts
     from proton.files.growing import read_phases
-    from proton.files.parts import find_parts
 
     paths = list(find_parts(Path(journal.removesuffix(f".{SUFFIX}"))).values())
     if written is not None and Path(written) not in paths:

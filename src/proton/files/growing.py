@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from proton.errors import FormatError
-from proton.files.detect import open_file, with_suffix
-from proton.files.export import export_of_path
-from proton.files.journal.format import SUFFIX as JOURNAL_SUFFIX
-from proton.files.journal.format import is_alive, read_facts
-from proton.files.journal.read import describe
-from proton.files.parts import (
+from proton.files.detect import (
     find_parts,
     gap_warnings,
     is_part,
     is_same_run,
     of_one_run,
+    open_file,
     part_name,
+    with_suffix,
 )
+from proton.files.export import export_of_path
+from proton.files.journal.format import SUFFIX as JOURNAL_SUFFIX
+from proton.files.journal.format import is_alive, read_facts
+from proton.files.journal.read import describe
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile

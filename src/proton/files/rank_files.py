@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from proton.errors import FormatError, UsageError
-from proton.files.detect import open_profile
+from proton.files.detect import find_parts, is_part, open_profile
 from proton.files.export import export_of_path
-from proton.files.parts import find_parts, is_part
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge_ranks import RankMerger
 from proton.model.profile import Profile, TreeProfile

@@ -18,7 +18,7 @@ from proton.files.journal.read import read_journal
 from proton.files.perfetto.read import is_cut_perfetto, is_perfetto, read_perfetto
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import read_devices, read_summary
-from proton.files.trace.chrome import is_trace, read_trace
+from proton.files.trace.read import is_trace, read_trace
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
 from proton.model.summary import Summary

@@ -16,7 +16,7 @@ from proton.errors import DataKindError, UsageError, WriteError
 from proton.files import schema
 from proton.files.hatchet.tree import to_json, to_msgpack
 from proton.files.perfetto.write import to_perfetto
-from proton.files.trace.chrome import to_chrome
+from proton.files.trace.write import to_chrome
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 
 

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from proton.model.detail import KernelDetail, merge_details
 from proton.model.device import Device
 from proton.model.frame import Frame
 from proton.model.merge_in_kernel import merge_in_kernel
@@ -14,7 +13,7 @@ from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, Span, Trace
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree, merge_details
 
 NO_KINDS: Mapping[str, MetricKind] = MappingProxyType({})
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from proton.analysis.change import FASTER, GONE, MORE_RUNS, NEW, SAME, SLOWER
 from proton.analysis.compare import Comparison
 from proton.analysis.run_times import RANKS, SPREAD
-from proton.model.detail import detail_of
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
+from proton.model.tree import detail_of
 from tests.support.profiles import Row, profile_of
 
 

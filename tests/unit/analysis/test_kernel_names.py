@@ -3,10 +3,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from proton.analysis.source_lines import other_names, symbol_of
-from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile, TreeProfile
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 from tests.support.sampling import SAMPLING
 
 DETAIL = KernelDetail(1, 2, attributes=MappingProxyType({"symbol": "kernel"}))

@@ -3,11 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proton.analysis.regions import find_recorded
-from proton.model.detail import KernelDetail
 from proton.model.frame import Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import TreeProfile
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 from tests.support.in_kernel import KERNEL
 
 NAMES = [

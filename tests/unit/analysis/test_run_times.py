@@ -12,11 +12,11 @@ from proton.analysis.run_times import PHASES, RANKS, SPANS, SPREAD, Runs, TimedT
 from proton.analysis.run_times import runs_by_name as of_names
 from proton.analysis.run_times import runs_by_row as of_rows
 from proton.analysis.uncertainty import variance_of_sum
-from proton.model.detail import detail_of
 from proton.model.metric import Metrics
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
+from proton.model.tree import detail_of
 from tests.support.profiles import Row, profile_of
 
 TIMES = (1000, 1400, 1200, 1900)

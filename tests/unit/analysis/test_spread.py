@@ -11,10 +11,10 @@ from proton.analysis.derive import derivable_families, derive
 from proton.analysis.select import everything, subtree
 from proton.analysis.spread import known_words, launch_values, spread_ns
 from proton.errors import MetricNotFound
-from proton.model.detail import KernelDetail
 from proton.model.metric import MetricKind, Metrics
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
+from proton.model.tree import KernelDetail
 from tests.support.profiles import profile_of
 
 ATTRIBUTES: Metrics = {

@@ -15,7 +15,7 @@ from proton.analysis.uncertainty import (
     variance_of_batches,
     variance_of_sum,
 )
-from proton.model.detail import KernelDetail, detail_of
+from proton.model.tree import KernelDetail, detail_of
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,9 @@ from proton.analysis.union_quantiles import (
     quantiles_of_kernels,
     quantiles_of_spans,
 )
-from proton.model.detail import KernelDetail, detail_of
 from proton.model.frame import Frame, FrameKind
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree, detail_of
 
 
 def runs_of(times: list[int]) -> Runs:

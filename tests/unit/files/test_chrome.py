@@ -10,7 +10,8 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.read import read_profile
-from proton.files.trace.chrome import is_trace, read_trace, to_chrome
+from proton.files.trace.read import is_trace, read_trace
+from proton.files.trace.write import to_chrome
 from proton.model.profile import TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import trace_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.files.export.collapsed import export
+from proton.files.export.stacks import export_collapsed as export
 from tests.support.profiles import Row, profile_of
 
 ROWS: list[Row] = [

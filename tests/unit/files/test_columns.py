@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.files.export.columns import columns_of
-from proton.model.detail import KernelDetail
+from proton.files.export.table import columns_of
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
+from proton.model.tree import KernelDetail
 from tests.support.profiles import Row, profile_of
 
 

@@ -8,7 +8,7 @@ import io
 import pytest
 
 from proton.errors import UsageError
-from proton.files.export.comma_separated import export
+from proton.files.export.table import export_csv as export
 from tests.support.profiles import profile_of
 
 

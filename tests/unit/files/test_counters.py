@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.files.trace.counters import Counter, count_metrics
+from proton.files.trace.write import Counter, count_metrics
 from proton.model.metric import MetricKind, Metrics
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 

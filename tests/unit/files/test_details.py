@@ -11,10 +11,9 @@ from proton.files.encoding.checks import read_attributes
 from proton.files.hatchet.details import details_object, read_details
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
-from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import TreeProfile
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 from tests.support.profiles import tree_in
 
 ENTRY = [1, 10, 90, 40, None, {"grid": [4, 2, 1], "registers": 32}]

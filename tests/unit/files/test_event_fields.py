@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proton.files.trace.event_fields import (
+from proton.files.trace.events import (
     EventError,
     metrics_of,
     pair_key,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.files.trace.flows import FlowEnds
+from proton.files.trace.events import FlowEnds
 from proton.files.trace.lanes import Row
 from proton.model.trace import Flow
 

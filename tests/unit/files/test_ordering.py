@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.files.trace.ordering import in_order
+from proton.files.trace.lanes import in_order
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind
 
 LANES = [

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from proton.errors import PackageMissing
-from proton.files.export.parquet import export
+from proton.files.export.table import export_parquet as export
 from tests.support.profiles import profile_of
 
 PROFILE = replace(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.files.parts import find_parts, gap_warnings, part_name
+from proton.files.detect import find_parts, gap_warnings, part_name
 
 
 @pytest.fixture

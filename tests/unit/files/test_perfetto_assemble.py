@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from proton.files.perfetto.assemble import Begun, TrackInfo, assemble
+from proton.files.perfetto.assemble import Begun, Tables, TrackInfo, assemble
 from proton.files.perfetto.events import EventFields
-from proton.files.perfetto.tables import Tables
 from proton.model.trace import Flow, Lane, LaneKind
 
 HOME = 9 << 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proton.files.encoding.protobuf import bytes_field, number_field
-from proton.files.perfetto.clocks import SequenceClocks, TraceClocks
+from proton.files.perfetto.events import SequenceClocks, TraceClocks
 from proton.files.perfetto.fields import Clock, Snapshot
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from proton.errors import FormatError
-from proton.files.perfetto.tables import Tables, read_tables, tables_text
+from proton.files.perfetto.assemble import Tables, read_tables, tables_text
 from proton.model.trace import Lane, LaneKind
 
 LANE = Lane("[0, 7]", "GPU Stream 7", LaneKind.DEVICE, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proton.model.detail import KernelDetail, detail_of, merge_details
+from proton.model.tree import KernelDetail, detail_of, merge_details
 
 
 def test_the_detail_of_some_runs() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from proton.model.detail import KernelDetail
 from proton.model.device import Device
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import add_values, merge_profiles, merge_traces, merge_trees
 from proton.model.metric import MetricKind, Metrics
 from proton.model.profile import Header, TreeProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 
 def tree(*rows: tuple[str, int, Metrics]) -> Tree:

@@ -8,11 +8,10 @@ import pytest
 
 from proton.errors import FormatError, UsageError
 from proton.files.detect import open_profile
-from proton.model.detail import KernelDetail
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 from proton.render.nvdisasm import HOW_TO_GET_TEXT
 from proton.render.text.sass import hot_instructions
 from proton.render.text.style import Style

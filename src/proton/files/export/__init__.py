@@ -14,19 +14,21 @@ from proton.model.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How files of a format end, the module that writes it, and whether it can hold a timeline."""
+    """How files of a format end, what writes it, and whether it can hold a timeline."""
 
     suffixes: tuple[str, ...]
-    module: str  # has export(profile, metric) -> Exported
+    writer: str  # module:function of (profile, metric) -> Exported
     holds_traces: bool = False
 
 
 EXPORTS = {
-    "speedscope": Format((".speedscope.json", ".speedscope"), "speedscope", holds_traces=True),
-    "pprof": Format((".pprof", ".pb.gz"), "pprof"),
-    "collapsed": Format((".collapsed", ".folded"), "collapsed"),
-    "csv": Format((".csv",), "comma_separated", holds_traces=True),
-    "parquet": Format((".parquet",), "parquet", holds_traces=True),
+    "speedscope": Format(
+        (".speedscope.json", ".speedscope"), "speedscope:export", holds_traces=True
+    ),
+    "pprof": Format((".pprof", ".pb.gz"), "pprof:export"),
+    "collapsed": Format((".collapsed", ".folded"), "stacks:export_collapsed"),
+    "csv": Format((".csv",), "table:export_csv", holds_traces=True),
+    "parquet": Format((".parquet",), "table:export_parquet", holds_traces=True),
 }
 
 
@@ -54,8 +56,9 @@ def export_profile(profile: Profile, export: str, metric: str | None = None) -> 
     """
     if (known := EXPORTS.get(export)) is None:
         raise UsageError.unknown("format", export, choices=EXPORTS)
-    module = import_module(f"proton.files.export.{known.module}")
-    exported: Exported = module.export(profile, metric)
+    module, _, function = known.writer.partition(":")
+    writer = getattr(import_module(f"proton.files.export.{module}"), function)
+    exported: Exported = writer(profile, metric)
     return exported
 
 

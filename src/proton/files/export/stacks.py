@@ -14,7 +14,7 @@ from proton.errors import MetricNotFound, UsageError
 from proton.model.frame import Frame, FrameKind
 from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import TIME_NS, MetricKind, split_unit
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 
 MOST_FRAMES = 50_000_000  # of all stacks together
@@ -140,3 +140,34 @@ def loss_notes(profile: Profile) -> tuple[str, ...]:
     """What was lost in the recording, for formats that have no place for it."""
     lost = [f"{count} {kind}" for kind, count in profile.losses.items() if count]
     return (f"this format does not say what was lost: {', '.join(lost)}",) if lost else ()
+
+
+_CHARACTERS = str.maketrans({";": ":", "\n": " ", "\r": " ", "\t": " "})  # they divide stacks
+
+
+def export_collapsed(profile: TreeProfile, metric: str | None = None) -> Exported:
+    """`profile` as lines; `metric` in place of the time.
+
+    Raises:
+        MetricNotFound: There is no such metric, or none that adds up.
+        UsageError: Stacks are too deep to spell them all out.
+    """
+    tree = profile.tree
+    (weights, *others), notes = stacks_of(profile, tree, metric)
+    if others:
+        notes = (*notes, f"holds {weights.metric}; --metric picks another")
+    refuse_endless(profile, tree, [weights])
+    names = {frame: frame.name.translate(_CHARACTERS).strip() or "?" for frame in set(tree.frames)}
+    lines: list[str] = []
+    path: list[str] = []
+    rounded = 0
+    for row, (depth, value) in enumerate(zip(tree.depths(), weights.own, strict=True)):
+        if row:
+            path[depth - 1 :] = [names[tree.frames[row]]]
+        whole = round(value)
+        rounded += whole != value
+        if whole:
+            lines.append(f"{';'.join(path) or names[tree.frames[0]]} {whole}\n")
+    if rounded:
+        notes = (*notes, f"{rounded} values were rounded to whole numbers")
+    return Exported("".join(lines).encode(), notes + loss_notes(profile))

@@ -8,9 +8,8 @@ from typing import Any
 
 from proton.errors import FormatError
 from proton.files.encoding.checks import is_integer, read_attributes, short
-from proton.model.detail import KernelDetail
 from proton.model.metric import Metrics, MetricValue
-from proton.model.tree import Tree
+from proton.model.tree import KernelDetail, Tree
 
 _SIZE = 6  # row, min, max, p50, p99, attributes
 

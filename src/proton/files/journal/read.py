@@ -9,7 +9,7 @@ from typing import Any
 
 from proton.errors import FormatError
 from proton.files.journal.format import JournalContent, is_alive, unpack
-from proton.files.trace.ordering import in_order
+from proton.files.trace.lanes import in_order
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, LaneKind, Span, Trace
 

@@ -14,9 +14,16 @@ from typing import Any, NamedTuple
 from proton.errors import CutShort, FormatError
 from proton.files.encoding.decode_json import decode_json
 from proton.files.encoding.protobuf import CutShortError, WireError, integer, parse
-from proton.files.perfetto.assemble import Begun, TrackInfo, assemble
-from proton.files.perfetto.clocks import SequenceClocks, TraceClocks
-from proton.files.perfetto.events import EventReader, InternedTexts
+from proton.files.perfetto.assemble import (
+    SUMMARY,
+    TABLES,
+    Begun,
+    Tables,
+    TrackInfo,
+    assemble,
+    read_tables,
+)
+from proton.files.perfetto.events import EventReader, InternedTexts, SequenceClocks, TraceClocks
 from proton.files.perfetto.fields import (
     TRACE_PACKET,
     Defaults,
@@ -28,7 +35,6 @@ from proton.files.perfetto.fields import (
     Thread,
     Track,
 )
-from proton.files.perfetto.tables import SUMMARY, TABLES, Tables, read_tables
 from proton.model.trace import Trace
 
 _MAX_BLOCK = 1 << 28  # bytes that one compressed packet may unpack to

@@ -19,6 +19,7 @@ from proton.files.encoding.protobuf import (
     number_field,
     text_field,
 )
+from proton.files.perfetto.assemble import SUMMARY, TABLES, Tables, tables_text
 from proton.files.perfetto.ctas import CtaTrack, CtaTracks
 from proton.files.perfetto.fields import (
     TRACE_PACKET,
@@ -36,11 +37,10 @@ from proton.files.perfetto.fields import (
     Thread,
     Track,
 )
-from proton.files.perfetto.tables import SUMMARY, TABLES, Tables, tables_text
 from proton.files.schema import ROOT_NAME
 from proton.files.summary import device_map, summary_object
-from proton.files.trace.counters import Counter, count_metrics
 from proton.files.trace.nesting import NestedTrack, nest_spans
+from proton.files.trace.write import Counter, count_metrics
 from proton.model.metric import MetricValue
 from proton.model.profile import Profile
 from proton.model.trace import LaneKind, Span, Trace

@@ -7,8 +7,8 @@ import pytest
 
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
-from proton.model.detail import KernelDetail
 from proton.model.profile import TreeProfile
+from proton.model.tree import KernelDetail
 from proton.render.nvdisasm import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.render.page import instructions
 from proton.render.page.instructions import kernel_objects

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from proton.model.detail import KernelDetail
 from proton.model.profile import TreeProfile
+from proton.model.tree import KernelDetail
 from proton.render.page.kernels import kernels_part
 from proton.render.page.pack import Columns
 from tests.support.profiles import Row, profile_of

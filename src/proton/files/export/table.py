@@ -1,9 +1,21 @@
-"""A profile as columns of a flat table, for CSV and Parquet: a row a context, or a row a span."""
+"""A profile as a flat table, a row for each context or span, written as CSV or Parquet.
+
+Parquet needs pyarrow, which is loaded when used. What the profile says of itself (losses, device,
+command) stands as JSON in the metadata of a Parquet file under the key `proton`.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from proton.errors import PackageMissing, UsageError
+from proton.files.export.stacks import Exported, loss_notes
+from proton.files.schema import PROTON_KEY
+from proton.files.summary import device_map, summary_object
 from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile, TraceProfile, TreeProfile
@@ -105,3 +117,73 @@ def _paths(tree: Tree) -> list[str]:
 def _joined(path: Sequence[str]) -> str:
     shown = [_CUT, *path[-_MOST_FRAMES:]] if len(path) > _MOST_FRAMES else path
     return SEPARATOR.join(shown)
+
+
+def export_csv(profile: TreeProfile | TraceProfile, metric: str | None = None) -> Exported:
+    """`profile` as CSV in UTF-8 with a line of names on top; what is not known is empty.
+
+    Raises:
+        UsageError: A metric was picked, but all have their column.
+    """
+    refuse_metric(metric)
+    columns = columns_of(profile)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(map(_json_text, column) for column in columns.values()), strict=True))
+    return Exported(out.getvalue().encode(), loss_notes(profile))
+
+
+def refuse_metric(metric: str | None) -> None:
+    """Tables hold every metric, so that none can be picked."""
+    if metric is not None:
+        raise UsageError(f"--metric {metric!r} has no meaning here: a table holds every metric")
+
+
+def _json_text(cell: Cell) -> object:
+    return json.dumps(cell) if isinstance(cell, tuple) else cell
+
+
+_INT64 = range(-(2**63), 2**63)
+
+
+def export_parquet(profile: TreeProfile | TraceProfile, metric: str | None = None) -> Exported:
+    """`profile` as Parquet.
+
+    Raises:
+        PackageMissing: pyarrow is not installed.
+        UsageError: A metric was picked, but all have their column.
+    """
+    refuse_metric(metric)
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise PackageMissing(
+            "Parquet", "pyarrow", remedy='pip install "proton-profiler[parquet]"'
+        ) from None
+    arrays = {name: _array(pyarrow, name, cells) for name, cells in columns_of(profile).items()}
+    said = summary_object(profile) | {"devices": device_map(profile)}
+    table = pyarrow.table(arrays).replace_schema_metadata({PROTON_KEY: json.dumps(said)})
+    out = io.BytesIO()
+    parquet.write_table(table, out)
+    return Exported(out.getvalue())
+
+
+def _array(pyarrow: Any, name: str, cells: list[Cell]) -> Any:
+    """A column of one type: whole numbers, numbers, lists of numbers, or texts."""
+    known = [cell for cell in cells if cell is not None]
+    if not known and name == "file":
+        return pyarrow.array(cells, pyarrow.string())
+    if all(isinstance(cell, int) and cell in _INT64 for cell in known):
+        return pyarrow.array(cells, pyarrow.int64())
+    if all(isinstance(cell, int | float) for cell in known):
+        numbers = [float(cell) if isinstance(cell, int | float) else None for cell in cells]
+        return pyarrow.array(numbers, pyarrow.float64())
+    if all(isinstance(cell, tuple) for cell in known):
+        return pyarrow.array(cells, pyarrow.list_(pyarrow.float64()))
+    return pyarrow.array([_text(cell) for cell in cells], pyarrow.string())
+
+
+def _text(cell: Cell) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else json.dumps(cell)

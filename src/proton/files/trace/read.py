@@ -1,4 +1,4 @@
-"""Chrome traces: plain objects -> trace, and profile -> bytes.
+"""Chrome traces: plain objects -> trace.
 
 Reads our own traces, those of Triton's profiler (of GPU activity and from inside kernels), and of
 anyone else's the complete, paired, instant, flow and naming events; what it leaves out it counts.
@@ -6,18 +6,15 @@ anyone else's the complete, paired, instant, flow and naming events; what it lea
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from proton.errors import FormatError
 from proton.files.encoding.checks import is_integer, is_text, short
 from proton.files.schema import PROTON_KEY, ROOT_NAME
-from proton.files.summary import device_map, summary_object
-from proton.files.trace.counters import count_metrics
-from proton.files.trace.event_fields import (
+from proton.files.trace.events import (
     EventError,
+    FlowEnds,
     attributes_of,
     metrics_of,
     pair_key,
@@ -25,11 +22,9 @@ from proton.files.trace.event_fields import (
     row_of,
     time_of,
 )
-from proton.files.trace.flows import FlowEnds
-from proton.files.trace.lanes import PROCESS_NAME, LaneNames, Row, default_name, rows_of
-from proton.model.metric import EMPTY, Metrics, MetricValue
-from proton.model.profile import Profile
-from proton.model.trace import LaneKind, Span, SpanKind, Trace
+from proton.files.trace.lanes import LaneNames, Row
+from proton.model.metric import EMPTY, Metrics
+from proton.model.trace import Span, SpanKind, Trace
 
 EVENTS = "traceEvents"
 BASE_TIME = "baseTimeNanoseconds"
@@ -220,82 +215,3 @@ def _to_ns(time_us: float) -> float:
     # whole nanoseconds where a double holds no more.
     time_ns = time_us * 1000
     return float(round(time_ns, 3) if abs(time_ns) < 2**40 else round(time_ns))
-
-
-def to_chrome(profile: Profile, trace: Trace) -> bytes:
-    """`profile`, which holds `trace`, as a compact chrome trace."""
-    rows = rows_of(list(trace.lanes))
-    events = _naming_events(trace, rows)
-    arrows: dict[int, list[dict[str, Any]]] = {}
-    for number, flow in enumerate(trace.flows, 1):
-        arrows.setdefault(flow.source, []).append({"ph": "s", "id": number})
-        arrows.setdefault(flow.target, []).append({"ph": "f", "id": number})
-    for index, span in enumerate(trace.spans):
-        row = rows[span.lane]
-        events.append(_span_event(span, row))
-        for arrow in arrows.get(index, ()):  # behind its span: that is how a reader finds it
-            arrow |= {"cat": "flow", "name": "launch->kernel", "pid": row.pid, "tid": row.tid}
-            arrow |= {"ts": span.start_ns / 1000, "bp": "e"}
-            events.append(arrow)
-    for counter in count_metrics(trace, profile.metric_kinds):
-        events += (
-            {"ph": "C", "name": counter.name, "pid": 0, "tid": 0, "ts": time_ns / 1000}
-            | {"args": {"value": total}}
-            for time_ns, total in counter.samples
-        )
-    file: dict[str, Any] = {"displayTimeUnit": "us"}
-    if trace.base_time_ns is not None:
-        file[BASE_TIME] = trace.base_time_ns
-    summary = summary_object(profile)
-    if profile.devices:
-        summary["devices"] = device_map(profile)
-    file |= {EVENTS: events, PROTON_KEY: summary}
-    text = json.dumps(file, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode()
-
-
-def _naming_events(trace: Trace, rows: list[Row]) -> list[dict[str, Any]]:
-    events: list[dict[str, Any]] = []
-    if any(lane.kind in (LaneKind.GRAPH, LaneKind.DEVICE, LaneKind.SM) for lane in trace.lanes):
-        events.append(_naming_event("process_name", Row(0, 0), "name", PROCESS_NAME))
-    for lane, row in zip(trace.lanes, rows, strict=True):
-        if lane.name != default_name(row) or lane.kind is not LaneKind.WARP:
-            events.append(_naming_event("thread_name", row, "name", lane.name))
-        if lane.sort:
-            events.append(_naming_event("thread_sort_index", row, "sort_index", lane.sort))
-    return events
-
-
-def _naming_event(name: str, row: Row, key: str, value: str | int) -> dict[str, Any]:
-    return {"ph": "M", "name": name, "pid": row.pid, "tid": row.tid, "args": {key: value}}
-
-
-def _span_event(span: Span, row: Row) -> dict[str, Any]:
-    args: dict[str, Any] = {}
-    if span.path:
-        args["call_stack"] = [ROOT_NAME, *span.path]
-    if span.metrics:
-        is_text = span.kind in (SpanKind.SCOPE, SpanKind.METRIC)
-        args["metrics"] = _metric_texts(span.metrics) if is_text else dict(span.metrics)
-    args |= span.attributes
-    name = span.name
-    if span.kind is SpanKind.METRIC and span.path:
-        values = ", ".join(f"<{key}, {_shown(value)}>" for key, value in span.metrics.items())
-        name = f"{span.name}: {values}"
-    event: dict[str, Any] = {
-        "ph": "X",
-        "cat": span.kind.value,
-        "name": name,
-        "pid": row.pid,
-        "tid": row.tid,
-    }
-    event |= {"ts": span.start_ns / 1000, "dur": span.duration_ns / 1000}
-    return event | ({"args": args} if args else {})
-
-
-def _metric_texts(metrics: Mapping[str, MetricValue]) -> dict[str, str]:
-    return {key: v if type(v) is str else json.dumps(v) for key, v in metrics.items()}
-
-
-def _shown(value: MetricValue) -> str:
-    return f"{value:.6f}" if type(value) is float else str(value)
