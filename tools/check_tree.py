@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SIZE_LIMIT = 500
 # Path -> the lines it may have. Each of these files says at its top why it is not split.
 LONG_FILES: dict[str, int] = {}
+GENERATED = ("web/src/schema.ts",)  # as long as they come out
 
 # Room of src/native -> the rooms it may include besides itself.
 NATIVE_ROOMS: dict[str, frozenset[str]] = {
@@ -79,7 +80,7 @@ def check_sizes(root: Path) -> Complaints:
     for path in files(root, ROOMS, CODE):
         name = path.relative_to(root).as_posix()
         lines, allowed = line_count(path), LONG_FILES.get(name, SIZE_LIMIT)
-        if lines > allowed:
+        if lines > allowed and name not in GENERATED:
             complaints.append(f"{name}: {lines} lines, at most {allowed} are allowed; split it")
         elif name in LONG_FILES and lines <= SIZE_LIMIT:
             complaints.append(f"{name}: short enough now; take it off LONG_FILES")

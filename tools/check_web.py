@@ -14,8 +14,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
         "schema",
-        "format names units env",
-        "unpack read live",
+        "names units env",
+        "unpack live",
         "model",
         "parts",
         "layout",

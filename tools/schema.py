@@ -16,13 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from proton.model.schema import FORMAT_VERSION, Field, Stored, inner_type, stored_fields
+from proton.model.schema import Field, Stored, inner_type, stored_fields
 
 ROOT = Path(__file__).resolve().parent.parent
 TYPES = ROOT / "web" / "src" / "schema.ts"
 DOCS = ROOT / "docs" / "reference" / "file-format.md"
-# What the page gets, as `dataclasses.asdict` gives it; types inside of these follow by themselves.
-PAGE = ("proton.model.in_kernel:Ctas",)
+# What the page gets; types inside of these follow by themselves.
+PAGE = ("proton.render.page:PageData",)
 _PLACE = re.compile(r"(<!-- fields of (\S+) -->\n)(.*?)(<!-- end of fields -->)", re.DOTALL)
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "boolean", object: "anything"}
 _SCRIPT = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}
@@ -36,37 +36,51 @@ def load(name: str) -> type:
 
 
 def typescript(names: Sequence[str]) -> str:
-    """The file of interfaces, one for each dataclass that the page gets."""
+    """The file of types: one for each dataclass, named tuple and enumeration the page gets."""
     found: dict[type, None] = {}
     for name in names:
         _collect(load(name), found)
     head = (
-        "/** Types of what the page gets. Made by tools/schema.py from Python's dataclasses. */\n\n"
-        "/** Version of a file's `proton` key. */\n"
-        f"export const FORMAT_VERSION = {FORMAT_VERSION}\n"
+        "/** Types of what the page gets. Made by tools/schema.py from Python's dataclasses. */\n"
     )
-    return head + "".join(f"\n{_interface(record)}" for record in found)
+    return head + "".join(f"\n{_declaration(record)}" for record in found)
 
 
 def _collect(record: type, found: dict[type, None]) -> None:
-    """`record` behind the dataclasses that its fields name."""
-    for kind in get_type_hints(record).values():
-        for part in _records(kind):
-            if part not in found:
-                _collect(part, found)
+    """`record` behind the types of a name of their own that its fields have."""
+    if not issubclass(record, Enum):
+        for kind in get_type_hints(record).values():
+            for part in _records(kind):
+                if part not in found:
+                    _collect(part, found)
     found[record] = None
 
 
 def _records(kind: Any) -> Iterator[type]:
-    if isinstance(kind, type) and is_dataclass(kind):
+    if _has_name(kind):
         yield kind
     for part in get_args(kind):
         yield from _records(part)
 
 
-def _interface(record: type) -> str:
+def _has_name(kind: Any) -> bool:
+    """Whether TypeScript has a type of its own for `kind`."""
+    if not isinstance(kind, type) or get_args(kind):
+        return False
+    return is_dataclass(kind) or issubclass(kind, Enum) or hasattr(kind, "_fields")
+
+
+def _declaration(record: type) -> str:
     about = (record.__doc__ or "").partition("\n\n")[0]
-    lines = [f"/** {' '.join(about.split())} */", f"export interface {record.__name__} {{"]
+    doc = f"/** {' '.join(about.split())} */"
+    if issubclass(record, Enum):
+        values = " | ".join(f'"{member.value}"' for member in record)
+        return f"{doc}\nexport type {record.__name__} = {values}\n"
+    if issubclass(record, tuple):
+        hints = get_type_hints(record).items()
+        row = ", ".join(f"{name}: {script_type(kind)}" for name, kind in hints)
+        return f"{doc}\nexport type {record.__name__} = [{row}]\n"
+    lines = [doc, f"export interface {record.__name__} {{"]
     for name, hint in get_type_hints(record, include_extras=True).items():
         stored = next((part for part in get_args(hint)[1:] if isinstance(part, Stored)), None)
         if stored is not None and stored.about:
@@ -90,12 +104,10 @@ def script_type(kind: Any) -> str:
         return f"[{', '.join(map(script_type, parts))}]"
     if origin in (Sequence, tuple, list):
         item = script_type(parts[0])
-        return f"({item})[]" if " " in item else f"{item}[]"
+        return f"({item})[]" if " | " in item else f"{item}[]"
     if parts:  # a union
         return " | ".join(dict.fromkeys(map(script_type, parts)))
-    if isinstance(kind, type) and issubclass(kind, tuple):
-        return f"[{', '.join(map(script_type, get_type_hints(kind).values()))}]"
-    return kind.__name__ if isinstance(kind, type) and is_dataclass(kind) else "unknown"
+    return str(kind.__name__) if _has_name(kind) else "unknown"
 
 
 def with_tables(text: str) -> str:

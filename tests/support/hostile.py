@@ -57,7 +57,7 @@ def hostile(recording: bytes) -> bytes:
 def parts_of(recording: bytes) -> Parts:
     """The parts that the page of a recording has."""
     head, _ = unpack(page_data([read_profile(recording, "x")]))
-    return frozenset(head["profiles"][0]["parts"])
+    return frozenset(name for name, part in head["profiles"][0].items() if part is not None)
 
 
 def _parts_or_none(recording: bytes) -> Parts | None:

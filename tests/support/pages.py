@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from proton.render.page.pack import to_json
+
 _LETTERS = {"f64": "d", "f32": "f", "u32": "I", "i32": "i", "u16": "H", "u8": "B"}
 _DATA = re.compile(r'<script type="application/octet-stream" id="proton-data">([^<]*)</script>')
 
@@ -27,6 +29,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], ReadColumn]:
         return list(struct.unpack_from(f"<{length}{_LETTERS[dtype]}", data, base + offset))
 
     return head, read
+
+
+def plain(part: object) -> Any:
+    """A part of a page as the page gets it: plain objects, lists and numbers."""
+    return json.loads(to_json(part))
 
 
 def data_of(page: str) -> bytes:

@@ -15,7 +15,6 @@ import pytest
 from proton.analysis.cta_launches import cta_launches
 from proton.files.detect import open_profile
 from proton.model.ctas import summarize_ctas
-from proton.render.text.waves import times_text
 from tests.data.make_in_kernel import MATMUL, in_kernel_trace
 from tests.support.browser import Opened
 from tests.support.profiles import trace_in
@@ -24,6 +23,13 @@ from tests.web.conftest import DATA
 Open = Callable[..., Opened]
 HASH = "view=inkernel"
 MISSING = "\u2013"  # a dash
+
+
+def words_of(opened: Opened) -> str:
+    """The texts of the view, with plain blanks."""
+    return opened.page.inner_text("#view").replace("\u202f", " ").replace("\u00a0", " ")
+
+
 MANY = 100_000
 FRAME_MS = 80  # of very many CTAs; the quickest frames count, as the machine does other things too
 
@@ -122,10 +128,10 @@ def test_sums_of_ctas_and_heat_maps_are_drawn(
     open_report: Open, picture: Callable[[Opened, str], None]
 ) -> None:
     opened = open_report("in_kernel.hatchet", hash=f"{HASH}&sel=kernel:softmax_kernel")
-    text = opened.page.inner_text("#view")
+    text = words_of(opened)
     for words in (
         "1 000 on 130 multiprocessors, 3.79 waves",
-        "tail 6050 ns (25 %)",
+        "tail 6.05 µs (25 %)",
         "2 ran nothing (grey)",
         "not counted, in instructions: 1 copies by descriptor",
         "tl.load: first byte of CTA.warp 0.0 x_ptr +0, 0.1 +512",
@@ -259,13 +265,14 @@ def test_waves_and_tail_are_in_the_picture_of_the_documentation(
     recording = tmp_path / "waves.chrome_trace"
     recording.write_text(json.dumps(trace_of(1000, 2, warped=200)))
     opened = open_report(recording, hash=HASH)
-    text = opened.page.inner_text("#view")
+    text = words_of(opened)
     assert "1 000 on 132 multiprocessors, 3.79 waves" in text
     trace = trace_in(open_profile(recording))
     ctas = summarize_ctas(cta_launches(trace)[0].ctas)
     assert ctas is not None
-    for words in times_text(ctas).replace(" us", " µs").split("   "):
-        assert words in text
+    assert ctas.p50_ns is not None
+    assert f"a CTA p50 {ctas.p50_ns / 1e3:.1f} µs, p99" in text
+    assert "from first start to last end · " in text
     box = opened.page.locator(".cta-canvas").bounding_box()
     assert box is not None
     opened.page.mouse.click(box["x"] + 160, box["y"] + 120)

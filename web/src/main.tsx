@@ -4,7 +4,6 @@ import { render } from "preact"
 import { liveAddress, startLive } from "./live"
 import { buildPage } from "./model"
 import { baseName, printable } from "./names"
-import { FormatError } from "./read"
 import { renewPage } from "./renew"
 import { followAddress, isDark, notice, page, profile } from "./state"
 import "./style.css"
@@ -80,7 +79,7 @@ function complain(line: string, place: HTMLElement): void {
 
 /** What to tell the reader of an error; one that is none of ours is a bug, and the console has it all. */
 function lineOf(error: unknown): string {
-  if (error instanceof PageError || error instanceof FormatError) return error.message
+  if (error instanceof PageError) return error.message
   console.error(error)
   return `This page cannot be shown: ${String(error)}`
 }

@@ -1,17 +1,18 @@
 import { describe, expect, it } from "vitest"
-import type { Column, PageObject } from "./format"
-import { Profile, buildPage } from "./model"
-import { FormatError, readDocument } from "./read"
+import { buildPage } from "./model"
+import { type Row, profileOf } from "./model.test.support"
+import type { PageData } from "./schema"
+import { PageError } from "./unpack"
 
-const node = (name: string, metrics: object, ...children: object[]): object => ({ frame: { name }, metrics, children })
-const kernel = (name: string, ns: number): object => node(name, { "time (ns)": ns, count: 1, device_id: "0" })
-const document = [
-  node("ROOT", { "time (ns)": 0, count: 0 }, node("a", { "cpu_time (ns)": 9 }, kernel("_Zk", 5), kernel("one", 2)), node("b", { lr: 0.5 }, kernel("_Zk", 7))),
-  {},
-]
-const columns = (): Column => Float64Array.of(1)
-const parts = { names: { _Zk: ["k", "void k()"] }, summary: { metric_kinds: { lr: "property" } } }
-const profile = new Profile(readDocument(document, "x"), parts, columns)
+const kernel = (name: string, ns: number): Row => [2, name, { "time (ns)": ns, count: 1 }]
+const profile = profileOf(
+  [[0, "ROOT"], [1, "a", { "cpu_time (ns)": 9 }], kernel("_Zk", 5), kernel("one", 2), [1, "b", { lr: 0.5 }], kernel("_Zk", 7)],
+  {
+    kinds: { lr: "property", "cpu_time (ns)": "exclusive" },
+    places: { 1: ["m.py", 3, "a"] },
+    parts: { names: { _Zk: ["k", "void k()"] } },
+  },
+)
 
 describe("a profile", () => {
   it("knows where subtrees end, depths, paths and children", () => {
@@ -32,8 +33,8 @@ describe("a profile", () => {
     expect(profile.value("time (ns)", 99)).toBeNaN()
   })
 
-  it("offers metrics with the time first, and no labels", () => {
-    expect(profile.metrics).toEqual(["time (ns)", "cpu_time (ns)", "count", "lr"])
+  it("offers metrics in the order of its columns", () => {
+    expect(profile.metrics).toEqual(["cpu_time (ns)", "time (ns)", "count", "lr"])
   })
 
   it("shows names as people read them and finds kernels by the file's", () => {
@@ -41,21 +42,38 @@ describe("a profile", () => {
     expect(profile.shown("toString")).toBe("toString")
     expect(profile.rowsOfKernel("_Zk")).toEqual([2, 5])
     expect(profile.rowsOfKernel("a")).toEqual([])
-    expect(profile.label("device_id", 2)).toBe("0")
+    expect([0, 1, 2].map((row) => profile.kind(row)).join("")).toBe("rsk")
   })
 
-  it("has only the parts that it was given", () => {
-    expect(profile.part("names")).not.toBeNull()
-    expect(profile.part("roofline")).toBeNull()
-    expect(profile.part("constructor")).toBeNull()
+  it("knows the places of frames, and how kernels ran", () => {
+    expect([profile.place(1), profile.place(2)]).toEqual([["m.py", 3, "a"], null])
+    expect(profile.runs(2)).toMatchObject({ min: 1, p50: 2, p99: Number.NaN, max: 4, launch: { grid: "4x1x1" } })
+    expect(profile.runs(3)).toBeNull()
+  })
+
+  it("is not led astray by names of JavaScript's own", () => {
+    const own = JSON.parse('{"__proto__": 3, "toString": 1}') as Record<string, number>
+    const odd = profileOf([[0, "constructor", own]])
+    expect([...odd.metrics].sort()).toEqual(["__proto__", "toString"])
+    expect(odd.value("__proto__", 0)).toBe(3)
+    expect([odd.metricKind("__proto__"), odd.metricKind("toString")]).toEqual(["inclusive", "inclusive"])
+    expect(odd.name(0)).toBe("constructor")
+  })
+
+  it("may be of any depth", () => {
+    const rows = Array.from({ length: 20_001 }, (_, depth): Row => [depth, "x", depth === 20_000 ? { "time (ns)": 1 } : {}])
+    const deep = profileOf(rows)
+    expect(deep.totals("time (ns)")[0]).toBe(1)
+    expect(deep.path(20_000)).toHaveLength(20_000)
   })
 })
 
-it("a page is built of every profile, and says which is none", () => {
-  const object = { format: "proton-page/1", made_by: "1.0", diff: { x: 1 }, columns: {}, profiles: [{ source: "x", document, parts }] }
-  const page = buildPage({ page: object as unknown as PageObject, column: columns })
+it("a page is built of every profile, and columns that do not fit are one clear line", () => {
+  const data = { format: "", made_by: "1.0", diff: null, columns: {}, profiles: [profile.parts] } as PageData
+  const page = buildPage({ page: data, column: profile.column })
   expect(page.profiles.map((each) => each.source)).toEqual(["x"])
-  expect(page.diff).toEqual({ x: 1 })
-  const broken = { ...object, profiles: [{ source: "y", document: 3, parts: {} }] }
-  expect(() => buildPage({ page: broken as unknown as PageObject, column: columns })).toThrow(FormatError)
+  expect(page.madeBy).toBe("1.0")
+  const cut = (id: string) => (id === "frame" ? new Uint32Array(2) : profile.column(id))
+  expect(() => buildPage({ page: data, column: cut })).toThrow(PageError)
+  expect(() => buildPage({ page: data, column: () => new Uint32Array() })).toThrow(/damaged.*proton report/)
 })

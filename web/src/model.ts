@@ -1,30 +1,46 @@
-/** `Page` and `Profile`: what views read. Built once from checked input; columns are made when asked for. */
-import { type Column, CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, type KindLetter, type MetricKind, TIME_NS } from "./format"
-import { type Recording, readDocument } from "./read"
-import type { Container } from "./unpack"
+/** `Page` and `Profile`: what views read. Columns are read once, sums are made when asked for. */
+import type { FrameKind, LaunchShape, MetricColumns, MetricKind, PageData, Place, ProfileParts } from "./schema"
+import { type Column, type Container, damaged } from "./unpack"
+
+export const TIME_NS = "time (ns)"
+export const NUM_SAMPLES = "num_samples"
+
+/** How the runs of a kernel in one context spread, and how it was launched; NaN: not known. */
+export interface Runs {
+  min: number
+  p50: number
+  p99: number
+  max: number
+  launch: LaunchShape
+}
 
 /** One profile: rows of contexts in depth-first order, row 0 the root; NaN is not measured. */
 export class Profile {
   readonly size: number
-  readonly parents: Int32Array
+  readonly parents: Column
   /** One past the last row of each row's subtree. */
   readonly ends: Int32Array
   readonly depths: Int32Array
   /** Metrics that can be summed and drawn, the time first. */
   readonly metrics: readonly string[]
+  readonly #frames: Column
+  readonly #measured: ReadonlyMap<string, MetricColumns>
   readonly #totals = new Map<string, Float64Array>()
   readonly #own = new Map<string, Float64Array>()
-  readonly #shownNames: Readonly<Record<string, readonly [string, string]>>
   #rowsByName: Map<string, number[]> | null = null
+  #placeOfRuns: Map<number, number> | null = null
 
   constructor(
-    readonly recording: Recording,
-    readonly parts: Readonly<Record<string, unknown>>,
+    /** What Python computed of the profile. */
+    readonly parts: ProfileParts,
     /** A binary column that a part names. */
     readonly column: (id: string) => Column,
   ) {
-    this.parents = recording.parents
-    this.size = recording.parents.length
+    const { tree } = parts
+    this.parents = column(tree.parent)
+    this.#frames = column(tree.frame)
+    this.size = this.parents.length
+    if (this.size === 0 || this.#frames.length !== this.size) throw damaged()
     this.ends = new Int32Array(this.size)
     this.depths = new Int32Array(this.size)
     for (let row = this.size - 1; row >= 0; row--) {
@@ -36,22 +52,17 @@ export class Profile {
     for (let row = 1; row < this.size; row++) {
       this.depths[row] = (this.depths[this.parents[row] as number] as number) + 1
     }
-    this.metrics = [...recording.metrics.keys()].filter((name) => this.#isShown(name)).sort(byImportance)
-    this.#shownNames = this.part<Record<string, [string, string]>>("names") ?? {}
+    this.#measured = new Map(tree.metrics.map((each) => [each.name, each]))
+    this.metrics = [...this.#measured.keys()]
   }
 
   get source(): string {
-    return this.recording.source
-  }
-
-  /** What Python computed under this name; null where the profile has nothing for it. */
-  part<T>(name: string): T | null {
-    return Object.hasOwn(this.parts, name) ? (this.parts[name] as T) : null
+    return this.parts.source
   }
 
   /** The name as the file has it. */
   rawName(row: number): string {
-    return this.recording.names[row] ?? ""
+    return this.parts.tree.names[this.#frames[row] as number] ?? ""
   }
 
   /** The name as people read it. */
@@ -61,20 +72,27 @@ export class Profile {
 
   /** A name of the file as people read it: demangled and shortened, harmless characters only. */
   shown(raw: string): string {
-    return Object.hasOwn(this.#shownNames, raw) ? (this.#shownNames[raw]?.[0] ?? raw) : raw
+    const { names } = this.parts
+    return Object.hasOwn(names, raw) ? (names[raw]?.[0] ?? raw) : raw
   }
 
   /** The same with all its template arguments. */
   whole(raw: string): string {
-    return Object.hasOwn(this.#shownNames, raw) ? (this.#shownNames[raw]?.[1] ?? raw) : raw
+    const { names } = this.parts
+    return Object.hasOwn(names, raw) ? (names[raw]?.[1] ?? raw) : raw
   }
 
-  kind(row: number): KindLetter {
-    return (this.recording.kinds[row] ?? "s") as KindLetter
+  kind(row: number): FrameKind {
+    return (this.parts.tree.kinds[this.#frames[row] as number] ?? "s") as FrameKind
+  }
+
+  /** Where a Python frame or a sampled line is in the source; null for other rows. */
+  place(row: number): Place | null {
+    return this.parts.tree.places[this.#frames[row] as number] ?? null
   }
 
   isWork(row: number): boolean {
-    const kind = this.recording.kinds[row]
+    const kind = this.kind(row)
     return kind === "k" || kind === "c"
   }
 
@@ -107,9 +125,7 @@ export class Profile {
   }
 
   metricKind(metric: string): MetricKind {
-    const computed = this.part<{ metric_kinds: Record<string, MetricKind> }>("summary")?.metric_kinds ?? {}
-    if (Object.hasOwn(computed, metric)) return computed[metric] as MetricKind
-    return this.recording.metricKinds[metric] ?? (metric === CPU_TIME_NS ? "exclusive" : "inclusive")
+    return this.#measured.get(metric)?.kind ?? "inclusive"
   }
 
   /** `metric` of every row alone; NaN where it was not measured. */
@@ -117,12 +133,10 @@ export class Profile {
     let values = this.#own.get(metric)
     if (values === undefined) {
       values = new Float64Array(this.size).fill(Number.NaN)
-      const measured = this.recording.metrics.get(metric)
+      const measured = this.#measured.get(metric)
       if (measured !== undefined) {
-        const { rows, values: numbers } = measured
+        const [rows, numbers] = [this.column(measured.rows), this.column(measured.values)]
         for (let at = 0; at < rows.length; at++) values[rows[at] as number] = numbers[at] as number
-        // The root's zero only says that the metric is inclusive.
-        if (values[0] === 0) values[0] = Number.NaN
       }
       this.#own.set(metric, values)
     }
@@ -152,14 +166,16 @@ export class Profile {
     return values[row] ?? Number.NaN
   }
 
-  label(metric: string, row: number): string | null {
-    return this.recording.labels.get(metric)?.get(row) ?? null
-  }
-
-  #isShown(metric: string): boolean {
-    if (metric === DEVICE_ID || metric === DEVICE_TYPE) return false
-    const measured = this.recording.metrics.get(metric)
-    return measured !== undefined && (measured.values.length > 1 || measured.rows[0] !== 0 || measured.values[0] !== 0)
+  /** How the runs of the kernel of a row spread; null where it has none. */
+  runs(row: number): Runs | null {
+    const { runs, launches } = this.parts.tree
+    this.#placeOfRuns ??= new Map(Array.from(this.column(runs.rows), (each, at) => [each, at]))
+    const at = this.#placeOfRuns.get(row)
+    if (at === undefined) return null
+    const read = (id: string): number => this.column(id)[at] as number
+    const launch = launches[read(runs.launch)]
+    if (launch === undefined) throw damaged()
+    return { min: read(runs.min_ns), p50: read(runs.p50_ns), p99: read(runs.p99_ns), max: read(runs.max_ns), launch }
   }
 }
 
@@ -168,26 +184,12 @@ export class Page {
   constructor(
     readonly profiles: readonly Profile[],
     readonly madeBy: string,
-    /** What Python computed of two profiles, the second against the first. */
-    readonly diff: unknown,
-    readonly column: (id: string) => Column,
+    /** The second of two profiles against the first. */
+    readonly diff: PageData["diff"],
   ) {}
 }
 
-/** The container's content as the page's model; FormatError where a document is not a profile. */
-export function buildPage(container: Container): Page {
-  const { page, column } = container
-  const profiles = page.profiles.map(
-    (each) => new Profile(readDocument(each.document, each.source), each.parts ?? {}, column),
-  )
-  return new Page(profiles, page.made_by, page.diff ?? null, column)
-}
-
-function byImportance(first: string, second: string): number {
-  return rank(first) - rank(second)
-}
-
-function rank(metric: string): number {
-  const known = [TIME_NS, CPU_TIME_NS, "count", "flops", "bytes"].indexOf(metric)
-  return known < 0 ? 9 : known
+/** The container's content as the page's model; PageError where its parts do not fit. */
+export function buildPage({ page, column }: Container): Page {
+  return new Page(page.profiles.map((each) => new Profile(each, column)), page.made_by, page.diff)
 }

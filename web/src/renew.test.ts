@@ -1,20 +1,18 @@
 import { beforeEach, describe, expect, it } from "vitest"
-import { PAGE_FORMAT, type PageObject } from "./format"
-import { buildPage, type Page, type Profile } from "./model"
+import type { Page, Profile } from "./model"
+import { pageOf as pageOfProfiles, profileOf, type Row } from "./model.test.support"
 import { renewPage, renewZoom, sameRow } from "./renew"
 import { page, profileIndex, selection, zoom } from "./state"
 
 type Tree = { [name: string]: Tree } | [string, Tree][]
 
-function node(name: string, below: Tree): unknown {
+function rowsOf(name: string, below: Tree, depth = 0): Row[] {
   const entries = Array.isArray(below) ? below : Object.entries(below)
-  return { frame: { name, type: "function" }, metrics: {}, children: entries.map(([each, tree]) => node(each, tree)) }
+  return [[depth, name], ...entries.flatMap(([each, tree]) => rowsOf(each, tree, depth + 1))]
 }
 
 function pageOf(...trees: Tree[]): Page {
-  const profiles = trees.map((tree, index) => ({ source: `${index}`, document: [node("ROOT", tree), {}], parts: {} }))
-  const head = { format: PAGE_FORMAT, made_by: "", profiles, diff: null, columns: {} } as unknown as PageObject
-  return buildPage({ page: head, column: () => new Float64Array() })
+  return pageOfProfiles(...trees.map((tree) => profileOf(rowsOf("ROOT", tree))))
 }
 
 const only = (tree: Tree): Profile => pageOf(tree).profiles[0] as Profile

@@ -1,28 +1,645 @@
 /** Types of what the page gets. Made by tools/schema.py from Python's dataclasses. */
 
-/** Version of a file's `proton` key. */
-export const FORMAT_VERSION = 1
+/** Where a Python frame or a sampled line is in the source. */
+export type Place = [file: string, line: number, function: string]
 
-/** The CTAs of one launch, the last that was read. Times are on the host's clock. */
-export interface Ctas {
-  /** how many ran */
+/** How values of a metric add up. */
+export type MetricKind = "inclusive" | "exclusive" | "property"
+
+/** One metric: the rows that have it, ascending, and the number of each row alone. */
+export interface MetricColumns {
+  name: string
+  kind: MetricKind
+  rows: string
+  values: string
+}
+
+/** How long the runs of a kernel took, with a place for each row that knows; NaN: not known. */
+export interface RunColumns {
+  rows: string
+  min_ns: string
+  p50_ns: string
+  p99_ns: string
+  max_ns: string
+  launch: string
+}
+
+/** How the kernel of a context was launched; null where launches differ or nobody told. */
+export interface LaunchShape {
+  grid: string | null
+  block: string | null
+  regs: number | null
+  shared: number | null
+  occupancy: number | null
+}
+
+/** Contexts by row, depth first, row 0 the root. Frames that many rows share stand once. */
+export interface TreePart {
+  names: string[]
+  kinds: string
+  places: Record<string, Place>
+  frame: string
+  parent: string
+  metrics: MetricColumns[]
+  runs: RunColumns
+  launches: LaunchShape[]
+}
+
+/** A name as people read it: demangled and shortened, and the same with all its arguments. */
+export type ShownName = [short: string, whole: string]
+
+/** A device and its peaks. Keys of `peak_flops` are bits of an operand. */
+export interface DeviceFacts {
+  name: string | null
+  type: string
+  arch: string
+  multiprocessors: number | null
+  clock_mhz: number | null
+  peak_flops: Record<string, number>
+  peak_bytes_per_s: number | null
+}
+
+/** What `kernels` says of each kernel, for all of them together; null: not known. */
+export interface Rates {
+  flop_per_s: number | null
+  byte_per_s: number | null
+  share_of_peak: number | null
+  bound: string | null
+  headroom_ns: number | null
+  declared_share: number | null
+}
+
+/** What the first screen says: how long, where, and is it good; what was recorded, and how. */
+export interface SummaryPart {
+  device: string
+  devices: DeviceFacts[]
+  is_interpreted: boolean
+  recorded_as: "tree" | "trace"
+  time_metric: string | null
+  time_ns: number | null
+  kernels: number | null
+  contexts: number
+  phases: number
+  ranks: number
+  lost: Record<string, number>
+  says_losses: boolean
+  warnings: string[]
+  command: string[]
+  host: string
+  start_time_ns: number | null
+  end_time_ns: number | null
+  backends: string[]
+  mode: string
+  proton_version: string
+  triton_version: string
+  python_version: string
+  rates: Rates
+}
+
+/** What a frame names; the value is the letter that stands for it in files. */
+export type FrameKind = "r" | "s" | "t" | "p" | "k" | "c" | "l"
+
+/** Lists with a place for each kernel, those with the most time first. */
+export interface KernelsPart {
+  name: string[]
+  kind: FrameKind[]
+  time_ns: number[]
+  share: (number | null)[]
+  count: (number | null)[]
+  avg_ns: (number | null)[]
+  min_ns: (number | null)[]
+  p50_ns: (number[] | null)[]
+  p99_ns: (number[] | null)[]
+  max_ns: (number | null)[]
+  flop_per_s: (number | null)[]
+  byte_per_s: (number | null)[]
+  share_of_peak: (number | null)[]
+  bound: (string | null)[]
+  headroom_ns: (number | null)[]
+  grid: (string | null)[]
+  block: (string | null)[]
+  regs: (number | null)[]
+  shared: (number | null)[]
+  occupancy: (number | null)[]
+}
+
+/** The peak of a device for operands of `width` bits. */
+export interface Roof {
+  width: number
+  label: string
+  flops_per_s: number
+}
+
+/** The roofs of one device. */
+export interface RoofDevice {
+  name: string
+  id: string
+  bytes_per_s: number | null
+  roofs: Roof[]
+}
+
+/** One kernel, or a scope that declares work, on one device; null: not known. */
+export interface RoofDot {
+  name: string
+  kind: FrameKind
+  row: number
+  device: number | null
+  contexts: number
+  count: number | null
+  time_ns: number
+  width: number | null
+  intensity: number | null
+  flops_per_s: number | null
+  bytes_per_s: number | null
+  least_ns: number | null
+  headroom_ns: number | null
+  share_of_peak: number | null
+  bound: string | null
+}
+
+/** Devices with their roofs, and a dot for each kernel; those with the most to save first. */
+export interface RooflinePart {
+  devices: RoofDevice[]
+  dots: RoofDot[]
+}
+
+/** One configuration that was tried; null: not known. */
+export interface TunedConfig {
+  config: string
+  kwargs: Record<string, string>
+  num_warps: number | null
+  num_stages: number | null
+  time_ns: number | null
+  over_best: number | null
+  registers: number | null
+  spills: number | null
+  shared_bytes: number | null
+  error: string | null
+}
+
+/** One autotuning run. `row` is the context it was made in; null where the tree lacks it. */
+export interface TuningRun {
+  kernel: string
+  key: string[]
+  path: string[]
+  row: number | null
+  interpreted: boolean
+  winner: number | null
+  best_ns: number | null
+  over_next: number | null
+  over_median: number | null
+  over_worst: number | null
+  failed: number
+  tuning_ns: number | null
+  configs: TunedConfig[]
+}
+
+/** The autotuning runs of a profile, in the order in which they were made. */
+export interface AutotunePart {
+  runs: TuningRun[]
+}
+
+/** Who did the work on a lane. */
+export type LaneKind = "host" | "graph" | "device" | "sm" | "warp"
+
+/** A lane with the number of its spans and the start of the first. */
+export interface LanePart {
+  group: string
+  name: string
+  kind: LaneKind
   count: number
-  /** multiprocessors that ran some */
+  first_ns: number
+}
+
+/** What a span is; the value is its category in chrome traces. */
+export type SpanKind = "scope" | "kernel" | "metric" | "copy" | "graph" | "cta" | "other"
+
+/** What spans share, each combination once. */
+export interface LookColumns {
+  name: string
+  kind: string
+  row: string
+  args: string
+}
+
+/** Pairs of spans by source; both columns are differences to the pair before. */
+export interface FlowColumns {
+  count: number
+  source: string
+  target: string
+}
+
+/** Gaps of a lane whose stream stood still; `lane` is null where all of the device did. */
+export interface GapRow {
+  lane: number | null
+  group: string
+  count: number
+  first_ns: number
+  sums_ns: number[]
+}
+
+/** Gaps row by row and by start, times as differences. */
+export interface GapColumns {
+  causes: string[]
+  rows: GapRow[]
+  delta_ns: string
+  duration_ns: string
+  cause: string
+}
+
+/** Shares of the wall time. */
+export interface WallPart {
+  wall_ns: number
+  busy: number
+  overlap: number
+  outside: number
+  launch_bound: number | null
+  idle: number[]
+}
+
+/** The timeline of a profile that was recorded as a trace. */
+export interface TracePart {
+  base_time_ns: string | null
+  extent_ns: [number, number]
+  lanes: LanePart[]
+  kinds: SpanKind[]
+  count: number
+  delta_ns: string
+  duration_ns: string
+  look: string
+  names: string[]
+  looks: LookColumns
+  args: (Record<string, number | string | number[]>)[]
+  args_left_out: number
+  flows: FlowColumns
+  gaps: GapColumns
+  shares: WallPart | null
+}
+
+/** How samples were taken and what was lost; null: the file does not say. */
+export interface SamplingFacts {
+  samples: number
+  period_cycles: number | null
+  window_ns: number | null
+  every_ns: number | null
+  dropped: number | null
+  overflows: number | null
+  non_user: number | null
+  left_out: number
+  is_divided: boolean
+}
+
+/** Samples with one reason, by its number. */
+export type ReasonCount = [reason: number, samples: number]
+
+/** One instruction; `places` are numbers of source lines, the innermost first. */
+export type InstructionRow = [offset: number, text: string, places: number[], samples: number, latency: number, reasons: ReasonCount[]]
+
+/** One compiled code of a kernel with its hottest instructions, by offset. */
+export interface CodeOfKernel {
+  symbol: string
+  arch: number | null
+  samples: number
+  contexts: number | null
+  remark: string
+  instructions: InstructionRow[]
+}
+
+/** A sampled kernel; `remark` says why its lines are not known, and is empty where they are. */
+export interface KernelSamples {
+  name: string
+  title: string
+  samples: number
+  remark: string
+  codes: CodeOfKernel[]
+}
+
+/** Samples of one kernel in one stack of lines; `places` is empty where no line is known. */
+export type SampledStack = [kernel: number, places: number[], samples: number, latency: number, reasons: ReasonCount[]]
+
+/** Why a warp does not issue, in words. */
+export type ReasonMeaning = [name: string, meaning: string, remedy: string]
+
+/** A line of a file, by its number. */
+export type LinePlace = [file: number, line: number]
+
+/** How a file relates to the one that was recorded. */
+export type TextState = "same" | "not checked" | "changed" | "gone"
+
+/** Lines of a file that follow each other. */
+export type TextChunk = [first: number, lines: string[]]
+
+/** A file with samples and its text. Other than `is_user` ones are only inlined. */
+export interface SourceFile {
+  path: string
+  state: TextState
+  remark: string
+  is_user: boolean
+  count: number
+  chunks: TextChunk[]
+}
+
+/** What was sampled, by kernel and stack of lines; lists are named by place elsewhere. */
+export interface SourcePart {
+  sampling: SamplingFacts
+  kernels: KernelSamples[]
+  seen: SampledStack[]
+  reasons: ReasonMeaning[]
+  places: LinePlace[]
+  functions: string[]
+  files: SourceFile[]
+}
+
+/** One region. Quantiles and extremes are of one passage, in cycles; null: not known. */
+export interface RegionRow {
+  name: string
+  file: string
+  line: number
+  kind: string
+  depth: number
+  count: number
+  every: string
+  cycles: number | null
+  share: number | null
+  p10: number | null
+  p50: number | null
+  p90: number | null
+  min: number | null
+  max: number | null
+  mean_ns: number | null
+}
+
+/** Numbers that a kernel recorded under one name; mean and extremes are of the finite ones. */
+export interface ValueRow {
+  name: string
+  count: number
+  not_finite: number
+  mean: number | null
+  min: number | null
+  max: number | null
+}
+
+/** Shares of the time in which multiprocessors that ran something were busy. */
+export interface BusyShares {
+  mean: number
+  median: number
+  least: number
+  largest: number
+}
+
+/** The CTAs of one launch: where they ran, how long, how evenly; null: not known. */
+export interface CtaFacts {
+  count: number
   sms: number
-  /** start of the first, host clock */
-  first_start_ns: number | null
-  /** end of the last, host clock */
-  last_end_ns: number | null
-  /** median of how long a CTA ran */
-  p50_ns: number | null
-  /** 99th percentile of it */
-  p99_ns: number | null
-  /** how often the device was filled; 1.2: a second time, mostly empty */
   waves: number | null
-  /** from the first idle multiprocessor to the end */
+  length_ns: number | null
+  p50_ns: number | null
+  p99_ns: number | null
   tail_ns: number | null
-  /** busy share of each multiprocessor, by number; null: ran nothing */
+  busy: BusyShares | null
+}
+
+/** The CTAs of the last launch that was read, where only sums of them are known. */
+export interface LastCtas {
+  facts: CtaFacts
   per_sm: (number | null)[]
-  /** CTAs that ran, in equal parts of the time */
   active: number[]
+}
+
+/** One place that reads or writes global memory. */
+export interface AccessRow {
+  name: string
+  kind: string
+  file: string
+  line: number
+  tensor: string
+  accesses: number
+  bytes: number
+  share: number | null
+}
+
+/** Accesses to one tensor by address: counts, and the bytes that those moved where known. */
+export interface HeatColumns {
+  tensor: string
+  bytes: number
+  accesses: number
+  bin_bytes: number
+  touched: number
+  bins: string
+  byte_bins: string | null
+}
+
+/** What one kernel recorded in one context and mode. */
+export interface KernelRecords {
+  rows: number[]
+  names: string[]
+  title: string
+  context: string[]
+  mode: string
+  facts: string[]
+  marks: string[]
+  mark: string
+  regions: RegionRow[]
+  region_notes: string[]
+  error_cycles: number | null
+  values: ValueRow[]
+  ctas: LastCtas | null
+  accesses: AccessRow[]
+  access_notes: string[]
+  heat: HeatColumns[]
+}
+
+/** Passages of warps through regions; those of CTA n from `first[n]` up to `first[n + 1]`. */
+export interface PassageColumns {
+  first: string
+  warp: string
+  line: string
+  name: string
+  start: string
+  duration: string
+}
+
+/** One launch with a place in columns for each CTA, by start. */
+export interface Launch {
+  name: string
+  title: string
+  context: string[]
+  kernel: number | null
+  rank: number | null
+  device: number
+  start_ns: number
+  duration_ns: number
+  is_timed: boolean
+  first_ns: number
+  last_ns: number
+  ctas: CtaFacts
+  number: string
+  sm: string
+  start: string
+  duration: string
+  regions: PassageColumns | null
+}
+
+/** The launches that fit into a page, by start, and how much of others does not. */
+export interface Launches {
+  shown: Launch[]
+  left_out: number
+  without_regions: number
+  region_names: string[]
+}
+
+/** Kernels by cycles, and the launches of a trace whose CTAs are known. */
+export interface InKernelPart {
+  kernels: KernelRecords[]
+  launches: Launches
+}
+
+/** One process of a merged profile. What its file did not say is empty or None. */
+export interface Rank {
+  /** its number */
+  rank: number
+  /** the file it came from */
+  source: string
+  /** where it ran */
+  host: string
+  /** its process */
+  pid: number | null
+  /** name of its device */
+  device: string
+  /** of all its kernels */
+  time_ns: number | null
+  /** how many ran */
+  kernels: number | null
+  /** events */
+  lost: number
+}
+
+/** How the times of whole ranks spread; `slowest` is a place in the list of ranks. */
+export interface RankTimes {
+  least_ns: number
+  median_ns: number
+  largest_ns: number
+  slowest: number
+}
+
+/** Entries whose slowest rank is furthest from the median come first. */
+export interface SpreadColumns {
+  at: string
+  least: string
+  median: string
+  largest: string
+  excess: string
+  slowest: string
+  times: string
+  left_out: number
+}
+
+/** How the ranks of a merged profile spread, in all, in every kernel and in every context. */
+export interface RanksPart {
+  metric: string
+  ranks: Rank[]
+  times: RankTimes | null
+  names: string[]
+  titles: string[]
+  kernels: SpreadColumns
+  contexts: SpreadColumns
+}
+
+/** All that a page has of one profile; null where the profile has nothing for a part. */
+export interface ProfileParts {
+  source: string
+  tree: TreePart
+  names: Record<string, ShownName>
+  summary: SummaryPart
+  kernels: KernelsPart | null
+  roofline: RooflinePart | null
+  autotune: AutotunePart | null
+  trace: TracePart | null
+  sampled: SourcePart | null
+  in_kernel: InKernelPart | null
+  ranks: RanksPart | null
+}
+
+/** What is known of one of the profiles. */
+export interface DiffSide {
+  source: string
+  devices: string[]
+  start_time_ns: number | null
+  lost: number
+}
+
+/** The runs of one side. */
+export interface DiffRuns {
+  total_ns: number
+  count: number | null
+  mean_ns: number | null
+}
+
+/** After minus before. Half widths are of intervals of confidence; null: too little is known. */
+export interface DiffChange {
+  verdict: string
+  before: DiffRuns | null
+  after: DiffRuns | null
+  change_ns: number
+  half_width_ns: number | null
+  by_speed_ns: number | null
+  speed_half_width_ns: number | null
+  expected_ns: number | null
+  basis: string | null
+}
+
+/** A kernel in both profiles; `launches` are the attributes that changed: before and after. */
+export interface DiffKernel {
+  verdict: string
+  before: DiffRuns | null
+  after: DiffRuns | null
+  change_ns: number
+  half_width_ns: number | null
+  by_speed_ns: number | null
+  speed_half_width_ns: number | null
+  expected_ns: number | null
+  basis: string | null
+  name: string
+  kind: FrameKind
+  launches: Record<string, [number | string | number[] | null, number | string | number[] | null]>
+}
+
+/** A context in both profiles, by its rows there. */
+export interface DiffScope {
+  verdict: string
+  before: DiffRuns | null
+  after: DiffRuns | null
+  change_ns: number
+  half_width_ns: number | null
+  by_speed_ns: number | null
+  speed_half_width_ns: number | null
+  expected_ns: number | null
+  basis: string | null
+  path: string[]
+  before_row: number
+  after_row: number
+}
+
+/** The second profile against the first; what changed most comes first. */
+export interface DiffPart {
+  confidence: number
+  before: DiffSide
+  after: DiffSide
+  runs_ratio: number
+  total: DiffChange
+  kernels: DiffKernel[]
+  new: DiffKernel[]
+  gone: DiffKernel[]
+  scopes: DiffScope[]
+  more_scopes: number
+  notes: string[]
+}
+
+/** The JSON of a page's container. */
+export interface PageData {
+  format: string
+  made_by: string
+  profiles: ProfileParts[]
+  diff: DiffPart | null
+  columns: Record<string, [string, number, number]>
 }

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest"
-import { Page, Profile } from "./model"
-import { readDocument } from "./read"
+import { type Row, pageOf, profileOf } from "./model.test.support"
 import {
   fromHash,
   matcherOf,
@@ -22,15 +21,10 @@ import {
   zoom,
 } from "./state"
 
-const node = (name: string, metrics: object, ...children: object[]): object => ({ frame: { name }, metrics, children })
-const kernel = (name: string, ns: number): object => node(name, { "time (ns)": ns, count: 1, device_id: "0" })
-const document = [node("ROOT", { "time (ns)": 0 }, node("a", {}, kernel("k", 5), kernel("one", 2)), node("b", {}, kernel("k", 7))), {}]
-const noColumn = (): never => {
-  throw new Error("none")
-}
+const kernel = (name: string, ns: number): Row => [2, name, { "time (ns)": ns, count: 1 }]
 
 function open(): void {
-  page.value = new Page([new Profile(readDocument(document, "x"), {}, noColumn)], "0", null, noColumn)
+  page.value = pageOf(profileOf([[0, "ROOT"], [1, "a"], kernel("k", 5), kernel("one", 2), [1, "b"], kernel("k", 7)]))
 }
 
 afterEach(() => {

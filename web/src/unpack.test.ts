@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { PageError, unpack, unpackText } from "./unpack"
 
-const HEAD = { format: "proton-page/1", made_by: "x", profiles: [], diff: null, columns: { "0": ["u16", 0, 3], "1": ["f64", 8, 1] } }
+const HEAD = { format: "proton-page/2", made_by: "x", profiles: [], diff: null, columns: { "0": ["u16", 0, 3], "1": ["f64", 8, 1] } }
 
 function container(head: unknown = HEAD): ArrayBuffer {
   const json = new TextEncoder().encode(JSON.stringify(head))

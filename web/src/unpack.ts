@@ -1,12 +1,23 @@
-/** The page's data from its element to plain objects and binary columns. */
-import { type Column, type ColumnType, PAGE_FORMAT, type PageObject } from "./format"
+/** The page's data from its element to plain objects and binary columns: what render/page/pack.py wrote. */
+import type { PageData } from "./schema"
+
+const PAGE_FORMAT = "proton-page/2"
+
+/** Element types of binary columns. */
+type ColumnType = "f64" | "f32" | "u32" | "i32" | "u16" | "u8"
+export type Column = Float64Array | Float32Array | Uint32Array | Int32Array | Uint16Array | Uint8Array
 
 /** Something that the reader of the page should know in one line. */
 export class PageError extends Error {}
 
+/** What the data says of itself does not fit: a page that was cut, or made by another version. */
+export function damaged(): PageError {
+  return new PageError("The data of this page is damaged: its parts do not fit. Write the page again with proton report.")
+}
+
 /** The container, taken apart. */
 export interface Container {
-  page: PageObject
+  page: PageData
   column(id: string): Column
 }
 
@@ -44,31 +55,30 @@ export async function unpackText(text: string): Promise<Container> {
 
 /** The bytes of a container -> the container. */
 export function unpack(buffer: ArrayBuffer): Container {
-  const damaged = new PageError("The data of this page is damaged: its parts do not fit. Write the page again with proton report.")
-  if (buffer.byteLength < 4) throw damaged
+  if (buffer.byteLength < 4) throw damaged()
   const length = new DataView(buffer).getUint32(0, true)
-  if (4 + length > buffer.byteLength) throw damaged
-  let page: PageObject
+  if (4 + length > buffer.byteLength) throw damaged()
+  let page: PageData
   try {
-    page = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))) as PageObject
+    page = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length))) as PageData
   } catch {
-    throw damaged
+    throw damaged()
   }
-  if (page === null || typeof page !== "object" || !Array.isArray(page.profiles)) throw damaged
+  if (page === null || typeof page !== "object" || !Array.isArray(page.profiles)) throw damaged()
   if (page.format !== PAGE_FORMAT) {
     throw new PageError(`This page cannot read data of format ${String(page.format)}; write it again with proton report.`)
   }
   const base = Math.ceil((4 + length) / 8) * 8
   const column = (id: string): Column => {
     const entry = page.columns[id]
-    if (entry === undefined) throw damaged
+    if (entry === undefined) throw damaged()
     const [type, offset, size] = entry
-    const array = ARRAYS[type]
-    if (array === undefined) throw damaged
+    const array = ARRAYS[type as ColumnType]
+    if (array === undefined) throw damaged()
     try {
       return new array(buffer, base + offset, size)
     } catch {
-      throw damaged
+      throw damaged()
     }
   }
   return { page, column }

@@ -68,7 +68,7 @@ def test_a_set_of_phases_is_one_profile(tmp_path: Path, capsys: pytest.CaptureFi
     page = tmp_path / "train.html"
     assert main(["report", str(DATA / "train.hatchet"), "-o", str(page)]) == 0
     head, _ = unpack(data_of(page.read_text()))
-    assert head["profiles"][0]["parts"]["summary"]["phases"] == 3
+    assert head["profiles"][0]["summary"]["phases"] == 3
     assert "parts are missing" in capsys.readouterr().err
 
 

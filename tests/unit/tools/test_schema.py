@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
@@ -13,8 +14,17 @@ from tools import schema
 
 
 class Pair(NamedTuple):
+    """Two things."""
+
     left: int
     right: str
+
+
+class Letter(Enum):
+    """A letter."""
+
+    A = "a"
+    B = "b"
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,14 @@ class Part:
 
     name: Annotated[str, Stored("what it is called")]
     rows: Sequence[int | None] = ()
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All."""
+
+    pairs: Sequence[Pair]
+    letter: Letter
 
 
 def test_what_is_in_git_is_not_stale() -> None:
@@ -51,7 +69,8 @@ def test_a_stale_file_is_named_and_left_alone(
         (Sequence[float | None], "(number | null)[]"),
         (tuple[str, ...], "string[]"),
         (tuple[int, str], "[number, string]"),
-        (Pair, "[number, string]"),
+        (Pair, "Pair"),
+        (Letter, "Letter"),
         (Mapping[str, Part], "Record<string, Part>"),
         (Literal["tree", "trace"], '"tree" | "trace"'),
         (object, "unknown"),
@@ -59,6 +78,14 @@ def test_a_stale_file_is_named_and_left_alone(
 )
 def test_types_have_their_name_in_typescript(kind: Any, script: str) -> None:
     assert schema.script_type(kind) == script
+
+
+def test_named_tuples_and_enumerations_are_types(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "load", lambda _: Whole)
+    text = schema.typescript(["tests:Whole"])
+    assert "/** Two things. */\nexport type Pair = [left: number, right: string]\n" in text
+    assert '/** A letter. */\nexport type Letter = "a" | "b"\n' in text
+    assert "  pairs: Pair[]\n  letter: Letter\n" in text
 
 
 def test_a_dataclass_is_an_interface_and_a_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,12 @@
  * Hues are far apart for colour-blind people too (orange, blue, bluish green, pink, grey).
  * Text on a fill has at least the contrast that WCAG calls AA; a test measures it.
  */
-import type { KindLetter } from "../format"
+import type { FrameKind } from "../schema"
 
 /** What is drawn: frames of the tree, and host work of timelines. */
 export type Hue = "kernel" | "copy" | "scope" | "python" | "line" | "host"
 
-const OF_KIND: Record<KindLetter, Hue> = {
+const OF_KIND: Record<FrameKind, Hue> = {
   r: "host",
   s: "scope",
   t: "scope",
@@ -28,7 +28,7 @@ const HUES: Record<Hue, readonly [number, number]> = {
   host: [250, 0.012],
 }
 
-export function hueOfKind(kind: KindLetter): Hue {
+export function hueOfKind(kind: FrameKind): Hue {
   return OF_KIND[kind]
 }
 

@@ -3,11 +3,12 @@
  * Trees are walked as far as they are seen and no further: callers of 50 000 contexts, or of one
  * 10 000 levels deep, would be millions of boxes. Nothing here recurses.
  */
+import type { Column } from "../unpack"
 
 /** Contexts in depth-first order, as `Profile` has them. */
 export interface Shape {
   readonly size: number
-  readonly parents: Int32Array
+  readonly parents: Column
   /** One past the last row of each row's subtree. */
   readonly ends: Int32Array
   readonly depths: Int32Array

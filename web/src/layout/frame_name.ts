@@ -1,13 +1,11 @@
 /** Names cut to what tells them apart: of frames the function first, of C++ no namespaces. */
-import { cutMiddle } from "../names"
+import { cutMiddle, printable } from "../names"
+import type { Place } from "../schema"
 
-/** `a/b/model.py:12@forward` -> `forward  model.py:12`; other names as they are. */
-export function frameName(name: string): string {
-  const found = /^(.*):(\d+)@(.*)$/.exec(name)
-  if (found === null) return name
-  const [, file, line, called] = found as unknown as [string, string, string, string]
+/** `forward  model.py:12`: the function of a place, its file without the folders, its line. */
+export function frameName([file, line, called]: Place): string {
   const base = file.slice(Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\")) + 1)
-  return called === "" ? `${base}:${line}` : `${called}  ${base}:${line}`
+  return printable(called === "" ? `${base}:${line}` : `${called}  ${base}:${line}`)
 }
 
 /** A name in at most `room` letters; namespaces of C++ go first, then its middle. */

@@ -1,12 +1,13 @@
 import { expect, it } from "vitest"
-import type { Rank, Spreads } from "../parts/ranks"
+import type { Rank, SpreadColumns } from "../schema"
+import type { Column } from "../unpack"
 import { entriesOf, marksOf, orderOf } from "./ranks"
 
 const rank = (number: number, time: number | null): Rank => ({
   rank: number, source: "", host: "", pid: null, device: "", time_ns: time, kernels: null, lost: 0,
 })
 
-const SPREADS: Spreads = {
+const COLUMNS: Record<string, Column> = {
   at: Uint32Array.of(5, 2),
   least: Float64Array.of(1, 2),
   median: Float64Array.of(3, 2),
@@ -14,15 +15,18 @@ const SPREADS: Spreads = {
   excess: Float64Array.of(6, 0),
   slowest: Uint32Array.of(2, 0),
   times: Float32Array.of(1, 3, 9),
-  leftOut: 0,
 }
+const SPREADS: SpreadColumns = {
+  at: "at", least: "least", median: "median", largest: "largest", excess: "excess", slowest: "slowest", times: "times", left_out: 0,
+}
+const column = (id: string): Column => COLUMNS[id] as Column
 
 it("gives the first entries the times of their ranks", () => {
-  const [first, second] = entriesOf(SPREADS, 3)
+  const [first, second] = entriesOf(SPREADS, 3, column)
   expect(first).toMatchObject({ at: 5, least: 1, median: 3, largest: 9, excess: 6, slowest: 2 })
   expect(Array.from(first?.times ?? [])).toEqual([1, 3, 9])
   expect(second?.times).toBe(null)
-  expect(entriesOf(SPREADS, 0)[0]?.times).toBe(null)
+  expect(entriesOf(SPREADS, 0, column)[0]?.times).toBe(null)
 })
 
 it("orders ranks by number, or the slowest first", () => {

@@ -1,5 +1,6 @@
 /** Ranks as people compare them: in which order, and where each stands between the fastest and the slowest. */
-import type { Rank, Spreads } from "../parts/ranks"
+import type { Rank, SpreadColumns } from "../schema"
+import type { Column } from "../unpack"
 
 /** One kernel or context with the spread of its ranks. */
 export interface RankEntry {
@@ -16,16 +17,18 @@ export interface RankEntry {
 }
 
 /** The entries of a part, in its order. */
-export function entriesOf(spreads: Spreads, ranks: number): RankEntry[] {
-  const known = ranks === 0 ? 0 : Math.floor(spreads.times.length / ranks)
-  return Array.from(spreads.at, (at, place) => ({
+export function entriesOf(spreads: SpreadColumns, ranks: number, column: (id: string) => Column): RankEntry[] {
+  const times = column(spreads.times)
+  const known = ranks === 0 ? 0 : Math.floor(times.length / ranks)
+  const read = (id: string, place: number): number => column(id)[place] as number
+  return Array.from(column(spreads.at), (at, place) => ({
     at,
-    least: spreads.least[place] as number,
-    median: spreads.median[place] as number,
-    largest: spreads.largest[place] as number,
-    excess: spreads.excess[place] as number,
-    slowest: spreads.slowest[place] as number,
-    times: place < known ? spreads.times.subarray(place * ranks, (place + 1) * ranks) : null,
+    least: read(spreads.least, place),
+    median: read(spreads.median, place),
+    largest: read(spreads.largest, place),
+    excess: read(spreads.excess, place),
+    slowest: read(spreads.slowest, place),
+    times: place < known ? times.subarray(place * ranks, (place + 1) * ranks) : null,
   }))
 }
 

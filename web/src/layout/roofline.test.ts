@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { RoofDevice, RoofDot } from "../parts/roofline"
+import type { RoofDevice, RoofDot } from "../schema"
 import { EDGE, type Frame, LARGEST_RADIUS, dotAt, labelsOf, layoutRoofline } from "./roofline"
 
 const FRAME: Frame = { width: 800, height: 500, left: 60, right: 20, top: 10, bottom: 40 }

@@ -3,7 +3,7 @@
  * A kernel that declares bytes only has no intensity. It stands on the left edge, as far below the
  * roof as its rate is below that of the memory; one that declares flops only stands on the right.
  */
-import type { RoofDevice, RoofDot } from "../parts/roofline"
+import type { RoofDevice, RoofDot } from "../schema"
 
 export interface Frame {
   width: number

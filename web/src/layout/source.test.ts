@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import type { Seen, SourceFile, SourcePart } from "../parts/source"
+import type { SampledStack, SourceFile, SourcePart } from "../schema"
 import {
   barOf,
   fileSum,
@@ -27,7 +27,7 @@ const USER_3 = 0
 const USER_4 = 1
 const LIBRARY_9 = 2
 const LIBRARY_5 = 3
-const SEEN: Seen[] = [
+const SEEN: SampledStack[] = [
   [0, [USER_3], 60, 30, [[0, 50], [1, 10]]],
   [0, [LIBRARY_9, USER_4], 30, 5, [[2, 30]]],
   [0, [LIBRARY_5, LIBRARY_9, USER_4], 8, 1, [[2, 5], [0, 3]]],
@@ -35,7 +35,7 @@ const SEEN: Seen[] = [
   [1, [], 7, 0, [[1, 7]]],
 ]
 const PART: SourcePart = {
-  remarks: [],
+  sampling: { samples: 107, period_cycles: null, window_ns: null, every_ns: null, dropped: 0, overflows: 0, non_user: null, left_out: 0, is_divided: false },
   kernels: [
     {
       name: "k", title: "k", samples: 98, remark: "",

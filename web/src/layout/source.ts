@@ -1,11 +1,11 @@
 /** What a reader of source asks for, added up: lines of a file, what is inlined in one, instructions. */
-import type { Instruction, ReasonCounts, SourceFile, SourcePart } from "../parts/source"
+import type { InstructionRow, ReasonCount, SourceFile, SourcePart } from "../schema"
 
 /** Samples somewhere, with their reasons, the most frequent first. */
 export interface Sum {
   samples: number
   latency: number
-  reasons: ReasonCounts
+  reasons: ReasonCount[]
 }
 
 /** A line with what was inlined into it. */
@@ -27,7 +27,7 @@ class Adder {
   inlined = 0
   readonly #reasons = new Map<number, number>()
 
-  add(samples: number, latency: number, reasons: ReasonCounts): void {
+  add(samples: number, latency: number, reasons: ReasonCount[]): void {
     this.samples += samples
     this.latency += latency
     for (const [reason, count] of reasons) this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + count)
@@ -148,7 +148,7 @@ export function inlinedInto(part: SourcePart, file: number, line: number, kernel
 /** One instruction with the code that it is of. */
 export interface Shown {
   code: number
-  instruction: Instruction
+  instruction: InstructionRow
 }
 
 /** The instructions of a kernel by address; with a line only those of it and of what it inlines. */

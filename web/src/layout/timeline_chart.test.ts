@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
-import type { Column } from "../format"
-import { type SpanKind, Timeline, type TracePart } from "../parts/trace"
+import type { Column } from "../unpack"
+import { Timeline } from "../parts/trace"
+import type { SpanKind, TracePart } from "../schema"
 import { Chart } from "./timeline_chart"
 import { type Row, TRACK_HEIGHT, rowsOf } from "./timeline_rows"
 

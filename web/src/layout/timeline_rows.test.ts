@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import type { Lane, LaneKind } from "../parts/trace"
+import type { Lane } from "../parts/trace"
+import type { LaneKind } from "../schema"
 import { GROUP_HEIGHT, LANE_GAP, TRACK_HEIGHT, closedAtFirst, groupsOf, rowsOf, visibleRows } from "./timeline_rows"
 
 function lanes(...pairs: [string, LaneKind][]): Lane[] {

@@ -1,5 +1,6 @@
 /** Where the lanes of a timeline stand from top to bottom, and which groups are closed. */
-import type { Lane, LaneKind } from "../parts/trace"
+import type { Lane } from "../parts/trace"
+import type { LaneKind } from "../schema"
 
 export const GROUP_HEIGHT = 22
 export const TRACK_HEIGHT = 17

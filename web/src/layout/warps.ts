@@ -1,7 +1,7 @@
 /** Where the regions of one CTA stand: a band for each warp, in it nested regions above each other and events
  * on lines of their own.
  */
-import type { Column } from "../format"
+import type { Column } from "../unpack"
 
 export interface RegionColumnsRead {
   first: Column

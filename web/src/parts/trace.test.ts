@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
-import type { Column } from "../format"
-import { Timeline, type TracePart, firstAtLeast } from "./trace"
+import type { TracePart } from "../schema"
+import type { Column } from "../unpack"
+import { Timeline, firstAtLeast } from "./trace"
 
 const COLUMNS: Record<string, Column> = {
   delta: Uint32Array.of(0, 0, 0, 60),

@@ -1,56 +1,9 @@
 /** The part `trace`, as render/page/trace.py makes it, with its columns decoded. */
-import type { Column } from "../format"
 import type { Profile } from "../model"
+import type { LanePart, SpanKind, TracePart } from "../schema"
+import type { Column } from "../unpack"
 
-export type LaneKind = "host" | "graph" | "device" | "sm" | "warp"
-export type SpanKind = "scope" | "kernel" | "metric" | "copy" | "graph" | "cta" | "other"
-export type Arguments = Readonly<Record<string, number | string | readonly number[]>>
-
-export interface LanePart {
-  group: string
-  name: string
-  kind: LaneKind
-  count: number
-  first_ns: number
-}
-
-export interface GapRowPart {
-  /** The lane whose stream stood still; null where all streams of the group's device did. */
-  lane: number | null
-  group: string
-  count: number
-  first_ns: number
-  /** By cause. */
-  sums_ns: number[]
-}
-
-export interface WallShares {
-  wall_ns: number
-  busy: number
-  overlap: number
-  outside: number
-  launch_bound: number | null
-  /** By cause. */
-  idle: number[]
-}
-
-export interface TracePart {
-  base_time_ns: string | null
-  extent_ns: [number, number]
-  lanes: LanePart[]
-  kinds: SpanKind[]
-  count: number
-  delta_ns: string
-  duration_ns: string
-  look: string
-  names: string[]
-  looks: { name: string; kind: string; row: string; args: string }
-  args: Arguments[]
-  args_left_out: number
-  flows: { count: number; source: string; target: string }
-  gaps: { causes: string[]; rows: GapRowPart[]; delta_ns: string; duration_ns: string; cause: string }
-  shares: WallShares | null
-}
+export type Arguments = TracePart["args"][number]
 
 /** Intervals of one lane, by start. */
 export interface Intervals {
@@ -197,7 +150,7 @@ const made = new WeakMap<Profile, Timeline | null>()
 export function timelineOf(profile: Profile): Timeline | null {
   let found = made.get(profile)
   if (found === undefined) {
-    const part = profile.part<TracePart>("trace")
+    const part = profile.parts.trace
     made.set(profile, (found = part === null ? null : new Timeline(part, profile.column)))
   }
   return found

@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { strongOf } from "../draw/colors"
 import { cutMiddle, printable } from "../names"
-import type { RecordedKernel } from "../parts/in_kernel"
+import type { KernelRecords } from "../schema"
 import { isDark } from "../state"
 import { MISSING, amount, count } from "../units"
 import { Num } from "./number"
@@ -10,7 +10,7 @@ import { Place, Share } from "./regions"
 
 const MOST = 200
 
-export function Accesses({ of }: { of: RecordedKernel }): VNode {
+export function Accesses({ of }: { of: KernelRecords }): VNode {
   const more = of.accesses.length - MOST
   return (
     <section>

@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { strongOf } from "../draw/colors"
 import { cutMiddle, printable } from "../names"
-import { type AutotunePart, type TunedConfig, type TuningRun, autotuneOf } from "../parts/autotune"
+import type { AutotunePart, TunedConfig, TuningRun } from "../schema"
 import { isDark, matcher, profile, selectRow, setZoom, zoom } from "../state"
 import { amount, count, percent, plain, text, time } from "../units"
 import "./autotune.css"
@@ -18,7 +18,7 @@ export const autotune: View = {
   id: ID,
   title: "Autotune",
   key: "8",
-  isPresent: (_page, shown) => autotuneOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.autotune !== null,
   Component: Autotune,
   onKey,
 }
@@ -38,7 +38,7 @@ function fitting(part: AutotunePart): number[] {
 
 function Autotune(): VNode | null {
   const shown = profile.value
-  const part = shown === null ? null : autotuneOf(shown)
+  const part = shown?.parts.autotune ?? null
   if (part === null) return null
   const { at, sort } = stateOf(part)
   const run = part.runs[at]
@@ -229,7 +229,7 @@ function sortable(value: string | undefined): number | string | null {
 
 function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const part = profile.value === null ? null : autotuneOf(profile.value)
+  const part = profile.value?.parts.autotune ?? null
   if (step === 0 || part === null) return false
   const { at, sort } = stateOf(part)
   const rows = fitting(part)

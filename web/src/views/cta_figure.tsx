@@ -5,11 +5,11 @@ import { inks, prepared } from "../draw/canvas"
 import { type CtaPicture, LEFT, TOP, drawCtas, rowGap } from "../draw/ctas"
 import { type Range, moved, zoomed } from "../layout/axis"
 import { type Direction, type PackedCtas, ctaAt, neighbourOf, packCtas } from "../layout/ctas"
-import type { InKernelPart, Launch, Region } from "../parts/in_kernel"
+import type { InKernelPart, Launch, RegionRow } from "../schema"
 import { isDark, profile } from "../state"
 import { count, text, time } from "../units"
 import { Choice } from "./choice"
-import { CtaTexts } from "./cta_summary"
+import { CtaWords } from "./cta_summary"
 import { Fact } from "./facts"
 import { useWheel, useWidth } from "./figure"
 import { hover, leave } from "./hover"
@@ -27,7 +27,7 @@ export const figureKey: { current: ((key: string) => boolean) | null } = { curre
 interface FigureProps {
   found: InKernelPart
   launch: Launch
-  regions: readonly Region[]
+  regions: readonly RegionRow[]
 }
 
 interface Columns {
@@ -120,7 +120,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     height,
     rowHeight,
     scroll,
-    tail: launch.tail_ns === null || rows < 2 ? null : [launch.last_ns - launch.tail_ns, launch.last_ns],
+    tail: launch.ctas.tail_ns === null || rows < 2 ? null : [launch.last_ns - launch.ctas.tail_ns, launch.last_ns],
     kernel: launch.is_timed ? [0, launch.duration_ns] : null,
     color,
     extremes,
@@ -193,7 +193,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
   return (
     <>
       <div class="figure-head">
-        <CtaTexts of={launch.texts} />
+        <CtaWords of={launch.ctas} />
         <span class="gap" />
         <Choice
           label="colour of boxes"

@@ -1,19 +1,18 @@
 /** How CTAs filled the device, where a recording has sums only: CTAs over time, multiprocessors by busy share. */
 import type { VNode } from "preact"
 import { strongOf } from "../draw/colors"
-import type { Ctas } from "../parts/in_kernel"
+import type { CtaFacts, LastCtas } from "../schema"
 import { isDark } from "../state"
-import { percent, plain, text, time } from "../units"
+import { count, percent, plain, text, time } from "../units"
 import { hover, leave } from "./hover"
-import { said } from "./said"
 
 const HEIGHT = 64
 
-export function CtaSummary({ of }: { of: Ctas }): VNode {
+export function CtaSummary({ of }: { of: LastCtas }): VNode {
   return (
     <section class="figure-section" onMouseLeave={leave}>
       <div class="figure-head">
-        <CtaTexts of={of.texts} />
+        <CtaWords of={of.facts} />
         <span class="quiet">the last launch that was read</span>
       </div>
       <div class="cta-sums">
@@ -24,23 +23,45 @@ export function CtaSummary({ of }: { of: Ctas }): VNode {
   )
 }
 
-/** What the terminal says of CTAs, with the page's signs. */
-export function CtaTexts({ of }: { of: readonly string[] }): VNode {
-  const words = of.map(said)
+/** How many CTAs ran where, how long they took, and how evenly. */
+export function CtaWords({ of }: { of: CtaFacts }): VNode {
+  const { busy, waves } = of
+  const filled = waves === null ? "" : `, ${waves.toFixed(2)} wave${waves === 1 ? "" : "s"}`
   return (
     <>
       <strong>CTAs</strong>
-      {words.map((each) => <span key={each} class="quiet">{each}</span>)}
+      <span class="quiet">{text(count(of.count))} on {text(count(of.sms))} multiprocessors{filled}</span>
+      <span class="quiet">{timesText(of)}</span>
+      {busy === null ? null : (
+        <span class="quiet">
+          multiprocessors busy {whole(busy.mean)} on average, median {whole(busy.median)}, least {whole(busy.least)}
+          {busy.mean > 0 ? `, the busiest ${(busy.largest / busy.mean).toFixed(2)} times the mean` : ""}
+        </span>
+      )}
     </>
   )
 }
 
+function timesText({ length_ns, p50_ns, p99_ns, tail_ns }: CtaFacts): string {
+  const facts = [
+    length_ns === null ? "" : `${text(time(length_ns))} from first start to last end`,
+    p50_ns === null ? "" : `a CTA p50 ${text(time(p50_ns))}${p99_ns === null ? "" : `, p99 ${text(time(p99_ns))}`}`,
+    tail_ns === null ? "" : `tail ${text(time(tail_ns))}${length_ns ? ` (${whole(tail_ns / length_ns)})` : ""}`,
+  ]
+  return facts.filter((fact) => fact !== "").join(" · ")
+}
+
+/** A share in whole percent. */
+function whole(share: number): string {
+  return `${Math.round(100 * share)}\u00a0%`
+}
+
 /** CTAs that ran at once over the time of the launch; the tail is tinted. */
-function Active({ of }: { of: Ctas }): VNode {
+function Active({ of }: { of: LastCtas }): VNode {
   const most = Math.max(...of.active)
-  const length = of.first_start_ns === null || of.last_end_ns === null ? null : of.last_end_ns - of.first_start_ns
+  const { length_ns: length, tail_ns } = of.facts
   const points = of.active.map((value, at) => `${at + 0.5},${HEIGHT - ((HEIGHT - 2) * value) / Math.max(most, 1e-9)}`)
-  const tail = of.tail_ns === null || length === null || length <= 0 ? 0 : of.tail_ns / length
+  const tail = tail_ns === null || length === null || length <= 0 ? 0 : tail_ns / length
   const parts = of.active.length
   return (
     <figure>
@@ -57,7 +78,7 @@ function Active({ of }: { of: Ctas }): VNode {
 }
 
 /** A column for each multiprocessor, as high as it was busy. */
-function Multiprocessors({ of }: { of: Ctas }): VNode {
+function Multiprocessors({ of }: { of: LastCtas }): VNode {
   const idle = of.per_sm.filter((share) => share === null).length
   return (
     <figure>

@@ -1,9 +1,8 @@
 /** The pane on the right: all there is to say of the selection, in every view the same. */
 import { Fragment, type VNode } from "preact"
-import { NUM_SAMPLES } from "../format"
+import { NUM_SAMPLES } from "../model"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import { kernelsOf } from "../parts/kernels"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../state"
 import type { Quantity } from "../units"
 import { amount, count, metricQuantity, percent, plainName, text, time } from "../units"
@@ -110,21 +109,20 @@ function Samples({ of, row }: { of: Profile; row: number }): VNode | null {
 
 /** How the kernel of one context was launched, and how its runs spread. */
 function Launch({ of, row }: { of: Profile; row: number }): VNode | null {
-  const detail = of.recording.details.get(row)
-  if (detail === undefined) return null
-  const { attributes } = detail
-  const shared = ["static_shared_bytes", "dynamic_shared_bytes"].map((key) => attributes[key]).filter(isNumber)
+  const runs = of.runs(row)
+  if (runs === null) return null
+  const { launch } = runs
   return (
     <dl>
-      <Fact name="shortest" of={time(detail.min)} />
-      <Fact name="p50" of={time(detail.p50)} />
-      <Fact name="p99" of={time(detail.p99)} />
-      <Fact name="longest" of={time(detail.max)} />
-      <Words name="grid" of={extent(attributes["grid"])} />
-      <Words name="block" of={extent(attributes["block"])} />
-      <Known name="registers" value={numberOrNull(attributes["registers"])} as={count} />
-      <Known name="shared memory" value={shared.length === 0 ? null : shared.reduce((a, b) => a + b)} as={bytes} />
-      <Known name="occupancy" value={numberOrNull(attributes["occupancy"])} as={percent} />
+      <Fact name="shortest" of={time(runs.min)} />
+      <Fact name="p50" of={time(runs.p50)} />
+      <Fact name="p99" of={time(runs.p99)} />
+      <Fact name="longest" of={time(runs.max)} />
+      <Words name="grid" of={times(launch.grid)} />
+      <Words name="block" of={times(launch.block)} />
+      <Known name="registers" value={launch.regs} as={count} />
+      <Known name="shared memory" value={launch.shared} as={bytes} />
+      <Known name="occupancy" value={launch.occupancy} as={percent} />
     </dl>
   )
 }
@@ -132,7 +130,7 @@ function Launch({ of, row }: { of: Profile; row: number }): VNode | null {
 /** The kernel of the selection over all of its contexts. */
 function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean }): VNode | null {
   const rows = of.rowsOfKernel(name)
-  const table = kernelsOf(of)
+  const table = of.parts.kernels
   const at = table?.name.indexOf(name) ?? -1
   if (table === null || at < 0) return null
   const isKnown = [table.flop_per_s[at], table.byte_per_s[at]].some((rate) => (rate ?? null) !== null)
@@ -208,16 +206,4 @@ function bytes(value: number): Quantity {
 
 function times(extent: string | null | undefined): string | null {
   return extent?.replaceAll("x", "×") ?? null
-}
-
-function extent(value: unknown): string | null {
-  return Array.isArray(value) ? value.map(String).join("×") : null
-}
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number"
-}
-
-function numberOrNull(value: unknown): number | null {
-  return isNumber(value) ? value : null
 }

@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { largestChange } from "../layout/diff_bar"
 import { baseName, cutMiddle, printable } from "../names"
-import { type DiffPart, type DiffSide, diffOf } from "../parts/diff"
+import type { DiffPart, DiffSide } from "../schema"
 import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../state"
 import { count, moment, plain, text, time } from "../units"
 import { Choice } from "./choice"
@@ -38,7 +38,7 @@ export const diff: View = {
   id: ID,
   title: "Diff",
   key: "9",
-  isPresent: (current) => diffOf(current) !== null,
+  isPresent: (current) => current.diff !== null,
   Component: Diff,
   onKey,
 }
@@ -62,7 +62,7 @@ function stateOf(part: DiffPart): DiffState {
 }
 
 function Diff(): VNode | null {
-  const part = page.value === null ? null : diffOf(page.value)
+  const part = page.value?.diff ?? null
   if (part === null) return null
   const state = stateOf(part)
   const { of, sort, by } = state
@@ -260,7 +260,7 @@ function select(row: Row): void {
 
 function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const part = page.value === null ? null : diffOf(page.value)
+  const part = page.value?.diff ?? null
   if (step === 0 || part === null) return false
   const { of, sort, by } = stateOf(part)
   const next = stepFrom(orderOf(rowsOf(part, of), columnsOf(part, of, by), sort), isSelected, step)

@@ -3,14 +3,14 @@ import type { VNode } from "preact"
 import { layoutDiffBar } from "../layout/diff_bar"
 import { shortened } from "../layout/frame_name"
 import { cutMiddle, printable } from "../names"
-import type { DiffChange, DiffKernel, DiffScope, Verdict } from "../parts/diff"
+import type { DiffChange, DiffKernel, DiffScope } from "../schema"
 import { page } from "../state"
 import { type Quantity, count, grouped, percent, text, timeUnit } from "../units"
 import { lettersIn } from "./table"
 
 export type DiffRow = DiffKernel | DiffScope
 
-const HINTS: Record<Verdict, string> = {
+const HINTS: Record<string, string> = {
   slower: "a run takes longer: beyond chance, and by more than 1 %",
   faster: "a run takes less: beyond chance, and by more than 1 %",
   same: "no change beyond chance, or less than 1 %",
@@ -101,11 +101,11 @@ export function Bar({ of, by, largest }: { of: DiffChange; by: Measure; largest:
 }
 
 export function Launches({ of }: { of: DiffRow }): VNode {
-  const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${said(before)} → ${said(after)}`) : []
+  const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${valueText(before)} → ${valueText(after)}`) : []
   return <span title={parts.join("\n")}>{parts.join(", ") || "–"}</span>
 }
 
-function said(value: unknown): string {
+function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(String).join("×")
   return value === null || value === undefined ? "–" : printable(String(value))
 }

@@ -3,7 +3,6 @@ import type { ComponentChildren, VNode } from "preact"
 import { frameName } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import type { Quantile } from "../parts/kernels"
 import type { Quantity } from "../units"
 import { percent, text, time } from "../units"
 import { Num } from "./number"
@@ -12,8 +11,8 @@ const SHORT = 200
 
 /** A context where room is short: of a frame the function, its file and line without the folders. */
 export function shortName(of: Profile, row: number): string {
-  const kind = of.kind(row)
-  return kind === "p" || kind === "l" ? frameName(of.name(row)) : of.name(row)
+  const place = of.place(row)
+  return place === null ? of.name(row) : frameName(place)
 }
 
 /** The path above a row as one text. */
@@ -22,7 +21,7 @@ export function pathText(of: Profile, row: number, room: number): string {
   return cutMiddle(names.join(" › ") || "at the top", room)
 }
 
-export function Estimate({ name, of }: { name: string; of: Quantile | null }): VNode | null {
+export function Estimate({ name, of }: { name: string; of: number[] | null }): VNode | null {
   if (of === null) return <Fact name={name} of={time(null)} />
   const [value, least, largest] = of
   return <Fact name={name} of={time(value)} mark={estimateMark(least, largest)} />

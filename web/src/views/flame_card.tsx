@@ -52,9 +52,8 @@ function Box({ of, box, zoom, seen }: { of: Flames; box: number; zoom: number; s
   const row = tree.row(box)
   const value = tree.width(box)
   const parent = tree.parent(box)
-  const detail = shown.recording.details.get(row)
-  const runs = shown.value("count", row)
   const isOne = !of.isCallers
+  const [times, runs] = [isOne ? shown.runs(row) : null, shown.value("count", row)]
   const name = plainName(metric.value)
   return (
     <>
@@ -65,8 +64,8 @@ function Box({ of, box, zoom, seen }: { of: Flames; box: number; zoom: number; s
         {seen === tree.width(0) || zoom === box || value > seen ? null : <Fact name="of what is zoomed to" of={percent(value / seen)} />}
         {parent <= 0 ? null : <Fact name={of.isCallers ? "of what it called" : "of its parent"} of={percent(value / tree.width(parent))} />}
         {isOne && !Number.isNaN(runs) ? <Fact name="runs" of={count(runs)} /> : null}
-        {isOne && detail !== undefined ? <Fact name="p50" of={time(detail.p50)} /> : null}
-        {isOne && detail !== undefined ? <Fact name="p99" of={time(detail.p99)} /> : null}
+        {times !== null ? <Fact name="p50" of={time(times.p50)} /> : null}
+        {times !== null ? <Fact name="p99" of={time(times.p99)} /> : null}
       </dl>
     </>
   )

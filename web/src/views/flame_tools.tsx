@@ -1,7 +1,7 @@
 /** Above the flame graph: which way up, in which order, zoomed to what, what fits the search, what colours mean. */
 import type { VNode } from "preact"
 import { type Hue, hueOfKind, strongOf } from "../draw/colors"
-import type { KindLetter } from "../format"
+import type { FrameKind } from "../schema"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
 import { isDark, metric } from "../state"
@@ -59,8 +59,7 @@ const HUES: readonly [Hue, string][] = [
 
 /** What the colours mean, of those that are there. */
 function Legend({ of }: { of: Profile }): VNode {
-  const kinds = new Set(of.recording.kinds)
-  const present = new Set([...kinds].map((kind) => hueOfKind(kind as KindLetter)))
+  const present = new Set([...new Set(of.parts.tree.kinds)].map((kind) => hueOfKind(kind as FrameKind)))
   return (
     <span class="legend quiet">
       {HUES.filter(([hue]) => present.has(hue)).map(([hue, title]) => (

@@ -3,7 +3,6 @@ import { batch } from "@preact/signals"
 import type { VNode } from "preact"
 import type { Profile } from "../model"
 import { baseName, cutMiddle, distinctPaths, printable } from "../names"
-import { summaryOf } from "../parts/summary"
 import { sameRow } from "../renew"
 import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../state"
 import { grouped, moment, plainName } from "../units"
@@ -40,7 +39,7 @@ function switchTo(index: number): void {
 }
 
 function Recorded({ of }: { of: Profile }): VNode {
-  const summary = summaryOf(of)
+  const { summary } = of.parts
   const many = page.value?.profiles ?? []
   return (
     <>
@@ -61,8 +60,8 @@ function Recorded({ of }: { of: Profile }): VNode {
           {cutMiddle(printable(baseName(of.source)), 48)}
         </span>
       )}
-      {summary !== null && summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
-      <span class="quiet when">{moment(of.recording.header.startNs)}</span>
+      {summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
+      <span class="quiet when">{moment(summary.start_time_ns)}</span>
       <Losses of={of} />
       <LiveMark />
     </>
@@ -71,8 +70,7 @@ function Recorded({ of }: { of: Profile }): VNode {
 
 /** Whether anything was lost; the one place in the header where red may appear. */
 function Losses({ of }: { of: Profile }): VNode | null {
-  const summary = summaryOf(of)
-  if (summary === null) return null
+  const { summary } = of.parts
   const lost = Object.values(summary.lost).reduce((sum, each) => sum + each, 0)
   if (lost > 0) {
     const listed = Object.entries(summary.lost).map(([kind, each]) => `${grouped(each)} ${printable(kind)}`)

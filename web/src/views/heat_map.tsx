@@ -5,7 +5,7 @@ import { prepared } from "../draw/canvas"
 import { colorOfHeat } from "../draw/regions"
 import { type Grid, gridOf, heatOf, lowestOf } from "../layout/heat"
 import { cutMiddle } from "../names"
-import type { Heat } from "../parts/in_kernel"
+import type { HeatColumns } from "../schema"
 import { isDark, profile } from "../state"
 import { amount, count, percent, text } from "../units"
 import { Fact } from "./facts"
@@ -25,7 +25,7 @@ export function bytesText(size: number): string {
   return `${Math.round(size)} B`
 }
 
-export function HeatMaps({ of }: { of: readonly Heat[] }): VNode {
+export function HeatMaps({ of }: { of: readonly HeatColumns[] }): VNode {
   return (
     <section>
       <h3>memory by address</h3>
@@ -34,7 +34,7 @@ export function HeatMaps({ of }: { of: readonly Heat[] }): VNode {
   )
 }
 
-function HeatMap({ of }: { of: Heat }): VNode {
+function HeatMap({ of }: { of: HeatColumns }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const width = useWidth(place)
   const bins = profile.value?.column(of.bins) ?? new Uint32Array()

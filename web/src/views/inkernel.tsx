@@ -1,7 +1,7 @@
 /** In-kernel: CTAs on their multiprocessors, warps with regions, the regions in numbers, memory by address. */
 import type { VNode } from "preact"
 import { cutMiddle, printable } from "../names"
-import { type InKernelPart, type RecordedKernel, inKernelOf } from "../parts/in_kernel"
+import type { InKernelPart, KernelRecords, Launches } from "../schema"
 import { selectedKernel, view } from "../state"
 import { count, percent, plain, text, time } from "../units"
 import { Accesses } from "./accesses"
@@ -21,7 +21,7 @@ export const inKernel: View = {
   id: "inkernel",
   title: "In-kernel",
   key: "7",
-  isPresent: (_page, shown) => inKernelOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.in_kernel !== null,
   Component: InKernel,
   Details,
   onKey,
@@ -40,12 +40,12 @@ function InKernel(): VNode | null {
   const record = entry.record === null ? null : (found.kernels[entry.record] ?? null)
   const launches = entry.launches
   const at = Math.min(here.value.launch ?? 0, Math.max(launches.length - 1, 0))
-  const launch = launches[at] === undefined ? undefined : found.launches[launches[at]]
+  const launch = launches[at] === undefined ? undefined : found.launches.shown[launches[at]]
   return (
     <div class="inkernel-view">
       <Tools found={found} entry={entry} at={at} record={record} />
       {record?.marks.map((mark) => <p key={mark} class="beware mark">! {cutMiddle(mark, 400)}</p>)}
-      {found.launch_remarks.map((line) => <p key={line} class="quiet mark">{line}</p>)}
+      <LeftOut of={found.launches} />
       {launch === undefined ? null : <CtaFigure key={`${shownEntry.value} ${at}`} found={found} launch={launch} regions={record?.regions ?? []} />}
       {record === null ? null : <Record of={record} hasLaunch={launch !== undefined} />}
       <Hover />
@@ -53,7 +53,17 @@ function InKernel(): VNode | null {
   )
 }
 
-function Record({ of, hasLaunch }: { of: RecordedKernel; hasLaunch: boolean }): VNode {
+/** What of the launches is in the file, but not in the page. */
+function LeftOut({ of }: { of: Launches }): VNode {
+  return (
+    <>
+      {of.left_out === 0 ? null : <p class="quiet mark">{text(count(of.left_out))} more launches are not in the page; the file has them</p>}
+      {of.without_regions === 0 ? null : <p class="quiet mark">of {text(count(of.without_regions))} launches the page has no regions; the file has them</p>}
+    </>
+  )
+}
+
+function Record({ of, hasLaunch }: { of: KernelRecords; hasLaunch: boolean }): VNode {
   const hasNothing = of.regions.length + of.values.length + of.accesses.length + of.heat.length === 0 && of.ctas === null
   return (
     <>
@@ -73,7 +83,7 @@ function optionText({ title, context, where, mark, mode }: Entry, isModeSaid: bo
   return (mark === "" ? "" : "! ") + words.filter((each) => each !== "").join(" – ")
 }
 
-function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry; at: number; record: RecordedKernel | null }): VNode {
+function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry; at: number; record: KernelRecords | null }): VNode {
   const modes = new Set(entries.value.map((each) => each.mode))
   return (
     <div class="tools">
@@ -97,7 +107,7 @@ function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry
           >
             {entry.launches.slice(0, MOST_OPTIONS).map((launch, number) => (
               <option key={number} value={String(number)}>
-                {number + 1} of {entry.launches.length} – {text(time(found.launches[launch]?.duration_ns))}
+                {number + 1} of {entry.launches.length} – {text(time(found.launches.shown[launch]?.duration_ns))}
               </option>
             ))}
           </select>
@@ -126,9 +136,9 @@ function Details(): VNode | null {
         ))}
         {record.ctas === null ? null : (
           <>
-            <Fact name="CTAs" of={count(record.ctas.count)} />
-            <Fact name="waves" of={plain(record.ctas.waves)} />
-            <Fact name="tail" of={time(record.ctas.tail_ns)} />
+            <Fact name="CTAs" of={count(record.ctas.facts.count)} />
+            <Fact name="waves" of={plain(record.ctas.facts.waves)} />
+            <Fact name="tail" of={time(record.ctas.facts.tail_ns)} />
           </>
         )}
       </dl>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import type { InKernelPart, Launch, RecordedKernel } from "../parts/in_kernel"
+import type { InKernelPart, KernelRecords, Launch } from "../schema"
 import { entriesOf, readChoice, writeChoice } from "./inkernel_state"
 
 it("remembers what was chosen in few letters", () => {
@@ -17,20 +17,25 @@ it("takes nothing from an address that makes no sense", () => {
   expect(readChoice("1.1.1.9-3").range).toBe(null)
 })
 
-const kernel = (title: string, mark = ""): RecordedKernel => ({
+const kernel = (title: string, mark = ""): KernelRecords => ({
   rows: [1], names: [title], title, context: ["step"], mode: "ops", facts: [], marks: [], mark, regions: [],
   region_notes: [], error_cycles: null, values: [], ctas: null, accesses: [], access_notes: [], heat: [],
 })
 
+const CTAS = { count: 1, sms: 1, waves: null, length_ns: null, p50_ns: null, p99_ns: null, tail_ns: null, busy: null }
+
 const launch = (name: string, of: number | null, rank: number | null = null): Launch => ({
   name, title: name, context: ["step"], kernel: of, rank, device: 0, start_ns: 0, duration_ns: 1, is_timed: true,
-  first_ns: 0, last_ns: 1, tail_ns: null, texts: [], number: "", sm: "", start: "", duration: "", regions: null,
+  first_ns: 0, last_ns: 1, ctas: CTAS, number: "", sm: "", start: "", duration: "", regions: null,
 })
 
 it("puts launches with what their kernel recorded, and others by name and place", () => {
   const part: InKernelPart = {
-    remarks: [], kernels: [kernel("mm", "(! spills)")], launch_remarks: [], region_names: [],
-    launches: [launch("mm", 0), launch("add", null, 0), launch("add", null, 1), launch("mm", 0), launch("add", null, 1)],
+    kernels: [kernel("mm", "(! spills)")],
+    launches: {
+      shown: [launch("mm", 0), launch("add", null, 0), launch("add", null, 1), launch("mm", 0), launch("add", null, 1)],
+      left_out: 0, without_regions: 0, region_names: [],
+    },
   }
   expect(entriesOf(part).map(({ title, where, record, launches, mark }) => [title, where, record, launches, mark])).toEqual([
     ["mm", "", 0, [0, 3], "(! spills)"],

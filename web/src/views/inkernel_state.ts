@@ -1,7 +1,6 @@
 /** Which kernel, launch and CTA the in-kernel view shows: from the selection, and its own choices. */
 import { computed } from "@preact/signals"
-import type { InKernelPart } from "../parts/in_kernel"
-import { inKernelOf } from "../parts/in_kernel"
+import type { InKernelPart } from "../schema"
 import { profile, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../state"
 
 const ID = "inkernel"
@@ -34,7 +33,7 @@ export function entriesOf(part: InKernelPart): Entry[] {
     rows: kernel.rows,
   }))
   const others = new Map<string, Entry>()
-  part.launches.forEach((launch, at) => {
+  part.launches.shown.forEach((launch, at) => {
     const entry = launch.kernel === null ? undefined : entries[launch.kernel]
     if (entry !== undefined) {
       entry.launches.push(at)
@@ -90,7 +89,7 @@ export function writeChoice({ entry, launch, cta, range }: Choice): string {
 
 export const choice = computed<Choice>(() => readChoice(zoom.value[ID] ?? ""))
 
-export const part = computed<InKernelPart | null>(() => (profile.value === null ? null : inKernelOf(profile.value)))
+export const part = computed<InKernelPart | null>(() => profile.value?.parts.in_kernel ?? null)
 export const entries = computed<Entry[]>(() => (part.value === null ? [] : entriesOf(part.value)))
 
 /** The entry that is shown: that of the selection, else the one chosen here, else the first. */

@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../draw/colors"
 import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
-import { type KernelsPart, type Quantile, kernelsOf } from "../parts/kernels"
+import type { KernelsPart } from "../schema"
 import { isDark, matcher, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../state"
 import { amount, count, percent, text, time } from "../units"
 import { BarCell } from "./choice"
@@ -20,14 +20,14 @@ export const kernels: View = {
   id: ID,
   title: "Kernels",
   key: "3",
-  isPresent: (_page, shown) => kernelsOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.kernels !== null,
   Component: Kernels,
   onKey,
 }
 
 function Kernels(): VNode | null {
   const shown = profile.value
-  const table = shown === null ? null : kernelsOf(shown)
+  const table = shown === null ? null : shown.parts.kernels
   if (shown === null || table === null) return null
   const rows = fitting(shown, table)
   return (
@@ -76,9 +76,9 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
   const hasKernels = table.kind.includes("k")
   const known = (values: readonly unknown[]): boolean => values.some((value, at) => value !== null && (!hasKernels || table.kind[at] === "k"))
   const numbers = (list: readonly (number | null)[]) => (at: number): number | null => list[at] ?? null
-  const middle = (list: readonly (Quantile | null)[]) => (at: number): number | null => list[at]?.[0] ?? null
+  const middle = (list: readonly (number[] | null)[]) => (at: number): number | null => list[at]?.[0] ?? null
   const words = (list: readonly (string | null)[]) => (at: number): string | null => list[at] ?? null
-  const quantile = (list: readonly (Quantile | null)[], at: number): VNode => {
+  const quantile = (list: readonly (number[] | null)[], at: number): VNode => {
     const [value, least, most] = list[at] ?? []
     return <Num of={time(value)} mark={estimateMark(least, most)} />
   }
@@ -146,7 +146,7 @@ function volume(value: string | null | undefined): number | null {
 function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
   const shown = profile.value
-  const table = shown === null ? null : kernelsOf(shown)
+  const table = shown === null ? null : shown.parts.kernels
   if (step === 0 || shown === null || table === null) return false
   const ordered = orderOf(fitting(shown, table), columnsOf(shown, table), zoom.value[ID] ?? LONGEST_FIRST)
   const next = stepFrom(ordered, (at) => table.name[at] === selectedKernel.value, step)

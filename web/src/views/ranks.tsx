@@ -4,7 +4,7 @@ import { strongOf } from "../draw/colors"
 import { type RankEntry, entriesOf, marksOf, orderOf } from "../layout/ranks"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import { type Rank, type RanksPart, ranksOf, spreadsOf } from "../parts/ranks"
+import type { Rank, RanksPart } from "../schema"
 import { isDark, matcher, profile, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../state"
 import { count, percent, text, time } from "../units"
 import { Choice } from "./choice"
@@ -12,7 +12,6 @@ import { Fact, pathText } from "./facts"
 import { Hover, hover, leave } from "./hover"
 import { Num } from "./number"
 import "./ranks.css"
-import { said } from "./said"
 import { Table, type TableColumn } from "./table"
 import type { View } from "./view"
 
@@ -24,7 +23,7 @@ export const ranks: View = {
   id: ID,
   title: "Ranks",
   key: "r",
-  isPresent: (_page, shown) => ranksOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.ranks !== null,
   Component: Ranks,
   Details,
 }
@@ -53,7 +52,7 @@ function change(part: Partial<Look>): void {
 
 function Ranks(): VNode | null {
   const shown = profile.value
-  const part = shown === null ? null : ranksOf(shown)
+  const part = shown === null ? null : shown.parts.ranks
   if (shown === null || part === null) return null
   const hasKernels = part.titles.length > 0
   const look = readLook(zoom.value[ID] ?? "")
@@ -61,7 +60,7 @@ function Ranks(): VNode | null {
   return (
     <div class="ranks-view">
       <div class="toolbar">
-        <span class="quiet">{cutMiddle(said(part.remarks[0] ?? ""), 300)}</span>
+        <span class="quiet">{cutMiddle(timesText(part), 300)}</span>
         <span class="gap" />
         <Choice
           label="order of ranks"
@@ -87,6 +86,16 @@ function Ranks(): VNode | null {
       <Hover />
     </div>
   )
+}
+
+/** How many ranks there are, and how long they took. */
+function timesText({ ranks, times }: RanksPart): string {
+  const all = `${ranks.length} ranks, values are summed over them`
+  const slowest = times === null ? undefined : ranks[times.slowest]
+  if (times === null || slowest === undefined) return all
+  const where = slowest.host === "" ? "" : ` on ${printable(slowest.host)}`
+  const [least, median, largest] = [times.least_ns, times.median_ns, times.largest_ns].map((each) => text(time(each)))
+  return `${all}; time of a rank: ${least} to ${largest}, median ${median}, slowest: rank ${slowest.rank}${where}`
 }
 
 /** A column for each rank, as high as its time. */
@@ -137,9 +146,9 @@ function rankText(part: RanksPart, place: number): string {
 }
 
 function Spreads({ of, part, look }: { of: Profile; part: RanksPart; look: Look }): VNode {
-  const spreads = spreadsOf(of, part[look.of])
+  const spreads = part[look.of]
   const fits = matcher.value
-  const all = entriesOf(spreads, part.ranks.length)
+  const all = entriesOf(spreads, part.ranks.length, of.column)
   const rows = fits === null ? all : all.filter((entry) => fits(nameOf(of, part, look, entry)))
   const columns: TableColumn<RankEntry>[] = [
     {
@@ -165,7 +174,7 @@ function Spreads({ of, part, look }: { of: Profile; part: RanksPart; look: Look 
   ]
   const isSelected = (row: RankEntry): boolean =>
     look.of === "kernels" ? part.names[row.at] === selectedKernel.value : row.at === selectedRow.value
-  const left = spreads.leftOut
+  const left = spreads.left_out
   return (
     <>
       <Table
@@ -218,21 +227,20 @@ function MarksCard({ of, part }: { of: RankEntry; part: RanksPart }): VNode {
 /** Of the selection: how ranks spread there. */
 function Details(): VNode | null {
   const shown = profile.value
-  const part = shown === null ? null : ranksOf(shown)
+  const part = shown === null ? null : shown.parts.ranks
   if (shown === null || part === null) return null
   const [row, kernel] = [selectedRow.value, selectedKernel.value]
   const of = row !== null ? "contexts" : "kernels"
   const wanted = row ?? (kernel === null ? -1 : part.names.indexOf(kernel))
-  const spreads = spreadsOf(shown, part[of])
-  const place = Array.from(spreads.at).indexOf(wanted)
-  if (wanted < 0 || place < 0) return null
+  const entry = wanted < 0 ? undefined : entriesOf(part[of], part.ranks.length, shown.column).find(({ at }) => at === wanted)
+  if (entry === undefined) return null
   return (
     <section>
       <h3>over {part.ranks.length} ranks</h3>
       <dl>
-        <Fact name="fastest" of={time(spreads.least[place])} />
-        <Fact name="median" of={time(spreads.median[place])} />
-        <Fact name={`slowest, rank ${rankText(part, spreads.slowest[place] ?? 0)}`} of={time(spreads.largest[place])} />
+        <Fact name="fastest" of={time(entry.least)} />
+        <Fact name="median" of={time(entry.median)} />
+        <Fact name={`slowest, rank ${rankText(part, entry.slowest)}`} of={time(entry.largest)} />
       </dl>
     </section>
   )

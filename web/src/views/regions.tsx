@@ -2,8 +2,7 @@
 import type { VNode } from "preact"
 import { colorOfRegion } from "../draw/regions"
 import { baseName, cutMiddle, printable } from "../names"
-import type { RecordedKernel, Region } from "../parts/in_kernel"
-import { sourceOf } from "../parts/source"
+import type { KernelRecords, RegionRow } from "../schema"
 import { isDark, profile, view } from "../state"
 import { type Quantity, amount, count, percent, plain, time } from "../units"
 import { Num } from "./number"
@@ -11,7 +10,7 @@ import { choose } from "./source_state"
 
 const ROOM = 110 // pixels of a spread
 
-export function Regions({ of }: { of: RecordedKernel }): VNode {
+export function Regions({ of }: { of: KernelRecords }): VNode {
   const known = of.regions.filter((each) => each.min !== null && each.max !== null && (each.min ?? 0) > 0)
   const least = Math.min(...known.map((each) => each.min as number))
   const most = Math.max(...known.map((each) => each.max as number))
@@ -82,7 +81,7 @@ export function Share({ share, color }: { share: number | null; color: string })
 }
 
 /** Shortest to longest as a line, p10 to p90 as a box, p50 as a mark. */
-function Spread({ of, least, most }: { of: Region; least: number; most: number }): VNode | null {
+function Spread({ of, least, most }: { of: RegionRow; least: number; most: number }): VNode | null {
   const { min, p10, p50, p90, max } = of
   if (min === null || max === null || min <= 0) return null
   const xOf = (value: number): number => (ROOM * Math.log(value / least)) / Math.log(most / least)
@@ -101,7 +100,7 @@ function Spread({ of, least, most }: { of: Region; least: number; most: number }
 export function Place({ file, line }: { file: string; line: number }): VNode {
   const name = cutMiddle(printable(baseName(file)), 40)
   const words = line === 0 ? name || "–" : `${name}:${line}`
-  const samples = profile.value === null ? null : sourceOf(profile.value)
+  const samples = profile.value?.parts.sampled ?? null
   const at = samples?.files.findIndex((each) => each.path === file) ?? -1
   if (at < 0 || line === 0) return <span title={cutMiddle(printable(file), 1000)}>{words}</span>
   const go = (): void => {
@@ -112,7 +111,7 @@ export function Place({ file, line }: { file: string; line: number }): VNode {
 }
 
 /** Numbers that a kernel recorded itself. */
-export function Values({ of }: { of: RecordedKernel }): VNode {
+export function Values({ of }: { of: KernelRecords }): VNode {
   const isOdd = of.values.some((value) => value.not_finite > 0) // of integers none is
   return (
     <section>

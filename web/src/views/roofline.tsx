@@ -4,7 +4,7 @@ import { hueOfKind, strongOf } from "../draw/colors"
 import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import { type RoofDot, type RooflinePart, rooflineOf } from "../parts/roofline"
+import type { RoofDot, RooflinePart } from "../schema"
 import { isDark, profile, setZoom, zoom } from "../state"
 import { amount, percent, plain, text, time } from "../units"
 import { BarCell, Choice } from "./choice"
@@ -22,7 +22,7 @@ export const roofline: View = {
   id: ID,
   title: "Roofline",
   key: "5",
-  isPresent: (_page, shown) => rooflineOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.roofline !== null,
   Component: Roofline,
   onKey,
 }
@@ -41,7 +41,7 @@ function dotsOf(part: RooflinePart, device: number): RoofDot[] {
 
 function Roofline(): VNode | null {
   const shown = profile.value
-  const part = shown === null ? null : rooflineOf(shown)
+  const part = shown === null ? null : shown.parts.roofline
   if (shown === null || part === null) return null
   const { device: at, sort } = stateOf(part)
   const device = part.devices[at] ?? { name: "unknown device", id: "", bytes_per_s: null, roofs: [] }
@@ -123,7 +123,7 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
 function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
   const shown = profile.value
-  const part = shown === null ? null : rooflineOf(shown)
+  const part = shown === null ? null : shown.parts.roofline
   if (step === 0 || shown === null || part === null) return false
   const { device, sort } = stateOf(part)
   const dots = dotsOf(part, device)

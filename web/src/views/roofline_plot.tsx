@@ -6,7 +6,7 @@ import { EDGE, type Frame, type PlacedDot, type Roofline, dotAt, isShown, labels
 import { shortened } from "../layout/frame_name"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
-import type { RoofDevice, RoofDot } from "../parts/roofline"
+import type { RoofDevice, RoofDot } from "../schema"
 import { isDark, matcher, selectKernel, selectRow, selectedKernel, selectedRow } from "../state"
 import { amount, count, grouped, percent, plain, text, time } from "../units"
 import { Fact } from "./facts"

@@ -42,7 +42,7 @@ const isAllShown = signal(false)
 
 /** Warnings of the recording, and what the page itself has to say. */
 function Lines({ missing }: { missing: string }): VNode | null {
-  const warnings = profile.value?.recording.warnings ?? []
+  const warnings = profile.value?.parts.summary.warnings ?? []
   const shown = isAllShown.value ? warnings : warnings.slice(0, MOST_WARNINGS)
   const more = warnings.length - MOST_WARNINGS
   if (warnings.length === 0 && notice.value === "" && missing === "") return null

@@ -3,15 +3,14 @@ import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { type Sum, fileSum, filesOf, kernelSum, kernelSums, unplacedSum } from "../layout/source"
 import { cutMiddle, printable } from "../names"
-import { type SourcePart, sourceOf } from "../parts/source"
+import type { SamplingFacts, SourcePart } from "../schema"
 import { selectedKernel, view } from "../state"
-import { count, percent, text } from "../units"
+import { count, percent, text, time } from "../units"
 import { Fact } from "./facts"
 import { Hover, hover, leave } from "./hover"
 import { Listing } from "./listing"
 import { Num } from "./number"
 import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
-import { said } from "./said"
 import { Sass } from "./sass"
 import "./source.css"
 import { choice, choose, kernel, part, place, showKernel } from "./source_state"
@@ -24,7 +23,7 @@ export const source: View = {
   id: "source",
   title: "Source",
   key: "6",
-  isPresent: (_page, shown) => sourceOf(shown) !== null,
+  isPresent: (_page, shown) => shown.parts.sampled !== null,
   Component: Source,
   Details,
   onKey,
@@ -133,19 +132,37 @@ function Counted({ of }: { of: SourcePart }): VNode | null {
 function Remarks({ of }: { of: SourcePart }): VNode {
   const file = place.value === null ? undefined : of.files[place.value.file]
   const chosen = kernel.value === null ? undefined : of.kernels[kernel.value]
-  const isProblem = (line: string): boolean => line.startsWith("! ")
-  const plain = of.remarks.filter((line) => !isProblem(line)).map(said).join(" · ")
-  const problems = of.remarks.filter(isProblem)
+  const [taken, lost] = [takenText(of.sampling), lostText(of.sampling)]
   return (
     <>
-      {plain === "" ? null : <p class="quiet remark" title={plain}>{cutMiddle(plain, 400)}</p>}
-      {problems.map((line) => (
-        <p key={line} class="beware remark" title={printable(line)}>{said(line)}</p>
-      ))}
+      <p class="quiet remark" title={taken}>{cutMiddle(taken, 400)}</p>
+      {lost === "" ? null : <p class="beware remark" title={lost}>{lost}</p>}
       {chosen === undefined || chosen.remark === "" ? null : <p class="quiet remark" title={chosen.remark}>{chosen.remark}</p>}
       {file === undefined || file.remark === "" ? null : <p class="beware remark" title={cutMiddle(file.remark, 1000)}>! {cutMiddle(file.remark, 300)}</p>}
     </>
   )
+}
+
+/** How samples were taken, and that nothing was lost where nothing was. */
+function takenText(of: SamplingFacts): string {
+  const samples = `${text(count(of.samples))} sample${of.samples === 1 ? "" : "s"}`
+  if (of.dropped === null) return `${samples}; the file does not say how often`
+  const every = of.period_cycles === null ? "" : `, one every ${text(count(of.period_cycles))} cycles of a multiprocessor`
+  const window = of.window_ns === null || of.every_ns === null ? "" : `, for ${text(time(of.window_ns))} of every ${text(time(of.every_ns))}`
+  const facts = [
+    samples + every + window,
+    of.dropped > 0 ? "" : "0 dropped",
+    of.non_user === null ? "" : `${text(count(of.non_user))} outside the program's kernels`,
+    of.overflows ? "" : "0 buffer overflows",
+    of.left_out > 0 ? `${text(count(of.left_out))} left out by include` : "",
+    of.is_divided ? "samples of a kernel that several contexts launched are divided among them by its time in each" : "",
+  ]
+  return facts.filter((fact) => fact !== "").join(" · ")
+}
+
+function lostText({ dropped, overflows }: SamplingFacts): string {
+  if (!dropped && !overflows) return ""
+  return `! ${text(count(dropped ?? 0))} samples dropped, hardware buffer full ${text(count(overflows ?? 0))} times: take a longer interval or a larger buffer`
 }
 
 interface WhyProps {

@@ -2,7 +2,7 @@
 import { computed } from "@preact/signals"
 import { filesOf } from "../layout/source"
 import type { Profile } from "../model"
-import { type SourcePart, sourceOf } from "../parts/source"
+import type { SourcePart } from "../schema"
 import { profile, selectKernel, selectedKernel, selectedRow, selection, setZoom, zoom } from "../state"
 
 const ID = "source"
@@ -31,7 +31,7 @@ export function choose(change: Partial<Choice>, step = false): void {
   setZoom(ID, writeChoice({ ...choice.value, ...change }), step)
 }
 
-export const part = computed<SourcePart | null>(() => (profile.value === null ? null : sourceOf(profile.value)))
+export const part = computed<SourcePart | null>(() => profile.value?.parts.sampled ?? null)
 
 /** The kernel whose samples are shown; null for all. A selected line is that of its kernel. */
 export const kernel = computed<number | null>(() => {

@@ -1,11 +1,9 @@
 /** The first screen: how long, where, and is it good. */
 import type { VNode } from "preact"
-import { TIME_NS } from "../format"
+import { TIME_NS } from "../model"
 import type { Profile } from "../model"
 import { cutMiddle, printable } from "../names"
-import { kernelsOf } from "../parts/kernels"
-import { type DevicePart, type SummaryPart, summaryOf } from "../parts/summary"
-import type { TracePart } from "../parts/trace"
+import type { DeviceFacts, SummaryPart } from "../schema"
 import { profile } from "../state"
 import { amount, count, moment, percent, plain, text, time } from "../units"
 import { Figure } from "./facts"
@@ -24,9 +22,8 @@ export const summary: View = {
 
 function Summary(): VNode | null {
   const shown = profile.value
-  const part = shown === null ? null : summaryOf(shown)
-  if (shown === null || part === null) return null
-  const table = kernelsOf(shown)
+  if (shown === null) return null
+  const { summary: part, kernels: table } = shown.parts
   return (
     <>
       <Figures of={shown} part={part} />
@@ -43,8 +40,9 @@ const TELLING = 0.5
 function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   const isHost = part.time_metric !== TIME_NS
   const what = part.is_interpreted ? "total, interpreted" : isHost ? "total on the host" : "total GPU"
-  const shares = of.part<TracePart>("trace")?.shares ?? null
-  const known = part.declared_share ?? 0
+  const shares = of.parts.trace?.shares ?? null
+  const { rates } = part
+  const known = rates.declared_share ?? 0
   const isTold = known >= TELLING
   const isPartial = isTold && known < 0.995
   const why = `flops or bytes are known for ${text(percent(known))} of the time${isPartial ? "; other work counts as none" : ""}`
@@ -59,36 +57,35 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
       )}
       {isHost ? null : (
         <Figure
-          name={isTold || part.share_of_peak === null ? "of peak" : "of peak: work not known"}
-          before={isPartial && part.share_of_peak !== null ? "≥ " : ""}
-          of={percent(isTold ? part.share_of_peak : null)}
-          title={part.declared_share === null ? undefined : why}
+          name={isTold || rates.share_of_peak === null ? "of peak" : "of peak: work not known"}
+          before={isPartial && rates.share_of_peak !== null ? "≥ " : ""}
+          of={percent(isTold ? rates.share_of_peak : null)}
+          title={rates.declared_share === null ? undefined : why}
         />
       )}
-      {isTold && part.headroom_ns !== null ? (
-        <Figure name="above the roof" before={isPartial ? "≤ " : ""} of={time(part.headroom_ns)} title={`time that the hardware's peak would not need; ${why}`} />
+      {isTold && rates.headroom_ns !== null ? (
+        <Figure name="above the roof" before={isPartial ? "≤ " : ""} of={time(rates.headroom_ns)} title={`time that the hardware's peak would not need; ${why}`} />
       ) : null}
-      {isTold && part.flop_per_s !== null ? <Figure name="arithmetic" of={amount(part.flop_per_s, "FLOP/s")} title={why} /> : null}
-      {isTold && part.byte_per_s !== null ? <Figure name="memory" of={amount(part.byte_per_s, "B/s")} title={why} /> : null}
+      {isTold && rates.flop_per_s !== null ? <Figure name="arithmetic" of={amount(rates.flop_per_s, "FLOP/s")} title={why} /> : null}
+      {isTold && rates.byte_per_s !== null ? <Figure name="memory" of={amount(rates.byte_per_s, "B/s")} title={why} /> : null}
     </div>
   )
 }
 
 /** What was recorded and how, for who opens the page a month later. */
 function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
-  const { header } = of.recording
   const facts: [string, string][] = [
     ["file", of.source],
-    ["command", header.command.join(" ")],
-    ["host", header.host],
-    ["recorded", moment(header.startNs)],
-    ["lasted", header.startNs !== null && header.endNs !== null ? text(time(header.endNs - header.startNs)) : ""],
-    ["backend", [header.backends.join(", "), header.mode].filter((each) => each !== "").join(" ")],
+    ["command", part.command.join(" ")],
+    ["host", part.host],
+    ["recorded", moment(part.start_time_ns)],
+    ["lasted", part.start_time_ns !== null && part.end_time_ns !== null ? text(time(part.end_time_ns - part.start_time_ns)) : ""],
+    ["backend", [part.backends.join(", "), part.mode].filter((each) => each !== "").join(" ")],
     ["device", part.devices.map(deviceText).join("; ")],
     ["contexts", text(count(part.contexts))],
     ["phases", part.phases > 1 ? String(part.phases) : ""],
     ["ranks", part.ranks > 0 ? String(part.ranks) : ""],
-    ["versions", versions(header.version, header.triton, header.python)],
+    ["versions", versions(part.proton_version, part.triton_version, part.python_version)],
   ]
   return (
     <dl class="recording">
@@ -104,7 +101,7 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   )
 }
 
-function deviceText(device: DevicePart): string {
+function deviceText(device: DeviceFacts): string {
   const half = device.peak_flops["16"]
   const facts = [
     device.name ?? `${device.type} ${device.arch}`,

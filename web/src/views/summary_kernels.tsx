@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../draw/colors"
 import type { Profile } from "../model"
 import { cutMiddle } from "../names"
-import { type KernelsPart, kernelsOf } from "../parts/kernels"
+import type { KernelsPart } from "../schema"
 import { isDark, matcher, profile, selectKernel, selectedKernel } from "../state"
 import { amount, count, percent, text, time } from "../units"
 import { Name, estimateMark } from "./facts"
@@ -106,7 +106,7 @@ export function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNo
 export function onKey(event: KeyboardEvent): boolean {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
   const shown = profile.value
-  const table = shown === null ? null : kernelsOf(shown)
+  const table = shown === null ? null : shown.parts.kernels
   if (step === 0 || shown === null || table === null) return false
   const rows = shownKernels(shown, table)
   const at = rows.findIndex((row) => table.name[row] === selectedKernel.value)

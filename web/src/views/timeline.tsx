@@ -272,7 +272,7 @@ export const timeline: View = {
   id: ID,
   title: "Timeline",
   key: "4",
-  isPresent: (_page, of) => of.part("trace") !== null,
+  isPresent: (_page, of) => of.parts.trace !== null,
   Component: TimelineView,
   Details: SpanDetails,
   onKey,

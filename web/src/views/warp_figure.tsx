@@ -7,7 +7,7 @@ import { LEFT, drawWarps, heightOf, rowAt } from "../draw/warps"
 import { type Range, moved, zoomed } from "../layout/axis"
 import { type RegionBox, layoutWarps, regionAt } from "../layout/warps"
 import { cutMiddle } from "../names"
-import type { InKernelPart, Launch, Region } from "../parts/in_kernel"
+import type { InKernelPart, Launch, RegionRow } from "../schema"
 import { isDark, profile } from "../state"
 import { time } from "../units"
 import { Fact } from "./facts"
@@ -20,11 +20,11 @@ interface WarpProps {
   launch: Launch
   cta: number
   title: string
-  regions: readonly Region[]
+  regions: readonly RegionRow[]
 }
 
 /** The number of a region's colour: its place among the regions of the kernel, else a further one. */
-export function colorNumber(regions: readonly Region[], name: string, otherwise: number): number {
+export function colorNumber(regions: readonly RegionRow[], name: string, otherwise: number): number {
   const at = regions.findIndex((each) => each.name === name)
   return at < 0 ? regions.length + otherwise : at
 }
@@ -50,13 +50,13 @@ export function WarpFigure({ found, launch, cta, title, regions }: WarpProps): V
       {warps === null || warps.rows === 0 ? (
         <p class="quiet">no regions of its warps were recorded, or none are in the page</p>
       ) : (
-        <Bands warps={warps} names={found.region_names} regions={regions} />
+        <Bands warps={warps} names={found.launches.region_names} regions={regions} />
       )}
     </>
   )
 }
 
-function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps>; names: readonly string[]; regions: readonly Region[] }): VNode {
+function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps>; names: readonly string[]; regions: readonly RegionRow[] }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const width = useWidth(place)
@@ -122,7 +122,7 @@ function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps
   )
 }
 
-function Card({ box, name, regions, zero }: { box: RegionBox; name: string; regions: readonly Region[]; zero: number }): VNode {
+function Card({ box, name, regions, zero }: { box: RegionBox; name: string; regions: readonly RegionRow[]; zero: number }): VNode {
   const about = regions.find((each) => each.name === name)
   return (
     <>

@@ -3,73 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.page.pack import Columns
 
 
-def autotune_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
-    """The autotuning runs of a profile, in the order in which they were made; None without any."""
+@dataclass(frozen=True, slots=True)
+class TunedConfig:
+    """One configuration that was tried; null: not known."""
+
+    config: str
+    kwargs: Mapping[str, str]
+    num_warps: float | None
+    num_stages: float | None
+    time_ns: float | None
+    over_best: float | None  # how many times as long as the winner
+    registers: float | None
+    spills: float | None
+    shared_bytes: float | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TuningRun:
+    """One autotuning run. `row` is the context it was made in; null where the tree lacks it."""
+
+    kernel: str
+    key: Sequence[str]
+    path: Sequence[str]
+    row: int | None
+    interpreted: bool
+    winner: int | None
+    best_ns: float | None
+    over_next: float | None  # the second best, as many times as long as the winner
+    over_median: float | None
+    over_worst: float | None
+    failed: int
+    tuning_ns: float | None
+    configs: Sequence[TunedConfig]
+
+
+@dataclass(frozen=True, slots=True)
+class AutotunePart:
+    """The autotuning runs of a profile, in the order in which they were made."""
+
+    runs: Sequence[TuningRun]
+
+
+def autotune_part(profile: TreeProfile) -> AutotunePart | None:
+    """The autotuning runs of a profile; None without any."""
     if not profile.autotune:
         return None
-    wanted = {name for record in profile.autotune for name in _path(record)}
+    wanted = {name for record in profile.autotune for name in _texts(record.get("path"))}
     rows = _rows_by_path(profile.tree, wanted)
-    return {"runs": [_run(record, rows) for record in profile.autotune]}
+    return AutotunePart([_run(record, rows) for record in profile.autotune])
 
 
-def _run(record: Mapping[str, Any], rows: Mapping[tuple[int, str], int]) -> dict[str, Any]:
-    path = _path(record)
-    configs = [each for each in _list(record.get("configs")) if isinstance(each, Mapping)]
+def _run(record: Mapping[str, object], rows: Mapping[tuple[int, str], int]) -> TuningRun:
+    path = _texts(record.get("path"))
+    configs = [config for config in _list(record.get("configs")) if isinstance(config, Mapping)]
     times = [_number(config.get("time_ns")) for config in configs]
     winner = record.get("winner")
-    is_known = type(winner) is int and 0 <= winner < len(configs)
-    best_ns = times[winner] if is_known and type(winner) is int else None
-    others = sorted(
-        time
-        for at, time in enumerate(times)
-        if time is not None and not (is_known and at == winner)
-    )
-    return {
-        "kernel": str(record.get("kernel") or ""),
-        "key": [str(value) for value in _list(record.get("key"))],
-        "path": path,
-        "row": _row_of(path, rows),
-        "interpreted": bool(record.get("interpreted")),
-        "winner": winner if is_known else None,
-        "best_ns": best_ns,
-        "over_next": _ratio(others[0] if others else None, best_ns),
-        "over_median": _ratio(median(others) if others else None, best_ns),
-        "over_worst": _ratio(others[-1] if others else None, best_ns),
-        "failed": sum("error" in config for config in configs),
-        "tuning_ns": sum(time for time in times if time is not None) or None,
-        "configs": [
+    best = winner if type(winner) is int and 0 <= winner < len(configs) else None
+    best_ns = None if best is None else times[best]
+    others = sorted(time for at, time in enumerate(times) if time is not None and at != best)
+    return TuningRun(
+        kernel=str(record.get("kernel") or ""),
+        key=_texts(record.get("key")),
+        path=path,
+        row=_row_of(path, rows),
+        interpreted=bool(record.get("interpreted")),
+        winner=best,
+        best_ns=best_ns,
+        over_next=_ratio(others[0] if others else None, best_ns),
+        over_median=_ratio(median(others) if others else None, best_ns),
+        over_worst=_ratio(others[-1] if others else None, best_ns),
+        failed=sum("error" in config for config in configs),
+        tuning_ns=sum(time for time in times if time is not None) or None,
+        configs=[
             _config(config, time, best_ns) for config, time in zip(configs, times, strict=True)
         ],
-    }
+    )
 
 
 def _config(
-    config: Mapping[str, Any], time_ns: float | None, best_ns: float | None
-) -> dict[str, Any]:
+    config: Mapping[str, object], time_ns: float | None, best_ns: float | None
+) -> TunedConfig:
     kwargs = config.get("kwargs")
     error = config.get("error")
-    return {
-        "config": str(config.get("config") or ""),
-        "kwargs": {str(name): str(value) for name, value in kwargs.items()}
+    return TunedConfig(
+        config=str(config.get("config") or ""),
+        kwargs={str(name): str(value) for name, value in kwargs.items()}
         if isinstance(kwargs, Mapping)
         else {},
-        "num_warps": _number(config.get("num_warps")),
-        "num_stages": _number(config.get("num_stages")),
-        "time_ns": time_ns,
-        "over_best": _ratio(time_ns, best_ns),
-        "registers": _number(config.get("registers")),
-        "spills": _number(config.get("spills")),
-        "shared_bytes": _number(config.get("shared_bytes")),
-        "error": None if error is None else str(error),
-    }
+        num_warps=_number(config.get("num_warps")),
+        num_stages=_number(config.get("num_stages")),
+        time_ns=time_ns,
+        over_best=_ratio(time_ns, best_ns),
+        registers=_number(config.get("registers")),
+        spills=_number(config.get("spills")),
+        shared_bytes=_number(config.get("shared_bytes")),
+        error=None if error is None else str(error),
+    )
 
 
 def _ratio(time_ns: float | None, best_ns: float | None) -> float | None:
@@ -81,21 +118,21 @@ def _number(value: object) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
-def _list(value: object) -> Sequence[Any]:
+def _list(value: object) -> Sequence[object]:
     return value if isinstance(value, (list, tuple)) else ()
 
 
-def _path(record: Mapping[str, Any]) -> list[str]:
-    return [str(name) for name in _list(record.get("path"))]
+def _texts(value: object) -> list[str]:
+    return [str(part) for part in _list(value)]
 
 
 def _rows_by_path(tree: Tree, wanted: Collection[str]) -> dict[tuple[int, str], int]:
     """Parent and name -> row, for names that are asked for."""
-    found: dict[tuple[int, str], int] = {}
+    rows: dict[tuple[int, str], int] = {}
     for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True)):
         if frame.name in wanted:
-            found.setdefault((parent, frame.name), row)
-    return found
+            rows.setdefault((parent, frame.name), row)
+    return rows
 
 
 def _row_of(path: Sequence[str], rows: Mapping[tuple[int, str], int]) -> int | None:

@@ -2,32 +2,131 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from proton.analysis.cta_launches import cta_launches
 from proton.analysis.regions import find_recorded, order_of, shares_of
 from proton.analysis.source_lines import other_names
-from proton.model.in_kernel import AccessSite, Ctas, HeatMap, RecordedKernel, Region, Value
+from proton.model.in_kernel import AccessSite, HeatMap, RecordedKernel, Region, Value
 from proton.model.profile import TreeProfile
 from proton.render.display_names import display_name, printable
-from proton.render.page.launches import ctas_texts, launches_object
-from proton.render.page.pack import Columns
-from proton.render.text.kernel_remarks import every_text, in_kernel_lines, marks_of, short_mark
+from proton.render.page.launches import CtaFacts, Launches, facts_of_ctas, launches_of
+from proton.render.page.pack import ColumnId, Columns
+from proton.render.text.kernel_remarks import every_text, marks_of, short_mark
 from proton.render.text.memory_accesses import access_notes
 from proton.render.text.region_tables import facts_of, notes_of
-from proton.render.text.style import Style
 
 _LARGEST_U32 = 2**32 - 1
 
 
-def in_kernel_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class RegionRow:
+    """One region. Quantiles and extremes are of one passage, in cycles; null: not known."""
+
+    name: str
+    file: str
+    line: int
+    kind: str  # scope, op, loop, mma, wait, event, mark, ...
+    depth: int
+    count: int
+    every: str  # `1 of 4 iterations`; empty: all of them
+    cycles: float | None
+    share: float | None
+    p10: float | None
+    p50: float | None
+    p90: float | None
+    min: float | None
+    max: float | None
+    mean_ns: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRow:
+    """Numbers that a kernel recorded under one name; mean and extremes are of the finite ones."""
+
+    name: str
+    count: int
+    not_finite: int
+    mean: float | None
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRow:
+    """One place that reads or writes global memory."""
+
+    name: str
+    kind: str
+    file: str
+    line: int
+    tensor: str
+    accesses: int
+    bytes: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeatColumns:
+    """Accesses to one tensor by address: counts, and the bytes that those moved where known."""
+
+    tensor: str
+    bytes: int
+    accesses: int
+    bin_bytes: int
+    touched: int  # bins with at least one access
+    bins: ColumnId
+    byte_bins: ColumnId | None
+
+
+@dataclass(frozen=True, slots=True)
+class LastCtas:
+    """The CTAs of the last launch that was read, where only sums of them are known."""
+
+    facts: CtaFacts
+    per_sm: Sequence[float | None]  # busy share by multiprocessor; null: ran nothing
+    active: Sequence[float]  # CTAs that ran, in equal parts of the time
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRecords:
+    """What one kernel recorded in one context and mode."""
+
+    rows: Sequence[int]  # contexts in the tree
+    names: Sequence[str]  # that the kernel has in the file, its symbol first
+    title: str
+    context: Sequence[str]
+    mode: str
+    facts: Sequence[str]
+    marks: Sequence[str]  # what to beware of in its numbers
+    mark: str  # the same in a few words: `(! spills)`
+    regions: Sequence[RegionRow]
+    region_notes: Sequence[str]
+    error_cycles: float | None
+    values: Sequence[ValueRow]
+    ctas: LastCtas | None
+    accesses: Sequence[AccessRow]
+    access_notes: Sequence[str]
+    heat: Sequence[HeatColumns]
+
+
+@dataclass(frozen=True, slots=True)
+class InKernelPart:
+    """Kernels by cycles, and the launches of a trace whose CTAs are known."""
+
+    kernels: Sequence[KernelRecords]
+    launches: Launches
+
+
+def in_kernel_part(profile: TreeProfile, columns: Columns) -> InKernelPart | None:
     """Regions, CTAs, memory accesses and launches; None where no kernel recorded anything."""
     launches = [] if profile.trace is None else cta_launches(profile.trace)
+    tree = profile.tree
     if not profile.in_kernel and not launches:
         return None
     rows: dict[int, list[int]] = {}
-    for row, recorded in find_recorded(profile, profile.tree).kernels.items():
+    for row, recorded in find_recorded(profile, tree).kernels.items():
         for one in recorded:
             rows.setdefault(id(one), []).append(row)
     others = other_names(profile)
@@ -36,101 +135,96 @@ def in_kernel_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | N
     for kernel in ranked:
         at = rows.get(id(kernel), [])
         names = (kernel.kernel, *others.get(kernel.kernel, ()))
-        names += tuple(profile.tree.frames[row].name for row in at)
-        found: dict[str, Any] = {"rows": at, "names": list(dict.fromkeys(names))}
-        kernels.append(found | kernel_object(kernel, columns))
-    return {
-        "remarks": in_kernel_lines(profile, Style()),
-        "kernels": kernels,
-        **launches_object(launches, ranked, columns),
-    }
+        names += tuple(tree.frames[row].name for row in at)
+        kernels.append(kernel_records(kernel, at, list(dict.fromkeys(names)), columns))
+    return InKernelPart(kernels, launches_of(launches, ranked, columns))
 
 
-def kernel_object(kernel: RecordedKernel, columns: Columns) -> dict[str, Any]:
+def kernel_records(
+    kernel: RecordedKernel, rows: Sequence[int], names: Sequence[str], columns: Columns
+) -> KernelRecords:
     """What the terminal shows of one kernel, as numbers where people sort and compare."""
     shares = shares_of(kernel)
     asked_bytes = sum(site.bytes for site in kernel.accesses)
-    return {
-        "title": display_name(kernel.kernel),
-        "context": [display_name(name) for name in kernel.context],
-        "mode": kernel.mode,
-        "facts": facts_of(kernel),
-        "marks": marks_of(kernel),
-        "mark": short_mark([kernel]),
-        "regions": [
+    ctas = kernel.ctas
+    return KernelRecords(
+        rows=rows,
+        names=names,
+        title=display_name(kernel.kernel),
+        context=[display_name(name) for name in kernel.context],
+        mode=kernel.mode,
+        facts=facts_of(kernel),
+        marks=marks_of(kernel),
+        mark=short_mark([kernel]),
+        regions=[
             _region(kernel.regions[number], depth, shares[number])
             for number, depth in order_of(kernel, None)
         ],
-        "region_notes": notes_of(kernel) if kernel.regions else [],
-        "error_cycles": kernel.error_cycles,
-        "values": [_value(value) for value in kernel.values],
-        "ctas": None if kernel.ctas is None else ctas_object(kernel.ctas),
-        "accesses": [
+        region_notes=notes_of(kernel) if kernel.regions else [],
+        error_cycles=kernel.error_cycles,
+        values=[_value(value) for value in kernel.values],
+        ctas=None if ctas is None else LastCtas(facts_of_ctas(ctas), ctas.per_sm, ctas.active),
+        accesses=[
             _access(site, asked_bytes) for site in sorted(kernel.accesses, key=lambda s: -s.bytes)
         ],
-        "access_notes": access_notes(kernel) if kernel.accesses else [],
-        "heat": [_heat(heat, columns) for heat in kernel.heat],
-    }
+        access_notes=access_notes(kernel) if kernel.accesses else [],
+        heat=[_heat(heat, columns) for heat in kernel.heat],
+    )
 
 
-def ctas_object(ctas: Ctas) -> dict[str, Any]:
-    """The CTAs of one launch: numbers to draw, and what to say of them."""
-    return asdict(ctas) | {"texts": ctas_texts(ctas)}
-
-
-def _region(region: Region, depth: int, share: float | None) -> dict[str, Any]:
+def _region(region: Region, depth: int, share: float | None) -> RegionRow:
     is_moment = not region.cycles and region.kind in ("mark", "value")
-    return {
-        "name": printable(region.name) or '""',
-        "file": region.file,
-        "line": region.line,
-        "kind": region.kind,
-        "depth": depth,
-        "count": region.count,
-        "every": every_text(region),
-        "cycles": None if is_moment else region.cycles,
-        "share": share,
-        "p10": region.p10,
-        "p50": region.p50,
-        "p90": region.p90,
-        "min": region.min,
-        "max": region.max,
-        "mean_ns": None if region.ns is None or not region.count else region.ns / region.count,
-    }
+    return RegionRow(
+        name=printable(region.name) or '""',
+        file=region.file,
+        line=region.line,
+        kind=region.kind,
+        depth=depth,
+        count=region.count,
+        every=every_text(region),
+        cycles=None if is_moment else region.cycles,
+        share=share,
+        p10=region.p10,
+        p50=region.p50,
+        p90=region.p90,
+        min=region.min,
+        max=region.max,
+        mean_ns=None if region.ns is None or not region.count else region.ns / region.count,
+    )
 
 
-def _value(value: Value) -> dict[str, Any]:
-    return {
-        "name": printable(value.name),
-        "count": value.count,
-        "not_finite": value.not_finite,
-        "mean": value.mean,
-        "min": value.min,
-        "max": value.max,
-    }
+def _value(value: Value) -> ValueRow:
+    return ValueRow(
+        name=printable(value.name),
+        count=value.count,
+        not_finite=value.not_finite,
+        mean=value.mean,
+        min=value.min,
+        max=value.max,
+    )
 
 
-def _access(site: AccessSite, whole: int) -> dict[str, Any]:
-    return {
-        "name": printable(site.name) or '""',
-        "kind": site.kind,
-        "file": site.file,
-        "line": site.line,
-        "tensor": site.tensor,
-        "accesses": site.accesses,
-        "bytes": site.bytes,
-        "share": site.bytes / whole if whole else None,
-    }
+def _access(site: AccessSite, whole: int) -> AccessRow:
+    return AccessRow(
+        name=printable(site.name) or '""',
+        kind=site.kind,
+        file=site.file,
+        line=site.line,
+        tensor=site.tensor,
+        accesses=site.accesses,
+        bytes=site.bytes,
+        share=site.bytes / whole if whole else None,
+    )
 
 
-def _heat(heat: HeatMap, columns: Columns) -> dict[str, Any]:
+def _heat(heat: HeatMap, columns: Columns) -> HeatColumns:
     is_large = max(heat.bins, default=0) > _LARGEST_U32
-    return {
-        "tensor": printable(heat.tensor) or "tensor",
-        "bytes": heat.bytes,
-        "accesses": heat.accesses,
-        "bin_bytes": heat.bin_bytes,
-        "touched": sum(count > 0 for count in heat.bins),
-        "bins": columns.add("f64" if is_large else "u32", heat.bins),
-        "byte_bins": columns.add("f64", heat.byte_bins) if heat.byte_bins else None,
-    }
+    return HeatColumns(
+        tensor=printable(heat.tensor) or "tensor",
+        bytes=heat.bytes,
+        accesses=heat.accesses,
+        bin_bytes=heat.bin_bytes,
+        touched=sum(count > 0 for count in heat.bins),
+        bins=columns.add("f64" if is_large else "u32", heat.bins),
+        byte_bins=columns.add("f64", heat.byte_bins) if heat.byte_bins else None,
+    )

@@ -3,44 +3,110 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from statistics import fmean, median
 
 from proton.analysis.cta_launches import CtaLaunch
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import Ctas, RecordedKernel
 from proton.render.display_names import display_name, printable
-from proton.render.page.pack import Columns
-from proton.render.text.waves import balance_text, counts_text, times_text
-from proton.render.units import format_count
+from proton.render.page.pack import ColumnId, Columns
 
 MOST_LAUNCHES = 200
 MOST_CTAS = 500_000
 MOST_REGIONS = 500_000  # passages of warps
 
 
-def launches_object(
+@dataclass(frozen=True, slots=True)
+class BusyShares:
+    """Shares of the time in which multiprocessors that ran something were busy."""
+
+    mean: float
+    median: float
+    least: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class CtaFacts:
+    """The CTAs of one launch: where they ran, how long, how evenly; null: not known."""
+
+    count: int
+    sms: int
+    waves: float | None
+    length_ns: float | None  # from the first start to the last end
+    p50_ns: float | None  # of how long a CTA ran
+    p99_ns: float | None
+    tail_ns: float | None
+    busy: BusyShares | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageColumns:
+    """Passages of warps through regions; those of CTA n from `first[n]` up to `first[n + 1]`."""
+
+    first: ColumnId
+    warp: ColumnId
+    line: ColumnId
+    name: ColumnId
+    start: ColumnId
+    duration: ColumnId
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch with a place in columns for each CTA, by start.
+
+    `start_ns` is on the clock of the trace; all other times are from there on.
+    """
+
+    name: str
+    title: str
+    context: Sequence[str]
+    kernel: int | None  # place of what its kernel recorded
+    rank: int | None
+    device: int
+    start_ns: float
+    duration_ns: float
+    is_timed: bool  # the trace has the kernel itself
+    first_ns: float
+    last_ns: float
+    ctas: CtaFacts
+    number: ColumnId
+    sm: ColumnId
+    start: ColumnId
+    duration: ColumnId
+    regions: PassageColumns | None
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """The launches that fit into a page, by start, and how much of others does not."""
+
+    shown: Sequence[Launch]
+    left_out: int
+    without_regions: int  # launches of which the page has no regions, but the file does
+    region_names: Sequence[str]
+
+
+def launches_of(
     launches: Sequence[CtaLaunch], kernels: Sequence[RecordedKernel], columns: Columns
-) -> dict[str, Any]:
-    """The launches that fit into a page, by start, and a line on those that do not."""
+) -> Launches:
+    """What a page has of `launches`."""
     kept = _kept(launches)
-    left = len(launches) - len(kept)
     names: dict[str, int] = {}
     shown = [
         _launch(launches[at], _kernel_of(launches[at], kernels), has_regions, names, columns)
         for at, has_regions in kept
     ]
-    remarks = []
-    if left:
-        remarks.append(f"{format_count(left)} more launches are not in the page; the file has them")
-    if cut := sum(bool(launches[at].regions) and not has_regions for at, has_regions in kept):
-        remarks.append(
-            f"of {format_count(cut)} launches the page has no regions; the file has them"
-        )
-    return {
-        "launches": shown,
-        "launch_remarks": remarks,
-        "region_names": [printable(name) or '""' for name in names],
-    }
+    return Launches(
+        shown=shown,
+        left_out=len(launches) - len(kept),
+        without_regions=sum(
+            bool(launches[at].regions) and not has_regions for at, has_regions in kept
+        ),
+        region_names=[printable(name) or '""' for name in names],
+    )
 
 
 def _kept(launches: Sequence[CtaLaunch]) -> list[tuple[int, bool]]:
@@ -79,55 +145,66 @@ def _launch(
     has_regions: bool,
     names: dict[str, int],
     columns: Columns,
-) -> dict[str, Any]:
+) -> Launch:
     ctas = launch.ctas
     base = launch.start_ns
     summary = summarize_ctas(ctas)
     assert summary is not None  # a launch has CTAs
     name = launch.path[-1] if launch.path else ""  # a trace of others may not tell
-    return {
-        "name": name,
-        "title": display_name(name),
-        "context": [display_name(each) for each in launch.path[:-1]],
-        "kernel": kernel,
-        "rank": launch.owner.rank,
-        "device": launch.owner.device,
-        "start_ns": base,
-        "duration_ns": launch.end_ns - base,
-        "is_timed": launch.is_timed,
-        "first_ns": min(one.start_ns for one in ctas) - base,
-        "last_ns": max(one.end_ns for one in ctas) - base,
-        "tail_ns": summary.tail_ns,
-        "texts": ctas_texts(summary),
-        "number": columns.add("u32", (one.number for one in ctas)),
-        "sm": columns.add("u32", (one.sm for one in ctas)),
-        "start": columns.add("f64", (one.start_ns - base for one in ctas)),
-        "duration": columns.add("f64", (one.end_ns - one.start_ns for one in ctas)),
-        "regions": _regions(launch, names, columns) if has_regions and launch.regions else None,
-    }
+    return Launch(
+        name=name,
+        title=display_name(name),
+        context=[display_name(part) for part in launch.path[:-1]],
+        kernel=kernel,
+        rank=launch.owner.rank,
+        device=launch.owner.device,
+        start_ns=base,
+        duration_ns=launch.end_ns - base,
+        is_timed=launch.is_timed,
+        first_ns=min(one.start_ns for one in ctas) - base,
+        last_ns=max(one.end_ns for one in ctas) - base,
+        ctas=facts_of_ctas(summary),
+        number=columns.add("u32", (one.number for one in ctas)),
+        sm=columns.add("u32", (one.sm for one in ctas)),
+        start=columns.add("f64", (one.start_ns - base for one in ctas)),
+        duration=columns.add("f64", (one.end_ns - one.start_ns for one in ctas)),
+        regions=_regions(launch, names, columns) if has_regions and launch.regions else None,
+    )
 
 
-def _regions(launch: CtaLaunch, names: dict[str, int], columns: Columns) -> dict[str, Any]:
-    """The regions of each CTA, those of CTA n from `first[n]` up to `first[n + 1]`."""
+def _regions(launch: CtaLaunch, names: dict[str, int], columns: Columns) -> PassageColumns:
     first, base = [0], launch.start_ns
-    found = []
+    passages = []
     for at in range(len(launch.ctas)):
-        found += sorted(
+        passages += sorted(
             launch.regions.get(at, ()), key=lambda one: (one.warp, one.line, one.start_ns)
         )
-        first.append(len(found))
-    return {
-        "first": columns.add("u32", first),
-        "warp": columns.add("u16", (one.warp for one in found)),
-        "line": columns.add("u16", (one.line for one in found)),
-        "name": columns.add("u32", (names.setdefault(one.name, len(names)) for one in found)),
-        "start": columns.add("f64", (one.start_ns - base for one in found)),
-        "duration": columns.add("f64", (one.end_ns - one.start_ns for one in found)),
-    }
+        first.append(len(passages))
+    return PassageColumns(
+        first=columns.add("u32", first),
+        warp=columns.add("u16", (one.warp for one in passages)),
+        line=columns.add("u16", (one.line for one in passages)),
+        name=columns.add("u32", (names.setdefault(one.name, len(names)) for one in passages)),
+        start=columns.add("f64", (one.start_ns - base for one in passages)),
+        duration=columns.add("f64", (one.end_ns - one.start_ns for one in passages)),
+    )
 
 
-def ctas_texts(ctas: Ctas) -> list[str]:
-    """What is known of the CTAs of a launch: where they ran, how long, how evenly."""
+def facts_of_ctas(ctas: Ctas) -> CtaFacts:
+    """What is known of the CTAs of a launch."""
     shares = [share for share in ctas.per_sm if share is not None]
-    texts = (counts_text(ctas), times_text(ctas), balance_text(shares) if shares else "")
-    return [text for text in texts if text]
+    length_ns = None
+    if ctas.first_start_ns is not None and ctas.last_end_ns is not None:
+        length_ns = max(ctas.last_end_ns - ctas.first_start_ns, 0.0)
+    return CtaFacts(
+        count=ctas.count,
+        sms=ctas.sms,
+        waves=ctas.waves,
+        length_ns=length_ns,
+        p50_ns=ctas.p50_ns,
+        p99_ns=ctas.p99_ns,
+        tail_ns=ctas.tail_ns,
+        busy=BusyShares(fmean(shares), median(shares), min(shares), max(shares))
+        if shares
+        else None,
+    )

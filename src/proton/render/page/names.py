@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import NamedTuple
 
 from proton.model.profile import TreeProfile
 from proton.render.demangle import demangle, shorten_cpp
 from proton.render.display_names import printable
-from proton.render.page.pack import Columns
 
 _ROOMS = (60, 400)  # columns for template arguments; more where names would look the same
 
 
-def names_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
-    """Name in the document -> `[short, whole]`, for those that differ from it."""
+class ShownName(NamedTuple):
+    """A name as people read it: demangled and shortened, and the same with all its arguments."""
+
+    short: str
+    whole: str
+
+
+def names_part(profile: TreeProfile) -> dict[str, ShownName]:
+    """Name in the file -> how it is shown, for names that differ from it."""
     tree = profile.tree
     names = list(dict.fromkeys(frame.name for frame in tree.frames))
     shown = _short_names(names)
-    found = {
-        name: [short, printable(demangle(name)) or '""']
+    return {
+        name: ShownName(short, printable(demangle(name)) or '""')
         for name, short in shown.items()
         if short != name
     }
-    return found or None
 
 
 def _short_names(names: list[str]) -> dict[str, str]:

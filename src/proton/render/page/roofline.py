@@ -2,57 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from proton.analysis.roofline import FLOPS_WIDTHS, Dot, dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
+from proton.model.frame import FrameKind
 from proton.model.profile import TreeProfile
-from proton.render.page.pack import Columns
 
 # What operands of a width are called; 32 bits mean TF32 where the hardware has it.
 _PRECISIONS = {8: "FP8 / INT8", 16: "FP16 / BF16", 32: "TF32 / FP32", 64: "FP64"}
 
 
-def roofline_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class Roof:
+    """The peak of a device for operands of `width` bits."""
+
+    width: int
+    label: str
+    flops_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoofDevice:
+    """The roofs of one device."""
+
+    name: str
+    id: str
+    bytes_per_s: float | None
+    roofs: Sequence[Roof]
+
+
+@dataclass(frozen=True, slots=True)
+class RoofDot:
+    """One kernel, or a scope that declares work, on one device; null: not known."""
+
+    name: str
+    kind: FrameKind
+    row: int
+    device: int | None
+    contexts: int
+    count: float | None
+    time_ns: float
+    width: int | None
+    intensity: float | None
+    flops_per_s: float | None
+    bytes_per_s: float | None
+    least_ns: float | None
+    headroom_ns: float | None
+    share_of_peak: float | None
+    bound: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RooflinePart:
+    """Devices with their roofs, and a dot for each kernel; those with the most to save first."""
+
+    devices: Sequence[RoofDevice]
+    dots: Sequence[RoofDot]
+
+
+def roofline_part(profile: TreeProfile) -> RooflinePart | None:
     """The roofline of a profile; None where no kernel declares flops or bytes."""
     if not (dots := dots_of(profile)):
         return None
-    return {
-        "devices": [_device(device) for device in profile.devices],
-        "dots": [_dot(dot) for dot in dots],
-    }
+    return RooflinePart([_device(device) for device in profile.devices], [*map(_dot, dots)])
 
 
-def _device(device: Device) -> dict[str, Any]:
+def _device(device: Device) -> RoofDevice:
     roofs = [(width, peak_flops(device, width)) for width in FLOPS_WIDTHS]
-    return {
-        "name": device.name or f"{device.device_type} {device.arch}",
-        "id": device.device_id,
-        "bytes_per_s": peak_bytes_per_second(device),
-        "roofs": [
-            {"width": width, "label": _PRECISIONS[width], "flops_per_s": rate}
-            for width, rate in roofs
-            if rate is not None
-        ],
-    }
+    return RoofDevice(
+        name=device.name or f"{device.device_type} {device.arch}",
+        id=device.device_id,
+        bytes_per_s=peak_bytes_per_second(device),
+        roofs=[Roof(width, _PRECISIONS[width], rate) for width, rate in roofs if rate is not None],
+    )
 
 
-def _dot(dot: Dot) -> dict[str, Any]:
+def _dot(dot: Dot) -> RoofDot:
     flops, least_ns = dot.flops, dot.least_ns
-    return {
-        "name": dot.name,
-        "kind": dot.kind.value,
-        "row": dot.row,
-        "device": dot.device,
-        "contexts": dot.contexts,
-        "count": dot.count,
-        "time_ns": dot.time_ns,
-        "width": dot.width,
-        "intensity": dot.intensity,
-        "flops_per_s": None if flops is None else flops / dot.time_ns * 1e9,
-        "bytes_per_s": None if dot.bytes is None else dot.bytes / dot.time_ns * 1e9,
-        "least_ns": least_ns,
-        "headroom_ns": None if least_ns is None else dot.time_ns - least_ns,
-        "share_of_peak": None if least_ns is None else least_ns / dot.time_ns,
-        "bound": dot.bound,
-    }
+    return RoofDot(
+        name=dot.name,
+        kind=dot.kind,
+        row=dot.row,
+        device=dot.device,
+        contexts=dot.contexts,
+        count=dot.count,
+        time_ns=dot.time_ns,
+        width=dot.width,
+        intensity=dot.intensity,
+        flops_per_s=None if flops is None else flops / dot.time_ns * 1e9,
+        bytes_per_s=None if dot.bytes is None else dot.bytes / dot.time_ns * 1e9,
+        least_ns=least_ns,
+        headroom_ns=None if least_ns is None else dot.time_ns - least_ns,
+        share_of_peak=None if least_ns is None else least_ns / dot.time_ns,
+        bound=dot.bound,
+    )

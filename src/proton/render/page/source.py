@@ -7,37 +7,112 @@ reasons mean, and which text is still the recorded one, is said here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import NamedTuple
 
 from proton.analysis.fold_lines import kernels_without_lines
+from proton.analysis.measurements import whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
 from proton.files.source_text import SourceText, TextState, is_program, read_source
 from proton.model.profile import TreeProfile
+from proton.model.sampling import NUM_SAMPLES
 from proton.render.display_names import cut_end, printable
-from proton.render.page.instructions import kernel_objects
-from proton.render.page.numbering import Numbering, Place
-from proton.render.page.pack import Columns
-from proton.render.text.sample_texts import sampling_lines, text_remark
-from proton.render.text.style import Style
+from proton.render.page.instructions import (
+    FileLine,
+    KernelSamples,
+    Numbering,
+    ReasonCount,
+    kernel_samples,
+)
+from proton.render.text.sample_texts import SAMPLE_LOSSES, text_remark
 
 WHOLE_FILE = 3000  # lines of a file that is in the page whole
 AROUND = 60  # lines before and after one with samples, of longer files
 _MOST_LETTERS = 1000  # of a line of text
 
-Stack = tuple[Place, ...]  # the innermost line first; empty where no line is known
+Stack = tuple[FileLine, ...]  # the innermost line first; empty where no line is known
 
 
-def source_part(
-    profile: TreeProfile, columns: Columns, tool: str | None = ""
-) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class SamplingFacts:
+    """How samples were taken and what was lost; null: the file does not say."""
+
+    samples: float
+    period_cycles: int | None
+    window_ns: int | None  # samples are taken for so long of every `every_ns`
+    every_ns: int | None
+    dropped: int | None
+    overflows: int | None  # of the hardware's buffer
+    non_user: int | None  # outside the program's kernels
+    left_out: int  # by `include`
+    is_divided: bool  # among the contexts that launched a kernel, by its time in each
+
+
+class SampledStack(NamedTuple):
+    """Samples of one kernel in one stack of lines; `places` is empty where no line is known."""
+
+    kernel: int
+    places: Sequence[int]
+    samples: int
+    latency: int
+    reasons: Sequence[ReasonCount]
+
+
+class ReasonMeaning(NamedTuple):
+    """Why a warp does not issue, in words."""
+
+    name: str
+    meaning: str
+    remedy: str
+
+
+class LinePlace(NamedTuple):
+    """A line of a file, by its number."""
+
+    file: int
+    line: int
+
+
+class TextChunk(NamedTuple):
+    """Lines of a file that follow each other."""
+
+    first: int
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file with samples and its text. Other than `is_user` ones are only inlined."""
+
+    path: str
+    state: TextState
+    remark: str
+    is_user: bool
+    count: int  # lines of the file
+    chunks: Sequence[TextChunk]
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePart:
+    """What was sampled, by kernel and stack of lines; lists are named by place elsewhere."""
+
+    sampling: SamplingFacts
+    kernels: Sequence[KernelSamples]
+    seen: Sequence[SampledStack]
+    reasons: Sequence[ReasonMeaning]
+    places: Sequence[LinePlace]
+    functions: Sequence[str]  # of each place; empty where it is not known
+    files: Sequence[SourceFile]
+
+
+def source_part(profile: TreeProfile, tool: str | None = "") -> SourcePart | None:
     """Samples by kernel and stack of lines; None where nothing was sampled.
 
     `tool` is the nvdisasm to run, as `disassemble` takes it.
     """
-    del columns  # texts and few numbers only
     found = _summed(profile) if is_sampled(profile) else {}
     if not found:
         return None
@@ -49,25 +124,49 @@ def source_part(
     places = {name: place for place, name in enumerate(ranked)}
     numbers = Numbering(name for name, _ in reasons.most_common())
     seen = [
-        [
+        SampledStack(
             places[kernel],
             numbers.places_of(stack),
             one.count,
             one.latency,
             numbers.reasons_of(one.reasons),
-        ]
+        )
         for (kernel, stack), one in found.items()
     ]
-    kernels = kernel_objects(profile, {name: samples[name] for name in ranked}, numbers, tool)
-    return {
-        "remarks": sampling_lines(profile, Style()),
-        "kernels": kernels,
-        "seen": seen,
-        "reasons": [[name, *explain(name)] for name in numbers.reasons],
-        "places": [[numbers.files[file], line] for file, line in numbers.places],
-        "functions": _functions(profile, numbers),
-        "files": _files(profile, numbers, {stack[-1][0] for _, stack in found if stack}),
-    }
+    kernels = kernel_samples(profile, {name: samples[name] for name in ranked}, numbers, tool)
+    return SourcePart(
+        sampling=_sampling(profile),
+        kernels=kernels,
+        seen=seen,
+        reasons=[ReasonMeaning(name, *explain(name)) for name in numbers.reasons],
+        places=[LinePlace(numbers.files[file], line) for file, line in numbers.places],
+        functions=_functions(profile, numbers),
+        files=_files(profile, numbers, {stack[-1][0] for _, stack in found if stack}),
+    )
+
+
+def _sampling(profile: TreeProfile) -> SamplingFacts:
+    sampling = profile.sampling
+    if sampling is None:
+        count = whole_of(profile.tree, NUM_SAMPLES)
+        return SamplingFacts(count or 0, None, None, None, None, None, None, 0, False)
+    counts = (sampling.dropped, sampling.overflows, sampling.non_user)
+    dropped, overflows, non_user = (
+        profile.losses.get(loss) if count is None else count
+        for count, loss in zip(counts, SAMPLE_LOSSES, strict=True)
+    )
+    samples = sampling.samples
+    return SamplingFacts(
+        samples=sum(one.samples for one in sampling.kernels) if samples is None else samples,
+        period_cycles=sampling.period_cycles or None,
+        window_ns=sampling.window_ns or None,
+        every_ns=sampling.every_ns or None,
+        dropped=dropped or 0,
+        overflows=overflows or 0,
+        non_user=non_user,
+        left_out=sampling.left_out or 0,
+        is_divided=bool(sampling.is_split) and profile.trace is None,  # a trace has them by kernel
+    )
 
 
 def _summed(profile: TreeProfile) -> dict[tuple[str, Stack], Samples]:
@@ -89,7 +188,7 @@ def _summed(profile: TreeProfile) -> dict[tuple[str, Stack], Samples]:
 
 def _functions(profile: TreeProfile, numbers: Numbering) -> list[str]:
     """The function that each place is in; empty where the recording does not know."""
-    found: dict[Place, str] = {}
+    found: dict[FileLine, str] = {}
     tree, sampling = profile.tree, profile.sampling
     if sampling is not None:
         for line in sampling.lines:
@@ -100,7 +199,7 @@ def _functions(profile: TreeProfile, numbers: Numbering) -> list[str]:
     return [found.get(place, "") for place in numbers.places]
 
 
-def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> list[dict[str, Any]]:
+def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> list[SourceFile]:
     sampling = profile.sampling
     sampled: dict[str, set[int]] = {}
     for file, line in numbers.places:
@@ -113,35 +212,35 @@ def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> lis
             # Pages are sent to others: a profile may not name any file of its reader's for them.
             text = SourceText(TextState.GONE, remark="not the file of a program")
         files.append(
-            {
-                "path": file,
-                "state": text.state.value,
-                "remark": text_remark(file, text),
-                "is_user": file in outermost,  # others are inlined there only
-                "count": len(text.lines),
-                "chunks": chunks_of(text, sampled[file]),
-            }
+            SourceFile(
+                path=file,
+                state=text.state,
+                remark=text_remark(file, text),
+                is_user=file in outermost,
+                count=len(text.lines),
+                chunks=chunks_of(text, sampled[file]),
+            )
         )
     return files
 
 
-def chunks_of(text: SourceText, sampled: Collection[int]) -> list[list[Any]]:
-    """The text in pieces of `[number of the first line, lines]`, in order.
+def chunks_of(text: SourceText, sampled: Collection[int]) -> list[TextChunk]:
+    """The text in pieces, in order.
 
     One piece for all of a file that people write; of a longer one the lines around samples.
     """
     count = len(text.lines)
     if count <= WHOLE_FILE:
-        return [[1, [_shown(line) for line in text.lines]]] if count else []
-    chunks: list[list[Any]] = []
+        return [TextChunk(1, [_shown(line) for line in text.lines])] if count else []
+    chunks: list[TextChunk] = []
     after = 1  # the first line that is in no piece yet
     for line in sorted(sampled):
         first, last = max(line - AROUND, after), min(line + AROUND, count)
         if line < 1 or first > last:
             continue
         if not chunks or first > after:
-            chunks.append([first, []])
-        chunks[-1][1] += [_shown(one) for one in text.lines[first - 1 : last]]
+            chunks.append(TextChunk(first, []))
+        chunks[-1].lines.extend(_shown(one) for one in text.lines[first - 1 : last])
         after = last + 1
     return chunks
 

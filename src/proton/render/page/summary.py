@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from proton.analysis.measurements import raw_metrics, whole_of
 from proton.analysis.roofline import (
@@ -17,12 +18,9 @@ from proton.analysis.roofline import (
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import UNREAD_REPLAYS
-from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
-from proton.model.profile import Profile, TreeProfile
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.render.page.kernels import RATES
-from proton.render.page.pack import Columns
 from proton.render.text.head import device_names
 from proton.render.text.sample_texts import NON_USER
 
@@ -32,31 +30,102 @@ _SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(DECLARED))
 _LEAVES = (FrameKind.KERNEL, FrameKind.COPY)
 
 
-def summary_part(profile: TreeProfile, columns: Columns) -> dict[str, Any]:
-    """What the first screen says. Times are nanoseconds, shares 0 to 1, None is not known."""
+@dataclass(frozen=True, slots=True)
+class DeviceFacts:
+    """A device and its peaks. Keys of `peak_flops` are bits of an operand."""
+
+    name: str | None
+    type: str
+    arch: str
+    multiprocessors: int | None
+    clock_mhz: float | None
+    peak_flops: Mapping[str, float]
+    peak_bytes_per_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What `kernels` says of each kernel, for all of them together; null: not known.
+
+    `declared_share` is the share of the time for which flops or bytes are known; the rest counts as
+    no work.
+    """
+
+    flop_per_s: float | None = None
+    byte_per_s: float | None = None
+    share_of_peak: float | None = None
+    bound: str | None = None
+    headroom_ns: float | None = None
+    declared_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPart:
+    """What the first screen says: how long, where, and is it good; what was recorded, and how.
+
+    Times are nanoseconds, shares 0 to 1; null: not known. Texts are empty where the file has none.
+    """
+
+    device: str
+    devices: Sequence[DeviceFacts]
+    is_interpreted: bool
+    recorded_as: Literal["tree", "trace"]
+    time_metric: str | None
+    time_ns: float | None
+    kernels: float | None
+    contexts: int
+    phases: int
+    ranks: int
+    lost: Mapping[str, int]
+    says_losses: bool
+    warnings: Sequence[str]
+    command: Sequence[str]
+    host: str
+    start_time_ns: int | None  # Unix time
+    end_time_ns: int | None
+    backends: Sequence[str]
+    mode: str
+    proton_version: str
+    triton_version: str
+    python_version: str
+    rates: Rates
+
+
+def summary_part(profile: TreeProfile) -> SummaryPart:
+    """The summary of a profile that `prepare` returned."""
     tree = profile.tree
     names = raw_metrics(tree)
     wholes = {name: whole_of(tree, name) for name in _SUMMED if name in names}
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if wholes.get(name)), None)
-    return {
-        "device": device_names(profile),
-        "devices": [_device(device) for device in profile.devices],
-        "is_interpreted": profile.is_interpreted,
-        "recorded_as": "tree" if profile.trace is None else "trace",
-        "time_metric": metric,
-        "time_ns": None if metric is None else wholes[metric],
-        "kernels": wholes.get(COUNT),
-        "contexts": len(tree),
-        "phases": len(profile.phases),
-        "ranks": len(profile.ranks),
-        "lost": _lost(profile),
-        "says_losses": bool(profile.header.proton_version),
-        "metric_kinds": {name: kind_of(profile, name).value for name in names},
-        **_rates(profile, tree, wholes),
-    }
+    header = profile.header
+    return SummaryPart(
+        device=device_names(profile),
+        devices=[_device(device) for device in profile.devices],
+        is_interpreted=profile.is_interpreted,
+        recorded_as="tree" if profile.trace is None else "trace",
+        time_metric=metric,
+        time_ns=None if metric is None else wholes[metric],
+        kernels=wholes.get(COUNT),
+        contexts=len(tree),
+        phases=len(profile.phases),
+        ranks=len(profile.ranks),
+        lost=_lost(profile),
+        says_losses=bool(header.proton_version),
+        warnings=profile.warnings,
+        command=header.command,
+        host=header.host,
+        start_time_ns=header.start_time_ns,
+        end_time_ns=header.end_time_ns,
+        backends=header.backends,
+        mode=header.mode,
+        proton_version=header.proton_version,
+        triton_version=header.triton_version,
+        python_version=header.python_version,
+        rates=_rates(profile, tree, wholes),
+    )
 
 
-def _lost(profile: Profile) -> dict[str, int]:
+def _lost(profile: TreeProfile) -> dict[str, int]:
     """Events that were lost, and records of kernels: with either, not everything is there."""
     lost = {kind: count for kind, count in profile.losses.items() if count and kind != NON_USER}
     for kernel in profile.in_kernel:
@@ -66,30 +135,29 @@ def _lost(profile: Profile) -> dict[str, int]:
     return lost
 
 
-def _rates(profile: TreeProfile, tree: Tree, wholes: Wholes) -> dict[str, float | str | None]:
-    """What `kernels` says of each kernel, for all of them together."""
+def _rates(profile: TreeProfile, tree: Tree, wholes: Wholes) -> Rates:
     time_ns = wholes.get(TIME_NS)
     if not time_ns:
-        return dict.fromkeys((*RATES, "declared_share"))
+        return Rates()
     flops, moved = _flops(wholes), wholes.get(BYTES)
     roof = roof_of(profile)
     least_s = None if roof.is_unknown[0] else roof.least_s[0]
-    return {
-        "flop_per_s": None if flops is None else flops * 1e9 / time_ns,
-        "byte_per_s": None if moved is None else moved * 1e9 / time_ns,
-        "share_of_peak": None if least_s is None else least_s * 1e9 / time_ns,
-        "bound": None if least_s is None else bound_by(roof.flops_s[0], roof.bytes_s[0]),
-        "headroom_ns": None if least_s is None else time_ns - least_s * 1e9,
-        "declared_share": _declared_ns(tree) / time_ns,
-    }
+    return Rates(
+        flop_per_s=None if flops is None else flops * 1e9 / time_ns,
+        byte_per_s=None if moved is None else moved * 1e9 / time_ns,
+        share_of_peak=None if least_s is None else least_s * 1e9 / time_ns,
+        bound=None if least_s is None else bound_by(roof.flops_s[0], roof.bytes_s[0]),
+        headroom_ns=None if least_s is None else time_ns - least_s * 1e9,
+        declared_share=_declared_ns(tree) / time_ns,
+    )
 
 
 def _flops(wholes: Wholes) -> float | None:
     """Operations of all widths, or those that were given without one."""
     if (known := wholes.get("flops")) is not None:
         return known
-    found = [amount for _, each in WIDTH_METRICS if (amount := wholes.get(each)) is not None]
-    return sum(found) if found else None
+    amounts = [amount for _, name in WIDTH_METRICS if (amount := wholes.get(name)) is not None]
+    return sum(amounts) if amounts else None
 
 
 def _declared_ns(tree: Tree) -> float:
@@ -108,16 +176,14 @@ def _declared_ns(tree: Tree) -> float:
     return spent
 
 
-def _device(device: Device) -> dict[str, Any]:
+def _device(device: Device) -> DeviceFacts:
     flops = {width: peak_flops(device, width) for width in FLOPS_WIDTHS}
-    return {
-        "name": device.name,
-        "type": device.device_type,
-        "id": device.device_id,
-        "arch": device.arch,
-        "multiprocessors": device.num_sms,
-        "clock_mhz": None if device.clock_rate_khz is None else device.clock_rate_khz / 1e3,
-        "peak_flops": {str(width): peak for width, peak in flops.items() if peak is not None},
-        "peak_bytes_per_s": peak_bytes_per_second(device),
-        "clock_residual_ns": device.clock_residual_ns,
-    }
+    return DeviceFacts(
+        name=device.name,
+        type=device.device_type,
+        arch=device.arch,
+        multiprocessors=device.num_sms,
+        clock_mhz=None if device.clock_rate_khz is None else device.clock_rate_khz / 1e3,
+        peak_flops={str(width): peak for width, peak in flops.items() if peak is not None},
+        peak_bytes_per_s=peak_bytes_per_second(device),
+    )

@@ -8,17 +8,17 @@ are differences, which compress well. Selections of the page name a span by its 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from operator import add, lt, sub
-from typing import Any
 
 from proton.analysis.idle_time import CAUSES, Gaps, Idle, WallShares, find_idle, wall_shares
 from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import TreeProfile
-from proton.model.trace import SpanKind, Trace
+from proton.model.trace import LaneKind, SpanKind, Trace
 from proton.model.tree import Tree
-from proton.render.page.pack import Columns
+from proton.render.page.pack import ColumnId, Columns
 from proton.render.page.trace_lanes import ShownLane, shown_lanes
 
 NONE = -1  # no row, no arguments
@@ -28,14 +28,98 @@ _MAX_U32 = 2**32 - 1
 _WHOLE = 1e-3  # nanoseconds: what floats of microseconds may be off
 
 
-def trace_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class LanePart:
+    """A lane with the number of its spans and the start of the first."""
+
+    group: str
+    name: str
+    kind: LaneKind
+    count: int
+    first_ns: float
+
+
+@dataclass(frozen=True, slots=True)
+class LookColumns:
+    """What spans share, each combination once."""
+
+    name: ColumnId  # a place in `names`
+    kind: ColumnId  # a place in `kinds`
+    row: ColumnId  # of the tree; -1: in none
+    args: ColumnId  # a place in `args`; -1: none
+
+
+@dataclass(frozen=True, slots=True)
+class FlowColumns:
+    """Pairs of spans by source; both columns are differences to the pair before."""
+
+    count: int
+    source: ColumnId
+    target: ColumnId
+
+
+@dataclass(frozen=True, slots=True)
+class GapRow:
+    """Gaps of a lane whose stream stood still; `lane` is null where all of the device did."""
+
+    lane: int | None
+    group: str
+    count: int
+    first_ns: float
+    sums_ns: Sequence[float]  # by cause
+
+
+@dataclass(frozen=True, slots=True)
+class GapColumns:
+    """Gaps row by row and by start, times as differences."""
+
+    causes: Sequence[str]
+    rows: Sequence[GapRow]
+    delta_ns: ColumnId
+    duration_ns: ColumnId
+    cause: ColumnId
+
+
+@dataclass(frozen=True, slots=True)
+class WallPart:
+    """Shares of the wall time."""
+
+    wall_ns: float
+    busy: float
+    overlap: float
+    outside: float
+    launch_bound: float | None
+    idle: Sequence[float]  # by cause
+
+
+@dataclass(frozen=True, slots=True)
+class TracePart:
     """The timeline of a profile that was recorded as a trace.
 
     Spans stand lane by lane, by start, the longer first. `delta_ns` is from the start of the span
     before it in its lane, for the first of a lane from `first_ns` of the lane. `look` is a place in
-    the columns of `looks`: `name` in `names`, `kind` in `kinds`, `row` of the tree, `args`.
-    Flows are pairs of spans by source; both columns are differences to the pair before.
+    the columns of `looks`.
     """
+
+    base_time_ns: str | None
+    extent_ns: tuple[float, float]
+    lanes: Sequence[LanePart]
+    kinds: Sequence[SpanKind]
+    count: int
+    delta_ns: ColumnId
+    duration_ns: ColumnId
+    look: ColumnId
+    names: Sequence[str]
+    looks: LookColumns
+    args: Sequence[Metrics]
+    args_left_out: int
+    flows: FlowColumns
+    gaps: GapColumns
+    shares: WallPart | None
+
+
+def trace_part(profile: TreeProfile, columns: Columns) -> TracePart | None:
+    """The timeline of a profile; None where it has none."""
     trace, tree = profile.trace, profile.tree
     if trace is None or not trace.spans:
         return None
@@ -51,20 +135,28 @@ def trace_part(profile: TreeProfile, columns: Columns) -> dict[str, Any] | None:
     idle = find_idle(trace)
     looks = _Looks(tree)
     look_of = looks.numbers(zip(names, kinds, paths, metrics, attributes, strict=True))
-    return {
-        "base_time_ns": None if trace.base_time_ns is None else str(trace.base_time_ns),
-        "extent_ns": [min(starts), max(map(add, starts, durations))],
-        "lanes": _lane_table(lanes, order, starts),
-        "kinds": [kind.value for kind in _KINDS],
-        "count": len(flat),
-        "delta_ns": _add_times(columns, _deltas(order, starts)),
-        "duration_ns": _add_times(columns, [max(0.0, durations[at]) for at in flat]),
-        "look": _add_numbers(columns, [look_of[at] for at in flat]),
-        **looks.tables(columns),
-        "flows": _flows(trace, place, columns),
-        "gaps": _gaps(idle, lanes, columns),
-        "shares": _shares(wall_shares(trace, idle)),
-    }
+    return TracePart(
+        base_time_ns=None if trace.base_time_ns is None else str(trace.base_time_ns),
+        extent_ns=(min(starts), max(map(add, starts, durations))),
+        lanes=[
+            LanePart(
+                lane.group, lane.name, lane.kind, len(spans), starts[spans[0]] if spans else 0.0
+            )
+            for lane, spans in zip(lanes, order, strict=True)
+        ],
+        kinds=_KINDS,
+        count=len(flat),
+        delta_ns=_add_times(columns, _deltas(order, starts)),
+        duration_ns=_add_times(columns, [max(0.0, durations[at]) for at in flat]),
+        look=_add_numbers(columns, [look_of[at] for at in flat]),
+        names=looks.names,
+        looks=looks.columns(columns),
+        args=looks.arguments,
+        args_left_out=looks.left_out,
+        flows=_flows(trace, place, columns),
+        gaps=_gaps(idle, lanes, columns),
+        shares=_shares(wall_shares(trace, idle)),
+    )
 
 
 def _order(
@@ -82,17 +174,6 @@ def _order(
         if not all(map(lt, times, islice(times, 1, None))):
             spans.sort(key=lambda at: (starts[at], -durations[at]))
     return list(found.values())
-
-
-def _lane_table(
-    lanes: Sequence[ShownLane], order: Sequence[Sequence[int]], starts: Sequence[float]
-) -> list[dict[str, Any]]:
-    table = []
-    for lane, spans in zip(lanes, order, strict=True):
-        shown = {"group": lane.group, "name": lane.name, "kind": lane.kind.value}
-        first_ns = starts[spans[0]] if spans else 0.0
-        table.append(shown | {"count": len(spans), "first_ns": first_ns})
-    return table
 
 
 def _deltas(order: Iterable[Sequence[int]], starts: Sequence[float]) -> list[float]:
@@ -117,6 +198,9 @@ def _add_numbers(columns: Columns, values: Sequence[int]) -> str:
     return columns.add("u16", values) if is_small else columns.add("u32", values)
 
 
+SpanFacts = tuple[str, SpanKind, Sequence[str], Metrics, Metrics]
+
+
 class _Looks:
     """What spans have in common, each combination once."""
 
@@ -124,11 +208,11 @@ class _Looks:
         self.left_out = 0  # combinations whose arguments are not in the page
         self._rows = _rows_by_step(tree)
         self._names: dict[str, int] = {}
-        self._arguments: dict[object, int] = {}
-        self._shown: list[Metrics] = []
+        self._known: dict[object, int] = {}
+        self.arguments: list[Metrics] = []
         self._table: dict[tuple[int, int, int, int], int] = {}
 
-    def numbers(self, spans: Iterable[tuple[Any, ...]]) -> list[int]:
+    def numbers(self, spans: Iterable[SpanFacts]) -> list[int]:
         """The look of every span, given as name, kind, path, metrics, attributes."""
         known: dict[object, int] = {}
         found = []
@@ -165,28 +249,28 @@ class _Looks:
         if not metrics and not attributes:
             return NONE
         content = (_content(metrics), _content(attributes))
-        if content not in self._arguments and len(self._shown) >= _MAX_ARGUMENTS:
+        if content not in self._known and len(self.arguments) >= _MAX_ARGUMENTS:
             self.left_out += 1
             return NONE
-        number = self._arguments.setdefault(content, len(self._shown))
-        if number == len(self._shown):
-            self._shown.append({**attributes, **metrics})
+        number = self._known.setdefault(content, len(self.arguments))
+        if number == len(self.arguments):
+            self.arguments.append({**attributes, **metrics})
         return number
 
-    def tables(self, columns: Columns) -> dict[str, Any]:
-        """The part's keys about looks."""
+    @property
+    def names(self) -> list[str]:
+        """Names by number."""
+        return list(self._names)
+
+    def columns(self, columns: Columns) -> LookColumns:
+        """The looks by number."""
         name, kind, row, args = zip(*self._table, strict=True)
-        return {
-            "names": list(self._names),
-            "looks": {
-                "name": columns.add("u32", name),
-                "kind": columns.add("u8", kind),
-                "row": columns.add("i32", row),
-                "args": columns.add("i32", args),
-            },
-            "args": self._shown,
-            "args_left_out": self.left_out,
-        }
+        return LookColumns(
+            columns.add("u32", name),
+            columns.add("u8", kind),
+            columns.add("i32", row),
+            columns.add("i32", args),
+        )
 
 
 def _content(values: Metrics) -> object:
@@ -201,27 +285,22 @@ def _rows_by_step(tree: Tree) -> dict[tuple[int, str], int]:
     return found
 
 
-def _flows(trace: Trace, place: Sequence[int], columns: Columns) -> dict[str, Any]:
+def _flows(trace: Trace, place: Sequence[int], columns: Columns) -> FlowColumns:
     pairs = sorted((place[source], place[target]) for source, target in trace.flows)
     sources = [source for source, _ in pairs]
     targets = [target for _, target in pairs]
-    return {
-        "count": len(pairs),
-        "source": columns.add("u32", _differences(sources)),
-        "target": columns.add("i32", _differences(targets)),
-    }
+    return FlowColumns(
+        count=len(pairs),
+        source=columns.add("u32", _differences(sources)),
+        target=columns.add("i32", _differences(targets)),
+    )
 
 
 def _differences(values: Sequence[int]) -> list[int]:
     return [*values[:1], *(after - before for before, after in pairwise(values))]
 
 
-def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> dict[str, Any]:
-    """As spans: row by row and by start, times as differences.
-
-    A row is a lane, where its stream stood still, or a group (`lane` is None), where the whole
-    device did.
-    """
+def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> GapColumns:
     at = {lane.number: place for place, lane in enumerate(lanes)}
     rows: list[tuple[int | None, str, Gaps]] = [
         (at[lane], lanes[at[lane]].group, gaps) for lane, gaps in idle.lanes.items()
@@ -233,34 +312,34 @@ def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> dict[str,
     for _, _, gaps in rows:
         deltas += map(sub, gaps.start_ns, chain(gaps.start_ns[:1], gaps.start_ns))
         durations += map(sub, gaps.end_ns, gaps.start_ns)
-    return {
-        "causes": [cause.value for cause in CAUSES],
-        "rows": [_gap_row(lane, group, gaps) for lane, group, gaps in rows],
-        "delta_ns": _add_times(columns, deltas),
-        "duration_ns": _add_times(columns, durations),
-        "cause": columns.add("u8", chain.from_iterable(gaps.cause for _, _, gaps in rows)),
-    }
+    return GapColumns(
+        causes=[cause.value for cause in CAUSES],
+        rows=[_gap_row(lane, group, gaps) for lane, group, gaps in rows],
+        delta_ns=_add_times(columns, deltas),
+        duration_ns=_add_times(columns, durations),
+        cause=columns.add("u8", chain.from_iterable(gaps.cause for _, _, gaps in rows)),
+    )
 
 
-def _gap_row(lane: int | None, group: str, gaps: Gaps) -> dict[str, Any]:
+def _gap_row(lane: int | None, group: str, gaps: Gaps) -> GapRow:
     sums = gaps.sums_ns()
-    return {
-        "lane": lane,
-        "group": group,
-        "count": len(gaps.cause),
-        "first_ns": gaps.start_ns[0],
-        "sums_ns": [sums.get(cause, 0) for cause in CAUSES],
-    }
+    return GapRow(
+        lane=lane,
+        group=group,
+        count=len(gaps.cause),
+        first_ns=gaps.start_ns[0],
+        sums_ns=[sums.get(cause, 0) for cause in CAUSES],
+    )
 
 
-def _shares(shares: WallShares | None) -> Mapping[str, Any] | None:
+def _shares(shares: WallShares | None) -> WallPart | None:
     if shares is None:
         return None
-    return {
-        "wall_ns": shares.wall_ns,
-        "busy": shares.busy,
-        "overlap": shares.overlap,
-        "outside": shares.outside,
-        "launch_bound": shares.launch_bound,
-        "idle": [shares.idle.get(cause, 0) for cause in CAUSES],
-    }
+    return WallPart(
+        wall_ns=shares.wall_ns,
+        busy=shares.busy,
+        overlap=shares.overlap,
+        outside=shares.outside,
+        launch_bound=shares.launch_bound,
+        idle=[shares.idle.get(cause, 0) for cause in CAUSES],
+    )

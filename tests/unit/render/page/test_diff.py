@@ -11,7 +11,7 @@ from proton.files.detect import open_profile
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
 from proton.render.page.diff import MOST_FRAMES, MOST_SCOPES, diff_part
-from proton.render.page.pack import Columns
+from tests.support.pages import plain
 from tests.support.profiles import H200, Row, profile_of
 
 DATA = Path(__file__).parents[3] / "data"
@@ -24,7 +24,7 @@ def profile(**times: int) -> TreeProfile:
 
 
 def test_new_and_gone_kernels_stand_apart() -> None:
-    part = diff_part(profile(a=5, gone=6), profile(a=9, new=7), Columns())
+    part = plain(diff_part(profile(a=5, gone=6), profile(a=9, new=7)))
     assert part is not None
     assert [each["name"] for each in part["kernels"]] == ["a"]
     assert [each["name"] for each in part["new"]] == ["new"]
@@ -34,7 +34,7 @@ def test_new_and_gone_kernels_stand_apart() -> None:
 
 
 def test_scopes_have_their_path_and_their_rows() -> None:
-    part = diff_part(profile(a=5), profile(a=9), Columns())
+    part = plain(diff_part(profile(a=5), profile(a=9)))
     assert part is not None
     (scope,) = part["scopes"]
     assert (scope["path"], scope["before_row"], scope["after_row"]) == (["step"], 1, 1)
@@ -44,7 +44,7 @@ def test_scopes_have_their_path_and_their_rows() -> None:
 
 def test_a_profile_against_itself_changed_nothing() -> None:
     same = prepare(open_profile(DATA / "gpt.hatchet"))
-    part = diff_part(same, same, Columns())
+    part = plain(diff_part(same, same))
     assert part is not None
     assert {each["verdict"] for each in part["kernels"]} == {"same"}
     assert (part["new"], part["gone"]) == ([], [])
@@ -54,7 +54,7 @@ def test_a_profile_against_itself_changed_nothing() -> None:
 def test_what_makes_them_hard_to_compare_is_said() -> None:
     other = Device("CUDA", "0", "80", name="NVIDIA A100")
     before = replace(profile(a=5), losses={"dropped": 3, "non_user_samples": 9})
-    part = diff_part(before, replace(profile(a=5), devices=[other]), Columns())
+    part = plain(diff_part(before, replace(profile(a=5), devices=[other])))
     assert part is not None
     assert part["notes"] == [
         f"they ran on different devices: {H200.name} before, NVIDIA A100 after",
@@ -72,18 +72,18 @@ def test_phases_are_what_chance_is_judged_by(tmp_path: Path) -> None:
         return prepare(open_profile(tmp_path / f"{name}.hatchet"))
 
     before = phases("before", 10_000, 10_100, 9_900)
-    part = diff_part(before, phases("after", 15_000, 15_100, 14_900), Columns())
+    part = plain(diff_part(before, phases("after", 15_000, 15_100, 14_900)))
     assert part is not None
     (kernel,) = part["kernels"]
     assert (kernel["verdict"], kernel["basis"]) == ("slower", "phases")
-    part = diff_part(before, phases("two", 15_000, 15_100), Columns())
+    part = plain(diff_part(before, phases("two", 15_000, 15_100)))
     assert part is not None
     assert part["kernels"][0]["verdict"] == "not enough"
 
 
 def test_phases_whose_files_are_gone_do_no_harm() -> None:
     lost = replace(profile(a=5), phases=(0, 1, 2), source="no/such/run.hatchet")
-    part = diff_part(lost, lost, Columns())
+    part = plain(diff_part(lost, lost))
     assert part is not None
     assert part["kernels"][0]["verdict"] == "same"
 
@@ -92,7 +92,7 @@ def test_many_and_deep_scopes_stay_bounded() -> None:
     rows: list[Row] = [(0, "ROOT", {})]
     rows += [(depth, f"s{depth}", {}) for depth in range(1, 700)]
     deep = profile_of([*rows, (700, "k", {"time (ns)": 5, "count": 1})])
-    part = diff_part(deep, deep, Columns())
+    part = plain(diff_part(deep, deep))
     assert part is not None
     assert (len(part["scopes"]), part["more_scopes"]) == (MOST_SCOPES, 699 - MOST_SCOPES)
     assert max(len(scope["path"]) for scope in part["scopes"]) == MOST_FRAMES + 1
@@ -100,4 +100,4 @@ def test_many_and_deep_scopes_stay_bounded() -> None:
 
 def test_nothing_timed_nothing_to_compare() -> None:
     empty = profile_of([(0, "ROOT", {}), (1, "s", {})])
-    assert diff_part(empty, empty, Columns()) is None
+    assert plain(diff_part(empty, empty)) is None

@@ -6,13 +6,14 @@ from typing import Any
 
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
-from proton.model.in_kernel import HeatMap
-from proton.render.page.in_kernel import in_kernel_part, kernel_object
+from proton.model.in_kernel import HeatMap, RecordedKernel
+from proton.render.page.in_kernel import in_kernel_part, kernel_records
 from proton.render.page.pack import Columns
 from proton.render.text.region_tables import kernel_lines
 from proton.render.text.style import Style
 from tests.support.in_kernel import KERNEL
 from tests.support.page import ReadableColumns
+from tests.support.pages import plain
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 
@@ -20,7 +21,13 @@ DATA = Path(__file__).resolve().parents[3] / "data"
 def part_of(name: str) -> dict[str, Any]:
     part = in_kernel_part(prepare(open_profile(DATA / name)), Columns())
     assert part is not None
-    return part
+    found: dict[str, Any] = plain(part)
+    return found
+
+
+def records_of(kernel: RecordedKernel, columns: Columns | None = None) -> dict[str, Any]:
+    found: dict[str, Any] = plain(kernel_records(kernel, [], [], columns or Columns()))
+    return found
 
 
 def test_kernels_are_linked_to_their_contexts() -> None:
@@ -34,7 +41,7 @@ def test_kernels_are_linked_to_their_contexts() -> None:
 
 
 def test_regions_have_the_numbers_of_the_terminal() -> None:
-    found = kernel_object(KERNEL, Columns())
+    found = records_of(KERNEL)
     assert [(r["name"], r["depth"], r["cycles"], r["p50"]) for r in found["regions"]] == [
         ("tile", 0, 409600, 800), ("load a", 1, 102400, 200), ("dot", 1, 204800, 400),
         ("epilogue", 0, 6400, 100),
@@ -47,24 +54,25 @@ def test_regions_have_the_numbers_of_the_terminal() -> None:
     text = "\n".join(lines)
     said = ("facts", "region_notes", "access_notes")
     assert all(piece in text for key in said for piece in found[key])
-    assert all(piece in text for piece in found["ctas"]["texts"])
+    facts = found["ctas"]["facts"]
+    assert f"{facts['count']} on {facts['sms']} multiprocessors, {facts['waves']:.2f} wave" in text
     assert found["error_cycles"] == 15
 
 
 def test_regions_say_that_they_were_thinned_out() -> None:
     regions = (replace(KERNEL.regions[0], every=4), *KERNEL.regions[1:])
-    found = kernel_object(replace(KERNEL, every=4, regions=regions), Columns())
+    found = records_of(replace(KERNEL, every=4, regions=regions))
     assert [region["every"] for region in found["regions"]] == ["1 of 4 iterations", "", "", ""]
 
 
 def test_what_recording_changed_and_lost_is_said() -> None:
-    found = kernel_object(KERNEL, Columns())
+    found = records_of(KERNEL)
     assert found["mark"] == "(! spills, occupancy changed, records lost)"
     assert found["marks"] == [
         "matmul_kernel: recording changed it: spills 0 -> 16 bytes, occupancy 16 -> 12",
         "matmul_kernel: lost in-kernel: 12 overflowed_records",
     ]
-    assert part_of("in_kernel.hatchet")["remarks"][1].startswith("! matmul_kernel")
+    assert part_of("in_kernel.hatchet")["kernels"][0]["marks"][0].startswith("matmul_kernel: ")
 
 
 def test_moments_have_no_cycles_rather_than_none_at_all() -> None:
@@ -75,7 +83,7 @@ def test_moments_have_no_cycles_rather_than_none_at_all() -> None:
 
 def test_values_accesses_and_heat_maps_are_there() -> None:
     columns = ReadableColumns()
-    found = kernel_object(KERNEL, columns)
+    found = records_of(KERNEL, columns)
     assert found["values"] == [
         {"name": "k", "count": 64, "not_finite": 0, "mean": 2.0, "min": -1, "max": 4}
     ]
@@ -92,7 +100,7 @@ def test_values_accesses_and_heat_maps_are_there() -> None:
 def test_counts_past_32_bits_stay_what_they_are() -> None:
     columns = ReadableColumns()
     kernel = replace(KERNEL, heat=(HeatMap("x", bins=(2**40, 1)),))
-    (heat,) = kernel_object(kernel, columns)["heat"]
+    (heat,) = records_of(kernel, columns)["heat"]
     assert columns.read(heat["bins"]) == [2**40, 1]
     assert heat["byte_bins"] is None, "not known"
 
@@ -100,7 +108,7 @@ def test_counts_past_32_bits_stay_what_they_are() -> None:
 def test_a_trace_of_another_tool_has_launches_alone() -> None:
     part = part_of("triton36_inkernel_trace.chrome_trace")
     assert part["kernels"] == []
-    assert [launch["title"] for launch in part["launches"]] == ["add"]
+    assert [launch["title"] for launch in part["launches"]["shown"]] == ["add"]
 
 
 def test_a_profile_without_records_has_no_such_part() -> None:

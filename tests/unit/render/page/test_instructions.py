@@ -7,12 +7,11 @@ import pytest
 
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
-from proton.model.profile import TreeProfile
 from proton.model.tree import KernelDetail
 from proton.render.nvdisasm import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.render.page import instructions
-from proton.render.page.instructions import kernel_objects
-from proton.render.page.numbering import Numbering
+from proton.render.page.instructions import Numbering, kernel_samples
+from tests.support.pages import plain
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 
@@ -22,7 +21,7 @@ PROFILE = replace(profile_of([(0, "ROOT", {}), (1, "kernel", {"time (ns)": 5})])
 
 def test_instructions_stand_by_address_with_places_and_reasons() -> None:
     numbers = Numbering()
-    (kernel,) = kernel_objects(PROFILE, {"kernel": 100}, numbers, None)
+    (kernel,) = plain(kernel_samples(PROFILE, {"kernel": 100}, numbers, None))
     (code,) = kernel["codes"]
     assert (code["arch"], code["samples"], code["contexts"]) == (90, 100, 2)
     assert [row[:2] for row in code["instructions"]] == [
@@ -42,7 +41,7 @@ def test_instructions_stand_by_address_with_places_and_reasons() -> None:
 @pytest.mark.skipif(find_nvdisasm() is None, reason="needs nvdisasm")
 def test_texts_are_those_of_the_tool() -> None:
     profile = prepare(open_profile(DATA / "sampled.hatchet"))
-    kernels = kernel_objects(profile, {"matmul": 3003, "softmax": 1304}, Numbering(), "")
+    kernels = plain(kernel_samples(profile, {"matmul": 3003, "softmax": 1304}, Numbering(), ""))
     texts = {row[0]: row[1] for row in kernels[1]["codes"][0]["instructions"]}
     assert texts[0x2C0] == "@!P0 LDG.E R14, desc[UR6][R2.64]"
     assert any("BRA" in row[1] for row in kernels[0]["codes"][0]["instructions"])
@@ -50,15 +49,14 @@ def test_texts_are_those_of_the_tool() -> None:
 
 def test_a_kernel_that_launches_named_otherwise_keeps_its_code() -> None:
     profile = profile_of([(0, "ROOT", {}), (1, "renamed", {"time (ns)": 5})])
-    assert isinstance(profile, TreeProfile)
     details = {1: KernelDetail(1, 5, attributes={"symbol": "kernel"})}
     profile = replace(profile, tree=replace(profile.tree, details=details), sampling=SAMPLING)
-    (kernel,) = kernel_objects(profile, {"renamed": 60}, Numbering(), None)
+    (kernel,) = plain(kernel_samples(profile, {"renamed": 60}, Numbering(), None))
     assert [code["symbol"] for code in kernel["codes"]] == ["kernel"]
 
 
 def test_why_a_kernel_has_no_lines_is_said() -> None:
-    (kernel,) = kernel_objects(PROFILE, {"gemm": 7}, Numbering(), None)
+    (kernel,) = plain(kernel_samples(PROFILE, {"gemm": 7}, Numbering(), None))
     assert kernel["remark"].startswith("no line table")
     assert kernel["codes"] == []
 
@@ -67,7 +65,7 @@ def test_past_the_hottest_kernels_instructions_have_names_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(instructions, "MOST_DISASSEMBLED", 0)
-    (kernel,) = kernel_objects(PROFILE, {"kernel": 100}, Numbering(), "")
+    (kernel,) = plain(kernel_samples(PROFILE, {"kernel": 100}, Numbering(), ""))
     assert kernel["codes"][0]["instructions"][0][1] == "LDG"
     assert kernel["codes"][0]["remark"].startswith("only names of instructions")
 
@@ -75,5 +73,18 @@ def test_past_the_hottest_kernels_instructions_have_names_only(
 def test_a_kernel_that_was_compiled_twice_has_two_codes() -> None:
     both = replace(SAMPLING, kernels=(replace(KERNEL, module="a", samples=3), KERNEL))
     profile = replace(PROFILE, sampling=both)
-    (kernel,) = kernel_objects(profile, {"kernel": 103}, Numbering(), None)
+    (kernel,) = plain(kernel_samples(profile, {"kernel": 103}, Numbering(), None))
     assert [code["samples"] for code in kernel["codes"]] == [100, 3]
+
+
+def test_what_comes_again_keeps_its_number() -> None:
+    numbers = Numbering(["wait", "selected"])
+    assert numbers.places_of([("a.py", 1), ("b.py", 2)]) == [0, 1]
+    assert numbers.places_of([("a.py", 3), ("a.py", 1)]) == [2, 0]
+    assert list(numbers.files) == ["a.py", "b.py"]
+
+
+def test_reasons_stand_by_count_and_those_without_samples_are_left_out() -> None:
+    numbers = Numbering(["wait", "selected"])
+    assert numbers.reasons_of({"selected": 2, "drain": 7, "wait": 0}) == [(2, 7), (1, 2)]
+    assert list(numbers.reasons) == ["wait", "selected", "drain"]

@@ -9,7 +9,7 @@ import pytest
 from proton.model.profile import TreeProfile
 from proton.model.tree import KernelDetail
 from proton.render.page.kernels import kernels_part
-from proton.render.page.pack import Columns
+from tests.support.pages import plain
 from tests.support.profiles import Row, profile_of
 
 ROWS: list[Row] = [
@@ -23,7 +23,7 @@ ROWS: list[Row] = [
 
 
 def test_kernels_are_merged_by_name_and_sorted_by_time() -> None:
-    part = kernels_part(profile_of(ROWS), Columns())
+    part = plain(kernels_part(profile_of(ROWS)))
     assert part is not None
     assert part["name"] == ["matmul", "copy"]
     assert part["time_ns"] == [400, 100]
@@ -41,7 +41,7 @@ def test_quantiles_over_contexts_say_between_what_they_lie() -> None:
     assert isinstance(profile, TreeProfile)
     details = {2: KernelDetail(90, 110, 100, 109), 4: KernelDetail(95, 130, 120, 129)}
     profile = replace(profile, tree=replace(profile.tree, details=details))
-    part = kernels_part(profile, Columns())
+    part = plain(kernels_part(profile))
     assert part is not None
     value, least, largest = part["p50_ns"][0]
     assert (least, largest) == (100, 120)
@@ -50,4 +50,4 @@ def test_quantiles_over_contexts_say_between_what_they_lie() -> None:
 
 
 def test_a_profile_without_times_has_no_kernels() -> None:
-    assert kernels_part(profile_of([(0, "ROOT", {}), (1, "x", {"tokens": 1})]), Columns()) is None
+    assert plain(kernels_part(profile_of([(0, "ROOT", {}), (1, "x", {"tokens": 1})]))) is None

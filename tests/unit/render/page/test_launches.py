@@ -7,9 +7,10 @@ import pytest
 from proton.analysis.cta_launches import CtaLaunch, Owner, WarpRegion
 from proton.model.ctas import CtaTime
 from proton.render.page import launches as launches_module
-from proton.render.page.launches import launches_object
+from proton.render.page.launches import launches_of
 from tests.support.in_kernel import KERNEL
 from tests.support.page import ReadableColumns
+from tests.support.pages import plain
 
 PATH = ("train", "forward", "matmul_kernel")
 REGIONS = [
@@ -27,31 +28,32 @@ def launch(start: float = 100, path: tuple[str, ...] = PATH) -> CtaLaunch:
 
 def shown(*launches: CtaLaunch) -> tuple[dict[str, Any], ReadableColumns]:
     columns = ReadableColumns()
-    return launches_object(launches, [KERNEL], columns), columns
+    return plain(launches_of(launches, [KERNEL], columns)), columns
 
 
 def test_ctas_are_columns_with_times_from_the_launch_on() -> None:
     part, columns = shown(launch())
-    (one,) = part["launches"]
+    (one,) = part["shown"]
     read = {key: columns.read(one[key]) for key in ("number", "sm", "start", "duration")}
     assert read == {"number": [0, 2], "sm": [3, 7], "start": [5, 10], "duration": [85, 85]}
     assert (one["start_ns"], one["duration_ns"], one["first_ns"], one["last_ns"]) == (
         100, 100, 5, 95,
     )  # fmt: skip
-    assert one["tail_ns"] == 5
-    assert one["texts"][0] == "2 on 2 multiprocessors, 1.00 wave"
+    facts = one["ctas"]
+    assert (facts["count"], facts["sms"], facts["waves"], facts["tail_ns"]) == (2, 2, 1, 5)
+    assert facts["busy"]["least"] == facts["busy"]["largest"] > 0.9
 
 
 def test_a_launch_names_what_its_kernel_recorded_in_that_context() -> None:
     other = ("train", "backward", "matmul_kernel")
     part, _ = shown(launch(), launch(path=other))
-    assert [one["kernel"] for one in part["launches"]] == [0, None]
-    assert part["launches"][1]["context"] == ["train", "backward"]
+    assert [one["kernel"] for one in part["shown"]] == [0, None]
+    assert part["shown"][1]["context"] == ["train", "backward"]
 
 
 def test_regions_stand_by_cta_warp_line_and_time() -> None:
     part, columns = shown(launch())
-    regions = part["launches"][0]["regions"]
+    regions = part["shown"][0]["regions"]
     assert columns.read(regions["first"]) == [0, 0, 4]
     assert columns.read(regions["warp"]) == [0, 0, 0, 1]
     assert columns.read(regions["line"]) == [0, 0, 1, 0]
@@ -66,15 +68,12 @@ def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches_module, "MOST_LAUNCHES", 2)
     monkeypatch.setattr(launches_module, "MOST_REGIONS", 5)
     part, _ = shown(launch(), launch(300), launch(500, ("softmax",)))
-    assert [one["title"] for one in part["launches"]] == ["matmul_kernel", "softmax"]
-    assert [one["regions"] is not None for one in part["launches"]] == [True, False]
-    assert part["launch_remarks"] == [
-        "1 more launches are not in the page; the file has them",
-        "of 1 launches the page has no regions; the file has them",
-    ]
+    assert [one["title"] for one in part["shown"]] == ["matmul_kernel", "softmax"]
+    assert [one["regions"] is not None for one in part["shown"]] == [True, False]
+    assert (part["left_out"], part["without_regions"]) == (1, 1)
 
 
 def test_one_launch_is_shown_however_many_ctas_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches_module, "MOST_CTAS", 1)
     part, _ = shown(launch(), launch(300))
-    assert len(part["launches"]) == 1
+    assert len(part["shown"]) == 1

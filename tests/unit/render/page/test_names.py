@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from proton.render.page.names import names_part
-from proton.render.page.pack import Columns
+from tests.support.pages import plain
 from tests.support.profiles import profile_of
 
 
 def test_plain_names_need_no_part() -> None:
-    assert names_part(profile_of([(0, "ROOT", {}), (1, "step", {})]), Columns()) is None
+    assert plain(names_part(profile_of([(0, "ROOT", {}), (1, "step", {})]))) == {}
 
 
 def test_cpp_symbols_are_demangled_short_and_whole() -> None:
     symbol = "_Z6kernelIfEvPT_i"
-    part = names_part(profile_of([(0, "ROOT", {}), (1, symbol, {})]), Columns())
+    part = plain(names_part(profile_of([(0, "ROOT", {}), (1, symbol, {})])))
     assert part == {symbol: ["kernel<float>", "void kernel<float>(float*, int)"]}
 
 
 def test_what_cannot_be_seen_is_written_out() -> None:
-    part = names_part(profile_of([(0, "ROOT", {}), (1, "a\u202eb", {})]), Columns())
+    part = plain(names_part(profile_of([(0, "ROOT", {}), (1, "a\u202eb", {})])))
     assert part == {"a\u202eb": ["a\\u202eb", "a\\u202eb"]}
 
 
@@ -28,9 +28,9 @@ def test_names_that_would_look_the_same_keep_more_of_themselves() -> None:
         return f"_Z1fI{''.join(f'{len(word)}{word}' for word in words)}Evv"
 
     first, second = symbol("One"), symbol("Two")
-    part = names_part(profile_of([(0, "ROOT", {}), (1, first, {}), (1, second, {})]), Columns())
+    part = plain(names_part(profile_of([(0, "ROOT", {}), (1, first, {}), (1, second, {})])))
     assert part is not None
     assert part[first][0].endswith("Argument8, One>")
     assert part[second][0].endswith("Argument8, Two>")
-    (alone,) = (names_part(profile_of([(0, "ROOT", {}), (1, first, {})]), Columns()) or {}).values()
+    (alone,) = (plain(names_part(profile_of([(0, "ROOT", {}), (1, first, {})]))) or {}).values()
     assert alone[0].endswith("…>")

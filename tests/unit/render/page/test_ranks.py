@@ -11,6 +11,7 @@ from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.page import ranks as ranks_module
 from proton.render.page.ranks import ranks_part
 from tests.support.page import ReadableColumns
+from tests.support.pages import plain
 from tests.support.profiles import profile_of
 
 MERGED = prepare(
@@ -31,8 +32,7 @@ MERGED = prepare(
 
 def read(profile: TreeProfile, key: str) -> dict[str, Any]:
     columns = ReadableColumns()
-    part = ranks_part(profile, columns)
-    assert part is not None
+    part = plain(ranks_part(profile, columns))
     return {
         name: columns.read(found) if isinstance(found, str) else found
         for name, found in part[key].items()
@@ -50,8 +50,7 @@ def test_contexts_have_what_is_below_them_and_the_widest_spread_comes_first() ->
 
 
 def test_kernels_are_added_up_over_their_contexts() -> None:
-    part = ranks_part(MERGED, ReadableColumns())
-    assert part is not None
+    part = plain(ranks_part(MERGED, ReadableColumns()))
     found = read(MERGED, "kernels")
     names = [part["names"][at] for at in found["at"]]
     assert names == ["l", "k"]
@@ -60,12 +59,11 @@ def test_kernels_are_added_up_over_their_contexts() -> None:
     assert (found["median"][place], found["slowest"][place]) == (45, 0)
 
 
-def test_ranks_are_described_and_the_line_of_the_terminal_is_there() -> None:
-    part = ranks_part(MERGED, ReadableColumns())
-    assert part is not None
+def test_ranks_are_described_with_the_spread_of_their_times() -> None:
+    part = plain(ranks_part(MERGED, ReadableColumns()))
     assert [rank["rank"] for rank in part["ranks"]] == [0, 4, 7]
     assert part["ranks"][0]["host"] == "n0"
-    assert part["remarks"][0].startswith("3 ranks, values are summed over them")
+    assert part["times"] == {"least_ns": 60, "median_ns": 60, "largest_ns": 60, "slowest": 0}
 
 
 def test_times_of_single_ranks_are_kept_where_ranks_differ_most(

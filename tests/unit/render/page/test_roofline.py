@@ -8,15 +8,15 @@ import pytest
 
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
-from proton.render.page.pack import Columns
 from proton.render.page.roofline import roofline_part
+from tests.support.pages import plain
 from tests.support.profiles import H200, profile_of
 
 DATA = Path(__file__).parents[3] / "data"
 
 
 def test_it_has_the_roofs_of_the_device_by_precision() -> None:
-    part = roofline_part(prepare(open_profile(DATA / "gpt.hatchet")), Columns())
+    part = plain(roofline_part(prepare(open_profile(DATA / "gpt.hatchet"))))
     assert part is not None
     (device,) = part["devices"]
     assert [roof["width"] for roof in device["roofs"]] == [8, 16, 32, 64]
@@ -25,7 +25,7 @@ def test_it_has_the_roofs_of_the_device_by_precision() -> None:
 
 
 def test_a_dot_tells_what_could_be_won() -> None:
-    part = roofline_part(prepare(open_profile(DATA / "gpt.hatchet")), Columns())
+    part = plain(roofline_part(prepare(open_profile(DATA / "gpt.hatchet"))))
     assert part is not None
     dot = part["dots"][0]
     assert (dot["name"], dot["bound"]) == ("matmul_1024x3072x768", "compute")
@@ -36,7 +36,7 @@ def test_a_dot_tells_what_could_be_won() -> None:
 
 def test_bytes_alone_have_no_place_on_the_plot_but_a_least_time() -> None:
     own = {"time (ns)": 1000, "count": 1, "bytes": 1_000_000}
-    part = roofline_part(profile_of([(0, "ROOT", {}), (1, "k", own)], devices=[H200]), Columns())
+    part = plain(roofline_part(profile_of([(0, "ROOT", {}), (1, "k", own)], devices=[H200])))
     assert part is not None
     (dot,) = part["dots"]
     assert (dot["intensity"], dot["flops_per_s"], dot["bound"]) == (None, None, "memory")
@@ -45,4 +45,4 @@ def test_bytes_alone_have_no_place_on_the_plot_but_a_least_time() -> None:
 
 def test_no_declared_work_no_roofline() -> None:
     own = {"time (ns)": 1000, "count": 1}
-    assert roofline_part(profile_of([(0, "ROOT", {}), (1, "k", own)]), Columns()) is None
+    assert plain(roofline_part(profile_of([(0, "ROOT", {}), (1, "k", own)]))) is None

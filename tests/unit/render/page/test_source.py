@@ -16,8 +16,8 @@ from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import TreeProfile
 from proton.model.sampling import NO_CUBIN
-from proton.render.page.pack import Columns
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
+from tests.support.pages import plain
 from tests.support.profiles import profile_of
 from tests.support.sampling import KERNEL, SAMPLING
 
@@ -31,8 +31,7 @@ def copied(tmp_path: Path, name: str) -> TreeProfile:
 
 
 def part_of(profile: TreeProfile) -> dict[str, Any]:
-    part = source_part(profile, Columns(), tool=None)
-    assert part is not None
+    part: dict[str, Any] = plain(source_part(profile, tool=None))
     return part
 
 
@@ -93,7 +92,7 @@ def test_kernels_and_reasons_are_in_the_order_of_their_samples(tmp_path: Path) -
 
 def test_what_was_lost_is_said(tmp_path: Path) -> None:
     part = part_of(copied(tmp_path, "sampled.chrome_trace"))
-    assert any(line.startswith("! 12 samples dropped") for line in part["remarks"])
+    assert part["sampling"]["dropped"] == 12
 
 
 def test_files_are_the_users_or_inlined_there(tmp_path: Path) -> None:
@@ -147,7 +146,7 @@ def test_of_a_very_long_file_the_lines_around_samples_are_in_the_page() -> None:
 
 
 def test_a_profile_without_samples_has_no_such_part() -> None:
-    assert source_part(prepare(open_profile(DATA / "gpt.hatchet")), Columns()) is None
+    assert plain(source_part(prepare(open_profile(DATA / "gpt.hatchet")))) is None
 
 
 @pytest.mark.parametrize("suffix", ["", ".txt", ".pem"])
