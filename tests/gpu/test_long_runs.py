@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import proton
-from proton.cli.recover import run as recover
+from proton.cli import main
 from tests.conftest import folder_of_proton
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
@@ -128,7 +128,7 @@ def test_a_killed_process_is_recovered(tmp_path: Path, data: str) -> None:
     time.sleep(3)
     process.kill()
     process.wait(timeout=20)
-    assert recover([str(journal)]) == 0
+    assert main(["recover", str(journal)]) == 0
     if data == "tree":
         assert count(tmp_path / "run.hatchet") > 1000
     else:

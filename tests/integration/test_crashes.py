@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from proton.cli.recover import run as recover
+from proton.cli import main
 from proton.errors import FormatError
 from proton.files.detect import open_profile
 from proton.files.journal.format import unpack
@@ -113,7 +113,7 @@ def kill_and_recover(start_program: Any, folder: Path, data: str, wait_s: float)
     flushed = kernels(journal)
     assert flushed > 0
     assert content.chunks
-    recover([str(journal)])
+    main(["recover", str(journal)])
     suffix = "hatchet" if data == "tree" else "chrome_trace"
     assert kernels(folder / f"run.{suffix}") == flushed
     profile = open_profile(folder / f"run.{suffix}")
@@ -150,7 +150,7 @@ def test_phases_that_were_left_are_whole_files(start_program: Any, tmp_path: Pat
         counts = [kernels_of_file(path) for path in tmp_path.glob("run.part_*.hatchet")]
         assert set(counts) == {40}
         if (tmp_path / "run.partial").exists():
-            recover([str(tmp_path / "run")])
+            main(["recover", str(tmp_path / "run")])
         assert kernels(tmp_path / "run") >= 40 * len(counts)
         for path in tmp_path.glob("run.*"):
             path.unlink()
@@ -207,7 +207,7 @@ def test_the_next_run_keeps_the_journal_and_says_so(start_program: Any, tmp_path
     assert f"process {first.pid} was killed and left this journal" in errors
     assert f"proton recover {kept}" in errors
     assert (tmp_path / "run.hatchet").exists()
-    recover([str(kept)])
+    main(["recover", str(kept)])
     assert kernels(tmp_path / f"run.pid_{first.pid}.hatchet") > 0
 
 
@@ -377,7 +377,7 @@ def test_a_process_that_leaves_at_once_is_recovered(run_python: Any, tmp_path: P
         env={"PROTON_JOURNAL_INTERVAL": "0.01"},
     )
     assert done.returncode == 9
-    recover([str(tmp_path / "run")])
+    main(["recover", str(tmp_path / "run")])
     tree = tree_in(open_profile(tmp_path / "run.hatchet"))
     assert tree.root.total("x") == 1
 

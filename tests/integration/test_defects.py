@@ -270,8 +270,9 @@ def test_a_scope_open_across_phases_broke_a_trace(gpu: Any, tmp_cwd: Path) -> No
 
 def test_the_targets_finalize_closed_the_commands_session(gpu: Any, profile_of: Any) -> None:
     from proton.runtime import command_line
+    from proton.runtime.request import SessionRequest
 
-    command_line.start(command_line.Request(name="run"))
+    command_line.start(SessionRequest("run"))
     proton.finalize()
     gpu.launch("after")
     command_line.finish()
@@ -280,8 +281,9 @@ def test_the_targets_finalize_closed_the_commands_session(gpu: Any, profile_of: 
 
 def test_pausing_what_start_returned_raised_under_the_command(gpu: Any) -> None:
     from proton.runtime import command_line
+    from proton.runtime.request import SessionRequest
 
-    command_line.start(command_line.Request(name="run"))
+    command_line.start(SessionRequest("run"))
     proton.deactivate(proton.start())
     proton.activate(proton.start())
     gpu.launch("k")

@@ -104,6 +104,9 @@ def test_the_reference_lists_exactly_the_flags_of_a_command(heading: str, module
 def test_the_reference_lists_every_variable_that_sessions_read() -> None:
     source = (ROOT / "src" / "proton" / "runtime" / "options.py").read_text()
     read = set(re.findall(r'"((?:TRITON|PROTON|CUDA)_[A-Z_]+)"', source))
+    for path in (ROOT / "src" / "proton").rglob("*.py"):
+        read |= set(re.findall(r'"(PROTON_[A-Z_]+)"', path.read_text()))
+    read.remove("PROTON_FOLLOW_CHILDREN")  # from us to our children
     page = (ROOT / "docs" / "reference" / "cli.md").read_text().partition("\n## Environment\n")[2]
     assert len(read) > 10
     assert read - set(re.findall(r"`([A-Z_]+)(?:=\d)?`", page)) == set()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli.convert import run
+from proton.cli import main
 
 DATA = Path(__file__).parents[1] / "data"
 TREES = [DATA / name for name in ("gpt.hatchet", "deep.hatchet", "proton_python.hatchet")]
@@ -21,7 +21,7 @@ def test_gos_pprof_shows_the_kernels(tmp_path: Path) -> None:
     if (go := shutil.which("go")) is None:
         pytest.skip("Go is not installed (Debian: golang-go)")
     target = tmp_path / "run.pprof"
-    assert run([str(DATA / "gpt.hatchet"), str(target)]) == 0
+    assert main(["convert", str(DATA / "gpt.hatchet"), str(target)]) == 0
     command = [go, "tool", "pprof", "-top", str(target)]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     assert "Total samples = 686.65us" in shown
@@ -43,5 +43,5 @@ def test_speedscopes_own_schema_accepts_trees_and_traces(tmp_path: Path) -> None
         validate = fastjsonschema.compile(json.load(schema))
     for path in (*TREES, *TRACES):
         target = tmp_path / f"{path.name}.speedscope.json"
-        assert run([str(path), str(target)]) == 0
+        assert main(["convert", str(path), str(target)]) == 0
         validate(json.loads(target.read_text()))

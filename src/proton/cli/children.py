@@ -6,20 +6,18 @@ which calls `start_child`. A forked child takes over in the parent's place right
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
 
-from proton.cli.arguments import RunArguments, Target, TargetKind
-from proton.cli.profiled_run import ProfiledRun
-from proton.cli.summary import say
+from proton.cli.profiled_run import ProfiledRun, say
 from proton.errors import ProtonError
 from proton.runtime import command_line
+from proton.runtime.file_names import DEFAULT_PROFILE_NAME, STDOUT_NAMES
+from proton.runtime.request import SessionRequest
 
 VARIABLE = "PROTON_FOLLOW_CHILDREN"
 BOOTSTRAP = str(Path(__file__).parent / "bootstrap")
-_NO_TARGET = Target(TargetKind.SCRIPT, "")
 _followed: ProfiledRun | None = None  # what this process records because a parent was asked to
 
 
@@ -30,10 +28,10 @@ def leave_children_alone() -> None:
 
 def follow_children(run: ProfiledRun) -> None:
     """Have every Python process below this one record a profile of its own."""
-    arguments = run.arguments
-    name = command_line.DEFAULT_NAME if arguments.name in (None, "", "-") else arguments.name
+    name = run.request.name
     # a child may work in another folder, and the terminal ("-") belongs to the parent
-    run.arguments = dataclasses.replace(arguments, name=os.path.abspath(str(name)))
+    name = DEFAULT_PROFILE_NAME if name is None or name in STDOUT_NAMES else name
+    run.request = run.request._replace(name=os.path.abspath(name))
     _lead_interpreters_here()
     _tell(run, names_taken=0)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
@@ -47,11 +45,11 @@ def start_child() -> None:
     """
     global _followed
     wish = json.loads(os.environ[VARIABLE])
-    arguments = RunArguments(target=_NO_TARGET, **wish["options"])
+    request = SessionRequest(**wish["request"])
     # exec keeps the process id: what the earlier program wrote under it must stay
     names_taken = wish["names_taken"] if wish["pid"] == os.getpid() else 0
-    run = ProfiledRun(arguments, folder=wish["folder"], is_child=True)
-    run.start(child_name(str(arguments.name), names_taken))
+    run = ProfiledRun(request, quiet=wish["quiet"], folder=wish["folder"], is_child=True)
+    run.start(child_name(str(request.name), names_taken))
     _tell(run, names_taken=names_taken + 1)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
     _followed = run
@@ -79,7 +77,7 @@ def _start_forked(run: ProfiledRun) -> None:
     run.is_child = True
     run.target_succeeded = True
     try:
-        run.start(child_name(str(run.arguments.name)))
+        run.start(child_name(str(run.request.name)))
     except ProtonError as error:
         run.is_open = False
         say([f"child process {os.getpid()} is not profiled: {error}"])
@@ -89,10 +87,9 @@ def _start_forked(run: ProfiledRun) -> None:
 
 def _tell(run: ProfiledRun, *, names_taken: int) -> None:
     """Put into the environment what children, or a program that replaces this one, will read."""
-    options = dataclasses.asdict(run.arguments)
-    del options["target"]
     wish = {
-        "options": options,
+        "request": run.request._asdict(),
+        "quiet": run.quiet,
         "folder": run.folder,
         "pid": os.getpid(),
         "names_taken": names_taken,

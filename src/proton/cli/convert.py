@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
+from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 from proton.model.profile import TraceProfile, TreeProfile
 
-USAGE = """\
-usage: proton convert INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]
-
+_DESCRIPTION = """\
 Reads a profile of any format and writes it in the one that OUTPUT's suffix names. A set of .part_N
 files is read as one.
 
@@ -28,12 +29,9 @@ formats of other tools, which are only written:
   collapsed         .collapsed, .folded tree, one metric, for flame graphs
   csv               .csv                a row a context of a tree, or a row a span of a trace
   parquet           .parquet            the same; needs pyarrow
-A trace is summed by path where a tree is needed by another tool.
+A trace is summed by path where a tree is needed by another tool."""
 
-options:
-  --output-format FORMAT   the format, where OUTPUT's suffix does not say it
-  --metric METRIC          what stacks show (collapsed, speedscope; in pprof: first); default time
-
+_EXAMPLES = """\
 examples:
   proton convert run.hatchet_msgpack run.hatchet
   proton convert run.hatchet run.speedscope.json
@@ -42,47 +40,51 @@ examples:
   proton convert trace.chrome_trace spans.parquet"""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+def add_arguments(parser: Parser) -> None:
     """The words of the command."""
+    parser.usage = f"{parser.prog} INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]"
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("files", nargs="*")
+    needs = f"a value; see: {parser.prog} --help"
+    add = partial(parser.add_argument, action=Option, needs=needs)
+    add("--output-format", metavar="FORMAT",
+        help="the format, where OUTPUT's suffix does not say it")  # fmt: skip
+    add("--metric", metavar="METRIC",
+        help="what stacks show (collapsed, speedscope; in pprof: first); default time")  # fmt: skip
 
-    source: str
-    destination: str
-    output_format: str | None = None
-    metric: str | None = None
 
-
-def run(words: Sequence[str]) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; the exit code.
 
     Raises:
         ProtonError: a word is wrong, the input is no profile, or the output cannot be written.
     """
-    if any(word in ("-h", "--help") for word in words):
-        print(USAGE)
-        return 0
-    request = _parse(words)
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.export import EXPORTS, export_profile
+    from proton.files.schema import FORMATS
     from proton.files.write import write_file, write_profile
 
-    output_format = request.output_format or _format_of(request.destination)
-    if output_format not in EXPORTS and request.metric is not None:
+    source, destination = _paths(arguments.files)
+    output_format = arguments.output_format or _format_of(destination)
+    if output_format not in (*FORMATS, *EXPORTS):
+        raise UsageError.unknown("output format", output_format, choices=(*FORMATS, *EXPORTS))
+    if output_format not in EXPORTS and arguments.metric is not None:
         raise UsageError(f"--metric has no meaning for {output_format!r}, which holds all of them")
-    with busy(f"reading {request.source}"):
-        profile = open_profile(request.source)
+    with busy(f"reading {source}"):
+        profile = open_profile(source)
     notes: list[str] = []
-    with busy(f"writing {request.destination}"):
+    with busy(f"writing {destination}"):
         if output_format in EXPORTS:
             if isinstance(profile, TraceProfile) and not EXPORTS[output_format].holds_traces:
                 profile = _summed(profile)
-                notes.append(f"{request.source} is a trace: its spans were summed by path")
-            exported = export_profile(profile, output_format, request.metric)
+                notes.append(f"{source} is a trace: its spans were summed by path")
+            exported = export_profile(profile, output_format, arguments.metric)
             notes += exported.notes
-            write_file(request.destination, exported.content)
+            write_file(destination, exported.content)
         else:
-            write_profile(profile, request.destination, output_format)
-    lines = [*profile.warnings, *notes, f"wrote {request.destination}"]
+            write_profile(profile, destination, output_format)
+    lines = [*profile.warnings, *notes, f"wrote {destination}"]
     print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
     return 0
 
@@ -108,33 +110,13 @@ def _format_of(destination: str) -> str:
     return found
 
 
-def _parse(words: Sequence[str]) -> Request:
-    from proton.files.export import EXPORTS
-    from proton.files.schema import FORMATS
-
-    paths: list[str] = []
-    options: dict[str, str] = {}
-    rest = list(words)
-    while rest:
-        flag, equals, value = rest.pop(0).partition("=")
-        if flag in ("--output-format", "--metric"):
-            if not equals and not rest:
-                raise UsageError(f"convert: {flag} needs a value; see: proton convert --help")
-            options[flag[2:].replace("-", "_")] = value if equals else rest.pop(0)
-        elif flag.startswith("-"):
-            raise UsageError(f"convert: unknown option {flag!r}; see: proton convert --help")
-        else:
-            paths.append(flag + equals + value)
-    if len(paths) != 2:
+def _paths(files: Sequence[str]) -> tuple[str, str]:
+    if len(files) != 2:
         raise UsageError(
-            f"convert needs two files and got {len(paths)}; "
+            f"convert needs two files and got {len(files)}; "
             "as in: proton convert run.hatchet_msgpack run.hatchet"
         )
-    request = Request(*paths, **options)
-    if os.path.realpath(request.source) == os.path.realpath(request.destination):
-        raise UsageError(f"{request.destination}: is the input itself; give another name")
-    if request.output_format is not None and request.output_format not in (*FORMATS, *EXPORTS):
-        raise UsageError.unknown(
-            "output format", request.output_format, choices=(*FORMATS, *EXPORTS)
-        )
-    return request
+    source, destination = files
+    if os.path.realpath(source) == os.path.realpath(destination):
+        raise UsageError(f"{destination}: is the input itself; give another name")
+    return source, destination

@@ -12,7 +12,7 @@ from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.permission import find_obstacle
 from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries, perf_libraries
 from proton.backends.knobs import Knobs
-from proton.cli.finding import Finding
+from proton.cli.doctor import Finding
 
 _PROC = Path("/proc")
 _HOST_ENGINE = "nv-hostengine"  # of DCGM, which keeps the hardware counters of a machine to itself

@@ -10,7 +10,7 @@ from pathlib import Path
 from proton.backends.choice import choose_backend
 from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
-from proton.cli.finding import Finding
+from proton.cli.doctor import Finding
 from proton.errors import UsageError
 from proton.runtime import options
 

@@ -6,9 +6,9 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from proton._version import __version__
+from proton.cli.parser import Parser
 from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
 from proton.inkernel.compiler.called_functions import unrecorded_functions
 from proton.inkernel.compiler.mode_passes import recording_passes
@@ -34,7 +34,7 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `proton-opt`; returns the exit code: 0 done, 1 wrong file or kernel, 2 wrong call."""
     try:
-        return _run(_parser().parse_args(sys.argv[1:] if argv is None else argv))
+        return _run(make_parser().parse_args(sys.argv[1:] if argv is None else argv))
     except ScopeMismatch as error:  # of the file's records: the call was right
         return _fail(str(error), 1)
     except ProtonError as error:
@@ -47,18 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}; see: {PROGRAM} --help")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+def make_parser() -> Parser:
+    """The words of the command."""
+    parser = Parser(
         prog=PROGRAM,
+        usage=f"{PROGRAM} [FILE] [--pass A,B | --mode A+B] [options]",
         description="Run Proton's passes over TTIR, TTGIR or LLVM IR and print the result.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("file", nargs="?", metavar="FILE", help="the IR; - reads standard input")
     parser.add_argument("--pass", dest="passes", metavar="A,B{KEY=VALUE}", help="passes, in order")
@@ -81,7 +76,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-o", dest="output", metavar="PATH", help="write to a file")
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"{PROGRAM} {__version__}",
+        help="print the version",
+    )
+    parser.add_help_option()
     return parser
 
 

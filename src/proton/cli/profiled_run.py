@@ -1,29 +1,49 @@
-"""One profiled process: its session from the start to the last line on stderr."""
+"""One profiled process: its session from the start to the last line on stderr.
+
+The profile is written however the process ends in Python. At a normal end that is an exit handler,
+registered before the target runs and so called after its own handlers and threads. `os._exit` and
+the exec family skip those handlers: here they write first. A signal that kills is not caught.
+"""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import io
 import os
+import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import ParamSpec, Protocol, TypeVar
 
 from proton.cli import triton_alias
-from proton.cli.arguments import RunArguments
-from proton.cli.exits import before_exit
-from proton.cli.summary import describe, say
+from proton.cli.target import Target
 from proton.errors import ProtonWarning
 from proton.runtime import command_line
+from proton.runtime.command_line import Ending
+from proton.runtime.notices import list_losses
+from proton.runtime.request import SessionRequest
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class ProfiledRun:
     """The recording of this process, and of what its forked children make of it."""
 
     def __init__(
-        self, arguments: RunArguments, *, folder: str | None = None, is_child: bool = False
+        self,
+        request: SessionRequest,
+        *,
+        quiet: bool = False,
+        folder: str | None = None,
+        is_child: bool = False,
     ) -> None:
         """`folder`: where the user stands, who reads the paths; None: here."""
-        self.arguments = arguments
+        self.request = request
+        self.quiet = quiet
         self.folder = os.getcwd() if folder is None else folder
         self.is_child = is_child
         self.is_open = False
@@ -32,24 +52,14 @@ class ProfiledRun:
         self._pid = 0
         self._watches_exits = False
 
-    def start(self, name: str | None) -> None:
-        """Open the session.
+    def start(self, name: str | os.PathLike[str] | None) -> None:
+        """Open the session under this name.
 
         Raises:
             ProtonError: it cannot be opened; nothing is left behind.
         """
         with _warnings_said():
-            session = command_line.start(
-                command_line.Request(
-                    name=name,
-                    backend=self.arguments.backend,
-                    context=self.arguments.context,
-                    mode=self.arguments.mode,
-                    data=self.arguments.data,
-                    hook=self.arguments.hook,
-                    output_format=self.arguments.output_format,
-                )
-            )
+            session = command_line.start(self.request._replace(name=name))
         self._is_disabled = session is None
         if self._is_disabled:
             command_line.forget()  # the target's own start() answers None too
@@ -60,6 +70,23 @@ class ProfiledRun:
             before_exit(self.finish)
             command_line.call_at_signal(lambda: self.finish(may_fail=False))
             self._watches_exits = True
+
+    def run(self, target: Target) -> int:
+        """Run the target; the profile is written when the process ends, after its threads."""
+        try:
+            refusal = target.run_as_main()
+        except SystemExit as error:
+            code = error.code  # of any type, with any idea of equality
+            self.target_succeeded = code is None or (isinstance(code, int) and code == 0)
+            raise
+        except BaseException:
+            self.target_succeeded = False
+            raise
+        if refusal is None:
+            return 0
+        self.discard()
+        say([refusal])
+        return 2
 
     def discard(self) -> None:
         """Close the session and write nothing: there was nothing to profile."""
@@ -84,13 +111,13 @@ class ProfiledRun:
             return
         with _warnings_said(), self._sign_of_life(may_fail):
             ending = command_line.finish()
-        say(describe(ending, folder=self.folder, quiet=self.arguments.quiet))
+        say(describe(ending, folder=self.folder, quiet=self.quiet))
         if ending.error and may_fail and self.target_succeeded and not self.is_child:
             _fail()
 
     def _sign_of_life(self, may_wait: bool) -> AbstractContextManager[None]:
         """Say on a terminal that the profile is being written, if that takes long."""
-        if not may_wait or self.is_child or self.arguments.quiet:
+        if not may_wait or self.is_child or self.quiet:
             return nullcontext()
         from proton.cli.progress import busy  # at the end, so that the target starts sooner
 
@@ -121,3 +148,107 @@ def _fail() -> None:
             with suppress(OSError, ValueError):
                 stream.flush()
     os._exit(1)
+
+
+class Finish(Protocol):
+    """What is done before the end."""
+
+    def __call__(self, *, may_fail: bool = True) -> None:
+        """Write the recording; where that goes wrong, end as a failure if it `may_fail`."""
+
+
+def before_exit(finish: Finish) -> None:
+    """Have `finish` called before this process ends or becomes another program.
+
+    It may be called in forked children too, and more than once: it has to look who it is.
+    """
+    atexit.register(finish)
+
+    def write_before_leaving(status: object) -> None:
+        finish(may_fail=status == 0)
+
+    def write_before_program(path: object, *_: object, **__: object) -> None:
+        if _will_run(path):
+            finish(may_fail=False)
+
+    vars(os).update(  # the other exec functions end in these two
+        _exit=_after(write_before_leaving, os._exit),
+        execv=_after(write_before_program, os.execv),
+        execve=_after(write_before_program, os.execve),
+    )
+
+
+def _after(first: Callable[P, None], function: Callable[P, T]) -> Callable[P, T]:
+    """`function`, with another called before it."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        first(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _will_run(path: object) -> bool:
+    """Whether exec can succeed: `execvp` tries one folder after another, and most must fail."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        return False
+    try:
+        return os.path.isfile(path) and os.access(path, os.X_OK)
+    except ValueError:  # a NUL in it
+        return False
+
+
+def describe(ending: Ending, *, folder: str, quiet: bool) -> list[str]:
+    """The lines for a run's end, without the `proton: ` in front; paths as seen from `folder`."""
+    lines = []
+    paths = [path.removeprefix(f"{folder.rstrip('/')}/") for path in ending.paths]
+    lines += ending.error.splitlines()
+    if ending.is_empty:
+        lines.append(f"nothing was captured: {ending.missed or _why_empty()}")
+    if quiet:
+        return lines
+    if paths:
+        lines.append(f"wrote {_files(paths)}{_losses(ending.losses)}; {_next(paths[0])}")
+    elif ending.losses:
+        lines.append(f"the profile is not complete{_losses(ending.losses)}")
+    return lines
+
+
+def _why_empty() -> str:
+    """What the target did not do, and what to do about it."""
+    if "triton" not in sys.modules:
+        reason = "the target imported no Triton and entered no scope"
+    else:
+        reason = "the target launched no Triton kernel and entered no scope while it was recorded"
+    return f"{reason}; mark regions with proton.scope, or check the machine with: proton doctor"
+
+
+def say(lines: list[str]) -> None:
+    """Print to stderr, where there still is one."""
+    if sys.stderr is None:
+        return
+    try:
+        for line in lines:
+            print(f"proton: {line}", file=sys.stderr)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # closed, or nobody reads it any more
+        sys.stderr = io.StringIO()  # what could not be written would fail again, and the exit code
+
+
+def _files(paths: list[str]) -> str:
+    if len(paths) == 1:
+        return paths[0]
+    return f"{len(paths)} files, {paths[0]} to {paths[-1]}"
+
+
+def _losses(losses: Mapping[str, int]) -> str:
+    if not losses:
+        return ""
+    return f" (lost: {list_losses(losses)})"
+
+
+def _next(path: str) -> str:
+    if path.endswith((".chrome_trace", ".pftrace")):
+        return "open it in https://ui.perfetto.dev"
+    return f"see it with: proton-viewer {shlex.quote(path)}"

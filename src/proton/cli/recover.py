@@ -2,62 +2,64 @@
 
 from __future__ import annotations
 
+import argparse
 import glob
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
 from proton.files.journal.format import SUFFIX, is_alive, read_facts
 from proton.model.profile import Profile
 
-USAGE = """\
-usage: proton recover FILE [-o OUTPUT] [--keep]
-
+_DESCRIPTION = """\
 Makes a profile of the journal that a killed process left. FILE is the journal (run.partial), the
 name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
-Parts that the process had written stand as they are; the open one is written beside them.
-  -o OUTPUT   write one profile, all parts included, to this file instead
-  --keep      leave the journal where it is
+Parts that the process had written stand as they are; the open one is written beside them."""
 
+_EXAMPLES = """\
 examples:
   proton recover run.hatchet
   proton recover run.partial -o run.hatchet --keep"""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+def add_arguments(parser: Parser) -> None:
     """The words of the command."""
+    parser.usage = f"{parser.prog} FILE [-o OUTPUT] [--keep]"
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    add = parser.add_argument
+    add("files", nargs="*")
+    add("-o", "--output", action=Option, metavar="OUTPUT", needs="a file; as in: -o whole.hatchet",
+        help="write one profile, all parts included, to this file instead")  # fmt: skip
+    add("--keep", action="store_true", help="leave the journal where it is")
 
-    name: str
-    output: str | None = None
-    keeps: bool = False
 
-
-def run(words: Sequence[str]) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; the exit code.
 
     Raises:
         ProtonError: a word is wrong, there is no journal, nothing in it can be read, or the
             profile cannot be written.
     """
-    if any(word in ("-h", "--help") for word in words):
-        print(USAGE)
-        return 0
-    request = _parse(words)
-    journals = find_journals(request.name)
-    if len(journals) > 1 and request.output is not None:
+    names: list[str] = arguments.files
+    if len(names) != 1:
+        raise UsageError(
+            f"recover needs one file and got {len(names)}; as in: proton recover run.hatchet"
+        )
+    journals = find_journals(names[0])
+    if len(journals) > 1 and arguments.output is not None:
         listed = ", ".join(journals)
-        raise UsageError(f"{request.name}: several journals: {listed}; with -o name one of them")
+        raise UsageError(f"{names[0]}: several journals: {listed}; with -o name one of them")
     failures = []
     for journal in journals:
         try:
-            lines = _recover(journal, request)
+            lines = _recover(journal, arguments.output, keeps=arguments.keep)
         except FormatError as error:
             failures.append(error)
             continue
@@ -67,28 +69,6 @@ def run(words: Sequence[str]) -> int:
     for failure in failures:
         print(f"proton: {failure}", file=sys.stderr)
     return 1 if failures else 0
-
-
-def _parse(words: Sequence[str]) -> Request:
-    names, output, keeps = [], None, False
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word == "--keep":
-            keeps = True
-        elif word in ("-o", "--output"):
-            if not rest:
-                raise UsageError(f"recover: {word} needs a file; as in: -o whole.hatchet")
-            output = rest.pop(0)
-        elif word.startswith("-"):
-            raise UsageError(f"recover: unknown option {word!r}; see: proton recover --help")
-        else:
-            names.append(word)
-    if len(names) != 1:
-        raise UsageError(
-            f"recover needs one file and got {len(names)}; as in: proton recover run.hatchet"
-        )
-    return Request(names[0], output, keeps)
 
 
 def find_journals(name: str) -> list[str]:
@@ -133,14 +113,14 @@ def _stem_of(name: str) -> str:
     return str(path)
 
 
-def _recover(journal: str, request: Request) -> list[str]:
+def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
     """Write what the journal holds; the lines that tell of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.growing import join_phases
     from proton.files.write import write_profile
 
     facts = read_facts(journal) or {}
-    if is_alive(facts) and request.output is None:
+    if is_alive(facts) and output is None:
         raise UsageError(
             f"{journal}: process {facts.get('pid')} is still running and will write its profile "
             "itself; to look at it now name another file: -o OUTPUT"
@@ -149,20 +129,20 @@ def _recover(journal: str, request: Request) -> list[str]:
         profile = open_profile(journal)
     phase = facts.get("phase") or 0
     written = _written_by(journal, facts, profile)
-    if written is not None and request.output is None:
+    if written is not None and output is None:
         lines = [f"{journal}: {written} has all of it already"]
     else:
-        target = request.output or _target(journal, facts)
-        if request.output is None and os.path.exists(target):
+        target = output or _target(journal, facts)
+        if output is None and os.path.exists(target):
             raise UsageError(f"{target}: exists already; name another file: -o OUTPUT")
         phases = _phases(journal, profile, written)
-        if request.output is not None:
+        if output is not None:
             profile = join_phases(phases, profile.source)
         with busy(f"writing {target}"):
             write_profile(profile, target)
         others = [number for number in phases if number != phase or written is not None]
         lines = [*profile.warnings, *_about_parts(others), f"wrote {target}"]
-    if not (request.keeps or is_alive(facts)):
+    if not (keeps or is_alive(facts)):
         lines += _clean(journal, facts)
     return lines
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-USAGE = """\
-usage: proton report FILE... [-o PAGE]
-
+_DESCRIPTION = """\
 Writes one page that shows the profiles: no network, no server, opens from anywhere. FILE is a
 profile of any format of proton; a set of .part_N files is read as one. With several files the page
-switches between them; with exactly two it also compares the second with the first.
+switches between them; with exactly two it also compares the second with the first."""
 
-options:
-  -o, --output PAGE   where to; default: the name of the first file with .html
-
+_EXAMPLES = """\
 examples:
   proton report run.hatchet
   proton report trace.pftrace -o ticket.html
@@ -28,29 +25,29 @@ examples:
 _SUFFIX = ".html"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+def add_arguments(parser: Parser) -> None:
     """The words of the command."""
+    parser.usage = f"{parser.prog} FILE... [-o PAGE]"
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("-o", "--output", action=Option, metavar="PAGE",
+        needs="a file; as in: -o page.html",
+        help="where to; default: the name of the first file with .html")  # fmt: skip
 
-    sources: tuple[str, ...]
-    output: str
 
-
-def run(words: Sequence[str]) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; the exit code.
 
     Raises:
         ProtonError: a word is wrong, a file is no profile, this installation has no page, or the
             page cannot be written.
     """
-    if any(word in ("-h", "--help") for word in words):
-        print(USAGE)
-        return 0
-    request = _parse(words)
+    output = page_path(arguments.files, arguments.output)
     was_collecting = gc.isenabled()
     gc.disable()  # everything lives until the end: looking for cycles would only cost time
     try:
-        lines = _write(request)
+        lines = _write(arguments.files, output)
     finally:
         if was_collecting:
             gc.enable()
@@ -58,7 +55,7 @@ def run(words: Sequence[str]) -> int:
     return 0
 
 
-def _write(request: Request) -> list[str]:
+def _write(sources: Sequence[str], output: str) -> list[str]:
     """Make the page; what there is to say of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.write import write_file
@@ -67,47 +64,34 @@ def _write(request: Request) -> list[str]:
 
     page = template()  # first: what is missing is said before long work
     profiles = []
-    for source in request.sources:
+    for source in sources:
         with busy(f"reading {source}"):
             profiles.append(open_profile(source))
-    with busy(f"writing {request.output}"):
+    with busy(f"writing {output}"):
         content = fill(page, page_data(profiles)).encode("utf-8")
-        write_file(request.output, content)
+        write_file(output, content)
     lines = [line for profile in profiles for line in profile.warnings]
-    return [*lines, f"wrote {request.output} ({_size(len(content))}); open it in a browser"]
+    return [*lines, f"wrote {output} ({_size(len(content))}); open it in a browser"]
 
 
 def _size(count: int) -> str:
     return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} KB"
 
 
-def _parse(words: Sequence[str]) -> Request:
-    sources: list[str] = []
-    output: str | None = None
-    rest = list(words)
-    while rest:
-        word = rest.pop(0)
-        if word in ("-o", "--output"):
-            if not rest:
-                raise UsageError(f"report: {word} needs a file; as in: -o page.html")
-            output = rest.pop(0)
-        elif word.startswith("--output="):
-            output = word.partition("=")[2]
-        elif word == "--":
-            sources += rest
-            break
-        elif word.startswith("-"):
-            raise UsageError(f"report: unknown option {word!r}; see: proton report --help")
-        else:
-            sources.append(word)
+def page_path(sources: Sequence[str], output: str | None) -> str:
+    """Where the page goes.
+
+    Raises:
+        UsageError: there is no profile, or the page would be taken for one.
+    """
     if not sources:
         raise UsageError("report needs a profile; as in: proton report run.hatchet")
-    target = output or _default_output(sources[0])
-    if os.path.realpath(target) in map(os.path.realpath, sources):
-        raise UsageError(f"{target}: is one of the profiles; give the page another name")
-    if os.path.splitext(target)[1].removeprefix(".") in _known_suffixes():
-        raise UsageError(f"{target}: is named like a profile; end the page's name in {_SUFFIX}")
-    return Request(tuple(sources), target)
+    path = output or _default_output(sources[0])
+    if os.path.realpath(path) in map(os.path.realpath, sources):
+        raise UsageError(f"{path}: is one of the profiles; give the page another name")
+    if os.path.splitext(path)[1].removeprefix(".") in _known_suffixes():
+        raise UsageError(f"{path}: is named like a profile; end the page's name in {_SUFFIX}")
+    return path
 
 
 def _default_output(source: str) -> str:

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import socket
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
 
+from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-USAGE = """\
-usage: proton serve FILE... | FOLDER [--port N] [--no-open]
-
+_DESCRIPTION = """\
 Shows profiles in the browser: one FILE, several in one page to compare, or a FOLDER with a list of
 what it holds. Pages renew themselves when files change, and keep what you were looking at: serve a
 job's profile while it runs, by its name (run, run.hatchet, run.part_0.hatchet), and phases appear
 as they are written. What is not whole yet is said in the page.
-Only this machine can connect, and nothing but the given profiles is served. Ctrl-C ends it.
+Only this machine can connect, and nothing but the given profiles is served. Ctrl-C ends it."""
 
-options:
-  --port N    the port to use, 0 for any that is free; default: 8710, or the next free one
-  --no-open   do not open a browser
-
+_EXAMPLES = """\
 examples:
   proton serve run.hatchet
   proton serve before.hatchet after.hatchet     both, and what changed
@@ -31,35 +26,37 @@ examples:
   proton serve run --no-open                    over SSH, with: ssh -L 8710:127.0.0.1:8710 HOST"""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+def add_arguments(parser: Parser) -> None:
     """The words of the command."""
+    parser.usage = f"{parser.prog} FILE... | FOLDER [--port N] [--no-open]"
+    parser.description = _DESCRIPTION
+    parser.epilog = _EXAMPLES
+    add = parser.add_argument
+    add("files", nargs="*")
+    add("--port", action=Option, metavar="N", needs="a number; as in: --port 9000",
+        help="the port to use, 0 for any that is free; default: 8710, or the next")  # fmt: skip
+    add("--no-open", action="store_true", help="do not open a browser")
 
-    paths: tuple[str, ...]
-    port: int | None = None
-    opens: bool = True
 
-
-def run(words: Sequence[str]) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Serve until Ctrl-C; the exit code.
 
     Raises:
         ProtonError: a word is wrong, there is no profile, or the port cannot be used.
     """
-    if any(word in ("-h", "--help") for word in words):
-        print(USAGE)
-        return 0
-    request = _parse(words)
     from proton.render.browser import open_in_browser  # readers: not for --help
     from proton.render.serve import Server
     from proton.render.site import Site, page_maker
 
-    site = Site(request.paths, page_maker())
+    if not arguments.files:
+        raise UsageError("serve needs a profile or a folder; as in: proton serve run.hatchet")
+    port = None if arguments.port is None else _port(arguments.port)
+    site = Site(arguments.files, page_maker())
     with busy(f"reading {site.name}"):
         problem = site.prepare()
-    server = Server(site, request.port)
+    server = Server(site, port)
     _say(*filter(None, [problem]), f"serving {site.name} at {server.url} (Ctrl-C ends it)")
-    if request.opens and not open_in_browser(server.url):
+    if not arguments.no_open and not open_in_browser(server.url):
         _say(_how_to_reach(server.url))
     try:
         server.serve_forever()
@@ -81,28 +78,6 @@ def _how_to_reach(url: str) -> str:
     port = url.rstrip("/").rpartition(":")[2]
     forward = f"ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}"
     return f"on your own machine run: {forward}, and open the address there"
-
-
-def _parse(words: Sequence[str]) -> Request:
-    paths: list[str] = []
-    port: int | None = None
-    opens = True
-    rest = list(words)
-    while rest:
-        flag, equals, value = rest.pop(0).partition("=")
-        if flag == "--port":
-            if not equals and not rest:
-                raise UsageError("serve: --port needs a number; as in: --port 9000")
-            port = _port(value if equals else rest.pop(0))
-        elif flag == "--no-open" and not equals:
-            opens = False
-        elif flag.startswith("-"):
-            raise UsageError(f"serve: unknown option {flag!r}; see: proton serve --help")
-        else:
-            paths.append(flag + equals + value)
-    if not paths:
-        raise UsageError("serve needs a profile or a folder; as in: proton serve run.hatchet")
-    return Request(tuple(paths), port, opens)
 
 
 def _port(text: str) -> int:

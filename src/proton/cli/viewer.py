@@ -15,6 +15,7 @@ from typing import NoReturn, TextIO
 
 from proton._version import __version__
 from proton.analysis.prepare import prepare
+from proton.cli.parser import Parser
 from proton.cli.progress import busy
 from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
@@ -49,7 +50,7 @@ metrics:
   intensity             flops per byte
   num_samples           looks at a warp, of profiles with mode="pcsampling"
   stalled_REASON        those in which the warp waited for this reason
-  headroom/UNIT         time taken above the least time: what could be won
+  headroom/UNIT         time taken above the least time: what could be saved
   A dash is what was not measured, n/a what needs a peak that is not known.
 
 examples:
@@ -93,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    arguments = _parser().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     options = _options(arguments)
     if arguments.file is None and os.path.isfile(arguments.regions or ""):
         arguments.file, arguments.regions = arguments.regions, ""  # a kernel may be left out
@@ -164,8 +165,8 @@ def _open(path: str) -> Profile:
         return open_profile(path)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, printed by `main` like all others."""
+class _Parser(Parser):
+    """A parser that says what to do with a second file."""
 
     def error(self, message: str) -> NoReturn:
         words = message.removeprefix("unrecognized arguments: ").split()
@@ -177,13 +178,13 @@ class _Parser(argparse.ArgumentParser):
         )
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
+    """The words of the command."""
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [options] FILE",
         description="Show a profile in the terminal: contexts as a tree, with what they measured.",
         epilog=_METRICS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
     add("file", nargs="?", metavar="FILE", help="profile: hatchet, msgpack, trace, a .part_N set")
@@ -213,7 +214,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--markdown", action="store_true", help="print the same for people and assistants")
     add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
         help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
-    add("--version", action="version", version=f"{PROGRAM} {__version__} (proton-profiler)")
+    add("--version", action="version", version=f"{PROGRAM} {__version__} (proton-profiler)",
+        help="print the version")  # fmt: skip
+    parser.add_help_option()
     return parser
 
 

@@ -1,11 +1,12 @@
-"""OpenSession: sessions, scopes, states, hooks. Never imports analysis or rendering.
+"""Recording: sessions, scopes, states, hooks. Never imports analysis or rendering.
 
 | module | what is in it |
 |---|---|
 | `sessions` | the open sessions of the process; start, activate, deactivate, finalize |
-| `open_session` | one open session: native recording, backends, hook, phases |
+| `open_session` | one open session: native core, backends, hook, phases |
 | `phase_files`, `output`, `ownership`, `file_names` | where phases are written, or else |
-| `options`, `header` | arguments and environment, checked; what a file says of its recording |
+| `request`, `options` | what is asked of a session; the same checked, with the environment |
+| `header`, `source_files` | what a file says of its session |
 | `scope`, `state`, `profile`, `wrapping` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |
 | `phases`, `flags` | looking into an open session; process-wide switches |

@@ -10,37 +10,8 @@ from dataclasses import dataclass, field
 
 from proton.errors import ProtonError, ProtonWarning
 from proton.runtime import sessions
-from proton.runtime.file_names import ALL_FORMATS, DEFAULT_PROFILE_NAME, pick_format
 from proton.runtime.flags import flags
-
-DEFAULT_NAME = DEFAULT_PROFILE_NAME
-_output_format = ""
-
-__all__ = [
-    "ALL_FORMATS",
-    "DEFAULT_NAME",
-    "Ending",
-    "Request",
-    "call_at_signal",
-    "discard",
-    "finish",
-    "forget",
-    "is_empty",
-    "start",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the command line asks for: the arguments of `start()`, and the format to write."""
-
-    name: str | None = None
-    backend: str | None = None
-    context: str = "shadow"
-    mode: str | None = None
-    data: str = "tree"
-    hook: str | None = None
-    output_format: str = ""
+from proton.runtime.request import SessionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +25,13 @@ class Ending:
     losses: Mapping[str, int] = field(default_factory=dict)
 
 
-def start(request: Request) -> int | None:
+def start(request: SessionRequest) -> int | None:
     """Open the command's session; None when profiling is disabled.
 
     Raises:
         ProtonError: it cannot be opened; nothing is left behind.
     """
-    global _output_format
-    pick_format(request.output_format, request.data)  # now, not after the target's long run
-    _output_format = request.output_format
-    opened = sessions.open_session(
-        request.name,
-        context=request.context,
-        data=request.data,
-        backend=request.backend,
-        mode=request.mode,
-        hook=request.hook,
-        output_format=request.output_format,
-    )
+    opened = sessions.open_session(request)
     flags.command_line = opened is not None
     return opened
 
@@ -100,7 +60,7 @@ def finish() -> Ending:
         was_empty = opened.native.is_empty
         missed = opened.what_was_missed() if was_empty else ""
         losses = dict(opened.native.losses)
-        sessions.close_sessions(None, _output_format)
+        sessions.close_sessions(None, "")
     except ProtonWarning:  # warnings are errors in this process; the lines below say the same
         pass
     except (ProtonError, OSError) as failure:

@@ -21,11 +21,10 @@ from proton.backends.base import (
     Resumes,
     make_backend,
 )
-from proton.errors import UsageError, WriteError
+from proton.errors import WriteError
 from proton.model.schema import to_object
 from proton.runtime import nvtx
 from proton.runtime.autosave import Autosave
-from proton.runtime.file_names import pick_format
 from proton.runtime.header import make_header
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
@@ -50,15 +49,15 @@ class OpenSession:
         pauses_after_call: whether the last of them pauses the session.
     """
 
-    def __init__(self, session: int, options: SessionOptions, output_format: str = "") -> None:
-        """Open it: active, with its backend running; `output_format` is the one to expect.
+    def __init__(self, session: int, options: SessionOptions) -> None:
+        """Open it: active, with its backend running.
 
         Raises:
             ProtonError: it cannot be started; nothing is left behind.
         """
         self.id = session
         self.options = options
-        self.expected_format = self.check_format(output_format)
+        self.expected_format = options.format_to_write("")
         self.start_time_ns = time.time_ns()
         self.backends: dict[str, Backend] = {}
         self._asked: dict[str, SessionOptions] = {}  # backend -> what it was started with
@@ -276,21 +275,6 @@ class OpenSession:
                 backend.stop()
             elif isinstance(backend, Forgets):
                 backend.forget()
-
-    def check_format(self, output_format: str) -> str:
-        """The format to write in.
-
-        Raises:
-            UsageError: it does not exist, does not suit, or is not that of the parts so far.
-        """
-        chosen = pick_format(output_format or self.options.flush_format or "", self.options.data)
-        if self.options.flush_format not in (None, chosen):
-            raise UsageError(
-                f"output format {output_format!r} is not {self.options.flush_format!r}, in which "
-                f"session {self.options.name!r} writes its parts; leave it out, or give it with "
-                f"the mode: periodic_flushing:format={output_format}"
-            )
-        return chosen
 
     def header(self, phase: int) -> dict[str, object]:
         """The start of the file's `proton` key."""

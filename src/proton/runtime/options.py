@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
@@ -17,7 +17,12 @@ from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.cupti.sampling_mode import OPTIONS as SAMPLING_OPTIONS
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.modes.instrumentation_mode import InstrumentationMode, ModeText, split_modes
+from proton.inkernel.modes.instrumentation_mode import (
+    BaseMode,
+    InstrumentationMode,
+    ModeText,
+    split_modes,
+)
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.file_names import (
     DEFAULT_PROFILE_NAME,
@@ -29,10 +34,10 @@ from proton.runtime.file_names import (
 )
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
+from proton.runtime.request import SessionRequest
 
 CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")
-DEFAULT_BACKEND: str | None = None  # None: what fits the machine
 PERIODIC_FLUSHING = "periodic_flushing"
 JOURNAL_INTERVAL_S = 10.0
 
@@ -69,12 +74,6 @@ _SIZES = {
 _SIZE_DIGITS = 19  # what has fewer fits into 64 bits
 
 
-class TextMode(Protocol):
-    """A mode object: its `str()` is the mode string."""
-
-    def __str__(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
     """What one `start()` asked for, checked.
@@ -88,6 +87,7 @@ class SessionOptions:
         hook: None, `"triton"` or a hook of the user's.
         journal_interval_s: how often the open phase is saved in the journal; 0: never.
         catches_signals: whether SIGTERM and SIGHUP write the profile before they end the process.
+        output_format: what to write at the end, where the `proton` command said it.
     """
 
     name: str
@@ -102,6 +102,22 @@ class SessionOptions:
     journal_interval_s: float = JOURNAL_INTERVAL_S
     catches_signals: bool = True
     mode_object: InstrumentationMode | None = None
+    output_format: str = ""
+
+    def format_to_write(self, asked: str) -> str:
+        """The format of the session's files; `""` asks for the one it was started with.
+
+        Raises:
+            UsageError: it does not exist, does not suit, or is not that of the parts so far.
+        """
+        chosen = pick_format(asked or self.output_format or self.flush_format or "", self.data)
+        if self.flush_format not in (None, chosen):
+            raise UsageError(
+                f"output format {chosen!r} is not {self.flush_format!r}, in which session "
+                f"{self.name!r} writes its parts; leave it out, or give it with the mode: "
+                f"{PERIODIC_FLUSHING}:format={chosen}"
+            )
+        return chosen
 
     @property
     def key(self) -> str:
@@ -123,53 +139,35 @@ class SessionOptions:
 _SPELLING = {"flush_format": f"format of mode {PERIODIC_FLUSHING!r}"}
 
 
-def resolve(
-    name: str | os.PathLike[str] | None,
-    *,
-    context: str,
-    data: str,
-    backend: str | None,
-    mode: str | TextMode | None,
-    hook: Hook | str | None,
-) -> SessionOptions:
-    """The options behind the arguments of `start()`.
+def resolve(request: SessionRequest) -> SessionOptions:
+    """What a request and the environment come to.
 
     Raises:
         UsageError: an argument or an environment variable has a value that means nothing.
         BackendUnavailable: instructions are to be sampled, and there is no GPU.
     """
-    name = _check_name(name)
-    if context not in CONTEXTS:
-        raise UsageError.unknown("context", context, choices=CONTEXTS)
+    name, data = _check_name(request.name), request.data
+    if request.context not in CONTEXTS:
+        raise UsageError.unknown("context", request.context, choices=CONTEXTS)
     if data not in DATA_KINDS:
         raise UsageError.unknown("data", data, choices=DATA_KINDS)
-    if isinstance(hook, LaunchHook):
-        hook = "triton"  # there is only one of them
-    if not (hook is None or hook == "triton" or isinstance(hook, Hook)):
-        raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
     knobs = read_knobs()
-    named, backend = backend, _check_backend(backend, knobs)
-    in_kernel = parse_instrumentation(cast(Any, mode)) if backend == "instrumentation" else None
-    if in_kernel is not None:
-        backend_mode, flush_format = str(in_kernel), None
-    else:
-        modes = _check_mode(backend, str(mode or ""), is_named=named is not None, knobs=knobs)
-        backend_mode, flush_format = _split_flushing(modes, data)
-    if backend == "cupti":
-        backend_mode = str(parse_mode(backend_mode))  # refused now, and equal ones become equal
+    backend = _check_backend(request.backend, knobs)
+    mode, mode_object, flush_format = _check_mode(request, backend, knobs)
     return SessionOptions(
         name=name,
         stem=None if name in STDOUT_NAMES else _make_stem(name, data),
-        context=context,
+        context=request.context,
         data=data,
         backend=backend,
-        mode=backend_mode,
+        mode=mode,
         flush_format=flush_format,
-        hook=hook,
+        hook=_check_hook(request.hook),
         knobs=knobs,
         journal_interval_s=_read_seconds("PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S),
         catches_signals=_read_bool({}, "catches_signals", default=True),
-        mode_object=in_kernel,
+        mode_object=mode_object,
+        output_format=request.output_format,
     )
 
 
@@ -188,7 +186,7 @@ def _check_name(name: str | os.PathLike[str] | None) -> str:
 
 def _check_backend(backend: str | None, knobs: Knobs) -> str:
     if backend is None:
-        return DEFAULT_BACKEND or choose_backend(knobs).name
+        return choose_backend(knobs).name
     if not isinstance(backend, str) or _rename(backend) not in BACKENDS:
         raise UsageError.unknown("backend", backend, choices=BACKENDS)
     return _rename(backend)
@@ -198,21 +196,38 @@ def _rename(backend: str) -> str:
     return _RENAMED.get(backend.lower(), backend.lower())
 
 
-def _check_mode(backend: str, mode: str, *, is_named: bool, knobs: Knobs) -> tuple[ModeText, ...]:
-    modes = split_modes(mode)
-    if backend == "interpreter" and any(each.name == SAMPLING for each in modes):
-        raise _no_sampling(is_named, knobs)
+def _check_hook(hook: Hook | str | None) -> Hook | str | None:
+    if isinstance(hook, LaunchHook):
+        return "triton"  # there is only one of them
+    if hook is None or hook == "triton" or isinstance(hook, Hook):
+        return hook
+    raise UsageError(f"unknown hook {hook!r}; give None, 'triton' or a proton.hooks.Hook")
+
+
+def _check_mode(
+    request: SessionRequest, backend: str, knobs: Knobs
+) -> tuple[str, InstrumentationMode | None, str | None]:
+    """The backend's mode, the object it is the text of, and the format to flush phases in."""
+    if backend == "instrumentation":
+        in_kernel = parse_instrumentation(cast("str | BaseMode | None", request.mode))
+        return str(in_kernel), in_kernel, None
+    modes = split_modes(str(request.mode or ""))
+    if backend == "interpreter" and any(mode.name == SAMPLING for mode in modes):
+        raise _no_sampling(request.backend is not None, knobs)
     known = _MODES.get(backend)
-    for each in modes if known is not None else ():
+    for mode in modes if known is not None else ():
         assert known is not None
-        if each.name not in known:
-            raise UsageError.unknown(f"mode of backend {backend!r}", each.name, choices=known)
-        for option in each.options:
-            if option not in known[each.name]:
+        if mode.name not in known:
+            raise UsageError.unknown(f"mode of backend {backend!r}", mode.name, choices=known)
+        for option in mode.options:
+            if option not in known[mode.name]:
                 raise UsageError.unknown(
-                    f"option of mode {each.name!r}", option, choices=known[each.name]
+                    f"option of mode {mode.name!r}", option, choices=known[mode.name]
                 )
-    return modes
+    text, flush_format = _split_flushing(modes, request.data)
+    if backend == "cupti":
+        text = str(parse_mode(text))  # refused now, and equal ones become equal
+    return text, None, flush_format
 
 
 def _no_sampling(is_named: bool, knobs: Knobs) -> UsageError | BackendUnavailable:

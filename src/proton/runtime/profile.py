@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from proton.errors import SessionNotFound
 from proton.runtime import sessions
 from proton.runtime.flags import flags
+from proton.runtime.request import SessionRequest, TextMode
 from proton.runtime.wrapping import wrap
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
-    from proton.runtime.options import TextMode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -24,17 +24,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 class _Call:
     """One call of a profiled function. The last of nested or parallel calls pauses the session."""
 
-    __slots__ = ("_options", "_session")
+    __slots__ = ("_request", "_session")
 
-    def __init__(self, options: dict[str, Any]) -> None:
-        self._options = options
+    def __init__(self, request: SessionRequest) -> None:
+        self._request = request
         self._session: int | None = None
 
     def __enter__(self) -> None:
         if flags.command_line:
             return  # the command's session records anyway
         active = {each.id for each in sessions.open_sessions() if each.native.is_active}
-        self._session = sessions.start(**self._options)
+        self._session = sessions.open_session(self._request)
         if self._session is not None:
             was_active = self._session in active
             sessions.with_session(self._session, lambda each: _begin(each, was_active))
@@ -107,16 +107,9 @@ def profile(
         >>> @proton.profile(name="training", context="python")
         ... def train() -> float: ...
     """
-    options = {
-        "name": name,
-        "context": context,
-        "data": data,
-        "backend": backend,
-        "mode": mode,
-        "hook": hook,
-    }
+    request = SessionRequest(name, context, data, backend, mode, hook)
 
     def decorate(function: F) -> F:
-        return wrap(function, lambda: _Call(options))
+        return wrap(function, lambda: _Call(request))
 
     return decorate if func is None else decorate(func)

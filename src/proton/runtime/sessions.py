@@ -17,11 +17,12 @@ from proton.runtime import notices
 from proton.runtime.background import BackgroundThread, follow_forks
 from proton.runtime.flags import flags
 from proton.runtime.process import call_at_exit
+from proton.runtime.request import SessionRequest, TextMode
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
-    from proton.runtime.options import SessionOptions, TextMode
+    from proton.runtime.options import SessionOptions
 
 T = TypeVar("T")
 
@@ -72,7 +73,7 @@ def start(
     """
     if flags.command_line:
         return command_session()
-    return open_session(name, context=context, data=data, backend=backend, mode=mode, hook=hook)
+    return open_session(SessionRequest(name, context, data, backend, mode, hook))
 
 
 def activate(session: int | None = None) -> None:
@@ -123,32 +124,21 @@ def finalize(session: int | None = None, output_format: str = "") -> None:
     close_sessions(session, output_format)
 
 
-def open_session(
-    name: str | os.PathLike[str] | None,
-    *,
-    context: str = "shadow",
-    data: str = "tree",
-    backend: str | None = None,
-    mode: str | TextMode | None = None,
-    hook: Hook | str | None = None,
-    output_format: str = "",
-) -> int | None:
-    """`start()`, also under the `proton` command, which knows the format it will write."""
+def open_session(request: SessionRequest) -> int | None:
+    """`start()`, also under the `proton` command."""
     from proton.runtime import options as session_options
     from proton.runtime.open_session import OpenSession
 
     global _next_id
     if session_options.is_disabled():
         return None
-    options = session_options.resolve(
-        name, context=context, data=data, backend=backend, mode=mode, hook=hook
-    )
+    options = session_options.resolve(request)
     with _lock:
         opened = next((each for each in _open.values() if each.options.key == options.key), None)
         if opened is not None:
             _reuse(opened, options)
         else:
-            opened = OpenSession(_next_id, options, output_format)
+            opened = OpenSession(_next_id, options)
             try:
                 _say_notices([opened])
             except ProtonWarning:  # warnings are errors here: then there is no session
@@ -167,7 +157,7 @@ def close_sessions(session: int | None, output_format: str) -> None:
     """`finalize()`, also under the `proton` command."""
     with _lock:
         targets = [each for each in _open.values() if session is None or each.id == session]
-        formats = [each.check_format(output_format) for each in targets]
+        formats = [each.options.format_to_write(output_format) for each in targets]
         failures: list[Exception] = []
         for opened, chosen in zip(targets, formats, strict=True):
             try:

@@ -122,7 +122,7 @@ def test_a_child_that_cannot_be_profiled_works_on(runner: Any) -> None:
         "script.py",
         "import json, os, subprocess, sys\n"
         "wish = json.loads(os.environ['PROTON_FOLLOW_CHILDREN'])\n"
-        "wish['options']['backend'] = 'cupti'\n"
+        "wish['request']['backend'] = 'cupti'\n"
         "os.environ['PROTON_FOLLOW_CHILDREN'] = json.dumps(wish)\n"
         f"subprocess.run([sys.executable, '-c', {code!r}], check=True)\n",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli.convert import run
+from proton.cli.parser import parse
 from proton.errors import DataKindError, FormatError, UsageError, WriteError
 from proton.files.detect import open_profile
 from tests.support.profiles import trace_in, tree_in
@@ -20,6 +20,11 @@ KERNEL = {
 ROOT = {"frame": {"name": "ROOT", "type": "function"}, "metrics": {}, "children": [KERNEL]}
 
 SPAN = {"ph": "X", "cat": "kernel", "name": "add", "pid": 0, "tid": 200000, "ts": 1.5, "dur": 2.0}
+
+
+def run(words: list[str]) -> int:
+    arguments = parse(["convert", *words])
+    return int(arguments.run(arguments))
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from proton.cli import doctor
-from proton.cli.finding import Finding
+from proton.cli.doctor import Finding
+from proton.cli.parser import parse
 from proton.errors import UsageError
 
 
@@ -27,13 +28,13 @@ def test_the_exit_code_says_whether_there_is_a_problem(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(doctor, "examine", lambda: iter(findings))
-    assert doctor.run([]) == code
+    assert doctor.run(parse(["doctor"])) == code
     assert capsys.readouterr().out.splitlines()[-1] == last
 
 
 def test_arguments_are_refused() -> None:
     with pytest.raises(UsageError, match="doctor takes no arguments, 'x' was given"):
-        doctor.run(["x"])
+        parse(["doctor", "x"])
 
 
 def test_every_subject_is_examined() -> None:
@@ -50,3 +51,15 @@ def test_every_subject_is_examined() -> None:
         "environment",
         "working directory",
     } <= subjects
+
+
+def test_a_finding_without_a_remedy_is_fine() -> None:
+    assert str(Finding("python", "3.11")) == "ok       python                 3.11"
+
+
+def test_a_finding_with_a_remedy_is_a_problem_and_says_it() -> None:
+    finding = Finding("python", "2.7", "use 3.11")
+    assert finding.is_problem
+    first, second = str(finding).splitlines()
+    assert first.startswith("problem  python")
+    assert second.strip() == "remedy: use 3.11"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proton.cli.exits import before_exit
+from proton.cli.profiled_run import before_exit
 
 
 @pytest.fixture

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli.merge import run
+from proton.cli.parser import parse
 from proton.errors import ProtonError
 from proton.files.detect import open_profile
 from proton.files.write import write_profile
 from tests.support.profiles import profile_of, tree_in
 
 RANK = "ranks/run.rank"
+
+
+def run(words: list[str]) -> int:
+    arguments = parse(["merge", *words])
+    return int(arguments.run(arguments))
 
 
 @pytest.fixture(autouse=True)

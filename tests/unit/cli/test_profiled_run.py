@@ -9,23 +9,22 @@ from collections.abc import Callable
 import pytest
 
 from proton.cli import profiled_run
-from proton.cli.arguments import RunArguments, Target, TargetKind
 from proton.cli.profiled_run import ProfiledRun
 from proton.errors import ProtonWarning
-from proton.runtime.command_line import Ending, Request
+from proton.runtime.command_line import Ending
+from proton.runtime.request import SessionRequest
 
 
 class Recorder:
     """Stands in for `runtime.command_line` and keeps what was asked of it."""
 
     def __init__(self) -> None:
-        self.Request = Request
         self.calls: list[str] = []
         self.session: int | None = 0
         self.ending = Ending(paths=("/x.hatchet",))
         self.has_nothing = False
 
-    def start(self, request: Request) -> int | None:
+    def start(self, request: SessionRequest) -> int | None:
         self.calls.append(f"start {request.name}")
         return self.session
 
@@ -56,8 +55,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 
 def new_run(*, is_child: bool = False) -> ProfiledRun:
-    target = Target(TargetKind.SCRIPT, "s.py")
-    run = ProfiledRun(RunArguments(target=target), is_child=is_child)
+    run = ProfiledRun(SessionRequest(), is_child=is_child)
     run.start("name")
     return run
 

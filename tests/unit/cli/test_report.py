@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli import main, report
+from proton.cli import main
+from proton.cli.parser import parse
+from proton.cli.report import page_path
 from proton.errors import UsageError
 from proton.render import html
 from tests.support.pages import data_of, unpack
@@ -18,6 +20,11 @@ DATA = Path(__file__).parents[2] / "data"
 def built(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page as short as can be."""
     monkeypatch.setattr(html, "template", lambda: f"<p>{html.PLACE}</p>")
+
+
+def path_of(words: list[str]) -> str:
+    arguments = parse(["report", *words])
+    return page_path(arguments.files, arguments.output)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_words_say_where_the_page_goes(words: list[str], output: str) -> None:
-    assert report._parse(words).output == output
+    assert path_of(words) == output
 
 
 @pytest.mark.parametrize(
@@ -48,7 +55,7 @@ def test_words_say_where_the_page_goes(words: list[str], output: str) -> None:
 )
 def test_words_that_make_no_sense_say_why(words: list[str], why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        report._parse(words)
+        path_of(words)
 
 
 @pytest.mark.usefixtures("built")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from proton.cli import main, serve
+from proton.cli.parser import parse
 from proton.errors import UsageError
 from proton.files.write import write_profile
 from proton.render import browser
@@ -40,9 +41,10 @@ def page(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_words_are_read() -> None:
-    request = serve._parse(["a", "--port", "0", "b", "--no-open"])
-    assert request == serve.Request(("a", "b"), 0, False)
-    assert serve._parse(["a", "--port=9000"]) == serve.Request(("a",), 9000)
+    arguments = parse(["serve", "a", "--port", "0", "b", "--no-open"])
+    assert (arguments.files, arguments.port, arguments.no_open) == (["a", "b"], "0", True)
+    arguments = parse(["serve", "a", "--port=9000"])
+    assert (arguments.files, arguments.port, arguments.no_open) == (["a"], "9000", False)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,8 @@ def test_words_are_read() -> None:
 )
 def test_words_without_meaning_are_refused(words: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        serve.run(words)
+        arguments = parse(["serve", *words])
+        arguments.run(arguments)
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from proton.cli.summary import describe, say
+from proton.cli.profiled_run import describe, say
 from proton.runtime.command_line import Ending
 
 

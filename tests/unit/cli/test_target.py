@@ -1,4 +1,4 @@
-"""Tests of which targets are refused, and how."""
+"""Tests of which targets are refused, and how; whole runs are tested with processes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.cli.arguments import Target, TargetKind
-from proton.cli.target import check_target, no_module
+from proton.cli.target import Target, absolute, no_module
 from proton.errors import UsageError
 
 
@@ -18,9 +17,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refusal(name: str, kind: TargetKind = TargetKind.SCRIPT) -> str:
+def refusal(name: str, *, is_module: bool = False) -> str:
     with pytest.raises(UsageError) as caught:
-        check_target(Target(kind, name))
+        Target(name, is_module=is_module).check()
     text = str(caught.value)
     assert "\n" not in text
     return text
@@ -28,12 +27,12 @@ def refusal(name: str, kind: TargetKind = TargetKind.SCRIPT) -> str:
 
 def test_a_file_with_the_suffix_is_accepted_whatever_it_holds(folder: Path) -> None:
     (folder / "s.py").write_bytes(b"\xff\x00")
-    check_target(Target(TargetKind.SCRIPT, "s.py"))
+    Target("s.py").check()
 
 
 def test_a_file_whose_first_line_starts_python_is_accepted(folder: Path) -> None:
     (folder / "tool").write_text("#!/usr/bin/env python3\n")
-    check_target(Target(TargetKind.SCRIPT, "tool"))
+    Target("tool").check()
 
 
 def test_another_file_is_refused(folder: Path) -> None:
@@ -71,22 +70,22 @@ def test_a_file_that_may_not_be_read_is_refused(folder: Path) -> None:
 
 def test_a_module_beside_the_user_is_found(folder: Path) -> None:
     (folder / "beside.py").touch()
-    check_target(Target(TargetKind.MODULE, "beside"))
+    Target("beside", is_module=True).check()
 
 
 def test_looking_for_a_module_does_not_run_it(folder: Path) -> None:
     (folder / "raising").mkdir()
     (folder / "raising" / "__init__.py").write_text("raise SystemExit('was run')")
-    check_target(Target(TargetKind.MODULE, "raising.tool"))
+    Target("raising.tool", is_module=True).check()
 
 
 def test_an_unknown_module_is_refused() -> None:
-    assert refusal("no_such.tool", TargetKind.MODULE).startswith("no module named 'no_such.tool'")
+    assert refusal("no_such.tool", is_module=True).startswith("no module named 'no_such.tool'")
 
 
 @pytest.mark.parametrize("name", ["tools/run.py", "a..b", "", "a-b"])
 def test_what_is_no_module_name_is_refused(name: str) -> None:
-    assert "is not a module name" in refusal(name, TargetKind.MODULE)
+    assert "is not a module name" in refusal(name, is_module=True)
 
 
 def test_missing_pytest_has_a_remedy_of_its_own() -> None:
@@ -101,3 +100,20 @@ def test_a_working_directory_that_is_gone_is_said(
     monkeypatch.chdir(gone)
     gone.rmdir()
     assert refusal("/s.py").startswith("the working directory does not exist any more")
+
+
+@pytest.mark.parametrize("path", ["s.py", "./s.py", "../x/s.py"])
+def test_a_path_is_made_absolute_as_python_does_it(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert absolute(path) == f"{tmp_path}/{path}"
+
+
+def test_an_absolute_path_is_left_alone() -> None:
+    assert absolute("/a/../s.py") == "/a/../s.py"
+
+
+def test_the_root_folder_gives_no_double_slash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert absolute("s.py") == "/s.py"

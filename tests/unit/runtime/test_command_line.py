@@ -11,7 +11,8 @@ import proton
 from proton.errors import UsageError
 from proton.flags import flags
 from proton.runtime import command_line, sessions
-from proton.runtime.command_line import Ending, Request
+from proton.runtime.command_line import Ending
+from proton.runtime.request import SessionRequest
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +23,14 @@ def gpu(fake_gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_the_targets_start_answers_with_the_commands_session(gpu: Any) -> None:
-    session = command_line.start(Request(name="run"))
+    session = command_line.start(SessionRequest(name="run"))
     assert proton.start("other", context="python") == session
     assert len(sessions.open_sessions()) == 1
     command_line.discard()
 
 
 def test_the_targets_finalize_does_nothing(gpu: Any, tmp_cwd: Path) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     gpu.launch("k")
     proton.finalize()
     proton.finalize(0)
@@ -39,7 +40,7 @@ def test_the_targets_finalize_does_nothing(gpu: Any, tmp_cwd: Path) -> None:
 
 
 def test_the_target_can_pause_the_session_it_was_given(gpu: Any, profile_of: Any) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     session = proton.start()
     proton.deactivate(session)
     gpu.launch("paused")
@@ -52,7 +53,7 @@ def test_the_target_can_pause_the_session_it_was_given(gpu: Any, profile_of: Any
 def test_a_profiled_function_of_the_target_does_not_pause_the_session(
     gpu: Any, profile_of: Any
 ) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     proton.profile(lambda: gpu.launch("inside"))()
     gpu.launch("outside")
     command_line.finish()
@@ -60,14 +61,14 @@ def test_a_profiled_function_of_the_target_does_not_pause_the_session(
 
 
 def test_the_ending_names_what_was_written(gpu: Any, tmp_cwd: Path) -> None:
-    command_line.start(Request(name="run", output_format="hatchet_msgpack"))
+    command_line.start(SessionRequest(name="run", output_format="hatchet_msgpack"))
     gpu.launch("k")
     assert command_line.finish() == Ending(paths=(str(tmp_cwd / "run.hatchet_msgpack"),))
     assert not flags.command_line
 
 
 def test_the_ending_says_why_nothing_was_captured(gpu: Any) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     assert command_line.is_empty()
     ending = command_line.finish()
     assert ending.is_empty
@@ -75,7 +76,7 @@ def test_the_ending_says_why_nothing_was_captured(gpu: Any) -> None:
 
 
 def test_the_ending_tells_what_an_empty_session_missed(gpu: Any) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     (recording,) = sessions.open_sessions()
     recording.native.count_loss("dropped_event", 3)
     recording.native.warn("another tool took it")
@@ -86,7 +87,7 @@ def test_the_ending_tells_what_an_empty_session_missed(gpu: Any) -> None:
 
 
 def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:
-    command_line.start(Request(name="missing/run"))
+    command_line.start(SessionRequest(name="missing/run"))
     gpu.launch("k")
     ending = command_line.finish()
     assert "missing/run.hatchet: cannot write the profile: " in ending.error
@@ -94,7 +95,7 @@ def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:
 
 
 def test_the_ending_tells_of_every_phase_that_went_elsewhere(gpu: Any, tmp_cwd: Path) -> None:
-    session = command_line.start(Request(name="missing/run"))
+    session = command_line.start(SessionRequest(name="missing/run"))
     gpu.launch("k")
     proton.data.advance_phase(session)
     gpu.launch("k")
@@ -104,14 +105,14 @@ def test_the_ending_tells_of_every_phase_that_went_elsewhere(gpu: Any, tmp_cwd: 
 
 
 def test_the_ending_counts_losses(gpu: Any) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     gpu.launch("k")
     gpu.sinks[0].count_loss("dropped", 3)
     assert command_line.finish().losses == {"dropped": 3}
 
 
 def test_a_discarded_session_writes_nothing(gpu: Any, tmp_cwd: Path) -> None:
-    command_line.start(Request(name="run"))
+    command_line.start(SessionRequest(name="run"))
     gpu.launch("k")
     command_line.discard()
     assert list(tmp_cwd.glob("*.hatchet")) == []
@@ -120,13 +121,13 @@ def test_a_discarded_session_writes_nothing(gpu: Any, tmp_cwd: Path) -> None:
 
 def test_a_format_that_does_not_suit_is_refused_before_the_target_runs() -> None:
     with pytest.raises(UsageError, match="'chrome_trace' cannot hold a tree session"):
-        command_line.start(Request(name="run", output_format="chrome_trace"))
+        command_line.start(SessionRequest(name="run", output_format="chrome_trace"))
     assert sessions.open_sessions() == []
 
 
 def test_a_refused_start_leaves_start_to_the_target(gpu: Any) -> None:
     with pytest.raises(UsageError):
-        command_line.start(Request(name="run", backend="x"))
+        command_line.start(SessionRequest(name="run", backend="x"))
     assert not flags.command_line
 
 
@@ -138,6 +139,6 @@ def test_forgetting_gives_start_back_to_a_forked_child(monkeypatch: pytest.Monke
 
 def test_a_disabled_profiler_leaves_the_target_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_PROTON_DISABLE", "1")
-    assert command_line.start(Request(name="run")) is None
+    assert command_line.start(SessionRequest(name="run")) is None
     assert proton.start("other") is None
     assert command_line.finish() == Ending()

@@ -14,14 +14,8 @@ from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.modes.mode_table import Loops
 from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
+from proton.runtime.request import SessionRequest
 
-DEFAULTS: dict[str, Any] = {
-    "context": "shadow",
-    "data": "tree",
-    "backend": None,
-    "mode": None,
-    "hook": None,
-}
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
 
 
@@ -33,7 +27,7 @@ def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def options(name: str | None = "run", **changes: Any) -> SessionOptions:
-    return resolve(name, **{**DEFAULTS, **changes})
+    return resolve(SessionRequest(name, **changes))
 
 
 def test_no_name_means_proton_in_the_current_folder(tmp_cwd: Path) -> None:

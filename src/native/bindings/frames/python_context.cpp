@@ -35,7 +35,7 @@ uint32_t origin_of(PyCodeObject* code) {
     Py_INCREF(code);
     const std::string file = text_of(code->co_filename);
     if (file.starts_with(package_folder)) {
-      found->second = file == package_folder + "cli/launch.py" ? kLauncher : kInternal;
+      found->second = file == package_folder + "cli/target.py" ? kLauncher : kInternal;
     }
   }
   return found->second;

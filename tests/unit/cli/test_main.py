@@ -8,14 +8,21 @@ import sys
 
 import pytest
 
+from proton._version import __version__
 from proton.cli import main
-from proton.cli.arguments import COMMANDS
-from proton.cli.help import VERSION, help_text
+from proton.cli.parser import COMMANDS
+from proton.cli.run import VERSION
+
+
+def test_the_version_says_whose_it_is() -> None:
+    assert f"proton {__version__} (proton-profiler), not Triton's" == VERSION
 
 
 def test_help_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    assert capsys.readouterr() == (help_text() + "\n", "")
+    out, err = capsys.readouterr()
+    assert out.startswith("usage: proton [options] script.py [arguments]\n")
+    assert err == ""
 
 
 def test_version_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:

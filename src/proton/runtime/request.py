@@ -1,0 +1,33 @@
+"""What a session is asked for: one frozen value from `start`, `@profile`, the command and children.
+
+Nothing is checked here: `runtime/options.py` does that, for all of them. Light to import.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
+    from proton.runtime.hooks import Hook
+
+
+class TextMode(Protocol):
+    """A mode object: its `str()` is the mode string."""
+
+    def __str__(self) -> str: ...
+
+
+class SessionRequest(NamedTuple):
+    """The arguments of `start()`, as they were given.
+
+    `output_format` is what the `proton` command will write; elsewhere `finalize()` says it.
+    """
+
+    name: str | os.PathLike[str] | None = None
+    context: str = "shadow"
+    data: str = "tree"
+    backend: str | None = None
+    mode: str | TextMode | None = None
+    hook: Hook | str | None = None
+    output_format: str = ""
