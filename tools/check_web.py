@@ -9,7 +9,8 @@ from pathlib import Path
 Complaints = list[str]
 
 # Layers from below; a file imports from its own layer and those before it. A folder counts as its
-# name, a file beside them as its stem.
+# name, one inside another as `outer/inner`, a file beside folders as its stem. Sub-rooms of one
+# layer do not import each other.
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
@@ -17,11 +18,16 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "names units env",
         "unpack live",
         "model",
-        "parts",
         "layout",
+        "layout/flame layout/inkernel layout/timeline",
         "draw",
+        "draw/timeline",
         "state renew",
-        "views",
+        "views/widgets",
+        "views/source",
+        "views/diff views/flame views/inkernel views/roofline views/summary views/tables "
+        "views/timeline",
+        "views/shell",
         "main",
     )
 )
@@ -57,9 +63,9 @@ def is_test(path: Path) -> bool:
 
 
 def layer_of(folder: Path, path: Path) -> str:
-    """The layer's word of a file below `folder`: its first folder, or its stem."""
-    parts = path.relative_to(folder).parts
-    return parts[0].split(".")[0]
+    """The layer's word of a file below `folder`: its folders, or its stem."""
+    *folders, name = path.relative_to(folder).parts
+    return "/".join(folders) or name.split(".")[0]
 
 
 def check_web_layers(root: Path) -> Complaints:
@@ -77,7 +83,8 @@ def check_web_layers(root: Path) -> Complaints:
             other = layer_of(folder, Path(_normal(path.parent / target)))
             if target.endswith(".css"):
                 continue
-            if _RANK.get(other, len(LAYERS)) > _RANK[layer]:
+            is_stranger = "/" in layer and other != layer and _RANK.get(other) == _RANK[layer]
+            if is_stranger or _RANK.get(other, len(LAYERS)) > _RANK[layer]:
                 complaints.append(f"{name}: layer {layer!r} must not import {target!r}")
     return complaints
 

@@ -8,8 +8,8 @@ import { renewPage } from "./renew"
 import { followAddress, isDark, notice, page, profile } from "./state"
 import "./style.css"
 import { type Container, PageError, unpack, unpackText } from "./unpack"
-import { followKeys } from "./views/keyboard"
-import { Shell } from "./views/shell"
+import { followKeys } from "./views/shell/keyboard"
+import { Shell } from "./views/shell/shell"
 
 const DATA_ID = "proton-data"
 

@@ -1,7 +1,7 @@
 /** CTAs on a canvas: how many ran, then a row for each multiprocessor, with the tail tinted. */
 import { type Range, ticksOf } from "../layout/axis"
-import { type CtaImage, imageOf, sumOfRows } from "../layout/cta_image"
-import { type Lane, type PackedCtas, activeOver, boxesOf } from "../layout/ctas"
+import { type CtaImage, imageOf, sumOfRows } from "../layout/inkernel/cta_image"
+import { type Lane, type PackedCtas, activeOver, boxesOf } from "../layout/inkernel/ctas"
 import { count, text, time, timeUnit } from "../units"
 import { FONT, type Inks } from "./canvas"
 import { fillOf } from "./colors"

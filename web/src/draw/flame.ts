@@ -1,5 +1,5 @@
 /** Draws the boxes of a flame graph that are seen. */
-import type { FlameLayout } from "../layout/flame"
+import type { FlameLayout } from "../layout/flame/boxes"
 import { type Hue, fillOf } from "./colors"
 import { fitted, widthOf } from "./text"
 

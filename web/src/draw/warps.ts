@@ -1,6 +1,6 @@
 /** The warps of one CTA on a canvas: a band for each, with the regions that it went through. */
 import { type Range, ticksOf } from "../layout/axis"
-import type { RegionBox, Warps } from "../layout/warps"
+import type { RegionBox, Warps } from "../layout/inkernel/warps"
 import { cutMiddle } from "../names"
 import { text, time, timeUnit } from "../units"
 import { FONT, type Inks } from "./canvas"

@@ -1,0 +1,153 @@
+/** Cells of the diff: names, verdicts, changes with their intervals, bars. */
+import type { VNode } from "preact"
+import { layoutDiffBar } from "../../layout/diff_bar"
+import { shortened } from "../../layout/frame_name"
+import { cutMiddle, printable } from "../../names"
+import type { DiffChange, DiffKernel, DiffScope } from "../../schema"
+import { page } from "../../state"
+import { type Quantity, count, grouped, percent, text, timeUnit } from "../../units"
+import { lettersIn } from "../widgets/table"
+
+export type DiffRow = DiffKernel | DiffScope
+
+const HINTS: Record<string, string> = {
+  slower: "a run takes longer: beyond chance, and by more than 1 %",
+  faster: "a run takes less: beyond chance, and by more than 1 %",
+  same: "no change beyond chance, or less than 1 %",
+  "more runs": "it ran more often; a run takes as long as before",
+  "fewer runs": "it ran less often; a run takes as long as before",
+  new: "only in the second profile",
+  gone: "only in the first profile",
+  "not enough": "too little is known of single runs to say whether this is more than chance",
+}
+const BASES: Record<string, string> = {
+  spans: "how the runs in the traces differ",
+  spread: "count, mean and quantiles of each context: the widest interval that fits them",
+  phases: "how phases differ",
+  ranks: "how ranks differ",
+}
+
+/** What is compared: all the time, or what is left of the change when runs are as many as before. */
+export type Measure = "total" | "speed"
+
+/** A change and half of its interval. */
+export function measured(row: DiffChange, by: Measure): [number, number | null] {
+  if (by === "speed" && row.by_speed_ns !== null) return [row.by_speed_ns, row.speed_half_width_ns]
+  return [row.change_ns, row.half_width_ns]
+}
+
+/** The change of one run, as a share of what it took before. */
+export function perRun(row: DiffChange): number | null {
+  return row.by_speed_ns === null || !row.expected_ns ? null : row.by_speed_ns / row.expected_ns
+}
+
+/** Half of an interval in the unit of the change itself, so that the two can be compared. */
+export function halfTime([change, half]: [number, number | null]): string {
+  return half === null ? "" : twoDigits(half / timeUnit(change)[1])
+}
+
+export function halfShare(row: DiffChange): string {
+  return row.speed_half_width_ns === null || !row.expected_ns ? "" : twoDigits((100 * row.speed_half_width_ns) / row.expected_ns)
+}
+
+/** What a number may be off by needs no more. */
+function twoDigits(value: number): string {
+  return value >= 10 ? grouped(value) : String(Number(value.toPrecision(2)))
+}
+
+/** A change in percent, with one decimal whatever its size. */
+export function changeOf(share: number | null): Quantity {
+  if (share === null) return percent(null)
+  const [whole, fraction] = (100 * share).toFixed(1).split(".") as [string, string]
+  return { whole, fraction: `.${fraction}`, unit: "%" }
+}
+
+/** 240, or 240 → 320. */
+export function countsText(row: DiffChange): string {
+  const [before, after] = [text(count(row.before?.count)), text(count(row.after?.count))]
+  return before === after ? before : `${before} → ${after}`
+}
+
+export function Name({ of, room }: { of: DiffRow; room: number }): VNode {
+  if ("path" in of) {
+    const path = of.path.map(printable).join(" › ")
+    return <span title={path}>{cutMiddle(path, lettersIn(room))}</span>
+  }
+  return <span title={wholeName(of)}>{shortened(shownName(of), lettersIn(room))}</span>
+}
+
+export function VerdictMark({ of }: { of: DiffChange }): VNode {
+  const basis = of.basis === null ? "" : `\nfrom ${of.basis.split(", ").map((each) => BASES[each] ?? each).join(" and ")}`
+  return (
+    <span class={`verdict ${toneOf(of)}`} title={HINTS[of.verdict] + basis}>
+      {of.verdict}
+    </span>
+  )
+}
+
+export function Bar({ of, by, largest }: { of: DiffChange; by: Measure; largest: number }): VNode {
+  const [change, half] = measured(of, by)
+  const bar = layoutDiffBar(change, half, largest)
+  const share = (value: number): string => `${100 * value}%`
+  return (
+    <span class={`diffbar ${toneOf(of, change)}`}>
+      <span class="zero" />
+      <span class="change" style={{ left: share(bar.left), width: share(bar.width) }} />
+      {bar.low === null || bar.high === null ? null : (
+        <span class="interval" style={{ left: share(bar.low), width: share(bar.high - bar.low) }} />
+      )}
+    </span>
+  )
+}
+
+export function Launches({ of }: { of: DiffRow }): VNode {
+  const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${valueText(before)} → ${valueText(after)}`) : []
+  return <span title={parts.join("\n")}>{parts.join(", ") || "–"}</span>
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join("×")
+  return value === null || value === undefined ? "–" : printable(String(value))
+}
+
+/** Red only for what became worse beyond chance; a number that says the opposite has no colour. */
+export function toneOf(of: DiffChange, change = of.by_speed_ns ?? of.change_ns): string {
+  if (of.verdict === "slower" && change > 0) return "worse"
+  return of.verdict === "faster" && change < 0 ? "better" : ""
+}
+
+/** A change with what it may be off by. */
+export function Sure({ of, value, half, tone }: { of: Quantity; value: number; half: string; tone: string }): VNode {
+  return (
+    <span class={`sure ${tone}`}>
+      <span class="change">{(value > 0 && !of.whole.startsWith("<") ? "+" : "") + of.whole + of.fraction}</span>
+      <span class="half">{half === "" ? "" : `± ${half}`}</span>
+      <span class="unit">{of.unit}</span>
+    </span>
+  )
+}
+
+export function signedText(of: Quantity, value: number): string {
+  return value > 0 ? `+${text(of)}` : text(of)
+}
+
+export function nameOf(row: DiffRow): string {
+  return "path" in row ? row.path.join(" › ") : row.name
+}
+
+export function shownName(row: DiffRow): string {
+  return "path" in row ? row.path.join(" › ") : shownIn(row.name, "shown")
+}
+
+function wholeName(row: DiffKernel): string {
+  return shownIn(row.name, "whole")
+}
+
+/** A kernel's name as people read it, from whichever profile has it. */
+function shownIn(name: string, how: "shown" | "whole"): string {
+  for (const each of page.value?.profiles ?? []) {
+    const found = each[how](name)
+    if (found !== name) return found
+  }
+  return name
+}

@@ -1,0 +1,135 @@
+/** The line at the top: what was recorded, where and when, what was lost; search, metric, theme. */
+import { batch } from "@preact/signals"
+import type { VNode } from "preact"
+import type { Profile } from "../../model"
+import { baseName, cutMiddle, distinctPaths, printable } from "../../names"
+import { sameRow } from "../../renew"
+import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../../state"
+import { grouped, moment, plainName } from "../../units"
+import { isOfSamples } from "../widgets/facts"
+import { isHelpOpen } from "./help"
+import { LiveMark } from "./live_mark"
+
+export const SEARCH_ID = "search"
+
+export function Header(): VNode {
+  const shown = profile.value
+  return (
+    <header>
+      <span class="brand">proton</span>
+      {shown === null ? null : <Recorded of={shown} />}
+      <span class="gap" />
+      {shown === null ? null : <Tools of={shown} />}
+    </header>
+  )
+}
+
+/** Show another profile; what is selected stays selected where the other has it too. */
+function switchTo(index: number): void {
+  const before = profile.value
+  const after = page.value?.profiles[index]
+  const chosen = selection.value
+  batch(() => {
+    profileIndex.value = index
+    zoom.value = {}
+    if (before === null || after === undefined || chosen === null || chosen.kind === "kernel") return
+    const row = chosen.kind === "node" ? sameRow(before, after, chosen.row) : null
+    selection.value = row === null ? null : { kind: "node", row }
+  })
+}
+
+function Recorded({ of }: { of: Profile }): VNode {
+  const { summary } = of.parts
+  const many = page.value?.profiles ?? []
+  return (
+    <>
+      {many.length > 1 ? (
+        <select
+          aria-label="profile"
+          value={profileIndex.value}
+          onChange={(event) => switchTo(Number(event.currentTarget.value))}
+        >
+          {distinctPaths(many.map((each) => each.source)).map((path, index) => (
+            <option key={index} value={index}>
+              {cutMiddle(printable(path), 60)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <span class="source" title={printable(of.source)}>
+          {cutMiddle(printable(baseName(of.source)), 48)}
+        </span>
+      )}
+      {summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
+      <span class="quiet when">{moment(summary.start_time_ns)}</span>
+      <Losses of={of} />
+      <LiveMark />
+    </>
+  )
+}
+
+/** Whether anything was lost; the one place in the header where red may appear. */
+function Losses({ of }: { of: Profile }): VNode | null {
+  const { summary } = of.parts
+  const lost = Object.values(summary.lost).reduce((sum, each) => sum + each, 0)
+  if (lost > 0) {
+    const listed = Object.entries(summary.lost).map(([kind, each]) => `${grouped(each)} ${printable(kind)}`)
+    return (
+      <span class="problem" title={listed.join("\n")}>
+        ✗ {grouped(lost)} lost
+      </span>
+    )
+  }
+  if (!summary.says_losses) return null
+  return <span class="good">✓ nothing lost</span>
+}
+
+function Tools({ of }: { of: Profile }): VNode {
+  const hits = matches.value
+  let found = 0
+  if (hits !== null) for (const hit of hits) found += hit
+  return (
+    <>
+      <label class="search">
+        <input
+          id={SEARCH_ID}
+          type="search"
+          placeholder="search  /"
+          aria-label="search names"
+          spellcheck={false}
+          value={search.value}
+          onInput={(event) => (search.value = event.currentTarget.value)}
+        />
+        {hits === null ? null : <span class={found === 0 ? "hits none" : "hits"}>{grouped(found)}</span>}
+      </label>
+      {of.metrics.length > 0 ? (
+        <select aria-label="metric" value={metric.value} onChange={(event) => (metricChoice.value = event.currentTarget.value)}>
+          <Metrics names={of.metrics.filter((name) => !isOfSamples(name))} />
+          {of.metrics.some(isOfSamples) ? (
+            <optgroup label="samples">
+              <Metrics names={of.metrics.filter(isOfSamples)} />
+            </optgroup>
+          ) : null}
+        </select>
+      ) : null}
+      <button title="light or dark" aria-label="light or dark" onClick={() => (theme.value = isDark.value ? "light" : "dark")}>
+        {isDark.value ? "☀" : "☾"}
+      </button>
+      <button title="keys (?)" aria-label="keys" onClick={() => (isHelpOpen.value = !isHelpOpen.value)}>
+        ?
+      </button>
+    </>
+  )
+}
+
+function Metrics({ names }: { names: readonly string[] }): VNode {
+  return (
+    <>
+      {names.map((name) => (
+        <option key={name} value={name}>
+          {cutMiddle(printable(plainName(name)), 40)}
+        </option>
+      ))}
+    </>
+  )
+}

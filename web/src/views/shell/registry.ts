@@ -1,0 +1,25 @@
+/** Every view, in the order of the tabs: one line each. */
+import { autotune } from "../tables/autotune"
+import { diff } from "../diff/diff"
+import { flame } from "../flame/flame"
+import { inKernel } from "../inkernel/inkernel"
+import { kernels } from "../tables/kernels"
+import { ranks } from "../tables/ranks"
+import { roofline } from "../roofline/roofline"
+import { source } from "../source/source"
+import { summary } from "../summary/summary"
+import { timeline } from "../timeline/timeline"
+import type { View } from "../widgets/view"
+
+export const VIEWS: readonly View[] = [
+  summary,
+  flame,
+  kernels,
+  timeline,
+  roofline,
+  source,
+  inKernel,
+  autotune,
+  ranks,
+  diff,
+]

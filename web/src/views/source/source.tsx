@@ -1,0 +1,290 @@
+/** Source: the file of a kernel, a bar per line by what warps waited for, instructions beside it. */
+import type { VNode } from "preact"
+import { useState } from "preact/hooks"
+import { type Sum, fileSum, filesOf, kernelSum, kernelSums, unplacedSum } from "../../layout/source"
+import { cutMiddle, printable } from "../../names"
+import type { SamplingFacts, SourcePart } from "../../schema"
+import { selectedKernel, view } from "../../state"
+import { count, percent, text, time } from "../../units"
+import { Fact } from "../widgets/facts"
+import { Hover, hover, leave } from "../widgets/hover"
+import { Listing } from "./listing"
+import { Num } from "../widgets/number"
+import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
+import { Sass } from "./sass"
+import "./source.css"
+import { choice, choose, kernel, part, place, showKernel } from "./source_state"
+import type { View } from "../widgets/view"
+
+const MOST_LEGEND = 7
+const MOST_OPTIONS = 500
+
+export const source: View = {
+  id: "source",
+  title: "Source",
+  key: "6",
+  isPresent: (_page, shown) => shown.parts.sampled !== null,
+  Component: Source,
+  Details,
+  onKey,
+  keys: [
+    ["j k", "go to the next line with samples, or the one before"],
+    ["i", "show instructions, or hide them"],
+  ],
+}
+
+function Source(): VNode | null {
+  const samples = part.value
+  const [focus, setFocus] = useState<number | null>(null)
+  if (samples === null) return null
+  const shown = place.value
+  return (
+    <div class="source-view">
+      <Tools of={samples} />
+      <Remarks of={samples} />
+      {shown === null ? (
+        <NoLines of={samples} focus={focus} onFocus={setFocus} />
+      ) : (
+        <>
+          <Why of={samples} file={shown.file} focus={focus} onFocus={setFocus} />
+          <div class={choice.value.sass ? "source-body with-sass" : "source-body"}>
+            <Listing key={`${shown.file} ${kernel.value}`} of={samples} file={shown.file} focus={focus} />
+            {choice.value.sass ? <Sass of={samples} file={shown.file} line={shown.line} /> : null}
+          </div>
+        </>
+      )}
+      <Hover />
+    </div>
+  )
+}
+
+/** The end of a path: its folder and its name. */
+function shortPath(path: string): string {
+  const parts = printable(path).split("/")
+  return cutMiddle(parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : parts.join("/"), 60)
+}
+
+function Tools({ of }: { of: SourcePart }): VNode {
+  const files = filesOf(of, kernel.value)
+  const groups: [string, typeof files][] = [
+    ["written by you", files.filter(({ file }) => of.files[file]?.is_user === true)],
+    ["inlined", files.filter(({ file }) => of.files[file]?.is_user !== true)],
+  ]
+  const all = of.kernels.reduce((sum, each) => sum + each.samples, 0)
+  return (
+    <div class="tools">
+      <label>
+        kernel{" "}
+        <select
+          aria-label="kernel"
+          value={kernel.value === null ? "" : String(kernel.value)}
+          onChange={(event) => showKernel(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}
+        >
+          <option value="">all kernels – {text(count(all))}</option>
+          {of.kernels.slice(0, MOST_OPTIONS).map((each, at) => (
+            <option key={at} value={String(at)}>
+              {cutMiddle(each.title, 60)} – {text(count(each.samples))}
+            </option>
+          ))}
+        </select>
+      </label>
+      {files.length === 0 ? null : <label>
+        file{" "}
+        <select
+          aria-label="file"
+          value={String(place.value?.file ?? "")}
+          onChange={(event) => choose({ file: Number(event.currentTarget.value), line: null }, true)}
+        >
+          {groups.map(([title, members]) =>
+            members.length === 0 ? null : (
+              <optgroup key={title} label={title}>
+                {members.slice(0, MOST_OPTIONS).map(({ file, samples }) => (
+                  <option key={file} value={String(file)}>
+                    {shortPath(of.files[file]?.path ?? "")} – {text(count(samples))}
+                  </option>
+                ))}
+              </optgroup>
+            ),
+          )}
+        </select>
+      </label>}
+      {files.length === 0 ? null : (
+        <button class="toggle" aria-pressed={choice.value.sass} title="instructions beside the text (i)" onClick={toggleSass}>
+          SASS
+        </button>
+      )}
+      <span class="gap" />
+      <Counted of={of} />
+    </div>
+  )
+}
+
+/** How many samples the file has, and how many have no line. */
+function Counted({ of }: { of: SourcePart }): VNode | null {
+  if (place.value === null) return null
+  const sum = fileSum(of, place.value.file, kernel.value)
+  const lost = unplacedSum(of, kernel.value)
+  const more = lost.samples > 0 ? `, ${text(count(lost.samples))} in no known line` : ""
+  return <span class="quiet">{text(count(sum.samples))} samples in this file{more}</span>
+}
+
+/** What to know of the samples, the kernel and the file; problems in red. */
+function Remarks({ of }: { of: SourcePart }): VNode {
+  const file = place.value === null ? undefined : of.files[place.value.file]
+  const chosen = kernel.value === null ? undefined : of.kernels[kernel.value]
+  const [taken, lost] = [takenText(of.sampling), lostText(of.sampling)]
+  return (
+    <>
+      <p class="quiet remark" title={taken}>{cutMiddle(taken, 400)}</p>
+      {lost === "" ? null : <p class="beware remark" title={lost}>{lost}</p>}
+      {chosen === undefined || chosen.remark === "" ? null : <p class="quiet remark" title={chosen.remark}>{chosen.remark}</p>}
+      {file === undefined || file.remark === "" ? null : <p class="beware remark" title={cutMiddle(file.remark, 1000)}>! {cutMiddle(file.remark, 300)}</p>}
+    </>
+  )
+}
+
+/** How samples were taken, and that nothing was lost where nothing was. */
+function takenText(of: SamplingFacts): string {
+  const samples = `${text(count(of.samples))} sample${of.samples === 1 ? "" : "s"}`
+  if (of.dropped === null) return `${samples}; the file does not say how often`
+  const every = of.period_cycles === null ? "" : `, one every ${text(count(of.period_cycles))} cycles of a multiprocessor`
+  const window = of.window_ns === null || of.every_ns === null ? "" : `, for ${text(time(of.window_ns))} of every ${text(time(of.every_ns))}`
+  const facts = [
+    samples + every + window,
+    of.dropped > 0 ? "" : "0 dropped",
+    of.non_user === null ? "" : `${text(count(of.non_user))} outside the program's kernels`,
+    of.overflows ? "" : "0 buffer overflows",
+    of.left_out > 0 ? `${text(count(of.left_out))} left out by include` : "",
+    of.is_divided ? "samples of a kernel that several contexts launched are divided among them by its time in each" : "",
+  ]
+  return facts.filter((fact) => fact !== "").join(" · ")
+}
+
+function lostText({ dropped, overflows }: SamplingFacts): string {
+  if (!dropped && !overflows) return ""
+  return `! ${text(count(dropped ?? 0))} samples dropped, hardware buffer full ${text(count(overflows ?? 0))} times: take a longer interval or a larger buffer`
+}
+
+interface WhyProps {
+  of: SourcePart
+  focus: number | null
+  onFocus(reason: number | null): void
+}
+
+/** Why warps waited, over all of the file. */
+function Why({ of, file, focus, onFocus }: WhyProps & { file: number }): VNode {
+  const sum = fileSum(of, file, kernel.value)
+  return (
+    <div class="why">
+      <ReasonBar part={of} sum={sum} share={1} focus={focus} />
+      <ReasonLegend part={of} sum={sum} most={MOST_LEGEND} focus={focus} onFocus={onFocus} />
+    </div>
+  )
+}
+
+/** A kernel of which no line is known still waited for something. */
+function NoLines({ of, focus, onFocus }: WhyProps): VNode {
+  const sum = kernelSum(of, kernel.value)
+  return (
+    <>
+      <div class="why">
+        <ReasonBar part={of} sum={sum} share={1} focus={focus} />
+        <ReasonLegend part={of} sum={sum} most={MOST_LEGEND} focus={focus} onFocus={onFocus} />
+      </div>
+      <p class="quiet">
+        {text(count(sum.samples))} samples, of which no line of source is known
+        {kernel.value === null ? "; choose a kernel for its instructions" : ""}
+      </p>
+      {kernel.value === null ? <Kernels of={of} focus={focus} /> : <Sass of={of} file={null} line={null} />}
+    </>
+  )
+}
+
+/** Kernels by samples, where there are no lines to show; a click chooses one. */
+function Kernels({ of, focus }: { of: SourcePart; focus: number | null }): VNode {
+  const sums = kernelSums(of)
+  const most = Math.max(1, ...sums.map((each) => each.samples))
+  const all = Math.max(1, sums.reduce((sum, each) => sum + each.samples, 0))
+  return (
+    <div class="listing sampled-kernels">
+      {of.kernels.slice(0, MOST_OPTIONS).map((each, at) => {
+        const sum = sums[at] as Sum
+        return (
+          <button
+            key={at}
+            class="src"
+            onClick={() => showKernel(at)}
+            onMouseMove={(event) => hover(event, <ReasonWords part={of} sum={sum} />)}
+            onMouseLeave={leave}
+          >
+            <span class="count">{text(count(sum.samples))}</span>
+            <span class="count"><Num of={percent(sum.samples / all)} /></span>
+            <ReasonBar part={of} sum={sum} share={sum.samples / most} focus={focus} />
+            <span class="kernel-name">{cutMiddle(each.title, 100)} <span class="quiet">{cutMiddle(each.remark.split(":", 1)[0] ?? "", 40)}</span></span>
+          </button>
+        )
+      })}
+    </div>
+  )
+}
+
+/** Of the selected kernel: what it waits for most. */
+function Details(): VNode | null {
+  const [samples, at] = [part.value, kernel.value]
+  const chosen = at === null ? undefined : samples?.kernels[at]
+  if (samples === null || at === null || chosen === undefined || selectedKernel.value === null) return null
+  const sum = kernelSum(samples, at)
+  return (
+    <section>
+      <h3>sampled</h3>
+      <dl>
+        <Fact name="samples" of={count(chosen.samples)} />
+        {sum.reasons.slice(0, 3).map(([reason, found]) => (
+          <Fact key={reason} name={printable(samples.reasons[reason]?.[0] ?? "")} of={percent(found / Math.max(sum.samples, 1))} />
+        ))}
+      </dl>
+      {view.value === "source" ? null : (
+        <button class="link" onClick={() => (view.value = "source")}>
+          lines and instructions
+        </button>
+      )}
+    </section>
+  )
+}
+
+function toggleSass(): void {
+  choose({ sass: !choice.value.sass })
+}
+
+function onKey(event: KeyboardEvent): boolean {
+  if (event.key === "i") {
+    toggleSass()
+    return true
+  }
+  const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0
+  if (step === 0) return false
+  stepLine(step)
+  return true
+}
+
+/** To the next line with samples, in the order of the file. */
+function stepLine(step: number): void {
+  const [samples, shown] = [part.value, place.value]
+  if (samples === null || shown === null) return
+  const lines = [...sampledLines(samples, shown.file)].sort((a, b) => a - b)
+  const line = shown.line
+  const next = line === null ? lines[0] : step > 0 ? lines.find((each) => each > line) : lines.findLast((each) => each < line)
+  if (next !== undefined) choose({ file: shown.file, line: next })
+}
+
+function sampledLines(of: SourcePart, file: number): Set<number> {
+  const found = new Set<number>()
+  for (const [at, places] of of.seen) {
+    if (kernel.value !== null && at !== kernel.value) continue
+    for (const each of places) {
+      const spot = of.places[each]
+      if (spot?.[0] === file) found.add(spot[1])
+    }
+  }
+  return found
+}

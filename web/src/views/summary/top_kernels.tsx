@@ -1,0 +1,116 @@
+/** The kernels of the first screen: those that take the most time. */
+import type { VNode } from "preact"
+import { hueOfKind, strongOf } from "../../draw/colors"
+import type { Profile } from "../../model"
+import { cutMiddle } from "../../names"
+import type { KernelsPart } from "../../schema"
+import { isDark, matcher, profile, selectKernel, selectedKernel } from "../../state"
+import { amount, count, percent, text, time } from "../../units"
+import { Name, estimateMark } from "../widgets/facts"
+import { Num } from "../widgets/number"
+
+const MOST_KERNELS = 20
+
+function shownKernels(of: Profile, table: KernelsPart): number[] {
+  const fits = matcher.value
+  const found: number[] = []
+  for (let at = 0; at < table.name.length && found.length < MOST_KERNELS; at++) {
+    const name = table.name[at] as string
+    if (fits === null || fits(of.shown(name)) || fits(name)) found.push(at)
+  }
+  return found
+}
+
+interface Column {
+  title: string
+  /** Letters that its units need, and whether its numbers are whole: for the room they get. */
+  unit: number
+  isWhole?: boolean
+  /** Gives way first (1) or second (2) where room is short. */
+  gives?: 1 | 2
+  cell(at: number): VNode
+}
+
+/** The columns that some of the shown kernels have a value for. */
+function columnsOf(table: KernelsPart, rows: readonly number[]): Column[] {
+  const has = (values: readonly unknown[]): boolean => rows.some((at) => (values[at] ?? null) !== null)
+  const quantile = (values: KernelsPart["p50_ns"]) => (at: number) => {
+    const [value, least, largest] = values[at] ?? []
+    return <Num of={time(value)} mark={estimateMark(least, largest)} />
+  }
+  const all: [boolean, Column][] = [
+    [true, { title: "time", unit: 2, cell: (at) => <Num of={time(table.time_ns[at])} /> }],
+    [true, { title: "share", unit: 1, cell: (at) => <Num of={percent(table.share[at])} /> }],
+    [has(table.count), { title: "n", unit: 0, isWhole: true, cell: (at) => <Num of={count(table.count[at])} /> }],
+    [has(table.p50_ns), { title: "p50", unit: 2, gives: 2, cell: quantile(table.p50_ns) }],
+    [has(table.p99_ns), { title: "p99", unit: 2, gives: 2, cell: quantile(table.p99_ns) }],
+    [!has(table.p50_ns), { title: "average", unit: 2, cell: (at) => <Num of={time(table.avg_ns[at])} /> }],
+    [has(table.flop_per_s), { title: "arithmetic", unit: 7, gives: 1, cell: (at) => <Num of={amount(table.flop_per_s[at], "FLOP/s")} /> }],
+    [has(table.byte_per_s), { title: "memory", unit: 4, gives: 1, cell: (at) => <Num of={amount(table.byte_per_s[at], "B/s")} /> }],
+    [has(table.share_of_peak), { title: "of peak", unit: 1, cell: (at) => <Num of={percent(table.share_of_peak[at])} /> }],
+  ]
+  return all.filter(([isThere]) => isThere).map(([, column]) => column)
+}
+
+/** Its class says how soon the column gives way where room is short. */
+function classOf(column: Column): string {
+  return `${column.isWhole ? "whole " : ""}${column.gives === undefined ? "" : `gives-${column.gives}`}`
+}
+
+export function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNode {
+  const rows = shownKernels(of, table)
+  const columns = columnsOf(table, rows)
+  const more = table.name.length - rows.length
+  return (
+    <section>
+      <table class="kernels">
+        <thead>
+          <tr>
+            <th class="name">top kernels</th>
+            {columns.map((column) => (
+              <th key={column.title} class={classOf(column)}>{column.title}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((at) => {
+            const name = table.name[at] as string
+            return (
+              <tr key={name} aria-selected={selectedKernel.value === name} onClick={() => selectKernel(name)}>
+                <td class="name" title={cutMiddle(of.whole(name), 4000)}>
+                  <div class="line">
+                    <span class="swatch" style={{ background: strongOf(hueOfKind(table.kind[at] ?? "k"), isDark.value) }} />
+                    <Name of={of.shown(name)} />
+                  </div>
+                </td>
+                {columns.map((column) => (
+                  <td key={column.title} class={classOf(column)} style={{ "--unit": `${column.unit + 0.6}ch` }}>
+                    {column.cell(at)}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+      {more > 0 ? (
+        <p class="quiet">
+          {text(count(more))} more {matcher.value === null ? "below these; the view Kernels has all" : "that do not fit the search or take less"}
+        </p>
+      ) : null}
+    </section>
+  )
+}
+
+/** Up and down go through the kernels. */
+export function onKey(event: KeyboardEvent): boolean {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
+  const shown = profile.value
+  const table = shown === null ? null : shown.parts.kernels
+  if (step === 0 || shown === null || table === null) return false
+  const rows = shownKernels(shown, table)
+  const at = rows.findIndex((row) => table.name[row] === selectedKernel.value)
+  const next = rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]
+  if (next !== undefined) selectKernel(table.name[next] as string)
+  return true
+}

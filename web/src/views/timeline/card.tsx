@@ -1,0 +1,137 @@
+/** The card beside the pointer, and what the pane on the right adds about a selected span. */
+import type { VNode } from "preact"
+import type { Chart, Hit } from "../../layout/timeline/chart"
+import type { Profile } from "../../model"
+import { cutMiddle, printable } from "../../names"
+import { type Timeline, timelineOf } from "../../layout/timeline/spans"
+import { profile, selection } from "../../state"
+import { text, time } from "../../units"
+import { Fact, Words } from "../widgets/facts"
+import { argumentName, argumentText, causeText, labelsOf } from "./texts"
+
+const MOST_ARGUMENTS = 8
+const CARD_WIDTH = 290
+
+export interface Pointed {
+  hit: Hit
+  x: number
+  y: number
+}
+
+export function Card({ of, chart, at, room }: { of: Profile; chart: Chart; at: Pointed; room: [number, number] }): VNode | null {
+  const { hit } = at
+  if (hit.kind === "group") return null
+  const isRight = at.x + CARD_WIDTH + 24 > room[0]
+  const isLow = at.y > room[1] / 2
+  const style = {
+    ...(isRight ? { right: `${room[0] - at.x + 12}px` } : { left: `${at.x + 14}px` }),
+    ...(isLow ? { bottom: `${room[1] - at.y + 10}px` } : { top: `${at.y + 14}px` }),
+  }
+  return (
+    <div class="timeline-card" role="tooltip" style={style}>
+      {hit.kind === "span" ? <SpanCard of={of} timeline={chart.timeline} span={hit.span} /> : <GapCard chart={chart} of={hit.of} at={hit.at} />}
+    </div>
+  )
+}
+
+function SpanCard({ of, timeline, span }: { of: Profile; timeline: Timeline; span: number }): VNode {
+  const look = timeline.look[span] as number
+  const row = timeline.row(span)
+  const path = row === null ? [] : of.path(row).slice(0, -1)
+  return (
+    <>
+      <strong>{cutMiddle(labelsOf(timeline, of)(look), 120)}</strong>
+      {path.length > 0 ? <p class="quiet">{cutMiddle(path.map((each) => printable(of.name(each))).join(" › "), 110)}</p> : null}
+      <dl>
+        <SpanFacts timeline={timeline} span={span} />
+      </dl>
+    </>
+  )
+}
+
+function SpanFacts({ timeline, span }: { timeline: Timeline; span: number }): VNode {
+  const [start, end] = [timeline.starts[span] as number, timeline.ends[span] as number]
+  const [call] = timeline.launchedBy(span)
+  const called = call === undefined ? null : start - (timeline.starts[call] as number)
+  const args = Object.entries(timeline.args(span) ?? {})
+  return (
+    <>
+      <Fact name="took" of={time(end - start)} />
+      <Fact name="began after" of={time(start - timeline.part.extent_ns[0])} />
+      {called !== null && called >= 0 ? <Fact name="since its launch call" of={time(called)} /> : null}
+      {args.slice(0, MOST_ARGUMENTS).map(([name, value]) => (
+        <Words key={name} name={cutMiddle(argumentName(name), 32)} of={cutMiddle(argumentText(name, value), 60)} />
+      ))}
+    </>
+  )
+}
+
+function GapCard({ chart, of, at }: { chart: Chart; of: number | string; at: number }): VNode | null {
+  const gaps = chart.gaps(of)?.gaps
+  if (gaps === undefined) return null
+  const cause = chart.timeline.part.gaps.causes[gaps.causes[at] as number] ?? ""
+  return (
+    <>
+      <strong>
+        {gaps.lane === null ? "device" : "stream"} idle: {cause}
+      </strong>
+      <p class="quiet">{causeText(cause)}</p>
+      <dl>
+        <Fact name="for" of={time((gaps.ends[at] as number) - (gaps.starts[at] as number))} />
+        <Fact name="began after" of={time((gaps.starts[at] as number) - chart.timeline.part.extent_ns[0])} />
+      </dl>
+    </>
+  )
+}
+
+/** About the selected span; nothing where the selection is none. */
+export function SpanDetails(): VNode | null {
+  const shown = profile.value
+  const chosen = selection.value
+  const timeline = shown === null ? null : timelineOf(shown)
+  if (shown === null || timeline === null || chosen?.kind !== "span" || !timeline.has(chosen.index)) return null
+  const lane = timeline.lanes[timeline.laneOf(chosen.index)]
+  const launched = timeline.launched(chosen.index)
+  const calls = timeline.launchedBy(chosen.index)
+  const label = labelsOf(timeline, shown)
+  return (
+    <section>
+      <h3>this span</h3>
+      {timeline.row(chosen.index) === null ? <h2>{cutMiddle(label(timeline.look[chosen.index] as number), 160)}</h2> : null}
+      <dl>
+        <Words name="lane" of={lane === undefined ? null : `${lane.group} ${lane.name}`} />
+        <SpanFacts timeline={timeline} span={chosen.index} />
+      </dl>
+      <Ends title="launched by" spans={calls} timeline={timeline} label={label} />
+      <Ends title="launched" spans={launched} timeline={timeline} label={label} />
+    </section>
+  )
+}
+
+interface EndsOf {
+  title: string
+  spans: readonly number[]
+  timeline: Timeline
+  label: (look: number) => string
+}
+
+/** The other ends of the arrows, to follow them by a click. */
+function Ends({ title, spans, timeline, label }: EndsOf): VNode | null {
+  if (spans.length === 0) return null
+  return (
+    <>
+      <h3>{title}</h3>
+      <ol class="contexts">
+        {spans.slice(0, MOST_ARGUMENTS).map((span) => (
+          <li key={span}>
+            <button class="link" onClick={() => (selection.value = { kind: "span", index: span })}>
+              {cutMiddle(label(timeline.look[span] as number), 48)}
+            </button>
+            <span class="quiet">{text(time((timeline.ends[span] as number) - (timeline.starts[span] as number)))}</span>
+          </li>
+        ))}
+      </ol>
+      {spans.length > MOST_ARGUMENTS ? <p class="quiet">and {spans.length - MOST_ARGUMENTS} more</p> : null}
+    </>
+  )
+}

@@ -1,0 +1,288 @@
+/** The timeline: host threads, streams, graphs and insides of kernels over time, with idle causes. */
+import { signal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { huesOf, stepsOf } from "../../draw/timeline/colors"
+import { Chart, type Hit, type Marks } from "../../layout/timeline/chart"
+import { closedAtFirst, rowsOf } from "../../layout/timeline/rows"
+import { type Range, rangeOfText, rangeText, wholeRange } from "../../layout/timeline/window"
+import type { Profile } from "../../model"
+import { timelineOf } from "../../layout/timeline/spans"
+import { isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
+import "./timeline.css"
+import { Card, type Pointed, SpanDetails } from "./card"
+import { Legend } from "./legend"
+import { Names } from "./lane_names"
+import { Stage } from "./stage"
+import { labelsOf } from "./texts"
+import type { View } from "../widgets/view"
+
+const ID = "timeline"
+
+/** The one that is shown; keys go to it. */
+let stage: Stage | null = null
+const charts = new WeakMap<Profile, Chart>()
+/** What `n` goes through: what a search found, or else what is selected. */
+let marked: Marks | null = null
+/** The window when it last came to rest: what the legend sums up. */
+const rested = signal<Range | null>(null)
+
+rowOfSpan.value = (of, index) => timelineOf(of)?.row(index) ?? null
+
+function chartOf(of: Profile): Chart | null {
+  const timeline = timelineOf(of)
+  let chart = charts.get(of)
+  if (chart === undefined && timeline !== null) charts.set(of, (chart = new Chart(timeline)))
+  return chart ?? null
+}
+
+function TimelineView(): VNode | null {
+  const shown = profile.value
+  const chart = shown === null ? null : chartOf(shown)
+  return shown === null || chart === null ? null : <Lanes key={shown.source} of={shown} chart={chart} />
+}
+
+function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
+  const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(chart.groups))
+  const [pointed, setPointed] = useState<Pointed | null>(null)
+  const [scroll, setScroll] = useState<[number, number]>([0, 2000])
+  const parts = useRef<Record<string, HTMLElement | null>>({})
+  const all = useMemo(() => rowsOf(chart.groups, closed, (lane) => chart.depth(lane)), [chart, closed])
+  const paint = useMemo(() => {
+    const { timeline } = chart
+    return { hues: huesOf(timeline), steps: stepsOf(timeline), label: labelsOf(timeline, of) }
+  }, [chart, of])
+  const found = useFound(chart, paint.label)
+  const chosen = useChosen(of, chart)
+  marked = found ?? chosen
+  const selected = selection.value?.kind === "span" ? selection.value.index : null
+  const toggle = (group: string): void => {
+    const next = new Set(closed)
+    if (!next.delete(group)) next.add(group)
+    setClosed(next)
+  }
+  const latest = useRef(toggle)
+  latest.current = toggle
+
+  useEffect(() => {
+    const { canvas, axis, map, frame, scroller } = parts.current
+    if (!canvas || !axis || !map || !frame || !scroller) return undefined
+    const extent = chart.timeline.part.extent_ns
+    const made = new Stage(
+      canvas as HTMLCanvasElement,
+      axis as HTMLCanvasElement,
+      map as HTMLCanvasElement,
+      frame,
+      scroller,
+      chart,
+      {
+        onRest: (range) => rest(chart, range),
+        onHover: (hit, x, y) => setPointed(hit === null ? null : { hit, x, y }),
+        onPick: (hit) => pick(chart, hit, latest.current),
+      },
+      rangeOfText(zoom.value[ID] ?? "", extent),
+    )
+    stage = made
+    rested.value = made.range
+    return () => {
+      made.close()
+      if (stage === made) stage = null
+    }
+  }, [chart])
+
+  // The back button and shared addresses move the window as well.
+  const wanted = zoom.value[ID] ?? ""
+  useEffect(() => {
+    const extent = chart.timeline.part.extent_ns
+    if (stage === null || rangeText(stage.target, extent) === wanted) return
+    if (wanted === "" && rangeText(stage.target, extent) === rangeText(wholeRange(extent), extent)) return
+    stage.go(rangeOfText(wanted, extent) ?? wholeRange(extent), false)
+  }, [wanted, chart])
+
+  const dark = isDark.value
+  const hovered = pointed?.hit.kind === "span" ? pointed.hit.span : null
+  useEffect(() => {
+    stage?.show({ chart, all, closed, dark, ...paint, found, chosen, selected, hovered, colors: colorsOf(parts.current["canvas"]) })
+  })
+  useEffect(() => {
+    if (selected !== null && chart.timeline.has(selected)) stage?.reveal(selected, false)
+  }, [selected, chart])
+
+  const keep = (name: string) => (element: HTMLElement | null): void => {
+    parts.current[name] = element
+  }
+  const { clientWidth = 0, clientHeight = 0 } = parts.current["scroller"] ?? {}
+  return (
+    <div class="timeline">
+      <Legend chart={chart} dark={dark} range={rested.value} />
+      <div class="timeline-head">
+        <div class="timeline-gutter">
+          <button title="show everything (0)" onClick={() => stage?.whole()}>
+            whole
+          </button>
+          <button title="zoom in (w)" aria-label="zoom in" onClick={() => stage?.zoom(0.5)}>
+            +
+          </button>
+          <button title="zoom out (s)" aria-label="zoom out" onClick={() => stage?.zoom(2)}>
+            −
+          </button>
+        </div>
+        <div class="timeline-map">
+          <canvas ref={keep("map")} aria-label="the whole trace" />
+          <div class="timeline-frame" ref={keep("frame")} />
+        </div>
+      </div>
+      <div class="timeline-head">
+        <div class="timeline-gutter" />
+        <canvas class="timeline-axis" ref={keep("axis")} />
+      </div>
+      <div
+        class="timeline-lanes"
+        ref={keep("scroller")}
+        onScroll={(event) => setScroll([event.currentTarget.scrollTop, event.currentTarget.clientHeight])}
+      >
+        <div class="timeline-sheet" style={{ height: `${all.height}px` }}>
+          <Names chart={chart} range={rested.value} all={all} closed={closed} scroll={scroll} toggle={toggle} />
+          <div class="timeline-canvas">
+            <canvas ref={keep("canvas")} aria-label="lanes over time" />
+          </div>
+        </div>
+      </div>
+      {pointed === null ? null : (
+        <div class="timeline-cards" style={{ height: `${clientHeight}px` }}>
+          <Card of={of} chart={chart} at={pointed} room={[clientWidth - GUTTER, clientHeight]} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const GUTTER = 184 // as in timeline.css
+
+/** Marks of the search. */
+function useFound(chart: Chart, label: (look: number) => string): Marks | null {
+  const fits = matcher.value
+  return useMemo(() => {
+    if (fits === null) return null
+    return chart.marks((look) => fits(label(look)) || fits(chart.timeline.nameOfLook(look)))
+  }, [chart, fits, label])
+}
+
+/** Marks of the selection: a kernel everywhere, a context with all below it. */
+function useChosen(of: Profile, chart: Chart): Marks | null {
+  const kernel = selectedKernel.value
+  const row = selection.value?.kind === "node" ? selection.value.row : null
+  return useMemo(() => {
+    const { timeline } = chart
+    const isChosen = (at: number): boolean => {
+      if (row !== null && row > 0) return at >= row && at < (of.ends[row] ?? 0)
+      return kernel !== null && of.isWork(at) && of.rawName(at) === kernel
+    }
+    if (kernel === null && (row === null || row === 0)) return null
+    return chart.marks((look) => {
+      const at = timeline.rowOfLook(look)
+      return at !== null && isChosen(at)
+    })
+  }, [of, chart, kernel, row])
+}
+
+function pick(chart: Chart, hit: Hit | null, toggle: (group: string) => void): void {
+  if (hit?.kind === "group") toggle(hit.group)
+  else if (hit?.kind === "span") selection.value = { kind: "span", index: hit.span }
+  else if (hit?.kind === "gap") {
+    // Whoever clicks idle time wants to know what came next: that is what it waited for.
+    const next = chart.afterGap(hit.of, hit.at)
+    if (next !== null) selection.value = { kind: "span", index: next }
+  } else selection.value = null
+}
+
+function rest(chart: Chart, range: Range): void {
+  const extent = chart.timeline.part.extent_ns
+  rested.value = range
+  const whole = rangeText(wholeRange(extent), extent)
+  const words = rangeText(range, extent)
+  setZoom(ID, words === whole ? "" : words)
+}
+
+function colorsOf(element: HTMLElement | null | undefined): Record<"ground" | "line" | "ink" | "quiet" | "accent" | "track", string> {
+  const style = getComputedStyle(element ?? document.documentElement)
+  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+  return { ground: of("ground"), line: of("line"), ink: of("ink"), quiet: of("quiet"), accent: of("accent"), track: of("track") }
+}
+
+function onKey(event: KeyboardEvent): boolean {
+  if (stage === null) return false
+  const index = selection.value?.kind === "span" ? selection.value.index : null
+  switch (event.key) {
+    case "w":
+      stage.zoom(0.6)
+      return true
+    case "s":
+      stage.zoom(1 / 0.6)
+      return true
+    case "a":
+      stage.move(-0.25)
+      return true
+    case "d":
+      stage.move(0.25)
+      return true
+    case "0":
+    case "Home":
+      stage.whole()
+      return true
+    case "f":
+      if (index !== null) stage.reveal(index, true)
+      return index !== null
+    case "n":
+    case "N":
+      return follow(stage, index, event.key === "n")
+    case "ArrowLeft":
+    case "ArrowRight":
+    case "ArrowUp":
+    case "ArrowDown":
+      if (index === null) return event.key === "ArrowDown" && follow(stage, null, true) // out of the search
+      select(neighbour(stage.chart, index, event.key))
+      return true
+    default:
+      return false
+  }
+}
+
+/** The span beside, around or inside another. */
+function neighbour(chart: Chart, span: number, key: string): number | null {
+  if (key === "ArrowUp" || key === "ArrowDown") return chart.nested(span, key === "ArrowUp")
+  const place = chart.placeOf(span)
+  return (key === "ArrowLeft" ? place?.before : place?.after) ?? null
+}
+
+/** Go to the marked span after or before the selected one, or else to the first in view. */
+function follow(on: Stage, span: number | null, forward: boolean): boolean {
+  if (marked === null) return false
+  const [from, to] = on.target
+  const time = span === null ? (forward ? from : to) : (on.chart.timeline.starts[span] as number)
+  select(on.chart.nextMarked(marked, time, forward))
+  return true
+}
+
+function select(span: number | null): void {
+  if (span !== null) selection.value = { kind: "span", index: span }
+}
+
+export const timeline: View = {
+  id: ID,
+  title: "Timeline",
+  key: "4",
+  isPresent: (_page, of) => of.parts.trace !== null,
+  Component: TimelineView,
+  Details: SpanDetails,
+  onKey,
+  keys: [
+    ["w s", "zoom in and out, around the pointer (the wheel does too)"],
+    ["a d", "move left and right (dragging does too)"],
+    ["0", "the whole trace"],
+    ["f", "zoom to the selected span (a double click does too)"],
+    ["← → ↑ ↓", "the span before, after, around or inside the selected one"],
+    ["n N", "the next or last one that the search found, or of the selected kernel"],
+    ["shift wheel", "lanes up and down"],
+  ],
+}

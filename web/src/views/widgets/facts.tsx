@@ -1,0 +1,91 @@
+/** Pieces that describe one thing: a name with its number or words, marks of estimates, paths. */
+import type { ComponentChildren, VNode } from "preact"
+import { frameName } from "../../layout/frame_name"
+import type { Profile } from "../../model"
+import { cutMiddle, printable } from "../../names"
+import type { Quantity } from "../../units"
+import { percent, text, time } from "../../units"
+import { Num } from "./number"
+
+const SHORT = 200
+
+/** A context where room is short: of a frame the function, its file and line without the folders. */
+export function shortName(of: Profile, row: number): string {
+  const place = of.place(row)
+  return place === null ? of.name(row) : frameName(place)
+}
+
+/** The path above a row as one text. */
+export function pathText(of: Profile, row: number, room: number): string {
+  const names = of.path(row).slice(0, -1).map((each) => (room < SHORT ? shortName(of, each) : of.name(each)))
+  return cutMiddle(names.join(" › ") || "at the top", room)
+}
+
+export function Estimate({ name, of }: { name: string; of: number[] | null }): VNode | null {
+  if (of === null) return <Fact name={name} of={time(null)} />
+  const [value, least, largest] = of
+  return <Fact name={name} of={time(value)} mark={estimateMark(least, largest)} />
+}
+
+/** Why a quantile is only about right; undefined where it is exact. */
+export function estimateMark(least: number | undefined, largest: number | undefined): string | undefined {
+  if (least === undefined || largest === undefined) return undefined
+  return `estimated from several contexts; surely between ${text(time(least))} and ${text(time(largest))}`
+}
+
+export function Fact({ name, of, share, mark }: { name: string; of: Quantity; share?: number | null; mark?: string | undefined }): VNode {
+  return (
+    <Row name={name}>
+      <Num of={of} mark={mark} />
+      {share === undefined || share === null ? null : <Num of={percent(share)} />}
+    </Row>
+  )
+}
+
+export function Words({ name, of }: { name: string; of: string | null }): VNode | null {
+  return of === null ? null : <Row name={name}>{printable(of)}</Row>
+}
+
+function Row({ name, children }: { name: string; children: ComponentChildren }): VNode {
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** A large number with its name below. */
+export function Figure({ name, of, before = "", title }: { name: string; of: Quantity; before?: string; title?: string | undefined }): VNode {
+  return (
+    <div class="figure" title={title}>
+      <strong>
+        {before}
+        {text(of)}
+      </strong>
+      <span>{name}</span>
+    </div>
+  )
+}
+
+const TAIL = 11
+
+/** A name in one line: where room is short, its middle gives way. */
+export function Name({ of }: { of: string }): VNode {
+  const shown = cutMiddle(of, 400)
+  if (shown.length <= TAIL + 6) return <span class="cut"><span class="head">{shown}</span></span>
+  return (
+    <span class="cut">
+      <span class="head">{shown.slice(0, -TAIL)}</span>
+      <span class="tail">{shown.slice(-TAIL)}</span>
+    </span>
+  )
+}
+
+/** Before the names of metrics that count samples by what their warp waited for. */
+export const STALLED = "stalled_"
+
+/** Whether a metric counts samples of instructions. */
+export function isOfSamples(metric: string): boolean {
+  return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
+}
