@@ -348,7 +348,7 @@ def _intensity(source: _Source) -> Column:
 
 
 def _headroom(source: _Source, word: str, unit: str) -> Column:
-    """Time above the roof: what could be won at best."""
+    """Time above the roof: what could be saved at best."""
     roof = source.roof()
     time = source.find("time", word)
     factor = _length_ns(time, word) / TIME_UNITS[unit]

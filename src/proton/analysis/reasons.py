@@ -50,12 +50,12 @@ REASONS: Mapping[str, Reason] = MappingProxyType(
         ),
         "wait": Reason(
             "It sits out the fixed few cycles that an instruction before it takes.",
-            "Independent work hides it: more warps, or more elements a thread; a small share is "
+            "Independent work hides it: more warps, or more elements per thread; a small share is "
             "normal.",
         ),
         "barrier": Reason(
             "It waits for the other warps of its block at a barrier.",
-            "Share the work out evenly among warps, synchronise less often, or use fewer warps a "
+            "Share the work out evenly among warps, synchronise less often, or use fewer warps per "
             "block (num_warps).",
         ),
         "membar": Reason(

@@ -155,7 +155,7 @@ class Dot:
 
     @property
     def intensity(self) -> float | None:
-        """Operations for each byte."""
+        """FLOP/byte."""
         flops = self.flops
         return None if flops is None or not self.bytes else flops / self.bytes
 
@@ -172,7 +172,7 @@ class Dot:
 
 
 def dots_of(profile: TreeProfile) -> list[Dot]:
-    """The dots of a profile with a tree: those with the most to win first, then by time."""
+    """The dots of a profile with a tree: those with the most to save first, then by time."""
     tree = profile.tree
     times, counts = tree.totals(TIME_NS), tree.totals(COUNT)
     peaks, devices = Peaks(profile.devices, tree), device_of_rows(tree, profile.devices)

@@ -13,7 +13,7 @@ from proton.errors import FormatError
 from proton.files.growing import Recording, Stamp, open_growing, stamp
 from proton.model.metric import COUNT, TIME_NS
 from proton.render.text.head import device_names
-from proton.render.units import format_amount, format_count, readable_time_unit
+from proton.render.units import format_count, format_time
 
 _MOST_BYTES = 8_000_000  # larger ones take seconds: who wants to know opens them
 
@@ -76,8 +76,5 @@ def facts_of(recording: Recording) -> Facts:
     except FormatError:  # the file is sound, and empty
         return Facts("nothing was recorded")
     kernels, time_ns = whole_of(profile.tree, COUNT), whole_of(profile.tree, TIME_NS)
-    shown = ""
-    if time_ns is not None:
-        unit, length = readable_time_unit(time_ns)
-        shown = f"{format_amount(time_ns / length, 0 if unit == 'ns' else 1)} {unit}"
+    shown = "" if time_ns is None else format_time(time_ns)
     return Facts(device_names(profile), "" if kernels is None else format_count(kernels), shown)

@@ -1,13 +1,16 @@
-"""Numbers and units to text: the one rounding rule that every viewer follows.
+"""Numbers and units to text.
 
-Fixed decimals, so that columns line up on the point; what is too small to show says so instead of
-looking like zero; what is too large to read turns to an exponent; what was not measured is a dash.
+A cell of a column has fixed decimals, so that points line up. A number in a sentence has three
+significant digits and the unit in which it reads best, by the rule of the page (`units.ts`;
+tests/golden/units.json holds both to it). What is too small to show says so instead of looking like
+zero, what is too large to read turns to an exponent, what was not measured is a dash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, inf
 
 from proton.model.metric import MetricValue
 from proton.render.display_names import printable
@@ -16,6 +19,7 @@ MISSING = "-"
 
 _HUGE = 1e9  # a float from here on has more digits than anybody reads
 _LIST_ROOM = 4  # elements of a list that are shown
+_TIME_UNITS = (("us", 1e3, 1e6), ("ms", 1e6, 1e10), ("s", 1e9, inf))  # length, used below
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +79,46 @@ def format_count(count: float) -> str:
     return f"{count:,.0f}".replace(",", " ")
 
 
-def format_amount(value: float, decimals: int = 1) -> str:
-    """A number for a sentence, in groups of three: `1 071.3`."""
-    if value != 0 and abs(value) < 0.5 * 10**-decimals:
-        return format_number(float(value), Notation(decimals))
-    return f"{value:,.{decimals}f}".replace(",", " ")
+def format_digits(value: float) -> str:
+    """A number for a sentence, with three significant digits: `1 071`, `92.4`, `1.90`, `0.0312`."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= 1e15 or size < 1e-4:
+        return f"{value:.2e}"
+    if size >= 99.95:
+        return format_count(floor(value + 0.5))
+    if size >= 9.995:
+        return f"{value:.1f}"
+    return f"{value:.2f}" if size >= 0.9995 else f"{value:#.3g}"
 
 
-def readable_time_unit(time_ns: float) -> tuple[str, float]:
-    """The unit in which `time_ns` reads best, and its length in nanoseconds."""
+def format_time(time_ns: float | None) -> str:
+    """A time for a sentence, in the unit in which it reads best: `687 us`, `2.50 ms`, `900 ns`."""
+    if time_ns is None:
+        return MISSING
     size = abs(time_ns)
+    if size < 1e3:
+        is_whole = float(time_ns).is_integer()
+        return f"{format_count(time_ns) if is_whole else format_digits(time_ns)} ns"
+    unit, length = next((each for each in _TIME_UNITS if size < each[2]), _TIME_UNITS[-1])[:2]
+    return f"{format_digits(time_ns / length)} {unit}"
+
+
+def format_bytes(size: float) -> str:
+    """`64.0 KiB`; whole bytes below that."""
+    for unit, length in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= length:
+            return f"{size / length:.1f} {unit}"
+    return f"{size:.0f} B"
+
+
+def column_time_unit(largest_ns: float) -> tuple[str, float]:
+    """The unit of a column whose largest time this is, and its length in nanoseconds.
+
+    Finer than in a sentence: the smaller times of the column have to keep digits.
+    """
+    size = abs(largest_ns)
     if size < 1e4:
         return "ns", 1.0
     if size < 1e7:

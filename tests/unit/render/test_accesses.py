@@ -16,7 +16,7 @@ def test_accesses_are_listed_by_bytes_with_their_share() -> None:
         "access   line      kind   tensor  accesses     bytes  share %",
         "load a   mm.py:22  copy   a_ptr     12 288  48.0 KiB     75.0  ███████▌",
         "store c  mm.py:31  store  -          4 096  16.0 KiB     25.0  ██▌",
-        "64.0 KiB asked for in all; a byte counts each time, from whichever cache it comes",
+        "64.0 KiB requested in all; a byte counts every time, whichever cache it comes from",
         "not counted, in instructions: 2 copies by descriptor",
         "load a: first byte of CTA.warp 0.0 a_ptr +0, 0.1 +2 048 "
         "(2 of 32 warps of the last launch)",

@@ -82,7 +82,7 @@ def test_a_library_file_has_what_was_inlined_from_it(profile: Profile) -> None:
 
 
 def test_no_file_or_several_list_the_candidates(profile: Profile) -> None:
-    with pytest.raises(UsageError, match=r"is no file that was sampled; there is: sampled/matmul"):
+    with pytest.raises(UsageError, match=r"is not a sampled file; there are: sampled/matmul"):
         shown(profile, "x.py")
 
 

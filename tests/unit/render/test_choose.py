@@ -35,7 +35,7 @@ def test_several_files_are_listed() -> None:
 
 @pytest.mark.parametrize("wanted", ["max.py", "nothing.py", "", "/"])
 def test_when_no_file_is_meant_all_are_listed(wanted: str) -> None:
-    with pytest.raises(UsageError, match=r"is no file that was sampled; there is: .*rel/x\.py"):
+    with pytest.raises(UsageError, match=r"is not a sampled file; there are: .*rel/x\.py"):
         choose_file(wanted, FILES)
 
 
@@ -54,5 +54,5 @@ def test_several_kernels_are_listed() -> None:
 
 def test_when_no_kernel_is_meant_the_first_of_all_are_listed() -> None:
     many = [(f"k{number}",) for number in range(20)]
-    with pytest.raises(UsageError, match=r"there is: k0, .* k11 and 8 more$"):
+    with pytest.raises(UsageError, match=r"there are: k0, .* k11 and 8 more$"):
         choose_kernel("x", many)

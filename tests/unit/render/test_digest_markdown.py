@@ -50,7 +50,7 @@ def test_time_of_the_interpreter_is_not_called_that_of_a_gpu() -> None:
     rows = [(0, "ROOT", {}), (1, "k", {"time (ns)": 9e9, "count": 1, "bytes": 9})]
     profile = replace(profile_of(rows), devices=(Device("CPU", "0", "interpreter"),))
     lines = markdown_lines(digest_of(profile))
-    assert "- time (interpreted): 9000 ms, 1 kernel" in lines
+    assert "- time (interpreted): 9 000 ms, 1 kernel" in lines
     [row] = [line for line in lines if line.startswith("| `k`")]
     assert " | <0.001 | " in row  # a rate that is small, not one of zero
 
@@ -78,4 +78,4 @@ def test_names_cannot_break_a_table() -> None:
     assert "- lost: 2 dropped" in lines
     assert "- warning: x \\| y z" in lines
     row = next(line for line in lines if line.startswith("| `"))
-    assert row.startswith("| `a\\|b'c?d` | 12346 s | 100.0 % |")
+    assert row.startswith("| `a\\|b'c?d` | 12 346 s | 100.0 % |")

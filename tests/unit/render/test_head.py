@@ -15,7 +15,7 @@ INTERPRETER = Device("CPU", "0", "interpreter")
 
 def test_the_head_line_says_what_the_file_holds(make_profile: MakeProfile) -> None:
     head = head_lines(make_profile(ROWS), Style())
-    assert head == ["run.hatchet   NVIDIA H200   83 800 kernels, 0 lost   total 1 071.3 ms"]
+    assert head == ["run.hatchet   NVIDIA H200   83 800 kernels, 0 lost   total 1 071 ms"]
 
 
 def test_a_foreign_file_does_not_claim_that_nothing_was_lost(make_profile: MakeProfile) -> None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import HeatMap
-from proton.render.text.memory_accesses import format_bytes, heat_lines
+from proton.render.text.memory_accesses import heat_lines
 from proton.render.text.style import ASCII, Style
+from proton.render.units import format_bytes
 
 
 def test_a_map_has_a_block_a_bin_and_says_what_it_is() -> None:
@@ -17,7 +18,7 @@ def test_a_map_has_a_block_a_bin_and_says_what_it_is() -> None:
 
 def test_a_map_says_where_most_bytes_were_moved() -> None:
     heat = HeatMap("a_ptr", 65536, 512, 4096, (4, 0, 8, 500), (16, 0, 63520, 2000))
-    assert heat_lines(heat, Style())[-1] == "most bytes of a bin: 62.0 KiB moved, at +8.0 KiB"
+    assert heat_lines(heat, Style())[-1] == "busiest bin: 62.0 KiB moved, at +8.0 KiB"
 
 
 def test_many_bins_are_put_together_to_fit_the_width() -> None:

@@ -39,7 +39,7 @@ def test_equal_remarks_are_said_once_and_many_are_counted() -> None:
     kernels = [replace(KERNEL, kernel=f"k{number}", losses={}) for number in range(9)]
     lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=80))
     assert len(lines) == 6
-    assert lines[-1] == "! 5 more remarks on kernels; --regions KERNEL tells of one"
+    assert lines[-1] == "! 5 more remarks on kernels; --regions KERNEL shows those of one"
 
 
 def test_remarks_are_wrapped_to_the_width_and_do_not_fill_the_screen() -> None:
@@ -116,7 +116,7 @@ def test_a_frequency_that_changed_is_noted_and_is_no_loss() -> None:
     kernel = replace(SOUND, losses={"clock_outliers": 7})
     assert marks_of(kernel) == []
     assert short_mark([kernel]) == ""
-    assert clock_note(kernel).startswith("7 warps ran while the clock's frequency changed")
+    assert clock_note(kernel).startswith("7 warps ran while the clock frequency changed")
     assert clock_note(SOUND) == ""
 
 

@@ -27,7 +27,7 @@ MERGED = replace(
 
 def test_a_line_tells_how_many_ranks_and_how_they_spread() -> None:
     assert rank_lines(MERGED) == [
-        "2 ranks, values are summed over them; time of a rank: 40.0 to 40.0 ms, median 40.0 ms, "
+        "2 ranks, values are summed over them; time of a rank: 40.0 ms to 40.0 ms, median 40.0 ms, "
         "slowest: rank 0 on n0"
     ]
     assert rank_lines(replace(MERGED, ranks=())) == []

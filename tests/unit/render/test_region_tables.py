@@ -32,7 +32,7 @@ def test_regions_are_nested_with_cost_share_and_spread() -> None:
         "epilogue  mm.py:30     64    6 400      1.5  ▏            90  100  110    62.7",
         "cycles of all warps; share of the outermost regions; "
         "p10, p50, p90 of one passage in cycles, over warps",
-        "21.5 cycles a record were taken off; a passage may be off by 15 cycles",
+        "21.5 cycles per record were subtracted; a passage may be off by 15 cycles",
     ]
 
 
@@ -121,7 +121,7 @@ def test_a_part_of_the_name_finds_the_kernel_in_all_its_contexts() -> None:
 def test_no_kernel_or_several_list_the_candidates() -> None:
     with pytest.raises(
         UsageError,
-        match="--regions 'zz' is no kernel that was instrumented; there is: softmax, matmul_k",
+        match="--regions 'zz' is not an instrumented kernel; there are: softmax, matmul_k",
     ):
         region_tables(PROFILE, "zz", Style(), full=False)
     with pytest.raises(UsageError, match="--regions 'm' means several kernels: softmax, matmul_"):

@@ -87,7 +87,7 @@ def test_a_kernel_without_a_line_table_says_so() -> None:
 
 
 def test_no_kernel_or_several_list_the_candidates() -> None:
-    with pytest.raises(UsageError, match="'x' is no kernel that was sampled; there is: kernel"):
+    with pytest.raises(UsageError, match="'x' is not a sampled kernel; there are: kernel"):
         shown(PROFILE, "x")
     with pytest.raises(UsageError, match="'e' means several kernels: kernel, gemm"):
         shown(PROFILE, "e")

@@ -4,12 +4,13 @@ import pytest
 
 from proton.render.units import (
     Notation,
-    format_amount,
+    column_time_unit,
     format_column,
     format_count,
+    format_digits,
     format_number,
+    format_time,
     format_value,
-    readable_time_unit,
 )
 
 
@@ -62,12 +63,49 @@ def test_a_column_is_written_like_its_values() -> None:
 
 def test_numbers_in_sentences_are_grouped_by_three() -> None:
     assert format_count(83800) == "83 800"
-    assert format_amount(1071.31) == "1 071.3"
-    assert format_amount(0.0001) == "<0.1"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1071.31, "1 071"),
+        (252.5, "253"),
+        (92.44, "92.4"),
+        (9.996, "10.0"),
+        (1.9, "1.90"),
+        (0.03124, "0.0312"),
+        (-0.5, "-0.500"),
+        (1e-5, "1.00e-05"),
+        (2e15, "2.00e+15"),
+    ],
+)
+def test_a_number_in_a_sentence_has_three_digits(value: float, text: str) -> None:
+    assert format_digits(value) == text
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "text"),
+    [
+        (None, "-"),
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (12.5, "12.5 ns"),
+        (5730, "5.73 us"),
+        (686_600, "687 us"),
+        (2_500_000, "2.50 ms"),
+        (1_071_300_000, "1 071 ms"),
+        (252.5e9, "253 s"),
+    ],
+)
+def test_a_time_in_a_sentence_is_in_the_unit_that_suits_it(
+    time_ns: float | None, text: str
+) -> None:
+    assert format_time(time_ns) == text
 
 
 @pytest.mark.parametrize(
     ("time_ns", "unit"), [(0, "ns"), (9_999, "ns"), (5e6, "us"), (1e9, "ms"), (2e11, "s")]
 )
-def test_a_time_is_read_in_the_unit_that_suits_it(time_ns: float, unit: str) -> None:
-    assert readable_time_unit(time_ns)[0] == unit
+def test_a_column_of_times_has_the_unit_that_suits_its_largest(time_ns: float, unit: str) -> None:
+    assert column_time_unit(time_ns)[0] == unit

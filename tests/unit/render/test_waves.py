@@ -11,11 +11,11 @@ from tests.support.in_kernel import CTAS
 def test_few_multiprocessors_have_a_bar_each() -> None:
     assert wave_lines(CTAS, Style()) == [
         "CTAs  16 on 3 multiprocessors, 1.33 waves   (the last launch that was read)",
-        "      9000 ns from first start to last end   a CTA p50 2400 ns, p99 2900 ns   "
-        "tail 2000 ns (22 %)",
+        "      9.00 us from first start to last end   a CTA p50 2.40 us, p99 2.90 us   "
+        "tail 2.00 us (22 %)",
         "",
         "time  ███▃",
-        "      0 to 9000 ns; highest: 12 CTAs at once",
+        "      0 to 9.00 us; highest: 12 CTAs at once",
         "",
         "multiprocessors busy 80 % on average, median 90 %, least 50 %, "
         "the busiest 1.25 times the mean",
@@ -35,7 +35,7 @@ def test_many_multiprocessors_have_a_block_each() -> None:
         f"SM 84   {'▄' * 42}",
         f"SM 126  {'▄' * 6}",
     ]
-    assert " ".join(lines[-2:]).endswith("a dot ran nothing (1)")
+    assert " ".join(lines[-2:]).endswith("a dot: idle (1)")
     assert all(len(line) <= 50 for line in lines)
 
 

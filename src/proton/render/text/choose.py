@@ -28,7 +28,7 @@ def choose_file(wanted: str, files: Sequence[str]) -> str:
         raise UsageError(
             f"--source {wanted!r} means several files: {_listed(found)}; give more of the path"
         )
-    raise UsageError(f"--source {wanted!r} is no file that was sampled; there is: {_listed(files)}")
+    raise UsageError(f"--source {wanted!r} is not a sampled file; there are: {_listed(files)}")
 
 
 def choose_kernel(
@@ -36,7 +36,7 @@ def choose_kernel(
     kernels: Sequence[tuple[str, ...]],
     *,
     option: str = "--sass",
-    what: str = "sampled",
+    what: str = "a sampled",
 ) -> int:
     """The place of the kernel one of whose names is `wanted`, else has it as a part.
 
@@ -54,9 +54,7 @@ def choose_kernel(
         raise UsageError(
             f"{option} {wanted!r} means several kernels: {_listed(names)}; give more of the name"
         )
-    raise UsageError(
-        f"{option} {wanted!r} is no kernel that was {what}; there is: {_listed(names)}"
-    )
+    raise UsageError(f"{option} {wanted!r} is not {what} kernel; there are: {_listed(names)}")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
-from proton.render.units import readable_time_unit
+from proton.render.units import column_time_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ def _marks(union: diff.Union) -> list[str]:
 def _default_words(profile: TreeProfile) -> list[str]:
     """The time in the unit in which its total reads best, and samples; else the first metric."""
     if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
-        words = [f"time/{readable_time_unit(time_ns)[0]}"]
+        words = [f"time/{column_time_unit(time_ns)[0]}"]
     else:
         words = [word for word in (default_word(profile),) if word is not None]
     if words == [CPU_TIME_NS]:
         times = [own.get(CPU_TIME_NS) for own in profile.tree.own]
         largest = max((time for time in times if isinstance(time, (int, float))), default=0)
-        words = [f"cpu_time/{readable_time_unit(largest)[0]}"]
+        words = [f"cpu_time/{column_time_unit(largest)[0]}"]
     if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
         words = [*(word for word in words if word.startswith("time")), CYCLES]
     if is_sampled(profile) and whole_of(profile.tree, NUM_SAMPLES) is not None:
@@ -136,7 +136,7 @@ def rank_words(profile: TreeProfile) -> list[str]:
     if not times:  # without kernels ranks have no time of their own, but their scopes do
         values = (own.get(metric) for own in profile.tree.own)
         times = [max(value) for value in values if isinstance(value, (list, tuple)) and value]
-    unit = readable_time_unit(max(times, default=0.0))[0]
+    unit = column_time_unit(max(times, default=0.0))[0]
     return [*(f"{word}/{unit}" for word in RANK_TIMES), SLOWEST]
 
 

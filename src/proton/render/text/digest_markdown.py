@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from proton.render.display_names import display_name
-from proton.render.units import MISSING, format_count, readable_time_unit
+from proton.render.units import MISSING, format_count, format_digits, format_time
 
 _LETTERS = 80
 _FRAME = "file_function_line"  # folders of Python frames would take all the room
@@ -41,16 +41,16 @@ def _facts(digest: Mapping[str, Any]) -> list[str]:
         what = "time (interpreted)"
     kernels = total["kernels"]
     counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
-    facts.append(f"{what}: {_time(total['time_ns'])}{counted}")
+    facts.append(f"{what}: {format_time(total['time_ns'])}{counted}")
     if total["share_of_peak"] is not None:
         facts.append(f"share of peak: {_share(total['share_of_peak'])}, bound by {total['bound']}")
     if ranks:
         said = f"ranks: {ranks['count']}, values are summed over them"
         if ranks["slowest"]:
-            said += (
-                f"; time of a rank {_time(ranks['min_ns'])} to {_time(ranks['max_ns'])}, median "
-                f"{_time(ranks['median_ns'])}, slowest: rank {ranks['slowest'][0]['rank']}"
+            least, median, most, slowest = _spread(
+                {**ranks, "slowest": ranks["slowest"][0]["rank"]}
             )
+            said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items() if count]
     facts.append(f"lost: {', '.join(lost) or 'nothing'}")
@@ -66,11 +66,11 @@ def _kernels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         (
             (
                 _code(row["name"]),
-                _time(row["time_ns"]),
+                format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["count"]),
-                _time(row["avg_ns"]),
-                _time(row["p99_ns"]),
+                format_time(row["avg_ns"]),
+                format_time(row["p99_ns"]),
                 _scaled(row["flop_per_s"], 1e12),
                 _scaled(row["byte_per_s"], 1e9),
                 _share(row["share_of_peak"]),
@@ -89,7 +89,7 @@ def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         (
             (
                 _code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
-                _time(row["time_ns"]),
+                format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),
                 *(_spread(row["ranks"]) if has_ranks else ()),
@@ -102,7 +102,7 @@ def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _spread(ranks: Mapping[str, Any] | None) -> tuple[str, ...]:
     if ranks is None:
         return (MISSING,) * 4
-    times = (_time(ranks[key]) for key in ("min_ns", "median_ns", "max_ns"))
+    times = (format_time(ranks[key]) for key in ("min_ns", "median_ns", "max_ns"))
     return (*times, str(ranks["slowest"]))
 
 
@@ -183,13 +183,6 @@ def _code(text: str) -> str:
     return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"
 
 
-def _time(time_ns: float | None) -> str:
-    if time_ns is None:
-        return MISSING
-    unit, length = readable_time_unit(time_ns)
-    return f"{_digits(time_ns / length)} {unit}"
-
-
 def _share(share: float | None) -> str:
     return MISSING if share is None else f"{100 * share:.1f} %"
 
@@ -199,11 +192,6 @@ def _count(count: float | None) -> str:
 
 
 def _scaled(value: float | None, scale: float) -> str:
-    return MISSING if value is None else _digits(value / scale)
-
-
-def _digits(value: float) -> str:
-    """Four significant digits, never an exponent."""
-    if 0 < abs(value) < 1e-3:
-        return "<0.001"
-    return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    if value is None:
+        return MISSING
+    return "<0.001" if 0 < abs(value) < 1e-3 * scale else format_digits(value / scale)

@@ -13,7 +13,7 @@ from proton.render.display_names import printable
 from proton.render.text.kernel_remarks import in_kernel_lines, wrapped_remark
 from proton.render.text.sample_texts import NON_USER, SAMPLE_LOSSES, sampling_lines
 from proton.render.text.style import BOLD, RED, Style
-from proton.render.units import format_amount, format_count, readable_time_unit
+from proton.render.units import format_count, format_time
 
 _MOST_WARNINGS = 8
 _GAP = "   "
@@ -27,9 +27,7 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
     if counts := _counts(profile):
         parts.append(counts)
     if (time_ns := _whole(profile, TIME_NS)) is not None:
-        unit, length = readable_time_unit(time_ns)
-        amount = format_amount(time_ns / length, 0 if unit == "ns" else 1)
-        parts.append(f"total {amount} {unit}")
+        parts.append(f"total {format_time(time_ns)}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
     return [
@@ -97,11 +95,10 @@ def rank_lines(profile: Profile) -> list[str]:
         spread = spread_of(times)
         timed = [rank for rank in profile.ranks if rank.time_ns is not None]
         slowest = timed[spread.slowest]
-        unit, length = readable_time_unit(spread.largest)
-        least, median, largest = (format_amount(each / length, 1) for each in spread[:3])
+        least, median, largest = (format_time(time_ns) for time_ns in spread[:3])
         where = f" on {printable(slowest.host)}" if slowest.host else ""
         text += (
-            f"; time of a rank: {least} to {largest} {unit}, median {median} {unit}, "
+            f"; time of a rank: {least} to {largest}, median {median}, "
             f"slowest: rank {slowest.rank}{where}"
         )
     return [text]

@@ -43,7 +43,7 @@ def in_kernel_lines(profile: Profile, style: Style) -> list[str]:
     marked = list(dict.fromkeys(line for kernel in kernels for line in marks_of(kernel)))
     lines = [f"! {line}" for line in marked[:_MOST_MARKED]]
     if (more := len(marked) - len(lines)) > 0:
-        lines.append(f"! {more} more remarks on kernels; --regions KERNEL tells of one")
+        lines.append(f"! {more} more remarks on kernels; --regions KERNEL shows those of one")
     lines = [part for line in lines for part in wrapped_remark(line, style)]
     return [", ".join(parts), *(style.paint(line, RED) for line in lines)]
 
@@ -74,7 +74,7 @@ def every_text(region: Region) -> str:
 def _kept_text(every: int) -> str:
     if every == 0:
         return "nothing in loops is recorded"
-    return f"1 of {format_count(every)} iterations of loops is recorded, of while loops none"
+    return f"1 of {format_count(every)} iterations of loops is recorded, and nothing in while loops"
 
 
 def replays_text(kernel: RecordedKernel) -> str:
@@ -88,10 +88,8 @@ def clock_note(kernel: RecordedKernel) -> str:
     warps = kernel.losses.get(CLOCK_CHANGES, 0)
     if not warps:
         return ""
-    return (
-        f"{_counted(warps, 'warp')} ran while the clock's frequency changed and stand where their "
-        "own readings put them"
-    )
+    text = f"{_counted(warps, 'warp')} ran while the clock frequency changed; "
+    return text + "their own readings place them"
 
 
 def short_mark(kernels: Sequence[RecordedKernel]) -> str:

@@ -7,7 +7,7 @@ from proton.render.display_names import cell_width, cut_middle, pad, printable
 from proton.render.text.bars import BAR_ROOM, bar, shade_levels, shades_of
 from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
-from proton.render.units import MISSING, format_count
+from proton.render.units import MISSING, format_bytes, format_count
 
 _MOST_SITES = 40
 _MOST_BEGUN = 8  # accesses whose first addresses are shown
@@ -62,8 +62,8 @@ def access_notes(kernel: RecordedKernel, *, full: bool = False) -> list[str]:
     """How much was asked for in all, what could not be counted, and where warps began."""
     whole = sum(site.bytes for site in kernel.accesses)
     notes = [
-        f"{format_bytes(whole)} asked for in all; a byte counts each time, from whichever cache it "
-        "comes"
+        f"{format_bytes(whole)} requested in all; a byte counts every time, whichever cache it "
+        "comes from"
     ]
     if kernel.uncovered:
         listed = ", ".join(f"{format_count(n)} {printable(w)}" for w, n in kernel.uncovered.items())
@@ -150,12 +150,4 @@ def _most_bytes(heat: HeatMap) -> list[str]:
     if not most:
         return []
     at = format_bytes(heat.byte_bins.index(most) * heat.bin_bytes)
-    return [f"most bytes of a bin: {format_bytes(most)} moved, at +{at}"]
-
-
-def format_bytes(size: float) -> str:
-    """`64.0 KiB`; whole bytes below that."""
-    for unit, length in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= length:
-            return f"{size / length:.1f} {unit}"
-    return f"{size:.0f} B"
+    return [f"busiest bin: {format_bytes(most)} moved, at +{at}"]

@@ -61,7 +61,7 @@ def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) ->
             wanted,
             [(symbol, *names.get(symbol, ()), display_name(symbol)) for symbol in symbols],
             option="--regions",
-            what="instrumented",
+            what="an instrumented",
         )
         symbols = [symbols[chosen]]
     if full:
@@ -236,10 +236,12 @@ def notes_of(kernel: RecordedKernel) -> list[str]:
             "passage in cycles, over warps"
         )
     if any(region.kind == "event" for region in kernel.regions):
-        notes.append("events are asynchronous: they overlap others and are no part of them")
+        notes.append(
+            "events are asynchronous: they overlap other regions and count in none of them"
+        )
     corrected = []
     if kernel.record_cycles:
-        corrected.append(f"{kernel.record_cycles:g} cycles a record were taken off")
+        corrected.append(f"{kernel.record_cycles:g} cycles per record were subtracted")
     if kernel.error_cycles is not None:
         corrected.append(f"a passage may be off by {kernel.error_cycles:g} cycles")
     return [*notes, "; ".join(corrected)] if corrected else notes

@@ -19,9 +19,7 @@ from proton.render.units import format_count
 
 NON_USER = "non_user_samples"  # counted with the losses, but the program lost nothing
 SAMPLE_LOSSES = ("dropped_samples", "sample_buffer_overflow", NON_USER)
-SPLIT_NOTE = (
-    "samples of a kernel that several contexts launched are divided among them by its time in each"
-)
+SPLIT_NOTE = "samples of a kernel that several contexts launched are divided by its time in each"
 WITHOUT_LINES = {
     NO_LINE_TABLE: "no line table: compile with -lineinfo; for a Triton kernel, "
     "TRITON_DISABLE_LINE_INFO is set; libraries such as cuBLAS bring none",
@@ -47,7 +45,7 @@ def sampling_lines(profile: Profile, style: Style) -> list[str]:
         cycles = format_count(sampling.period_cycles)
         said[0] += f", one every {cycles} cycles of a multiprocessor"
     if sampling.window_ns and sampling.every_ns:
-        said[0] += f", for {_time(sampling.window_ns)} of every {_time(sampling.every_ns)}"
+        said[0] += f", for {_length(sampling.window_ns)} of every {_length(sampling.every_ns)}"
     dropped, overflows, non_user = (_known(profile, *pair) for pair in _lost_of(profile))
     if not dropped:
         said.append("0 dropped")
@@ -85,7 +83,8 @@ def _samples(count: float) -> str:
     return f"{format_count(count)} sample{'s' * (count != 1)}"
 
 
-def _time(time_ns: int) -> str:
+def _length(time_ns: int) -> str:
+    """A time that somebody set, with every digit: `30 ms`, `1.5 s`."""
     for unit, length in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if time_ns >= length:
             return f"{time_ns / length:g} {unit}"

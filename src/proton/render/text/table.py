@@ -16,7 +16,7 @@ from proton.render.display_names import cell_width, cut_middle, cut_name, pad, p
 from proton.render.text.head import head_lines
 from proton.render.text.style import BOLD, DIM, Style
 from proton.render.text.terminal import aligned_cells
-from proton.render.units import MISSING, format_count, format_number, readable_time_unit
+from proton.render.units import MISSING, column_time_unit, format_count, format_number
 
 _LEAST_NAME_ROOM = 16
 _CONFIG_LINES = 4
@@ -111,7 +111,7 @@ def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
     configs = [each for each in _listed(record, "configs") if isinstance(each, Mapping)]
     times = [config.get("time_ns") for config in configs]
     known = [time for time in times if isinstance(time, (int, float))]
-    unit, length = readable_time_unit(max(known, default=0))
+    unit, length = column_time_unit(max(known, default=0))
     cells = [
         format_number(time / length) if isinstance(time, (int, float)) else MISSING
         for time in times

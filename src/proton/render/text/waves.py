@@ -10,7 +10,7 @@ from proton.model.in_kernel import Ctas
 from proton.render.text.bars import bar, columns_of
 from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.style import BOLD, DIM, Style
-from proton.render.units import format_count, readable_time_unit
+from proton.render.units import format_count, format_time
 
 _MOST_BARS = 16  # multiprocessors with a bar of their own
 _BAR_ROOM = 24
@@ -48,13 +48,13 @@ def times_text(ctas: Ctas) -> str:
     parts = []
     length = _length_ns(ctas)
     if length is not None:
-        parts.append(f"{_time(length)} from first start to last end")
+        parts.append(f"{format_time(length)} from first start to last end")
     if ctas.p50_ns is not None:
-        tall = "" if ctas.p99_ns is None else f", p99 {_time(ctas.p99_ns)}"
-        parts.append(f"a CTA p50 {_time(ctas.p50_ns)}{tall}")
+        tall = "" if ctas.p99_ns is None else f", p99 {format_time(ctas.p99_ns)}"
+        parts.append(f"a CTA p50 {format_time(ctas.p50_ns)}{tall}")
     if ctas.tail_ns is not None:
         share = f" ({100 * ctas.tail_ns / length:.0f} %)" if length else ""
-        parts.append(f"tail {_time(ctas.tail_ns)}{share}")
+        parts.append(f"tail {format_time(ctas.tail_ns)}{share}")
     return "   ".join(parts)
 
 
@@ -70,7 +70,7 @@ def _over_time(ctas: Ctas, style: Style) -> list[str]:
     cells = _folded(ctas.active, room)
     drawn = columns_of([value / most if most else 0.0 for value in cells], style.glyphs)
     length = _length_ns(ctas)
-    scale = f"0 to {_time(length)}; " if length is not None else ""
+    scale = f"0 to {format_time(length)}; " if length is not None else ""
     return [f"time  {drawn}", style.paint(f"      {scale}highest: {most:g} CTAs at once", DIM)]
 
 
@@ -104,10 +104,10 @@ def _blocks(per_sm: Sequence[float | None], style: Style) -> list[str]:
         drawn = columns_of([share or 0.0 for share in row], style.glyphs)
         marked = ("." if share is None else one for one, share in zip(drawn, row, strict=True))
         lines.append(f"SM {first:<4} {''.join(marked)}")
-    note = "one block a multiprocessor, as high as its busy share"
+    note = "one column per multiprocessor, as high as its busy share"
     idle = sum(share is None for share in per_sm)
     if idle:
-        note += f"; a dot ran nothing ({format_count(idle)})"
+        note += f"; a dot: idle ({format_count(idle)})"
     return [*lines, *(style.paint(line, DIM) for line in wrapped(note, style))]
 
 
@@ -121,8 +121,3 @@ def _folded(values: Sequence[float], room: int) -> list[float]:
         return list(values)
     edges = [len(values) * at // room for at in range(room + 1)]
     return [fmean(values[a:b]) for a, b in pairwise(edges)]
-
-
-def _time(time_ns: float) -> str:
-    unit, length = readable_time_unit(time_ns)
-    return f"{time_ns / length:.0f} ns" if unit == "ns" else f"{time_ns / length:.1f} {unit}"
