@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import pytest
 import proton
 from proton.cli import main
 from tests.conftest import folder_of_proton
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -40,14 +40,6 @@ def count(path: Path) -> int:
         total += node["metrics"].get("count", 0)
         pending += node["children"]
     return total
-
-
-def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> float:
-    start = time.monotonic()
-    while not condition():
-        assert time.monotonic() - start < limit_s, f"waited {limit_s} s for {what}"
-        time.sleep(0.005)
-    return time.monotonic() - start
 
 
 def start_program(folder: Path, data: str) -> subprocess.Popen[str]:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from proton.files.journal.format import unpack
 from proton.model.profile import TraceProfile, TreeProfile
 from tests.conftest import folder_of_proton
 from tests.support.profiles import trace_in, tree_in
+from tests.support.waiting import wait_for
 
 # A session on the interpreter backend that reports a kernel a millisecond, and says how many.
 PROGRAM = """
@@ -85,13 +85,6 @@ def start_program(tmp_path: Path) -> Any:
         if process.poll() is None:
             process.kill()
         process.communicate(timeout=20)
-
-
-def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, f"waited {limit_s} s for {what}"
-        time.sleep(0.005)
 
 
 def kernels(path: Path) -> int:

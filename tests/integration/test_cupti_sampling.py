@@ -26,6 +26,7 @@ from proton.errors import BackendUnavailable
 from proton.mode import PCSampling
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.sampled_profile import UNTIMED, SampledProfile
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
@@ -296,9 +297,7 @@ def test_a_context_that_refuses_later_is_told_at_once_and_in_the_profile(
     fake_driver.fail("cuptiPCSamplingEnable", REFUSED)
     fake_driver.launch("gemm", 70)  # makes the first context
     message = "a CUDA context is not sampled: cuptiPCSamplingEnable failed with CUPTI_ERROR_NOT_S"
-    end = time.monotonic() + 5
-    while message not in caplog.text and time.monotonic() < end:
-        time.sleep(0.001)
+    wait_for(lambda: message in caplog.text, "the message")
     assert caplog.text.count(message) == 1
     proton.finalize(session)
     assert caplog.text.count(message) == 1

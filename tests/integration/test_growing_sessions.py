@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,9 @@ from proton.files.growing import find_recording, find_recordings, open_growing
 from proton.render.page import page_data
 from proton.render.site import DATA, Maker, Place, Site
 from tests.support.profiles import tree_in
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
-
-
-def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, f"waited {limit_s} s for {what}"
-        time.sleep(0.01)
 
 
 def runs() -> float:

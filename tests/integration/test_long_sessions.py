@@ -16,15 +16,9 @@ import pytest
 import proton
 from proton.runtime.sessions import open_sessions
 from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
-
-
-def wait_for(condition: Callable[[], Any], what: str, limit_s: float = 30) -> None:
-    end = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < end, f"waited {limit_s} s for {what}"
-        time.sleep(0.005)
 
 
 def resident_bytes() -> int:

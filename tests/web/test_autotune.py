@@ -67,7 +67,7 @@ def test_without_autotuning_there_is_no_tab(open_report: Open) -> None:
     assert "Autotune" not in open_report("deep.hatchet").texts("[role=tab]")
 
 
-def test_it_looks_right_in_the_documentation(
+def test_its_picture_for_the_documentation_is_small(
     open_report: Open, steps: Path, picture: Callable[[Opened, str], None]
 ) -> None:
     picture(open_report(steps, hash="view=autotune", size=(1280, 560)), "autotune")

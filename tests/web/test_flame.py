@@ -182,7 +182,7 @@ def test_names_that_look_like_markup_are_only_text(open_report: Open, tmp_path: 
     assert not opened.is_cut()
 
 
-def test_it_looks_right_in_the_documentation(
+def test_its_picture_for_the_documentation_is_small(
     open_report: Open, tmp_path: Path, picture: Callable[[Opened, str], None]
 ) -> None:
     path = write_steps(tmp_path / "gpt2.hatchet")

@@ -111,7 +111,7 @@ def test_the_page_never_scrolls_to_the_side(
     assert not open_report(steps, hash="view=kernels", size=size).is_cut()
 
 
-def test_it_looks_right_in_the_documentation(
+def test_its_picture_for_the_documentation_is_small(
     open_report: Open, steps: Path, picture: Callable[[Opened, str], None]
 ) -> None:
     opened = open_report(steps, hash="view=kernels", size=(1280, 560))

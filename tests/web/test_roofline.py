@@ -95,7 +95,7 @@ def test_labels_and_table_stay_inside(
         assert box["x"] + box["width"] <= plot["x"] + plot["width"] + 1
 
 
-def test_it_looks_right_in_the_documentation(
+def test_its_picture_for_the_documentation_is_small(
     open_report: Open, steps: Path, picture: Callable[[Opened, str], None]
 ) -> None:
     opened = open_report(steps, hash="view=roofline", size=(1280, 760))

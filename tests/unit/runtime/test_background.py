@@ -7,19 +7,12 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
 from proton._native import Termination
 from proton.runtime.background import BackgroundThread
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end, "waited 20 s for it"
-        time.sleep(0.005)
+from tests.support.waiting import wait_for
 
 
 def threads() -> set[str]:
@@ -36,10 +29,10 @@ def test_steps_are_taken_when_they_say_and_when_woken() -> None:
 
     background = BackgroundThread(lambda: [step], lambda: None)
     background.start(catches_signals=False)
-    wait_until(lambda: len(taken) >= 5)
+    wait_for(lambda: len(taken) >= 5, "five steps")
     count = len(taken)
     background.wake()
-    wait_until(lambda: len(taken) > count)
+    wait_for(lambda: len(taken) > count, "a step after waking")
     background.stop()
     assert not background.is_running
 
@@ -57,7 +50,7 @@ def test_a_step_that_fails_is_logged_and_the_others_go_on(caplog: pytest.LogCapt
     background = BackgroundThread(lambda: [broken, fine], lambda: None)
     with caplog.at_level(logging.ERROR, "proton"):
         background.start(catches_signals=False)
-        wait_until(lambda: bool(taken))
+        wait_for(lambda: taken, "a step")
         background.stop()
     assert "keeping a session safe failed" in caplog.text
     assert "a bug" in caplog.text
@@ -73,7 +66,7 @@ def test_starting_twice_is_one_thread_and_stopping_twice_is_harmless() -> None:
     assert threading.active_count() == known  # programs count theirs
     background.stop()
     background.stop()
-    wait_until(lambda: not ours & threads())
+    wait_for(lambda: not ours & threads(), "the thread to end")
 
 
 def test_the_thread_is_away_while_a_fork_is_under_way() -> None:
