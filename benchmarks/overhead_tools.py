@@ -151,7 +151,7 @@ class TorchTool(Tool):
 def libcupti() -> str:
     """The libcupti that Proton takes here: the floor uses the same one."""
     from proton.backends.cupti.candidates import chosen_of, find_candidates
-    from proton.runtime.options import read_knobs
+    from proton.runtime.environment import read_knobs
 
     chosen = chosen_of(find_candidates(read_knobs()))
     if chosen is None:

@@ -1,5 +1,5 @@
 """What Proton is doing in this process."""
 
-from proton.runtime.flags import Flags, flags
+from proton.runtime.sessions import Flags, flags
 
 __all__ = ["Flags", "flags"]

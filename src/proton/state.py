@@ -1,6 +1,6 @@
 """States: labels on work. `proton.state` is the class, this module holds its family."""
 
-from proton.runtime.state import (
+from proton.runtime.scopes import (
     COMPUTE_METADATA_SCOPE_NAME,
     COMPUTE_METADATA_SCOPE_PREFIX,
     enter_state,

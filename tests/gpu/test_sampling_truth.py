@@ -117,7 +117,7 @@ def test_lines_are_those_of_cupti(
     torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from proton.backends.cupti.candidates import chosen_of, find_candidates
-    from proton.runtime.options import read_knobs
+    from proton.runtime.environment import read_knobs
 
     chosen = chosen_of(find_candidates(read_knobs()))
     assert chosen is not None

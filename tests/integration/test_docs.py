@@ -102,7 +102,7 @@ def test_the_reference_lists_exactly_the_flags_of_a_command(heading: str, module
 
 
 def test_the_reference_lists_every_variable_that_sessions_read() -> None:
-    source = (ROOT / "src" / "proton" / "runtime" / "options.py").read_text()
+    source = (ROOT / "src" / "proton" / "runtime" / "environment.py").read_text()
     read = set(re.findall(r'"((?:TRITON|PROTON|CUDA)_[A-Z_]+)"', source))
     for path in (ROOT / "src" / "proton").rglob("*.py"):
         read |= set(re.findall(r'"(PROTON_[A-Z_]+)"', path.read_text()))

@@ -134,7 +134,7 @@ def test_periodic_flushing_keeps_memory_flat(fake_driver: FakeDriver, tmp_cwd: P
     phases(20)  # 40 000 kernels and launches: 6 MB if they stayed
     assert resident_bytes() - before < 4 << 20
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("proton.runtime.notices.say", lambda notices: None)
+        patch.setattr("proton.runtime.sessions.say_notices", lambda notices: None)
         proton.finalize(session)
 
 

@@ -55,7 +55,7 @@ def test_phases_that_are_flushed_leave_no_memory_behind(fake_gpu: Any, tmp_cwd: 
     cycle(3000)
     assert resident_bytes() - before < 8 << 20
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("proton.runtime.notices.say", lambda notices: None)
+        patch.setattr("proton.runtime.sessions.say_notices", lambda notices: None)
         proton.finalize()
 
 
@@ -105,7 +105,7 @@ def test_threads_and_tasks_survive_random_use_of_everything(fake_gpu: Any) -> No
 
     functions = [record, record, record, tasks, control, control, control]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("proton.runtime.notices.say", lambda notices: notices.clear())
+        patch.setattr("proton.runtime.sessions.say_notices", lambda notices: notices.clear())
         threads = [
             threading.Thread(target=guarded, args=(function, seed))
             for seed, function in enumerate(functions)

@@ -83,7 +83,7 @@ def test_an_exception_passes_through() -> None:
 
 
 def test_calling_a_scope_asks_the_decorator() -> None:
-    from proton.runtime import scope as runtime_scope
+    from proton.runtime.scopes import decorate
 
     seen: list[Any] = []
     _native.set_scope_decorator(lambda *given: seen.append(given))  # type: ignore[type-var]
@@ -91,7 +91,7 @@ def test_calling_a_scope_asks_the_decorator() -> None:
         scope = Scope("a")
         scope(len)
     finally:
-        _native.set_scope_decorator(runtime_scope.decorate)
+        _native.set_scope_decorator(decorate)
     assert seen == [(scope, len)]
 
 

@@ -1,6 +1,6 @@
 """Switches of `triton.knobs.proton` and the environment, as backends get them.
 
-Reads nothing itself: `runtime/options.py` fills them in.
+Reads nothing itself: `runtime/environment.py` fills them in.
 """
 
 from __future__ import annotations

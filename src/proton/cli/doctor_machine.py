@@ -12,10 +12,10 @@ from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 from proton.cli.doctor import Finding
 from proton.errors import UsageError
-from proton.runtime import options
+from proton.runtime.environment import is_disabled, read_knobs, unreadable_settings
 
 _AMD = Path("/dev/kfd")
-# Sizes, switches and paths as `runtime.options` reads them.
+# Sizes, switches and paths as `runtime.environment` reads them.
 _VARIABLES = (
     "TRITON_PROTON_DISABLE",
     "TRITON_ENABLE_NVTX",
@@ -61,7 +61,7 @@ def backend() -> Iterator[Finding]:
 def _knobs() -> Knobs:
     """As the environment has them; none where it cannot be read, which `environment` says."""
     try:
-        return options.read_knobs()
+        return read_knobs()
     except UsageError:
         return Knobs()
 
@@ -69,12 +69,12 @@ def _knobs() -> Knobs:
 def environment() -> Iterator[Finding]:
     """The variables that Proton understands, and whether their values can be read."""
     given = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
-    problems = options.unreadable_settings()
+    problems = unreadable_settings()
     for problem in problems:
         yield Finding("environment", problem, "correct it or unset it")
     if problems:
         return
-    if options.is_disabled():
+    if is_disabled():
         yield Finding(
             "environment",
             f"profiling is switched off: {', '.join(given)}",

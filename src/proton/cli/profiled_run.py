@@ -23,7 +23,7 @@ from proton.cli.target import Target
 from proton.errors import ProtonWarning
 from proton.runtime import command_line
 from proton.runtime.command_line import Ending
-from proton.runtime.notices import list_losses
+from proton.runtime.open_session import list_losses
 from proton.runtime.request import SessionRequest
 
 P = ParamSpec("P")

@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> Callable[[], int]:
     # not before they are needed: they load the recording half
     from proton.cli.children import follow_children, leave_children_alone, stop_being_followed
     from proton.cli.profiled_run import ProfiledRun
-    from proton.runtime.flags import flags
+    from proton.runtime.sessions import flags
 
     target.check()
     stop_being_followed()

@@ -8,9 +8,8 @@ from proton.errors import UsageError
 from proton.inkernel.compiler.instrument import Handle, begin
 from proton.inkernel.modes.instrumentation_mode import BaseMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.runtime.flags import flags
 from proton.runtime.hooks import Hook, LazyMetadata
-from proton.runtime.notices import say
+from proton.runtime.sessions import flags, say_notices
 
 
 class InstrumentationHook(Hook):
@@ -53,7 +52,7 @@ class InstrumentationHook(Hook):
                 "no session takes what kernels record; start one with backend='instrumentation'"
             )
         if self._handle is None:
-            self._handle = begin(self.mode, warn=lambda text: say([text]))
+            self._handle = begin(self.mode, warn=lambda text: say_notices([text]))
 
     def deactivate(self) -> None:
         """Record no more."""

@@ -2,15 +2,13 @@
 
 | module | what is in it |
 |---|---|
-| `sessions` | the open sessions of the process; start, activate, deactivate, finalize |
-| `open_session` | one open session: native core, backends, hook, phases |
-| `phase_files`, `output`, `ownership`, `file_names` | where phases are written, or else |
-| `request`, `options` | what is asked of a session; the same checked, with the environment |
-| `header`, `source_files` | what a file says of its session |
-| `scope`, `state`, `profile`, `wrapping` | regions, and how they decorate functions |
+| `sessions` | the open sessions of the process; start, activate, deactivate, finalize; flags |
+| `open_session` | one open session: native core, backends, hook, phases, the head of its files |
+| `request`, `options`, `environment` | what is asked of a session, checked, with the environment |
+| `phase_files`, `file_names` | where phases are written, or else; how files are called |
+| `autosave`, `background` | what is saved in case the process is killed, and the thread that does |
+| `scopes`, `profile` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |
-| `phases`, `flags` | looking into an open session; process-wide switches |
-| `background`, `autosave`, `journal` | what is saved beside the program, in case it is killed |
-| `notices`, `process` | what is said aloud; what happens when the process ends |
+| `phases`, `nvtx` | looking into an open session; NVTX ranges as scopes |
 | `command_line` | the one session of the `proton` command |
 """

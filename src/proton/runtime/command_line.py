@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from proton.errors import ProtonError, ProtonWarning
 from proton.runtime import sessions
-from proton.runtime.flags import flags
 from proton.runtime.request import SessionRequest
+from proton.runtime.sessions import flags
 
 
 @dataclass(frozen=True, slots=True)

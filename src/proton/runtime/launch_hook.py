@@ -14,7 +14,7 @@ from typing import Any
 from proton import _native
 from proton.errors import ProtonError, UsageError
 from proton.runtime.hooks import Hook, HookManager, LazyMetadata
-from proton.runtime.state import metadata_state
+from proton.runtime.scopes import metadata_state
 from proton.runtime.tensor_metrics import is_tensor
 
 RESERVED = ("name", "function", "stream")

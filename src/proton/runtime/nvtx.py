@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 
 from proton import _native
+from proton.errors import UsageError
+from proton.runtime.environment import read_switch
 
 VARIABLE = "NVTX_INJECTION64_PATH"
 LIBRARY = "libproton_nvtx.so"
 _PATH = os.path.join(os.path.dirname(_native.__file__), LIBRARY)
-_OFF = frozenset(("0", "false", "no", "off", "n"))
 
 _listeners: set[int] = set()  # ids of the sessions that want ranges
 _has_warned = False
@@ -22,9 +23,11 @@ _has_warned = False
 
 def announce() -> None:
     """Have NVTX load our library in this process and its children, unless another tool is set."""
-    if os.environ.get("TRITON_ENABLE_NVTX", "").lower() in _OFF or other_tool() is not None:
-        return
-    if os.path.exists(_PATH):
+    try:
+        is_wanted = read_switch("enable_nvtx", default=True)
+    except UsageError:
+        is_wanted = True  # a session will say what is wrong with it
+    if is_wanted and other_tool() is None and os.path.exists(_PATH):
         os.environ[VARIABLE] = _PATH
 
 

@@ -1,17 +1,22 @@
-"""One open session: its native core, its backends and hook, its phases.
+"""One open session: its native core, its backends and hook, its phases, the head of its files.
 
 Not thread-safe: `runtime/sessions.py` holds its lock around every call.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import platform
+import stat
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from proton import _native
+from proton._version import __version__
 from proton.backends.base import (
     FLUSH_LIMIT_S,
     Backend,
@@ -22,19 +27,19 @@ from proton.backends.base import (
     make_backend,
 )
 from proton.errors import WriteError
-from proton.model.schema import to_object
+from proton.model.schema import FORMAT_VERSION, to_object
 from proton.runtime import nvtx
 from proton.runtime.autosave import Autosave
-from proton.runtime.header import make_header
+from proton.runtime.environment import read_rank
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.notices import list_losses
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles
-from proton.runtime.source_files import identify
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
+
+LARGEST_BYTES = 16 << 20  # nobody writes a larger source; a device file has no end
 
 
 class OpenSession:
@@ -384,3 +389,68 @@ class OpenSession:
         finally:
             for backend in reversed(self.backends.values()):
                 backend.stop()
+
+
+def list_losses(losses: Mapping[str, int]) -> str:
+    """How many were lost of each kind."""
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
+
+
+def make_header(
+    options: SessionOptions,
+    *,
+    backends: Sequence[str],
+    phase: int,
+    phases: Sequence[int],
+    start_time_ns: int,
+) -> dict[str, object]:
+    """The keys that the runtime knows; losses and the like are the native core's to add."""
+    triton = sys.modules.get("triton")  # a program that did not import it did not use it
+    return {
+        "format": FORMAT_VERSION,
+        "version": __version__,
+        "session": _clean(options.name),
+        "context": options.context,
+        "data": options.data,
+        "backends": list(backends),
+        "mode": options.mode,
+        "phase": phase,
+        "phases": list(phases),
+        "command": [_clean(word) for word in sys.orig_argv],
+        "host": os.uname().nodename,
+        "pid": os.getpid(),
+        "rank": read_rank(strict=False),
+        "python": platform.python_version(),
+        "triton": getattr(triton, "__version__", None),
+        "start_time_ns": start_time_ns,
+        "end_time_ns": time.time_ns(),
+    }
+
+
+def _clean(text: str) -> str:
+    """`text` without the lone surrogates that undecodable arguments come as."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def identify(paths: Iterable[str]) -> dict[str, dict[str, str | int]]:
+    """Path -> `sha256` and `size` of each file that is there and can be read; others are left out.
+
+    A relative path is one of the folder that is current now.
+    """
+    found: dict[str, dict[str, str | int]] = {}
+    for path in dict.fromkeys(paths):
+        content = _read(path)
+        if content is not None:
+            found[path] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+    return found
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_BYTES:
+            return None
+        with open(path, "rb") as file:
+            return file.read(LARGEST_BYTES)
+    except (OSError, ValueError):  # ValueError: a NUL in it
+        return None

@@ -1,4 +1,10 @@
-"""The files of one session: the name it may use, and each phase written once.
+"""The files of one session: the name it may use, each phase written once, and where else to.
+
+Two processes never write one file: who started first has the name, others get more of it. A claim
+on a name is a lock that the kernel drops when its process ends, on a file in the temporary folder
+that stands for the profile's path; nothing appears beside the profile. It sees the processes of
+this user on this machine. What it cannot see (other machines, other users) is found when writing:
+a file that somebody else made since our session began is left alone.
 
 What the user should hear about is kept in `notices`, not warned about here: a warning that a test
 run turned into an exception must not stop a profile from being written.
@@ -6,17 +12,23 @@ run turned into an exception must not stop a profile from being written.
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
-from collections.abc import Mapping
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
 from proton import _native
 from proton.errors import WriteError
-from proton.runtime import output
-from proton.runtime.file_names import file_name
-from proton.runtime.options import SessionOptions, read_rank
-from proton.runtime.ownership import Claim, claim, is_of_another, variants
+from proton.runtime.environment import read_rank
+from proton.runtime.file_names import LONGEST_NAME_BYTES, TEXT_FORMATS, file_name
+from proton.runtime.options import SessionOptions
 
+Header = Mapping[str, object]
 _latest: list[str] = []  # at most one: what this process wrote last
 
 
@@ -46,19 +58,19 @@ class PhaseFiles:
         """The path of the files without suffix; None for standard output."""
         return None if self._claim is None else self._claim.stem
 
-    def write(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
+    def write(self, phase: int, output_format: str, header: Header) -> None:
         """Write one phase.
 
         Raises:
             WriteError: not where it should go; the error names the file that has it instead.
         """
         if self._claim is None:
-            output.print_phase(self._native, output_format, phase, header)
+            print_phase(self._native, output_format, phase, header)
             return
         part = phase if self._native.phase else None
         self._avoid_others_file(self._claim, output_format, part)
         try:
-            path = output.write_phase(
+            path = write_phase(
                 self._native, self._claim.stem, output_format, phase, header, part=part
             )
         except WriteError as error:
@@ -74,7 +86,7 @@ class PhaseFiles:
         self.written.append(path)
         _latest[:] = [os.path.abspath(path)]
 
-    def write_early(self, phase: int, output_format: str, header: Mapping[str, object]) -> None:
+    def write_early(self, phase: int, output_format: str, header: Header) -> None:
         """Write one phase now, in case the process is killed; it is written again at the end.
 
         Raises:
@@ -84,7 +96,7 @@ class PhaseFiles:
             return
         self._avoid_others_file(self._claim, output_format, phase)
         path = file_name(self._claim.stem, output_format, phase)
-        output.write_file(self._native, path, output_format, phase, header)
+        write_file(self._native, path, output_format, phase, header)
         self._early[phase] = path
 
     def drop_early(self, phase: int | None = None) -> None:
@@ -123,3 +135,201 @@ class PhaseFiles:
 
 def _rank() -> int | None:
     return read_rank(strict=False)
+
+
+def write_phase(
+    native: _native.Session,
+    stem: str,
+    output_format: str,
+    phase: int,
+    header: Header,
+    *,
+    part: int | None,
+) -> str:
+    """Write one phase to a file; the path it went to.
+
+    Raises:
+        WriteError: it could not be written there. `rescued_to` of the error is the path of the
+            fallback file that holds it instead, None when there is no room anywhere.
+    """
+    path = file_name(stem, output_format, part)
+    try:
+        write_file(native, path, output_format, phase, header)
+    except OSError as error:
+        raise _rescue(native, path, output_format, phase, header, error) from error
+    return path
+
+
+def print_phase(native: _native.Session, output_format: str, phase: int, header: Header) -> None:
+    """Write one phase to standard output, a line of its own.
+
+    Raises:
+        WriteError: standard output is closed or full; the error names the fallback file.
+    """
+    content = native.serialize(output_format, phase, header)
+    try:
+        stream = sys.stdout
+        if stream is None:
+            raise OSError("there is no standard output")
+        if output_format not in TEXT_FORMATS:
+            if not hasattr(stream, "buffer"):
+                raise OSError("standard output takes text only")
+            stream.flush()
+            stream.buffer.write(content)
+        else:
+            stream.write(content.decode() + "\n")
+        stream.flush()
+    except (OSError, ValueError) as error:  # a closed stream raises ValueError
+        path = file_name("proton", output_format)
+        cause = error if isinstance(error, OSError) else OSError(str(error))
+        failure = _rescue(native, path, output_format, phase, header, cause, shown="<stdout>")
+        raise failure from error
+
+
+def write_file(
+    native: _native.Session, path: str, output_format: str, phase: int, header: Header
+) -> None:
+    """Write one phase to `path` or nowhere; OSError."""
+    target = os.path.realpath(path)  # a link stays a link: what it points to is replaced
+    if _is_special(target):  # a device or a pipe can be written to, not replaced
+        with open(target, "wb", buffering=0) as stream:
+            content = memoryview(native.serialize(output_format, phase, header))
+            while content:
+                content = content[stream.write(content) :]
+        return
+    native.write(target, output_format, phase, header)
+
+
+def _is_special(path: str) -> bool:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _rescue(
+    native: _native.Session,
+    path: str,
+    output_format: str,
+    phase: int,
+    header: Header,
+    cause: OSError,
+    *,
+    shown: str | None = None,
+) -> WriteError:
+    """Write to the first place that takes it; the error that says what happened."""
+    reason = cause.strerror or str(cause)
+    rescued_to = None
+    for fallback in _fallbacks(path):
+        with suppress(OSError):
+            native.write(fallback, output_format, phase, header)
+            rescued_to = fallback
+            break
+    if rescued_to is not None:
+        outcome = f"it was written to {rescued_to!r} instead"
+    else:
+        outcome = "no fallback could be written either; make room and finalize the session again"
+    error = WriteError(f"{shown or path}: cannot write the profile: {reason}; {outcome}")
+    error.errno = cause.errno
+    error.rescued_to = rescued_to
+    return error
+
+
+def _fallbacks(path: str) -> Iterator[str]:
+    """Paths to try when `path` cannot be written, none of which exists yet."""
+    base, dot, suffix = os.path.basename(path).rpartition(".")
+    for folder in (tempfile.gettempdir(), os.path.expanduser("~"), os.getcwd()):
+        for n in range(1000):
+            extra = f".pid_{os.getpid()}" + (f"_{n}" if n else "") + dot + suffix
+            short = os.fsencode(base)[: LONGEST_NAME_BYTES - len(extra)].decode(errors="ignore")
+            candidate = os.path.join(folder, f"{short}{extra}")
+            if not os.path.lexists(candidate):
+                yield candidate
+                break
+
+
+@dataclass(slots=True)
+class Claim:
+    """The right to write `stem`; `wanted` is the stem that was asked for."""
+
+    wanted: str
+    stem: str
+    lock: int | None  # file descriptor
+    lock_path: str = ""
+
+    def release(self) -> None:
+        """Give the name up. Harmless when done twice."""
+        if self.lock is not None:
+            with suppress(OSError):
+                os.unlink(self.lock_path)
+            self.forget()
+
+    def forget(self) -> None:
+        """Let go without giving up: in a forked child the claim stays its parent's."""
+        if self.lock is not None:
+            with suppress(OSError):
+                os.close(self.lock)
+            self.lock = None
+
+
+def claim(stem: str, rank: Callable[[], int | None]) -> Claim:
+    """Claim `stem`, or the first of its variants that no other live process has."""
+    folder = _lock_folder()
+    if folder is None:
+        return Claim(stem, stem, None)
+    for candidate in (stem, *variants(stem, rank())):
+        path = os.path.join(folder, hashlib.sha1(os.fsencode(candidate)).hexdigest())
+        lock = _try_lock(path)
+        if lock is not None:
+            return Claim(stem, candidate, lock, path)
+    return Claim(stem, candidate, None)  # our own process id: nobody else's name
+
+
+def variants(stem: str, rank: int | None) -> Iterator[str]:
+    """Names that this process may use in place of `stem`."""
+    if rank is not None:
+        yield f"{stem}.rank_{rank}"
+    yield f"{stem}.pid_{os.getpid()}"
+
+
+def is_of_another(path: str, *, since_ns: int) -> bool:
+    """Whether the file was made or changed after `since_ns` (Unix time)."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_mtime_ns > since_ns
+
+
+def _lock_folder() -> str | None:
+    """A folder of ours alone, or None where there can be none: then only writing tells."""
+    folder = os.path.join(tempfile.gettempdir(), f"proton-{os.getuid()}")
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
+        status = os.lstat(folder)
+    except OSError:
+        return None
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return folder if is_ours else None
+
+
+def _try_lock(path: str) -> int | None:
+    """An open, locked file, or None when somebody else has it (or it cannot be had at all)."""
+    while True:
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # its owner may have removed it between our open and our lock: then it locks nothing
+            if os.path.samestat(os.fstat(lock), os.stat(path)):
+                return lock
+        except FileNotFoundError:
+            pass
+        except OSError:
+            os.close(lock)
+            return None
+        os.close(lock)

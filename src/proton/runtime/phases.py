@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from proton.errors import DataKindError, PhaseNotFound
-from proton.runtime.flags import flags
 from proton.runtime.open_session import OpenSession
-from proton.runtime.sessions import background, find, with_session
+from proton.runtime.sessions import background, find, flags, with_session
 
 
 def get(session: int | None = 0, phase: int = 0) -> list[Any] | None:

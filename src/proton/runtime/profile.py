@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from proton.errors import SessionNotFound
 from proton.runtime import sessions
-from proton.runtime.flags import flags
 from proton.runtime.request import SessionRequest, TextMode
-from proton.runtime.wrapping import wrap
+from proton.runtime.scopes import wrap
+from proton.runtime.sessions import flags
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook

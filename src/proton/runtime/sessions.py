@@ -6,17 +6,17 @@ when one is started.
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from proton import _native
 from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
-from proton.runtime import notices
 from proton.runtime.background import BackgroundThread, follow_forks
-from proton.runtime.flags import flags
-from proton.runtime.process import call_at_exit
 from proton.runtime.request import SessionRequest, TextMode
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
@@ -27,10 +27,36 @@ if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
 T = TypeVar("T")
 
 SIGNAL_FLUSH_LIMIT_S = 3.0
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Flags:
+    """What Proton is doing in this process; `flags` is the only instance.
+
+    Attributes:
+        profiling_on: a session is open.
+        instrumentation_on: a session with the instrumentation backend is open.
+        command_line: the process was started by the `proton` command, which owns the session.
+    """
+
+    __slots__ = ("command_line", "instrumentation_on", "profiling_on")
+
+    def __init__(self) -> None:
+        self.profiling_on = False
+        self.instrumentation_on = False
+        self.command_line = False
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name)}" for name in sorted(self.__slots__))
+        return f"Flags({values})"
+
+
+flags = Flags()
 
 _lock = threading.RLock()
 _open: dict[int, OpenSession] = {}
 _next_id = 0
+_exit_pid: int | None = None  # the process whose exit handler writes what is open
 
 
 def start(
@@ -126,13 +152,14 @@ def finalize(session: int | None = None, output_format: str = "") -> None:
 
 def open_session(request: SessionRequest) -> int | None:
     """`start()`, also under the `proton` command."""
-    from proton.runtime import options as session_options
+    from proton.runtime.environment import is_disabled
     from proton.runtime.open_session import OpenSession
+    from proton.runtime.options import resolve
 
     global _next_id
-    if session_options.is_disabled():
+    if is_disabled():
         return None
-    options = session_options.resolve(request)
+    options = resolve(request)
     with _lock:
         opened = next((each for each in _open.values() if each.options.key == options.key), None)
         if opened is not None:
@@ -166,7 +193,7 @@ def close_sessions(session: int | None, output_format: str) -> None:
                 failures.append(error)
         _follow_flags()
     if failures:
-        notes = [notice for each in targets for notice in notices.take(each.notices)]
+        notes = [notice for each in targets for notice in _take(each.notices)]
         for note in (*map(str, failures[1:]), *notes):
             failures[0].add_note(note)
         raise failures[0]
@@ -269,7 +296,55 @@ def _follow_flags() -> None:
 
 def _say_notices(targets: Iterable[OpenSession]) -> None:
     for opened in targets:
-        notices.say(opened.notices)
+        say_notices(opened.notices)
+
+
+def say_notices(notices: list[str]) -> None:
+    """Warn of each notice once; the list is empty afterwards.
+
+    Raises:
+        ProtonWarning: where the program made warnings errors.
+    """
+    for text in _take(notices):
+        warnings.warn(text, ProtonWarning, stacklevel=_outside_level())
+
+
+def _take(notices: list[str]) -> tuple[str, ...]:
+    """What was noted, for whoever tells it; the list is empty afterwards."""
+    texts = tuple(notices)
+    notices.clear()
+    return texts
+
+
+def _outside_level() -> int:
+    """The `stacklevel`, counted from our caller, of the first frame outside this package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def call_at_exit(function: Callable[[], None]) -> None:
+    """Have `function` called once when this process ends; not in children forked from it.
+
+    Only the first call in a process counts.
+    """
+    global _exit_pid
+    if _exit_pid == os.getpid():
+        return
+    _exit_pid = os.getpid()
+    atexit.register(_call_in, function, _exit_pid)
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        # a worker of multiprocessing ends without the handlers of atexit
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _call_in, args=(function, _exit_pid), exitpriority=0)
+
+
+def _call_in(function: Callable[[], None], pid: int) -> None:
+    if pid == os.getpid():
+        function()
 
 
 def _write_at_exit() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from proton.cli.parser import parse
 from proton.errors import BackendUnavailable, UsageError
-from proton.runtime.flags import flags
+from proton.runtime.sessions import flags
 
 
 def prepare(*words: str) -> None:

@@ -8,7 +8,7 @@ from proton.errors import UsageError
 from proton.hooks import InstrumentationHook
 from proton.inkernel.compiler import recording_choice as choice
 from proton.inkernel.modes.mode_table import Ops
-from proton.runtime.flags import flags
+from proton.runtime.sessions import flags
 
 
 def test_it_checks_its_mode() -> None:

@@ -87,7 +87,7 @@ def test_a_save_that_takes_long_is_made_less_often(
 ) -> None:
     recording = start()
     monkeypatch.setattr(
-        "proton.runtime.journal.Journal.save",
+        "proton.runtime.autosave.Journal.save",
         lambda *_: setattr(clock, "now", clock.now + 2.0),
     )
     fake_gpu.launch("k")
@@ -193,7 +193,7 @@ def test_a_full_disk_is_said_once_and_the_profile_is_written(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("proton.runtime.journal.Journal.save", fail)
+        patch.setattr("proton.runtime.autosave.Journal.save", fail)
         for _ in range(3):
             fake_gpu.launch("k")
             clock.now += 20

@@ -12,7 +12,7 @@ import proton
 from proton.errors import WriteError
 from proton.files.read import read_profile
 from proton.model.schema import to_object
-from proton.runtime import output, sessions
+from proton.runtime import phase_files, sessions
 from tests.support.in_kernel import KERNEL
 
 
@@ -37,7 +37,7 @@ def test_a_session_whose_profile_is_nowhere_stays_open_and_can_be_written_later(
     session = proton.start("missing/run")
     gpu.launch("k")
     with monkeypatch.context() as patch:
-        patch.setattr(output, "_fallbacks", lambda path: iter(()))
+        patch.setattr(phase_files, "_fallbacks", lambda path: iter(()))
         with pytest.raises(WriteError, match="make room and finalize the session again"):
             proton.finalize()
     (tmp_cwd / "missing").mkdir()

@@ -13,7 +13,8 @@ import pytest
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.modes.mode_table import Loops
-from proton.runtime.options import SessionOptions, is_disabled, read_knobs, read_rank, resolve
+from proton.runtime.environment import is_disabled, read_knobs, read_rank
+from proton.runtime.options import SessionOptions, resolve
 from proton.runtime.request import SessionRequest
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")

@@ -11,7 +11,7 @@ import pytest
 
 import proton
 from proton.errors import ProtonWarning
-from proton.runtime.ownership import claim
+from proton.runtime.phase_files import claim
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

@@ -11,7 +11,7 @@ import pytest
 
 import proton
 from proton.errors import ScopeMismatch
-from proton.runtime.state import (
+from proton.runtime.scopes import (
     COMPUTE_METADATA_SCOPE_NAME,
     COMPUTE_METADATA_SCOPE_PREFIX,
     get_metadata_state_name,

@@ -1,20 +1,118 @@
-"""How a region (scope, state, profile) becomes a decorator of any kind of function.
+"""Scopes and states as users see them, and how a region becomes a decorator of any function.
 
-A plain function or a coroutine runs wholly inside the region. A generator, plain or asynchronous,
-is inside it only while its own body runs: between two items the caller's work is the caller's.
+The scope is a native type. A plain function or a coroutine runs wholly inside its region. A
+generator, plain or asynchronous, is inside it only while its own body runs: between two items the
+caller's work is the caller's.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any, TypeVar, cast
 
-from proton.errors import UsageError
+from proton import _native
+from proton.errors import ScopeMismatch, UsageError
+from proton.runtime import tensor_metrics
 
 F = TypeVar("F", bound=Callable[..., Any])
 Region = AbstractContextManager[object]
+
+scope = _native.Scope
+enter_scope = _native.enter_scope
+exit_scope = _native.exit_scope
+
+_MEASURED = ("cpu_time", "cpu_time (ns)", "cpu_time (exc)", "cpu_time (ns)(exc)")
+
+# Work done to compute launch metadata or metrics is labelled with this; viewers leave it out.
+COMPUTE_METADATA_SCOPE_NAME = "__proton_launch_metadata"
+COMPUTE_METADATA_SCOPE_PREFIX = f"{COMPUTE_METADATA_SCOPE_NAME}:"
+
+enter_state = _native.enter_state
+exit_state = _native.exit_state
+
+
+class cpu_timed_scope(_native.Scope):  # noqa: N801 - the name users know
+    """A scope that also books its own wall time as `cpu_time (ns)`; safe in recursion and threads.
+
+    Example:
+        >>> with cpu_timed_scope("load"):
+        ...     batch = next(loader)
+    """
+
+    __slots__ = ()  # no state on the object: it may be entered twice at once
+
+    def __init__(self, name: str, metrics: Mapping[str, Any] | None = None) -> None:
+        if metrics and any(key in metrics for key in _MEASURED):
+            raise UsageError("metric 'cpu_time' is measured here; give yours another name")
+        super().__init__(name, metrics, timed=True)
+
+
+def decorate(region: _native.Scope, function: F) -> F:
+    """`function` run inside `region`: what `@scope(...)` does.
+
+    A generator's body is in the scope whenever it runs; its metrics are booked once, at its end.
+    """
+    timed = isinstance(region, cpu_timed_scope)
+    bare = _native.Scope(region.name, None, timed=timed)
+
+    def book_metrics() -> None:
+        if region.metrics:
+            with _native.Scope(region.name, region.metrics):
+                pass
+
+    return wrap(function, lambda: region, step=lambda: bare, finish=book_metrics)
+
+
+class state:  # noqa: N801 - the name users know
+    """Labels kernels launched inside it: one frame between the scope path and the kernel.
+
+    A context manager and a decorator. States nest: the innermost one labels, and the outer one
+    is back when it is left. One object may be entered many times, by many threads.
+
+    Example:
+        >>> with proton.scope("step"), proton.state("warmup"):
+        ...     kernel[grid](x)  # ROOT / step / warmup / kernel
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> state:
+        enter_state(self.name)
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None = None,
+        exc: BaseException | None = None,
+        traceback: TracebackType | None = None,
+    ) -> None:
+        try:
+            exit_state()
+        except ScopeMismatch:
+            if exc is None:  # else it would hide the exception that is on its way
+                raise
+
+    def __call__(self, function: F) -> F:
+        """`function`, labelled whenever it runs."""
+        return wrap(function, lambda: self)
+
+
+def get_metadata_state_name(kernel_name: str | None = None) -> str:
+    """The state that work for the launch metadata of `kernel_name` is labelled with."""
+    if kernel_name is None:
+        return COMPUTE_METADATA_SCOPE_NAME
+    return COMPUTE_METADATA_SCOPE_PREFIX + kernel_name
+
+
+def metadata_state(kernel_name: str | None = None) -> state:
+    """A state for work that is not the program's own: computing launch metadata or metrics."""
+    return state(get_metadata_state_name(kernel_name))
 
 
 def _nothing() -> None:
@@ -132,3 +230,7 @@ def _wrap_async_generator(
             finish()
 
     return run
+
+
+_native.set_scope_decorator(decorate)
+_native.set_metric_converter(tensor_metrics.to_value)

@@ -10,7 +10,7 @@ import pytest
 from proton import _native
 from proton.files.detect import open_profile
 from proton.files.journal.format import pack_facts, unpack
-from proton.runtime.journal import Journal
+from proton.runtime.autosave import Journal
 from tests.support.native import DEVICE, MakeSession, launch
 from tests.support.profiles import trace_in, tree_in
 

@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from proton.runtime.source_files import identify
+from proton.runtime.open_session import identify
 
 
 def test_a_file_is_told_by_its_content(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ def test_the_call_is_made_once_and_only_in_the_process_that_asked(run_python: An
     result = run_python(
         """
         import os, sys
-        from proton.runtime.process import call_at_exit
+        from proton.runtime.sessions import call_at_exit
 
         def say():
             print("end of", "parent" if os.getpid() == parent else "child", flush=True)
@@ -29,7 +29,7 @@ def test_a_child_may_ask_for_a_call_of_its_own(run_python: Any) -> None:
     result = run_python(
         """
         import os, sys
-        from proton.runtime.process import call_at_exit
+        from proton.runtime.sessions import call_at_exit
 
         call_at_exit(lambda: print("parent", flush=True))
         if (child := os.fork()) == 0:

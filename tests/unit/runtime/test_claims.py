@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from proton.runtime import ownership
-from proton.runtime.ownership import claim, is_of_another, variants
+from proton.runtime import phase_files
+from proton.runtime.phase_files import claim, is_of_another, variants
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +69,8 @@ def test_giving_up_leaves_no_file(lock_folder: Path) -> None:
 
 
 def test_the_name_of_a_process_that_died_is_free(lock_folder: Path) -> None:
-    code = "import os; from proton.runtime.ownership import claim; claim('/a/run', lambda: None)"
-    source = str(Path(ownership.__file__).parents[2])
+    code = "import os; from proton.runtime.phase_files import claim; claim('/a/run', lambda: None)"
+    source = str(Path(phase_files.__file__).parents[2])
     environment = {**os.environ, "PYTHONPATH": source, "TMPDIR": str(lock_folder.parent)}
     subprocess.run([sys.executable, "-c", f"{code}; os._exit(9)"], env=environment, check=False)
     assert len(list(lock_folder.iterdir())) == 1
@@ -83,7 +83,7 @@ def test_a_forked_child_cannot_give_up_the_name_of_its_parent(run_python: Any) -
     result = run_python(
         """
         import os
-        from proton.runtime.ownership import claim
+        from proton.runtime.phase_files import claim
 
         held = claim("/a/run", lambda: None)
         child = os.fork()

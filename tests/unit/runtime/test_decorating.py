@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proton.errors import UsageError
-from proton.runtime.wrapping import wrap
+from proton.runtime.scopes import wrap
 
 
 class Log:
