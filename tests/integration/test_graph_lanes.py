@@ -13,11 +13,11 @@ import pytest
 
 import proton
 from proton.analysis.idle_time import wall_shares
+from proton.analysis.prepare import prepare
 from proton.cli import main
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import LaneKind, Span, SpanKind
-from proton.render.page import viewed
 from proton.render.page.pack import Columns
 from proton.render.page.trace import trace_part
 from tests.native.fake_cuda.driver import FakeDriver
@@ -170,12 +170,12 @@ def test_busy_and_idle_times_are_those_of_the_kernels(fake_driver: FakeDriver) -
 
 
 def test_the_page_has_the_lane_above_its_stream(fake_driver: FakeDriver) -> None:
-    part = trace_part(viewed(record(fake_driver, "perfetto")), Columns())
+    part = trace_part(prepare(record(fake_driver, "perfetto")), Columns())
     assert part is not None
-    lanes = [lane for lane in part["lanes"] if lane["group"] != "Host"]
-    assert [lane["kind"] for lane in lanes] == ["graph", "device"]
-    assert [lane["count"] for lane in lanes] == [3 * len(REPLAY), 15]
-    assert lanes[0]["name"] == lanes[1]["name"].replace("stream", "graphs")
+    lanes = [lane for lane in part.lanes if lane.group != "Host"]
+    assert [lane.kind for lane in lanes] == ["graph", "device"]
+    assert [lane.count for lane in lanes] == [3 * len(REPLAY), 15]
+    assert lanes[0].name == lanes[1].name.replace("stream", "graphs")
 
 
 def test_every_stream_with_replays_has_a_graph_lane(fake_driver: FakeDriver) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from proton.analysis.autotuning import tuning_runs
 from proton.analysis.derive import Column
 from proton.analysis.select import everything
 from proton.model.metric import Metrics
@@ -12,6 +14,7 @@ from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.text.style import BOLD, Style
 from proton.render.text.table import autotune_lines, metric_lines, sorted_lines
+from tests.support.profiles import profile_of
 
 FLAT: list[tuple[int, str, Metrics]] = [
     (0, "ROOT", {}),
@@ -91,8 +94,13 @@ def test_the_list_of_metrics_keeps_to_the_width_and_is_bold_at_its_titles(
     assert f"{BOLD}derived\x1b[0m" in colored
 
 
+def tuned(record: dict[str, Any], style: Style) -> list[str]:
+    profile = replace(profile_of([(0, "ROOT", {})]), autotune=[record])
+    return autotune_lines(tuning_runs(profile), style)
+
+
 def test_every_configuration_is_listed_and_the_winner_marked() -> None:
-    assert autotune_lines([RECORD], Style()) == [
+    assert tuned(RECORD, Style()) == [
         "",
         "autotune matmul [64, fp16] in fwd / mlp (interpreted)",
         "        us",
@@ -105,14 +113,14 @@ def test_every_configuration_is_listed_and_the_winner_marked() -> None:
 def test_a_long_configuration_is_wrapped_not_cut() -> None:
     config = {"config": "BLOCK_M: 64, BLOCK_K: 32, num_warps: 4, maxnreg: None", "time_ns": 2500}
     record = {"kernel": "k", "configs": [config], "winner": 0}
-    assert autotune_lines([record], Style(width=48))[3:] == [
+    assert tuned(record, Style(width=48))[3:] == [
         "  2500.000  BLOCK_M: 64, BLOCK_K: 32, num_warps:",
         "              4, maxnreg: None <- winner",
     ]
 
 
 def test_the_winner_stands_out() -> None:
-    lines = autotune_lines([RECORD], Style(color=True))
+    lines = tuned(RECORD, Style(color=True))
     assert lines[4].startswith(BOLD)
 
 
@@ -121,12 +129,12 @@ def test_the_winner_stands_out() -> None:
     [{}, {"configs": "abc"}, {"configs": [1, None]}, {"configs": [{"time_ns": "x"}], "key": 7}],
 )
 def test_a_record_that_is_not_as_it_should_be_does_not_fail(record: dict[str, Any]) -> None:
-    assert autotune_lines([record], Style(width=40))[1].startswith("autotune ?")
+    assert tuned(record, Style(width=40))[1].startswith("autotune ?")
 
 
 def test_what_a_tuned_kernel_needs_stands_beside_its_configuration() -> None:
     config = {"config": "BLOCK: 64", "time_ns": 1000, "registers": 32, "shared_bytes": 512}
     record = {"kernel": "k", "configs": [config], "winner": 0}
-    assert autotune_lines([record], Style())[-1].endswith(
+    assert tuned(record, Style())[-1].endswith(
         "BLOCK: 64 (32 registers, 512 bytes shared) <- winner"
     )

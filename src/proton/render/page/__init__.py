@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proton._version import __version__
+from proton.analysis.autotuning import TuningRun, tuning_runs
 from proton.analysis.prepare import prepare
 from proton.model.profile import Profile, TreeProfile
-from proton.render.page.autotune import AutotunePart, autotune_part
 from proton.render.page.diff import DiffPart, diff_part
 from proton.render.page.in_kernel import InKernelPart, in_kernel_part
 from proton.render.page.kernels import KernelsPart, kernels_part
@@ -29,6 +29,13 @@ from proton.render.page.trace import TracePart, trace_part
 from proton.render.page.tree import TreePart, tree_part
 
 FORMAT = "proton-page/2"
+
+
+@dataclass(frozen=True, slots=True)
+class AutotunePart:
+    """The autotuning runs of a profile, in the order in which they were made."""
+
+    runs: Sequence[TuningRun]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def _parts(profile: TreeProfile, columns: Columns) -> ProfileParts:
         summary=summary_part(profile),
         kernels=kernels_part(profile),
         roofline=roofline_part(profile),
-        autotune=autotune_part(profile),
+        autotune=AutotunePart(runs) if (runs := tuning_runs(profile)) else None,
         trace=trace_part(profile, columns),
         sampled=source_part(profile),
         in_kernel=in_kernel_part(profile, columns),

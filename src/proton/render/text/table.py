@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from textwrap import wrap
-from typing import Any
 
+from proton.analysis.autotuning import TunedConfig, TuningRun
 from proton.analysis.derive import Column, derivable_families
 from proton.analysis.measurements import plain_name, raw_metrics, unit_of
 from proton.analysis.select import Mask
@@ -93,37 +93,26 @@ def _measured_lines(
     return [style.paint(lines[0], BOLD), *lines[1:]]
 
 
-def autotune_lines(records: Sequence[Mapping[str, Any]], style: Style) -> list[str]:
+def autotune_lines(runs: Sequence[TuningRun], style: Style) -> list[str]:
     """Every tuned kernel: what was tried, how long it took, which one won."""
-    lines: list[str] = []
-    for record in records:
-        lines += ["", *_tuned_kernel(record, style)]
-    return lines
+    return [line for run in runs for line in ("", *_tuned_kernel(run, style))]
 
 
-def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
-    key = ", ".join(map(str, _listed(record, "key")))
-    title = f"autotune {record.get('kernel', '?')}" + (f" [{key}]" if key else "")
-    if path := _listed(record, "path"):
-        title += " in " + " / ".join(map(str, path))
-    if record.get("interpreted"):
+def _tuned_kernel(run: TuningRun, style: Style) -> list[str]:
+    title = f"autotune {run.kernel or '?'}" + (f" [{', '.join(run.key)}]" if run.key else "")
+    if run.path:
+        title += " in " + " / ".join(run.path)
+    if run.interpreted:
         title += " (interpreted)"
-    configs = [each for each in _listed(record, "configs") if isinstance(each, Mapping)]
-    times = [config.get("time_ns") for config in configs]
-    known = [time for time in times if isinstance(time, (int, float))]
-    unit, length = column_time_unit(max(known, default=0))
-    cells = [
-        format_number(time / length) if isinstance(time, (int, float)) else MISSING
-        for time in times
-    ]
+    times = [config.time_ns for config in run.configs]
+    unit, length = column_time_unit(max((time for time in times if time is not None), default=0))
+    cells = [MISSING if time is None else format_number(time / length) for time in times]
     width = max([len(unit), *map(len, cells)])
     lines = [style.paint(printable(title), BOLD), f"  {unit:>{width}}"]
-    for index, (config, cell) in enumerate(zip(configs, cells, strict=True)):
-        is_winner = index == record.get("winner")
-        note = " <- winner" if is_winner else ""
-        if error := config.get("error"):
-            note = f" failed: {error}"
-        text = printable(f"{config.get('config', '?')}{_resources(config)}{note}")
+    for index, (config, cell) in enumerate(zip(run.configs, cells, strict=True)):
+        is_winner = index == run.winner
+        note = f" failed: {config.error}" if config.error else " <- winner" if is_winner else ""
+        text = printable(f"{config.config or '?'}{_resources(config)}{note}")
         look = BOLD if is_winner else DIM
         if style.width is None:
             lines.append(style.paint(f"  {cell:>{width}}  {text}", look))
@@ -137,14 +126,12 @@ def _tuned_kernel(record: Mapping[str, Any], style: Style) -> list[str]:
     return lines
 
 
-def _resources(config: Mapping[str, Any]) -> str:
+def _resources(config: TunedConfig) -> str:
     """What a configuration's kernel needs, where the recording knows."""
-    named = {"registers": "registers", "spills": "spills", "shared_bytes": "bytes shared"}
-    known = [f"{config[key]} {text}" for key, text in named.items() if key in config]
+    needs = {
+        "registers": config.registers,
+        "spills": config.spills,
+        "bytes shared": config.shared_bytes,
+    }
+    known = [f"{amount} {text}" for text, amount in needs.items() if amount is not None]
     return f" ({', '.join(known)})" if known else ""
-
-
-def _listed(record: Mapping[str, Any], key: str) -> Sequence[Any]:
-    """A field that should be a list; records come from files, so it may be anything."""
-    value = record.get(key)
-    return value if isinstance(value, (list, tuple)) else ()

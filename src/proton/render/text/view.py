@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from proton.analysis import select
+from proton.analysis.autotuning import tuning_runs
 from proton.analysis.derive import NOT_KNOWN, derive
 from proton.analysis.measurements import find_metric, plain_name, raw_metrics
 from proton.model.profile import TreeProfile
@@ -79,7 +80,7 @@ def view_lines(
                 f"{deeper} is a context at depth N, below the {drawing.levels} drawn levels"
             )
     if options.autotune:
-        lines += autotune_lines(profile.autotune, style) or ["", "no autotuning was recorded"]
+        lines += autotune_lines(tuning_runs(profile), style) or ["", "no autotuning was recorded"]
     notes += _notes(profile, content, options)
     if hidden := _hidden(content, mask, options):
         notes.append(hidden)

@@ -1,4 +1,4 @@
-"""Tests of the page's autotuning runs."""
+"""Autotuning runs, from recordings and from records that are not as they should be."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
+from proton.analysis.autotuning import tuning_runs
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
-from proton.render.page.autotune import autotune_part
 from tests.support.pages import plain
 from tests.support.profiles import profile_of
 
-DATA = Path(__file__).parents[3] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def run_of(times: list[int | None], winner: int | None) -> dict[str, Any]:
     configs = [{"config": f"c{at}", "time_ns": time} for at, time in enumerate(times)]
     record = {"kernel": "k", "key": [8], "path": [], "configs": configs, "winner": winner}
-    part = plain(autotune_part(bare([record])))
-    assert part is not None
-    (run,) = part["runs"]
+    runs = [plain(run) for run in tuning_runs(bare([record]))]
+    (run,) = runs
     assert isinstance(run, dict)
     return run
 
@@ -41,9 +40,8 @@ def test_the_winner_is_told_with_what_it_won_by() -> None:
 
 
 def test_a_recording_has_its_runs_with_the_context_they_were_made_in() -> None:
-    part = plain(autotune_part(prepare(open_profile(DATA / "gpt.hatchet"))))
-    assert part is not None
-    (run,) = part["runs"]
+    runs = [plain(run) for run in tuning_runs(prepare(open_profile(DATA / "gpt.hatchet")))]
+    (run,) = runs
     assert (run["kernel"], run["key"]) == ("matmul", ["1024", "3072", "768"])
     profile = open_profile(DATA / "gpt.hatchet")
     assert isinstance(profile, TreeProfile)
@@ -55,9 +53,8 @@ def test_a_recording_has_its_runs_with_the_context_they_were_made_in() -> None:
 
 def test_resources_are_told_where_they_are_known() -> None:
     config = {"config": "c", "time_ns": 5, "registers": 128, "spills": 4, "shared_bytes": 98304}
-    part = plain(autotune_part(bare([{"configs": [config], "winner": 0}])))
-    assert part is not None
-    found = part["runs"][0]["configs"][0]
+    runs = [plain(run) for run in tuning_runs(bare([{"configs": [config], "winner": 0}]))]
+    found = runs[0]["configs"][0]
     assert (found["registers"], found["spills"], found["shared_bytes"]) == (128, 4, 98304)
     assert (found["num_warps"], found["error"]) == (None, None)
 
@@ -77,11 +74,10 @@ def test_strange_records_do_no_harm() -> None:
         {},
         {"kernel": None, "key": 5, "path": "x", "configs": [3, {"kwargs": 7, "time_ns": "slow"}]},
     ]
-    part = plain(autotune_part(bare(records)))
-    assert part is not None
-    assert json.loads(json.dumps(part)) == part
-    assert len(part["runs"][1]["configs"]) == 1
+    runs = [plain(run) for run in tuning_runs(bare(records))]
+    assert json.loads(json.dumps(runs)) == runs
+    assert len(runs[1]["configs"]) == 1
 
 
 def test_no_autotuning_no_part() -> None:
-    assert autotune_part(bare([])) is None
+    assert tuning_runs(bare([])) == []

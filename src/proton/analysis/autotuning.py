@@ -1,4 +1,7 @@
-"""The page's autotuning runs: configurations tried, what each cost, the winner and by how much."""
+"""Autotuning runs: configurations tried, what each cost, the winner and by how much.
+
+Records come from files, and readers do not check what is in them: here they get their types.
+"""
 
 from __future__ import annotations
 
@@ -45,20 +48,11 @@ class TuningRun:
     configs: Sequence[TunedConfig]
 
 
-@dataclass(frozen=True, slots=True)
-class AutotunePart:
+def tuning_runs(profile: TreeProfile) -> list[TuningRun]:
     """The autotuning runs of a profile, in the order in which they were made."""
-
-    runs: Sequence[TuningRun]
-
-
-def autotune_part(profile: TreeProfile) -> AutotunePart | None:
-    """The autotuning runs of a profile; None without any."""
-    if not profile.autotune:
-        return None
     wanted = {name for record in profile.autotune for name in _texts(record.get("path"))}
     rows = _rows_by_path(profile.tree, wanted)
-    return AutotunePart([_run(record, rows) for record in profile.autotune])
+    return [_run(record, rows) for record in profile.autotune]
 
 
 def _run(record: Mapping[str, object], rows: Mapping[tuple[int, str], int]) -> TuningRun:
