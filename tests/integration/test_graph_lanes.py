@@ -173,7 +173,7 @@ def test_the_page_has_the_lane_above_its_stream(fake_driver: FakeDriver) -> None
     part = trace_part(prepare(record(fake_driver, "perfetto")), Columns())
     assert part is not None
     lanes = [lane for lane in part.lanes if lane.group != "Host"]
-    assert [lane.kind for lane in lanes] == ["graph", "device"]
+    assert [lane.kind for lane in lanes] == [LaneKind.GRAPH, LaneKind.DEVICE]
     assert [lane.count for lane in lanes] == [3 * len(REPLAY), 15]
     assert lanes[0].name == lanes[1].name.replace("stream", "graphs")
 

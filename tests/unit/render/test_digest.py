@@ -81,3 +81,30 @@ def test_merged_profiles_have_the_spread_of_ranks() -> None:
             {"rank": 0, "host": "", "time_ns": 1},
         ],
     }
+
+
+def test_samples_come_with_reasons_and_lines() -> None:
+    part = digest_of(prepare(open_profile(ROOT / "tests/data/sampled.hatchet")))["samples"]
+    assert part["count"] == 4730
+    assert part["reasons"][0]["name"] == "math_pipe_throttle"
+    assert "Helps" not in part["reasons"][0]["meaning"]
+    first = part["lines"][0]
+    assert (first["file"], first["line"], first["samples"]) == ("sampled/matmul.py", 56, 2342)
+    assert len(part["lines"]) + part["more_lines"] == 17
+
+
+def test_regions_come_with_shares_and_what_recording_changed() -> None:
+    part = digest_of(prepare(open_profile(ROOT / "tests/data/in_kernel.hatchet")))["in_kernel"]
+    kernel = part["kernels"][0]
+    assert kernel["kernel"] == "matmul_kernel"
+    assert [(each["name"], each["depth"]) for each in kernel["regions"][:2]] == [
+        ("k loop", 0),
+        ("load a", 1),
+    ]
+    assert set(part["kernels"][1]["harm"]) == {"spills", "occupancy"}
+
+
+def test_a_plain_profile_has_neither_samples_nor_regions() -> None:
+    digest = digest_of(profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})]))
+    assert digest["samples"] is None
+    assert digest["in_kernel"] is None

@@ -38,6 +38,7 @@ MOST_KERNELS = 10
 MOST_REGIONS = 10
 # key of a row -> the derived metric it is
 _RATES = {"flop_per_s": "flop/s", "byte_per_s": "byte/s", "share_of_peak": "util", "bound": "bound"}
+Entry = dict[str, object]  # an object of the digest
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
 
 
@@ -67,8 +68,8 @@ def digest_of(profile: TreeProfile) -> dict[str, Any]:
         "scopes": rows[:MOST_ROWS],
         "more_scopes": max(len(rows) - MOST_ROWS, 0),
         "ranks": _ranks(profile.ranks),
-        "samples": samples_part(profile, tree),
-        "in_kernel": in_kernel_part(profile),
+        "samples": _samples(profile, tree),
+        "in_kernel": _in_kernel(profile),
         "autotuned": len(profile.autotune),
         "losses": dict(list(profile.losses.items())[:MOST_TEXTS]),
         "warnings": [cut(text) for text in profile.warnings[:MOST_TEXTS]],
@@ -85,7 +86,7 @@ def _has(tree: Tree, metric: str) -> bool:
     return whole_of(tree, metric) is not None
 
 
-def _devices(profile: Profile) -> list[dict[str, Any]]:
+def _devices(profile: Profile) -> list[Entry]:
     return [
         {
             "type": device.device_type,
@@ -98,7 +99,7 @@ def _devices(profile: Profile) -> list[dict[str, Any]]:
     ]
 
 
-def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> dict[str, Any]:
+def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> Entry:
     time_ns = None
     if metric is not None:
         kind = kind_of(profile, metric)
@@ -123,7 +124,7 @@ def _rates(profile: TreeProfile) -> dict[str, list[Cell]]:
     return found
 
 
-def _kernel_rows(profile: TreeProfile) -> list[dict[str, Any]]:
+def _kernel_rows(profile: TreeProfile) -> list[Entry]:
     """Kernels and copies by name, the longest first."""
     whole = whole_of(profile.tree, TIME_NS) or 0
     mask = everything(profile.tree)
@@ -131,33 +132,32 @@ def _kernel_rows(profile: TreeProfile) -> list[dict[str, Any]]:
     tree = flat.tree
     rates = _rates(flat)
     spreads = _rank_spreads(flat, tree)
-    found: list[dict[str, Any]] = []
+    found: list[tuple[float, Entry]] = []
     for row in range(1, len(tree)):
         own, detail = tree.own[row], tree.details.get(row)
         time_ns, count = own.get(TIME_NS), own.get(COUNT)
         if not isinstance(time_ns, (int, float)):
             continue
         average = time_ns / count if isinstance(count, (int, float)) and count else None
-        found.append(
-            {
-                "name": cut(tree.frames[row].name),
-                "kind": tree.frames[row].kind.name.lower(),
-                "time_ns": time_ns,
-                "share": time_ns / whole if whole else None,
-                "count": count,
-                "avg_ns": average,
-                "min_ns": None if detail is None else detail.min_ns,
-                "p50_ns": None if detail is None else detail.p50_ns,
-                "p99_ns": None if detail is None else detail.p99_ns,
-                "max_ns": None if detail is None else detail.max_ns,
-                **{key: values[row] for key, values in rates.items()},
-                "ranks": spreads.get(row),
-            }
-        )
-    return sorted(found, key=lambda each: -each["time_ns"])
+        entry: Entry = {
+            "name": cut(tree.frames[row].name),
+            "kind": tree.frames[row].kind.name.lower(),
+            "time_ns": time_ns,
+            "share": time_ns / whole if whole else None,
+            "count": count,
+            "avg_ns": average,
+            "min_ns": None if detail is None else detail.min_ns,
+            "p50_ns": None if detail is None else detail.p50_ns,
+            "p99_ns": None if detail is None else detail.p99_ns,
+            "max_ns": None if detail is None else detail.max_ns,
+            **{key: values[row] for key, values in rates.items()},
+            "ranks": spreads.get(row),
+        }
+        found.append((time_ns, entry))
+    return [entry for _, entry in sorted(found, key=lambda pair: -pair[0])]
 
 
-def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[dict[str, Any]]:
+def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[Entry]:
     """Scopes, states and Python frames by path, those with the most time first."""
     times = shown_values(tree, metric, kind_of(profile, metric))
     counts = shown_values(tree, COUNT, kind_of(profile, COUNT))
@@ -169,7 +169,7 @@ def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[dict[str,
     ]
     timed.sort(key=lambda pair: (-pair[0], pair[1]))
     spreads = _rank_spreads(profile, tree)
-    rows: list[dict[str, Any]] = [
+    rows: list[Entry] = [
         {
             "path": _path(tree, row),
             "time_ns": time_ns,
@@ -191,11 +191,11 @@ def _path(tree: Tree, row: int) -> list[str]:
     return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
 
 
-def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, dict[str, Any]]:
+def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, Entry]:
     metric = times_metric(name for own in tree.own for name in own)
     if metric is None:
         return {}
-    found: dict[int, dict[str, Any]] = {}
+    found: dict[int, Entry] = {}
     for row, value in enumerate(shown_values(tree, metric, kind_of(profile, metric))):
         if isinstance(value, tuple) and value:
             spread = spread_of(value)
@@ -210,7 +210,7 @@ def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, dict[str, An
     return found
 
 
-def _ranks(ranks: Sequence[Rank]) -> dict[str, Any] | None:
+def _ranks(ranks: Sequence[Rank]) -> Entry | None:
     if not ranks:
         return None
     timed = [rank for rank in ranks if rank.time_ns is not None]
@@ -227,7 +227,7 @@ def _ranks(ranks: Sequence[Rank]) -> dict[str, Any] | None:
     }
 
 
-def samples_part(profile: TreeProfile, tree: Tree) -> dict[str, Any] | None:
+def _samples(profile: TreeProfile, tree: Tree) -> Entry | None:
     """Why warps waited and on which lines; None where nothing was sampled."""
     if not is_sampled(profile):
         return None
@@ -263,7 +263,7 @@ def samples_part(profile: TreeProfile, tree: Tree) -> dict[str, Any] | None:
     }
 
 
-def _line(samples: Samples, file: str, line: int, whole: int) -> dict[str, Any]:
+def _line(samples: Samples, file: str, line: int, whole: int) -> Entry:
     kernel = max(samples.kernels, key=lambda name: samples.kernels[name], default="")
     return {
         "file": cut(file),
@@ -275,7 +275,7 @@ def _line(samples: Samples, file: str, line: int, whole: int) -> dict[str, Any]:
     }
 
 
-def in_kernel_part(profile: Profile) -> dict[str, Any] | None:
+def _in_kernel(profile: Profile) -> Entry | None:
     """What instrumented kernels recorded; None where none did."""
     if not profile.in_kernel:
         return None
@@ -290,7 +290,7 @@ def _cycles(kernel: RecordedKernel) -> float:
     return sum(region.cycles for region in kernel.regions if region.parent == NO_PARENT)
 
 
-def _kernel(kernel: RecordedKernel) -> dict[str, Any]:
+def _kernel(kernel: RecordedKernel) -> Entry:
     shares = shares_of(kernel)
     largest = sorted(range(len(kernel.regions)), key=lambda at: -kernel.regions[at].cycles)
     kept = set(largest[:MOST_REGIONS])

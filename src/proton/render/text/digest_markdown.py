@@ -8,11 +8,12 @@ from typing import Any
 from proton.render.display_names import display_name
 from proton.render.units import MISSING, format_count, format_digits, format_time
 
+Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
 _LETTERS = 80
 _FRAME = "file_function_line"  # folders of Python frames would take all the room
 
 
-def markdown_lines(digest: Mapping[str, Any]) -> list[str]:
+def markdown_lines(digest: Entry) -> list[str]:
     """The lines of a digest, as `digest_of` gives it."""
     lines = [f"# Profile {_code(digest['source'])}", ""]
     lines += [f"- {line}" for line in _facts(digest)]
@@ -29,7 +30,7 @@ def markdown_lines(digest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _facts(digest: Mapping[str, Any]) -> list[str]:
+def _facts(digest: Entry) -> list[str]:
     total, ranks = digest["total"], digest["ranks"]
     names = [device["name"] or device["arch"] for device in digest["devices"]]
     said = ", ".join(dict.fromkeys(names)) or "not known"
@@ -47,9 +48,8 @@ def _facts(digest: Mapping[str, Any]) -> list[str]:
     if ranks:
         said = f"ranks: {ranks['count']}, values are summed over them"
         if ranks["slowest"]:
-            least, median, most, slowest = _spread(
-                {**ranks, "slowest": ranks["slowest"][0]["rank"]}
-            )
+            least, median, most, _ = _spread(ranks)
+            slowest = ranks["slowest"][0]["rank"]
             said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items() if count]
@@ -60,7 +60,7 @@ def _facts(digest: Mapping[str, Any]) -> list[str]:
     return facts
 
 
-def _kernels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def _kernels(rows: Iterable[Entry]) -> list[str]:
     return _table(
         ("kernel", "time", "share", "count", "avg", "p99", "TFLOP/s", "GB/s", "of peak", "bound"),
         (
@@ -81,7 +81,7 @@ def _kernels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     )
 
 
-def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _scopes(rows: Sequence[Entry]) -> list[str]:
     has_ranks = any(row["ranks"] for row in rows)
     titles = ("scope", "time", "share", "kernels")
     return _table(
@@ -99,14 +99,14 @@ def _scopes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     )
 
 
-def _spread(ranks: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _spread(ranks: Entry | None) -> tuple[str, ...]:
     if ranks is None:
         return (MISSING,) * 4
     times = (format_time(ranks[key]) for key in ("min_ns", "median_ns", "max_ns"))
     return (*times, str(ranks["slowest"]))
 
 
-def _samples(part: Mapping[str, Any]) -> list[str]:
+def _samples(part: Entry) -> list[str]:
     lines = ["", "## Samples", "", f"{_count(part['count'])} samples. Why warps waited:", ""]
     lines += [
         f"- {each['name']} {_share(each['share'])}: {each['meaning']} Helps: {each['remedy']}"
@@ -128,13 +128,13 @@ def _samples(part: Mapping[str, Any]) -> list[str]:
     return lines + (["", *table, *_more(part["more_lines"])] if len(table) > 2 else [])
 
 
-def _launches(kernel: Mapping[str, Any]) -> str:
+def _launches(kernel: Entry) -> str:
     if kernel["replays"]:
         return f"read {_count(kernel['launches'])} of {_count(kernel['replays'])} replays"
     return f"{_count(kernel['launches'])} launches"
 
 
-def _in_kernel(part: Mapping[str, Any]) -> list[str]:
+def _in_kernel(part: Entry) -> list[str]:
     lines = ["", "## Inside kernels"]
     for kernel in part["kernels"]:
         lines += [
