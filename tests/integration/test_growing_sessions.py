@@ -55,7 +55,7 @@ def test_a_served_session_stays_at_its_address_until_it_is_one_file(
     proton.start("run")
     fake_gpu.launch("k")
     wait_for(lambda: runs() == 1, "the journal")
-    site = Site(["."], Maker(lambda: "", page_data))
+    site = Site(["."], Maker(lambda _: "", page_data))
     place = Place(("run",), DATA)
     before = site.version(place)
     assert b'"k"' in gzip.decompress(site.answer(place).body)

@@ -5,13 +5,16 @@ import { liveAddress, startLive } from "./live"
 import { buildPage } from "./model"
 import { baseName, printable } from "./names"
 import { renewPage } from "./renew"
+import type { FolderData } from "./schema"
 import { followAddress, isDark, notice, page, profile } from "./state"
 import "./style.css"
 import { type Container, PageError, unpack, unpackText } from "./unpack"
+import { Folder } from "./views/folder/folder"
 import { followKeys } from "./views/shell/keyboard"
 import { Shell } from "./views/shell/shell"
 
 const DATA_ID = "proton-data"
+const FOLDER_ID = "proton-folder"
 
 async function open(): Promise<void> {
   const place = document.getElementById("app")
@@ -20,6 +23,11 @@ async function open(): Promise<void> {
     document.documentElement.dataset["theme"] = isDark.value ? "dark" : "light"
   })
   try {
+    const folder = document.getElementById(FOLDER_ID)
+    if (folder !== null) {
+      showFolder(JSON.parse(folder.textContent ?? "") as FolderData, place)
+      return
+    }
     const data = document.getElementById(DATA_ID)
     if (data === null) throw new PageError("This page holds no profile; write one with: proton report FILE")
     const address = liveAddress(data)
@@ -52,6 +60,13 @@ function follow(address: string, place: HTMLElement): void {
       if (page.value === null) complain(line, place)
     },
   })
+}
+
+/** Show the index of a folder that is served. */
+function showFolder(of: FolderData, place: HTMLElement): void {
+  document.title = `${of.name} – proton`
+  place.replaceChildren()
+  render(<Folder of={of} />, place)
 }
 
 function show(container: Container, place: HTMLElement): void {

@@ -643,3 +643,25 @@ export interface PageData {
   diff: DiffPart | null
   columns: Record<string, [string, number, number]>
 }
+
+/** One recording of a folder; null: not known. */
+export interface FolderRow {
+  name: string
+  link: string
+  kind: string
+  is_open: boolean
+  device: string
+  kernels: number | null
+  time_ns: number | null
+  problem: string
+  size_bytes: number
+  changed_s: number
+}
+
+/** The index of a folder, newest first; `problem` is one line on top of it. */
+export interface FolderData {
+  name: string
+  path: string
+  problem: string
+  rows: FolderRow[]
+}

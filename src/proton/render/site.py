@@ -21,10 +21,10 @@ from proton.errors import FormatError, StillGrowing
 from proton.files.growing import Recording, find_recording, find_recordings, open_growing, stamp
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.profile import Profile
-from proton.render.folder_facts import FolderFacts
-from proton.render.folder_page import folder_page
+from proton.render.folder import FolderData, FolderFacts, folder_data
 from proton.render.html import PLACE, template
 from proton.render.page import page_data
+from proton.render.page.pack import to_json
 
 DATA = "data"
 CHANGES = "changes"
@@ -33,8 +33,9 @@ _KEPT = 2  # packed recordings that are kept in memory
 _MOST_COMPARED = 2
 _LEARN_S = 0.3  # for what the index tells of recordings; the rest comes with the next look
 
-# Stands where a page has its data: there are none, and what they are fetched from says so.
+# What stands where a page has its data: where they are fetched from, or the index of a folder.
 _LIVE = f'<script type="application/octet-stream" id="proton-data" data-live="{DATA}"></script>'
+_FOLDER = '<script type="application/json" id="proton-folder">{}</script>'
 
 TEXT = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
@@ -53,7 +54,7 @@ class Answer(NamedTuple):
 class Maker:
     """What turns profiles into pages."""
 
-    page: Callable[[], str]  # without data: it fetches them
+    page: Callable[[str], str]  # with an element in the place of its data
     pack: Callable[[Sequence[Profile]], bytes]
 
 
@@ -63,8 +64,13 @@ def page_maker() -> Maker:
     Raises:
         PageNotBuilt: This installation was made without them.
     """
-    page = template().replace(PLACE, _LIVE)
-    return Maker(lambda: page, page_data)
+    page = template()
+    return Maker(lambda element: page.replace(PLACE, element), page_data)
+
+
+def folder_element(data: FolderData) -> str:
+    """The index of a folder as an element of the page; no name in it can end the element."""
+    return _FOLDER.format(to_json(data).decode().replace("<", "\\u003c"))
 
 
 def _where(folder: Path) -> str:
@@ -145,9 +151,9 @@ class Site:
         """The page or the data of a place."""
         if place.what == DATA:
             return self._data(place)
-        if self._folder is not None and not place.names:
-            return Answer(HTTPStatus.OK, HTML, self._index().encode(), {})
-        return Answer(HTTPStatus.OK, HTML, self._maker.page().encode(), {})
+        is_index = self._folder is not None and not place.names
+        element = folder_element(self._index()) if is_index else _LIVE
+        return Answer(HTTPStatus.OK, HTML, self._maker.page(element).encode(), {})
 
     def version(self, place: Place) -> str:
         """A text that changes whenever the files behind a place do."""
@@ -203,12 +209,12 @@ class Site:
         profiles = [open_growing(each) for each in recordings]
         return gzip.compress(self._maker.pack(profiles), compresslevel=1)
 
-    def _index(self) -> str:
+    def _index(self) -> FolderData:
         assert self._folder is not None
         try:
             found = find_recordings(self._folder)
         except FormatError as error:
-            return folder_page(self._folder, [], problem=str(error))
+            return folder_data(self._folder, [], problem=str(error))
         self._facts.learn(found, _LEARN_S)
         shown = self._folder if self._folder.name else self._folder.resolve()
-        return folder_page(shown, found, self._facts.of)
+        return folder_data(shown, found, self._facts.of)

@@ -33,7 +33,7 @@ def write(path: str, time_ns: int = 5) -> None:
 def server(tmp_cwd: Path) -> Iterator[Server]:
     """A server of one file, at work."""
     write("run.hatchet")
-    serving = Server(Site(["run.hatchet"], Maker(lambda: "<page>", pack)), 0, poll_s=0.01)
+    serving = Server(Site(["run.hatchet"], Maker(lambda _: "<page>", pack)), 0, poll_s=0.01)
     thread = threading.Thread(target=serving.serve_forever, args=(0.01,))
     thread.start()
     yield serving

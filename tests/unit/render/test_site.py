@@ -27,7 +27,7 @@ def pack(profiles: Sequence[Profile]) -> bytes:
     return json.dumps(shown).encode()
 
 
-MAKER = Maker(lambda: "<page>", pack)
+MAKER = Maker(lambda element: f"<page>{element}", pack)
 
 
 def write(path: str, time_ns: int = 5) -> None:
@@ -58,7 +58,8 @@ def test_a_file_is_a_page_and_its_data() -> None:
     assert site.prepare() == ""
     page = answer(site, "/")
     assert page is not None
-    assert page.body == b"<page>"
+    assert page.body.startswith(b"<page><script")
+    assert b'data-live="data"' in page.body
     assert data(site) == [["run.hatchet", 5, []]]
     assert site.place("/changes") is not None
 
@@ -77,7 +78,8 @@ def test_a_folder_has_an_index_and_a_page_a_recording() -> None:
     site = Site(["."], MAKER)
     index = answer(site, "/")
     assert index is not None
-    assert b'href="view/a.hatchet/"' in index.body
+    assert b'"link":"a.hatchet"' in index.body
+    assert b'id="proton-folder"' in index.body
     assert data(site, "/view/a.hatchet/data") == [["a.hatchet", 1, []]]
     assert data(site, "/view/s/data") == [["s", 5, []]]
     assert data(site, "/view/a.hatchet/s/data") == [["a.hatchet", 1, []], ["s", 5, []]]
@@ -135,7 +137,7 @@ def test_the_version_changes_with_the_files_and_data_are_packed_once_each() -> N
         return pack(profiles)
 
     write("run.hatchet", 1)
-    site = Site(["run.hatchet"], Maker(lambda: "", count))
+    site = Site(["run.hatchet"], Maker(lambda _: "", count))
     place = site.place("/data")
     assert place is not None
     first = site.version(place)

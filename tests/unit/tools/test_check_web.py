@@ -61,6 +61,11 @@ def test_markup_from_text_is_forbidden_but_in_tests(line: str, tmp_path: Path) -
     assert complaint.startswith("web/src/views/a.tsx:2: ")
 
 
+def test_a_link_into_a_folder_of_the_server_is_allowed(tmp_path: Path) -> None:
+    write(tmp_path, "views/a.tsx", "/** x */\n<a href={`view/${x}/`}>\n")
+    assert check_web.check_web_markup(tmp_path) == []
+
+
 def test_a_file_that_does_not_say_its_purpose_is_named(tmp_path: Path) -> None:
     write(tmp_path, "views/a.tsx", "export const x = 1\n")
     write(tmp_path, "views/b.tsx")

@@ -1,15 +1,18 @@
-"""Tests of what the index of a folder tells of recordings."""
+"""Tests of the index of a folder, and of what it tells of recordings."""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import pytest
 
 from proton.files.growing import Recording, find_recordings
 from proton.files.write import write_profile
-from proton.render import folder_facts
-from proton.render.folder_facts import Facts, FolderFacts
+from proton.render import folder as folder_module
+from proton.render.folder import Facts, FolderFacts, folder_data
+from proton.render.site import folder_element
 from tests.support.profiles import profile_of
 
 
@@ -34,7 +37,7 @@ def test_device_runs_and_time_are_told(folder: Path) -> None:
     assert facts(known, folder) == {"a.hatchet": Facts(), "b.hatchet": Facts()}
     assert known.learn(find_recordings(folder), 60) == 2
     told = facts(known, folder)
-    assert told["a.hatchet"] == Facts("NVIDIA H200", "1 080", "88.0 ms")
+    assert told["a.hatchet"] == Facts("NVIDIA H200", 1080, 88_000_000)
     assert told["b.hatchet"].problem.startswith(f"{folder}/b.hatchet: not a profile")
 
 
@@ -56,13 +59,13 @@ def test_a_file_is_read_once_and_again_when_it_changed(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    real = folder_facts.facts_of
+    real = folder_module.facts_of
 
     def note(each: Recording) -> Facts:
         read.append(each.name)
         return real(each)
 
-    monkeypatch.setattr(folder_facts, "facts_of", note)
+    monkeypatch.setattr(folder_module, "facts_of", note)
     write("a.hatchet")
     write("b.hatchet", contexts=3)
     known = FolderFacts()
@@ -90,5 +93,56 @@ def test_large_files_and_what_others_read_just_now_are_left_alone(
     known = FolderFacts()
     with known._learning:
         assert known.learn(find_recordings(folder), 60) == 0
-    monkeypatch.setattr(folder_facts, "_MOST_BYTES", 10)
+    monkeypatch.setattr(folder_module, "_MOST_BYTES", 10)
     assert known.learn(find_recordings(folder), 60) == 0
+
+
+def touch(name: str, changed_s: int, size: int = 10) -> None:
+    Path(name).write_bytes(b"x" * size)
+    os.utime(name, (changed_s, changed_s))
+
+
+def test_recordings_stand_by_date_newest_first(folder: Path) -> None:
+    touch("old.hatchet", 1_700_000_000)
+    touch("new.chrome_trace", 1_800_000_000, 1_234_567)
+    touch("mid.part_0.hatchet", 1_750_000_000, 999_600)
+    touch("mid.part_1.hatchet", 1_750_000_001, 1)
+    rows = folder_data(folder, find_recordings(folder)).rows
+    assert [(row.link, row.kind, row.size_bytes, row.changed_s) for row in rows] == [
+        ("new.chrome_trace", "trace", 1_234_567, 1_800_000_000),
+        ("mid", "tree, 2 phases", 999_601, 1_750_000_001),
+        ("old.hatchet", "tree", 10, 1_700_000_000),
+    ]
+
+
+def test_names_are_text_and_nothing_else(folder: Path) -> None:
+    name = "</script><img src=x onerror='alert(1)'>\u202e.hatchet".replace("/", "")
+    touch(name, 1)
+    data = folder_data(folder, find_recordings(folder))
+    text = folder_element(data)
+    assert text.count("<") == 2, "those of the element itself"
+    assert "\u202e" not in text
+    assert "\\u003cimg" in text
+    assert re.fullmatch(r"[\w.%-]+", data.rows[0].link)
+
+
+def test_a_name_that_is_no_text_has_a_link(folder: Path) -> None:
+    os.close(os.open(os.fsencode(folder) + b"/\xff.hatchet", os.O_CREAT | os.O_WRONLY))
+    data = folder_data(folder, find_recordings(folder))
+    assert data.rows[0].link == "%FF.hatchet"
+    folder_element(data).encode()
+
+
+def test_a_folder_that_was_emptied_or_is_gone_says_so(folder: Path) -> None:
+    assert folder_data(folder, []).problem == "There is no profile in this folder any more."
+    assert folder_data(folder, [], problem="gone: cannot be <read>").problem.startswith("gone: ")
+
+
+def test_facts_of_recordings_stand_beside_them(folder: Path) -> None:
+    touch("a.hatchet", 1)
+    known = Facts("<H200>", 1080, 88e6)
+    (row,) = folder_data(folder, find_recordings(folder), lambda _: known).rows
+    assert (row.device, row.kernels, row.time_ns, row.problem) == ("<H200>", 1080, 88e6, "")
+    broken = Facts(problem='a "b"')
+    (row,) = folder_data(folder, find_recordings(folder), lambda _: broken).rows
+    assert row.problem == 'a "b"'
