@@ -49,8 +49,9 @@ def _take_away_what_is_left() -> list[str]:
     if native.context_path():
         left.append(f"scopes {native.context_path()}")
         native.reset_after_fork()  # the one way to empty all stacks
-    choice = sys.modules.get("proton.inkernel.compiler.recording_choice")
-    if choice is not None and (choice.is_on() or choice.take_back(None)):
+    choice_module = sys.modules.get("proton.inkernel.compiler.recording_choice")
+    choice = choice_module.choice if choice_module else None
+    if choice is not None and (choice.is_on or choice.take_back()):
         left.append("in-kernel recording")
         instrument = sys.modules.get("proton.inkernel.compiler.instrument")
         for handle in instrument.open_handles() if instrument else ():

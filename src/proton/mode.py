@@ -1,11 +1,9 @@
 """Modes as objects, for `start(mode=...)`, and the words their options accept."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from proton._mode_text import BaseMode
 from proton.backends.cupti.sampling_mode import PCSampling
+from proton.inkernel.modes.callback_mode import CallAt
 from proton.inkernel.modes.instrumentation_mode import (
-    BaseMode,
     BufferStrategy,
     BufferType,
     Granularity,
@@ -20,11 +18,7 @@ from proton.inkernel.modes.instrumentation_mode import (
     optimizations,
     sampling_strategies,
 )
-from proton.inkernel.modes.mode_table import MMA, AsyncWait, Cta, Default, Loops, Ops
-
-if TYPE_CHECKING:
-    from proton.inkernel.modes.callback_mode import CallAt
-    from proton.inkernel.modes.memory_modes import Bytes, Memory
+from proton.inkernel.modes.mode_table import MMA, AsyncWait, Bytes, Cta, Default, Loops, Memory, Ops
 
 __all__ = [
     "MMA",
@@ -52,20 +46,3 @@ __all__ = [
     "optimizations",
     "sampling_strategies",
 ]
-
-# those that bring the passes on LLVM text with them: imported when first used
-_LATE = {
-    "Bytes": "proton.inkernel.modes.memory_modes",
-    "CallAt": "proton.inkernel.modes.callback_mode",
-    "Memory": "proton.inkernel.modes.memory_modes",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if (module := _LATE.get(name)) is None:
-        raise AttributeError(f"module 'proton.mode' has no attribute {name!r}")
-    return getattr(import_module(module), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATE})

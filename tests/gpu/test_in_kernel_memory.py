@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from proton.inkernel.memory_counts import MemoryReport, read_memory
+from proton.inkernel.memory_counts import MemoryReport, TensorRange, read_memory, tensor_ranges
 from proton.inkernel.passes.count_bytes import CountBytes
 from proton.inkernel.passes.record_memory import RecordMemory
-from proton.inkernel.tensor_ranges import TensorRange, tensor_ranges
 from proton.inkernel.tool import Tool, launch
 from proton.inkernel.tool_layouts import MemoryLayout, ToolBuffer
 from tests.gpu.tools import CountedByCallback

@@ -144,7 +144,7 @@ def test_what_a_binary_says_is_what_the_driver_says(torch: Any, buffers: Buffers
 
 
 def test_a_budget_is_kept_without_waiting(torch: Any, buffers: Buffers) -> None:
-    from proton.inkernel.compiler import recording_choice as choice
+    from proton.inkernel.compiler.recording_choice import choice
     from tests.support.kernels import matmul
     from tests.support.recording import recording
 
@@ -153,9 +153,8 @@ def test_a_budget_is_kept_without_waiting(torch: Any, buffers: Buffers) -> None:
         for _ in range(150):
             launch()
         torch.cuda.synchronize()
-        outer = choice.swap_kernel(matmul)
-        chosen = choice.current()
-        choice.swap_kernel(outer)
+        with choice.launching(matmul):
+            chosen = choice.current()
     assert chosen is not None
     print(f"thinning {chosen.thinning}, warnings {warnings}")
     assert 0 <= chosen.thinning <= 4

@@ -219,7 +219,7 @@ def test_a_callback_that_no_code_can_be_made_of_does_not_end_the_process(
 
 
 def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:
-    from proton.inkernel.compiler.lower_text import KernelFacts
+    from proton.inkernel.compiler.mode_passes import KernelFacts
 
     facts = KernelFacts("nvidia", 4, 0, 0, 32)
     mode = parse_instrumentation("bytes+memory:buffer_type=global")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.compiler.lower_text import KernelFacts, lowering_passes
-from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.mode_passes import KernelFacts, lowering_passes, recording_passes
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal

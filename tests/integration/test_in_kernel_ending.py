@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 import proton
-from proton import _native, _triton_launch
+from proton import _native
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation import backend
 from proton.errors import UsageError
 from proton.inkernel.compiler import instrument
-from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.instrument import _switch as switch
+from proton.inkernel.compiler.recording_choice import choice
 from proton.runtime.sessions import find
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.recorded_softmax import ROWS, WARPS, launch_softmax, read
@@ -348,7 +350,7 @@ def test_a_session_that_fails_to_start_or_to_stop_leaves_nothing_behind(
         with pytest.raises(RuntimeError, match="out of luck"):
             run()
     assert knobs.runtime.launch_exit_hook.calls == before
-    assert not choice.is_on()
+    assert not choice.is_on
     run()
     assert read()[1][0]["launches"] == 1
 
@@ -365,7 +367,7 @@ def test_a_forked_child_has_plain_kernels_and_may_record_in_another_mode(
     holding, done = threading.Event(), threading.Event()
 
     def hold_locks() -> None:
-        with choice.lock, launches.path._lock:
+        with switch._lock, choice._lock, launches.path._lock:
             holding.set()
             done.wait(LIMIT_S)
 
@@ -379,7 +381,7 @@ def test_a_forked_child_has_plain_kernels_and_may_record_in_another_mode(
             assert choice.current() is None
             assert knobs.runtime.launch_exit_hook.calls == hooks
             own = proton.start("child", backend="instrumentation", mode="cta")
-            assert str(choice.chosen.session) == "cta"
+            assert str(choice.session) == "cta"
             proton.deactivate(own)
             code = 0
         os._exit(code)

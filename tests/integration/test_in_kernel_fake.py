@@ -18,7 +18,8 @@ import triton.language as tl
 
 import proton
 import proton.language as pl
-from proton import _native, _triton_launch
+from proton import _native
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.errors import UsageError
 from proton.files.detect import open_profile

@@ -30,8 +30,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon._runtime import GluonASTSource
 
 from proton import _triton
-from proton.inkernel.llvm.lowering import Lowering
-from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.module import LlvmModule, Lowering
 
 NVIDIA = {f"sm_{arch}": GPUTarget("cuda", arch, 32) for arch in (80, 90, 100)}
 AMD = {arch: GPUTarget("hip", arch, 64) for arch in ("gfx90a", "gfx942", "gfx950")}

@@ -13,7 +13,7 @@ from triton.compiler import ASTSource
 
 import proton.language as pl
 from proton.backends.interpreter import InterpreterBackend
-from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.modes.mode_table import Default
 
 pytestmark = pytest.mark.matrix

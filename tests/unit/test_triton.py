@@ -1,4 +1,6 @@
+import re
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,3 +72,15 @@ def test_versions_3_6_to_3_9_are_supported(
 ) -> None:
     monkeypatch.setattr(_triton, "version", lambda: version)
     assert _triton.is_supported() is is_supported
+
+
+def test_only_the_doors_import_triton_and_torch() -> None:
+    doors = {"triton": "_triton/", "torch": "_torch.py"}
+    source = Path(_triton.__file__).parents[1]
+    imports = re.compile(
+        r"^\s*(?:import|from) (triton|torch)\b|import_module\(\"(triton|torch)\b", re.MULTILINE
+    )
+    for path in source.rglob("*.py"):
+        name = path.relative_to(source).as_posix()
+        for plain, late in imports.findall(path.read_text(encoding="utf-8")):
+            assert name.startswith(doors[plain or late]), name

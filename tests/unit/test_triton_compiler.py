@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import triton
 
-from proton import _triton, _triton_compiler
+from proton import _triton
+from proton._triton import compiler as _triton_compiler
 from tests.support.kernels import softmax
 from tests.support.recording import absent_gpu
 

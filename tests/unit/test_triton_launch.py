@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proton import _triton_launch
+from proton._triton import launch as _triton_launch
 
 triton = pytest.importorskip("triton")
 

@@ -10,14 +10,18 @@ from collections.abc import Sequence
 from proton._version import __version__
 from proton.cli.parser import Parser
 from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
-from proton.inkernel.compiler.called_functions import unrecorded_functions
 from proton.inkernel.compiler.mode_passes import recording_passes
-from proton.inkernel.compiler.record_files import with_carriers
-from proton.inkernel.ir.generic_form import is_generic, to_usual_form
-from proton.inkernel.load_module import load_passes
+from proton.inkernel.compiler.overridden_files import with_carriers
+from proton.inkernel.ir.parse import is_generic, to_usual_form
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of, registered_passes
-from proton.inkernel.pipeline import is_llvm, parse_passes, run_passes
+from proton.inkernel.pipeline import (
+    is_llvm,
+    load_passes,
+    parse_passes,
+    run_passes,
+    unrecorded_functions,
+)
 
 PROGRAM = "proton-opt"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from proton._mode_text import BaseMode
 from proton.errors import UsageError
 from proton.inkernel.compiler.instrument import Handle, begin
-from proton.inkernel.modes.instrumentation_mode import BaseMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.hooks import Hook, LazyMetadata
 from proton.runtime.sessions import flags, say_notices

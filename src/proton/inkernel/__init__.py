@@ -1,10 +1,14 @@
-"""In-kernel recording: modes, and the passes that put records into kernels.
+"""In-kernel recording: what puts records into kernels while Triton compiles them.
 
-`reading`, `ir`, `locations` and `values` know TTGIR text, `llvm` knows LLVM text; `carriers` are
-our operations in them, `verify` and `nesting` their rules; `passes` edit, `pipeline` runs them.
-`dsl` and `emission` are what `proton.language` calls. `op_groups` says which operations are loads
-and so on. `mode`, `modes` and `sampling` are options, `recipe` the passes of a mode.
-`memory` and `tensor_ranges` read what kernels counted about memory; `tool`, `tool_layouts` and
-`tool_files` are for tools of one's own.
+From the bottom up, each room imports only those before it:
+
+- `ir`: TTIR and TTGIR as text, and our operations in it; `op_groups`: which operations are loads.
+- `modes`: the options of in-kernel modes and the table of their names.
+- `llvm`: LLVM text, and what becomes of records in it; `layout`: where records stand in memory.
+- `passes`: one file for each edit; `pipeline` finds and runs them.
+- `compiler`: our place in Triton's compiler, and which mode is in force.
+- `dsl` is behind `proton.language`; `tool`, `tool_layouts` and `tool_files` are for tools of one's
+  own, with `memory_counts` for what kernels counted about memory and `clang` for callbacks in C++.
+
 docs/internals/passes.md is the walk through it.
 """

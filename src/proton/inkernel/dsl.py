@@ -2,9 +2,8 @@
 
 They are valid where Triton compiles (`@triton.jit`, `@gluon.jit`) and where a kernel is
 interpreted. Where a mode with user scopes is in force (`compiler.recording_choice`) they emit
-carriers (`compiler.emission`); else they check their arguments and a kernel with them compiles to
-the same code as one without.
-Importing this imports no Triton.
+carriers through the builder of Triton's compiler; else they check their arguments and a kernel with
+them compiles to the same code as one without. Importing this imports no Triton.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from weakref import WeakKeyDictionary
 
 from proton import _triton
 from proton.errors import ScopeMismatch, SemanticError, UsageError
-from proton.inkernel.compiler.emission import block_of, emit, emit_value, semantic_name
-from proton.inkernel.compiler.recording_choice import chosen, records_user_scopes, switch_semantic
+from proton.inkernel.compiler.recording_choice import choice
+from proton.inkernel.compiler.user_records import needs_guard
 from proton.inkernel.ir.carriers import Carrier, record
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 SEMANTICS = ("triton", "gluon")
+_GUARD = Carrier("guard")
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,17 @@ def end_event(event: Any, _semantic: Any = None) -> None:
 
 def enable_semantic(semantic_name: str) -> None:
     """Record regions in kernels of this kind: 'triton' or 'gluon'. Both are on from the start."""
-    switch_semantic(_checked_semantic(semantic_name), is_on=True)
+    choice.switch_semantic(_checked_semantic(semantic_name), is_on=True)
 
 
 def disable_semantic(semantic_name: str) -> None:
     """Record no regions in kernels of this kind; harmless where none were."""
-    switch_semantic(_checked_semantic(semantic_name), is_on=False)
+    choice.switch_semantic(_checked_semantic(semantic_name), is_on=False)
 
 
 def enabled_semantics() -> frozenset[str]:
     """The kinds of kernels whose regions count."""
-    return frozenset(SEMANTICS) - chosen.without
+    return frozenset(SEMANTICS) - choice.switched_off
 
 
 def _checked_semantic(name: str) -> str:
@@ -188,4 +188,80 @@ def _record_event(action: str, event: Any, semantic: Any) -> None:
 
 def _records(semantic: Any) -> bool:
     """Whether a call in a kernel with this semantic is to leave something in the code."""
-    return records_user_scopes(semantic_name(semantic))
+    return choice.records_user_scopes(semantic_name(semantic))
+
+
+def semantic_name(semantic: Any) -> str:
+    """What compiles the kernel: "triton" or "gluon"; empty where nothing does (interpreter)."""
+    builder = getattr(semantic, "builder", None)
+    if builder is None or _native_base(type(builder)) is None:
+        return ""
+    return "gluon" if ".gluon." in type(semantic).__module__ else "triton"
+
+
+def block_of(semantic: Any) -> Any:
+    """The block that is being compiled; one object for one block while somebody keeps it."""
+    return semantic.builder.get_insertion_block()
+
+
+def emit(semantic: Any, carrier: Carrier, operands: tuple[Any, ...] = ()) -> None:
+    """Put a carrier at the place that is being compiled."""
+    builder = semantic.builder
+    if semantic_name(semantic) == "triton" and needs_guard(builder.options):
+        _emit_guarded(builder, carrier, operands)
+    else:
+        _create(builder, carrier, operands)
+
+
+def emit_value(semantic: Any, name: str, value: Any) -> None:
+    """Put a record of a number at the place that is being compiled.
+
+    Raises:
+        SemanticError: it is no scalar integer, float or pointer.
+    """
+    tensor = semantic.to_tensor(getattr(value, "value", value))
+    kind = tensor.type
+    if not (kind.is_int() or kind.is_ptr() or kind.is_floating()):
+        raise SemanticError(
+            f"value {name!r} is of type {kind}; record a scalar integer, float or pointer, "
+            "such as an element or a sum of it"
+        )
+    core = _triton.language_core()
+    # readers take integers as signed: one more bit holds those without a sign
+    is_wide = kind.is_ptr() or kind.primitive_bitwidth > 32 or kind.is_uint32()
+    bits = core.int64 if is_wide else core.int32
+    attributes = {}
+    if kind.is_floating():  # its bits; shorter ones are held by 32 exactly
+        attributes["type"] = "f64" if is_wide else "f32"
+        real = semantic.cast(tensor, core.float64 if is_wide else core.float32)
+        number = semantic.bitcast(real, bits)
+    else:
+        number = semantic.cast(tensor, bits)
+    carrier = Carrier("record", "value", name, attributes, "%x", "i64" if is_wide else "i32")
+    emit(semantic, carrier, (number.handle,))
+
+
+def _emit_guarded(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> None:
+    is_true = _create(builder, _GUARD, ()).get_result(0)
+    condition = builder.create_icmpNE(is_true, builder.get_int32(0))
+    inside = builder.create_if_op([], condition, False).get_then_block()
+    after, location = builder.get_insertion_point(), builder.get_loc()
+    builder.set_insertion_point_to_start(inside)
+    builder.set_loc(location)
+    _create(builder, carrier, operands)
+    builder.restore_insertion_point(after)
+    builder.set_loc(location)
+
+
+def _create(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> Any:
+    constraints = carrier.constraints(str(builder.options.backend_name))
+    is_pure = carrier.op == "guard"
+    integer = builder.get_int32_ty()
+    return builder.create_inline_asm(
+        carrier.comment, constraints, list(operands), [integer], is_pure, 1
+    )
+
+
+def _native_base(kind: type[Any]) -> type[Any] | None:
+    """The class of Triton's compiler that a builder derives from; interpreters have none."""
+    return next((base for base in kind.__mro__ if base.__module__.startswith("triton._C")), None)

@@ -1,11 +1,13 @@
-"""Which operations of Triton's dialects are loads, copies, waits and so on, and what we call them.
+"""Operations of Triton's dialects as passes need them: which are loads, copies, waits or loops.
 
 Names of all versions from 3.6 to 3.9 and of both vendors; a name that a version lacks never occurs.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from proton.errors import UsageError
 from proton.inkernel.ir.carriers import Carrier, record
@@ -53,6 +55,11 @@ CONTROL = frozenset(
     {"module", "builtin.module", "tt.func", "scf.for", "scf.while", "scf.if", "scf.index_switch"}
     | {"scf.execute_region", "ttg.warp_specialize"}
 )
+LOOPS = frozenset({"scf.for", "scf.while"})
+_FOR = re.compile(
+    r"scf\.for (?:unsigned )?(%[\w$.-]+) = (%[\w$.#-]+) to %[\w$.#-]+ step (%[\w$.#-]+)"
+)
+_TYPE = re.compile(r": (i\d+|index)\s*\{")
 
 
 def kinds_of(words: Iterable[str]) -> dict[str, str]:
@@ -136,3 +143,31 @@ def _is_timed(op: Op) -> bool:
     if start is None or end is None or start.kind in ("scope", "event"):
         return False
     return (start.action, end.action) == ("start", "end") and start.name == end.name
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The values of an `scf.for`, and their type."""
+
+    counter: str
+    first: str
+    step: str
+    type: str
+
+
+def bounds_of(module: Module, loop: Op) -> Bounds:
+    """The bounds of an `scf.for`.
+
+    Raises:
+        InstrumentationError: they cannot be read.
+    """
+    found, types = _FOR.search(loop.text), _TYPE.findall(loop.text)
+    if found is None:
+        raise module.error(loop, f"cannot read the bounds of this loop: {loop.text.strip()!r}")
+    return Bounds(found[1], found[2], found[3], types[-1] if types else "index")
+
+
+def under(module: Module, condition: str, carrier: Carrier) -> str:
+    """A record that is made where a condition holds, as lines of TTGIR."""
+    inside = carrier.to_ttgir(module.fresh(), module.target)
+    return f"scf.if {condition} {{\n  {inside}\n}}"

@@ -1,27 +1,38 @@
-"""Runs passes one after the other and verifies between them; `recipe` says which a mode needs.
+"""Finds passes by name, runs them one after the other and verifies between them.
 
 Text in, text out: the compile hook and `proton-opt` both come through here. Every pass reads the
-text that the one before it wrote, so a pass never sees half an edit.
+text that the one before it wrote, so a pass never sees half an edit. `load_passes` brings in passes
+and tools of a user's module, `compiler.mode_passes` knows which passes a mode needs.
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from proton.errors import UsageError
-from proton.inkernel.passes import Pass, apply_pass, load_pass
+from proton.inkernel.modes.mode_table import MODES
+from proton.inkernel.passes import Pass, apply_pass, load_pass, register_pass, registered_passes
+from proton.inkernel.passes.record_around_ops import RecordAroundOps
 
 # level -> how its text is read, and how its modules are verified
 LEVELS = {
-    "ttgir": ("proton.inkernel.ir.parse:read_module", "proton.inkernel.ir.verify:verify"),
+    "ttgir": ("proton.inkernel.ir.parse:read_module", "proton.inkernel.ir.nesting:verify"),
     "llvm": ("proton.inkernel.llvm.module:read_module", "proton.inkernel.llvm.verify:verify"),
 }
 
 _PASS = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
 _LLVM = re.compile(r"^(?:define |declare |target (?:triple|datalayout)|; ModuleID)", re.MULTILINE)
+CALL = "tt.call"
+_SKIPPING = ("record-around-ops", "record-loops", "record-mma", "record-async-waits")
+_FUNCTION = re.compile(r'\btt\.func private @(?:"([^"]*)"|([\w.$-]+))')
 
 
 def is_llvm(text: str) -> bool:
@@ -104,3 +115,72 @@ def _options(name: str, text: str) -> dict[str, str]:
 def _load(target: str) -> Any:
     module, _, attribute = target.partition(":")
     return getattr(import_module(module), attribute)
+
+
+def load_passes(name: str) -> tuple[str, ...]:
+    """Import a module and make the passes in it known; their names, and those of its tools.
+
+    Args:
+        name: `package.module`, also below the current folder, or the path of a `.py` file.
+
+    Raises:
+        UsageError: it cannot be imported, or has none; or one of them is wrong.
+    """
+    before = {*registered_passes(), *MODES}
+    module = _import(name)
+    own = [kind for kind in vars(module).values() if _is_pass(kind, module.__name__)]
+    found = [register_pass(kind) for kind in own]
+    found += [each for each in (*registered_passes(), *MODES) if each not in {*before, *found}]
+    if not found:
+        raise UsageError(
+            f"{name}: has no pass; a pass is a frozen dataclass with name, level and apply(module)"
+        )
+    return tuple(found)
+
+
+def _is_pass(kind: object, module: str) -> bool:
+    is_own = isinstance(kind, type) and kind.__module__ == module
+    return is_own and all(hasattr(kind, each) for each in ("name", "level", "apply"))
+
+
+def _import(name: str) -> ModuleType:
+    try:
+        if name.endswith(".py"):
+            return _import_file(Path(name))
+        if "" not in sys.path:
+            sys.path.insert(0, "")  # a command has its own folder there
+        return importlib.import_module(name)
+    except UsageError:
+        raise
+    except Exception as error:  # a stranger's code may raise anything
+        text = f"{type(error).__name__}: {error}".removesuffix(": ")
+        raise UsageError(f"{name}: cannot be imported: {text}") from error
+
+
+def _import_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"proton_loaded_{path.stem}", path)
+    assert spec is not None  # the name ends with .py
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent))  # as for a script: it may import its neighbours
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def unrecorded_functions(text: str, passes: Iterable[Pass]) -> str:
+    """What to say of the functions in TTGIR text that these passes skip; empty: nothing."""
+    skipping = [each for each in passes if each.name in _SKIPPING]
+    if not skipping or CALL not in text:
+        return ""
+    if any(isinstance(each, RecordAroundOps) and CALL in each.ops for each in skipping):
+        return ""  # calls are timed as a whole, as asked
+    names = (found[1] or found[2] for found in _FUNCTION.finditer(text))
+    # the mangled types of its arguments follow a function's name
+    listed = ", ".join(sorted({repr(name.partition("__")[0] or name) for name in names}))
+    if not listed:
+        return ""
+    return (
+        f"not recorded inside {listed}: compiled apart (noinline=True), without a buffer; leave "
+        f"out noinline, or time calls as a whole with ops={CALL}"
+    )

@@ -16,18 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from proton import _torch, _triton
+from proton._mode_text import NAME
 from proton.errors import UsageError
 from proton.inkernel.compiler.compile_hook import KernelRecords, read_records, read_warnings
 from proton.inkernel.compiler.instrument import begin
-from proton.inkernel.modes.instrumentation_mode import (
-    NAME,
-    SHARED,
-    InstrumentationMode,
-    option_fields,
-)
+from proton.inkernel.memory_counts import tensor_ranges
+from proton.inkernel.modes.instrumentation_mode import SHARED, InstrumentationMode, option_fields
 from proton.inkernel.modes.mode_table import MODES
 from proton.inkernel.passes import convert_option, load_pass_class, register_pass
-from proton.inkernel.tensor_ranges import tensor_ranges
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
 
 _log = logging.getLogger("proton")

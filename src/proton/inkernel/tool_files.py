@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from proton.errors import FormatError
-from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.memory_counts import TensorRange
 from proton.inkernel.tool_layouts import RecordLayout, ToolBuffer
 
 FORMAT = "proton tool buffer 1"

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 from proton._native import DeviceBuffer
 from proton.inkernel.layout import Geometry
-from proton.inkernel.memory_counts import MemoryReport, read_memory, recorded_ctas
-from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.memory_counts import MemoryReport, TensorRange, read_memory, recorded_ctas
 
 
 class RecordLayout(Protocol):

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import cast
 
+from proton._mode_text import BaseMode, ModeText, split_modes
 from proton.backends.base import BACKENDS
 from proton.backends.choice import choose_backend
 from proton.backends.cupti.mode import OPTIONS as CUPTI_OPTIONS
@@ -13,12 +14,7 @@ from proton.backends.cupti.mode import SAMPLING, parse_mode
 from proton.backends.cupti.sampling_mode import OPTIONS as SAMPLING_OPTIONS
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.inkernel.modes.instrumentation_mode import (
-    BaseMode,
-    InstrumentationMode,
-    ModeText,
-    split_modes,
-)
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.environment import (
     JOURNAL_INTERVAL_S,

@@ -2,7 +2,7 @@ import pytest
 
 from proton.errors import SemanticError, UsageError
 from proton.inkernel import dsl
-from proton.inkernel.compiler import recording_choice as choice
+from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.modes.mode_table import Default
 
 

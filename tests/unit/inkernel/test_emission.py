@@ -16,9 +16,10 @@ from triton.experimental.gluon import language as gl
 import proton.language as pl
 from proton import _triton
 from proton.inkernel import dsl
-from proton.inkernel.compiler import recording_choice as choice
-from proton.inkernel.compiler.emission import needs_guard, semantic_name
 from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.recording_choice import choice
+from proton.inkernel.compiler.user_records import needs_guard
+from proton.inkernel.dsl import semantic_name
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.nesting import carrier_of
 from proton.inkernel.ir.parse import read_module

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from proton.inkernel.tensor_ranges import TensorRange, tensor_ranges
+from proton.inkernel.memory_counts import TensorRange, tensor_ranges
 
 
 @dataclass

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proton.errors import FormatError
-from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.memory_counts import TensorRange
 from proton.inkernel.tool_files import load_buffer, save_buffer
 from proton.inkernel.tool_layouts import BytesLayout, ToolBuffer
 

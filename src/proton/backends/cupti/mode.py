@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from proton._mode_text import split_modes
 from proton.backends.cupti.sampling_mode import GRAPH_DETAILS, PCSampling, parse_sampling
 from proton.errors import UsageError
-from proton.inkernel.modes.instrumentation_mode import split_modes
 
 SAMPLING = "pcsampling"
 # option -> its values

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
+from proton._mode_text import BaseMode, ModeText, escape, unescape
 from proton.errors import UsageError
-from proton.inkernel.modes.instrumentation_mode import BaseMode, ModeText, escape, unescape
 
 DEFAULT_INTERVAL = 1 << 14
 MIN_EXPONENT, MAX_EXPONENT = 5, 31

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from proton import _native
+from proton._mode_text import BaseMode
 from proton.backends.base import FLUSH_LIMIT_S, EventSink
 from proton.backends.cupti.hub import find_driver
 from proton.backends.instrumentation.kept_buffers import KeptBuffers
@@ -19,9 +20,7 @@ from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.launches import launches
 from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
-from proton.inkernel.compiler import recording_choice as choice
-from proton.inkernel.compiler.instrument import Handle, begin
-from proton.inkernel.modes.instrumentation_mode import BaseMode
+from proton.inkernel.compiler.instrument import Handle, begin, forget_locks
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.tool import Tool
 from proton.model.in_kernel import RecordedKernel
@@ -120,7 +119,7 @@ class InstrumentationBackend:
         if self._sink is None:
             return
         self._sink = None
-        choice.renew_lock()
+        forget_locks()
         if self._handle is not None:
             self._handle.end()
         launches.forget()

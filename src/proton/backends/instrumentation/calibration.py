@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from proton import _native, _triton, _triton_launch
+from proton import _native, _triton
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation.kernels import ProbeCost
 from proton.inkernel.compiler.compile_hook import KernelRecords
 from proton.inkernel.modes.instrumentation_mode import Optimize

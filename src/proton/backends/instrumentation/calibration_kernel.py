@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from proton import _triton_launch
 from proton import language as pl
-from proton.inkernel.compiler import recording_choice as choice
+from proton._triton import launch as _triton_launch
+from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 
 tl = _triton_launch.language()

@@ -16,8 +16,13 @@ from typing import Any
 from proton import _native
 from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.errors import UsageError
-from proton.inkernel.memory_counts import AccessCount, MemoryReport, TensorHeat, read_memory
-from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.memory_counts import (
+    AccessCount,
+    MemoryReport,
+    TensorHeat,
+    TensorRange,
+    read_memory,
+)
 from proton.inkernel.tool import Tool, deliver
 from proton.inkernel.tool_layouts import ToolBuffer
 from proton.model.in_kernel import FirstAddress

@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from proton import _triton_launch
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation.kernels import LoadedKernel
 from proton.backends.instrumentation.report import changes
-from proton.inkernel.compiler.resources import plain_resources, resources_of
+from proton.inkernel.compiler.compile_hook import plain_resources
+from proton.inkernel.compiler.resources import resources_of
 from proton.model.in_kernel import Change
 
 COMPILE_LIMIT_S = 5.0  # for all kernels of a session: none is begun later

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from proton import _native, _triton_launch
-from proton.inkernel.compiler import recording_choice as choice
+from proton import _native
+from proton._triton import launch as _triton_launch
 from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
+from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.memory_counts import has_memory
 from proton.inkernel.tool import Tool
 

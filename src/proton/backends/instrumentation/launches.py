@@ -11,11 +11,12 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from proton import _native, _triton, _triton_launch
+from proton import _native, _triton
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.kept_buffers import LaunchNote
 from proton.backends.instrumentation.kernels import Kernels, current_tools
-from proton.inkernel.tensor_ranges import tensor_ranges
+from proton.inkernel.memory_counts import tensor_ranges
 
 MOST_NOTES = 4096  # of launches whose buffers have not been read
 _NO_NOTE = LaunchNote()

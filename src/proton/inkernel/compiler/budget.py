@@ -13,10 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from proton import _triton_compiler
-from proton.inkernel.compiler import recording_choice as choice
+from proton._triton import compiler as _triton_compiler
 from proton.inkernel.compiler.mode_passes import THINNING
-from proton.inkernel.compiler.recording_choice import Choice
+from proton.inkernel.compiler.recording_choice import ChosenMode, choice
 
 SAMPLES = 7  # of each kind, before a kernel is judged
 MOST_PENDING = 64
@@ -69,7 +68,7 @@ class Budgets:
         """Forget every kernel: the session is over."""
         self._trials.clear()
 
-    def launch(self, kernel: Any, chosen: Choice, launch: Callable[[], Any]) -> Any:
+    def launch(self, kernel: Any, chosen: ChosenMode, launch: Callable[[], Any]) -> Any:
         """Launch a kernel, plain or with records, and see whether it is within its budget."""
         trial = self._trials.setdefault(id(kernel), _Trial(kernel))
         if trial.is_over:
@@ -95,7 +94,7 @@ class Budgets:
         trial.pending.append((trial.plain if is_plain else trial.recorded, start, end))
         return kernel_launched
 
-    def _judge(self, trial: _Trial, chosen: Choice) -> None:
+    def _judge(self, trial: _Trial, chosen: ChosenMode) -> None:
         slowdown = trial.slowdown()
         if slowdown is None:
             return

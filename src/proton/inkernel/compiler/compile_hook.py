@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from proton import _triton, _triton_compiler
-from proton.inkernel.compiler import late_files
-from proton.inkernel.compiler import recording_choice as choice
+from proton import _triton
+from proton._triton import compiler as _triton_compiler
+from proton.inkernel.compiler import overridden_files
+from proton.inkernel.compiler.recording_choice import choice
+from proton.inkernel.compiler.resources import resources_of
 from proton.inkernel.compiler.stages import (
     METADATA_KEY,
     METADATA_VERSION,
@@ -101,9 +103,9 @@ class CompileHook:
         if stages is None:
             key, digest = self._outer() if self._outer is not None else ("", "")
             return (key + chosen.salt, digest + chosen.digest) if chosen else (key, digest)
-        if not choice.may_compile():
+        if not choice.may_compile:
             raise NotCachedError
-        late_files.note(None)
+        overridden_files.note(None)
         if self._outer is not None:
             self._outer(backend, stages, options, language, capability)
         if chosen is None:
@@ -123,3 +125,23 @@ class CompileHook:
             "switch it off (TRITON_INSTRUMENTATION_MODE)"
         )
         return True
+
+
+def plain_resources(kernel: Any, *, may_compile: bool = False) -> dict[str, int] | None:
+    """The same of the kernel without records; None where it is not known.
+
+    It is known where the plain kernel is in Triton's cache, while recording is on. Compiling it
+    takes as long as ever: only where `may_compile`.
+    """
+    records = read_records(kernel.metadata)
+    source = getattr(kernel, "src", None)
+    if records is None or not hasattr(source, "fn"):
+        return None
+    if not may_compile and not choice.is_on:
+        return None  # nobody would stop Triton from compiling it
+    with choice.plainly(may_compile=may_compile):
+        try:
+            plain = _triton_compiler.compile_again(source, kernel.metadata.target, records.options)
+        except NotCachedError:
+            return None
+    return resources_of(plain)

@@ -8,19 +8,21 @@ to choose kernels and modes; a choice counts while a session of this kind record
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from proton import _triton, _triton_compiler
-from proton._triton_compiler import wrap_function
+from proton import _triton
+from proton._mode_text import BaseMode
+from proton._triton import compiler as _triton_compiler
+from proton._triton.compiler import wrap_function
 from proton.errors import UsageError
-from proton.inkernel.compiler import recording_choice as choice
 from proton.inkernel.compiler.budget import Budgets
 from proton.inkernel.compiler.compile_hook import CompileHook, read_warnings
-from proton.inkernel.compiler.late_files import watch_files
-from proton.inkernel.compiler.record_files import read_records_in_files
+from proton.inkernel.compiler.overridden_files import read_records_in_files, watch_files
+from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.compiler.torch_compile import watch_torch_compile
-from proton.inkernel.modes.instrumentation_mode import BaseMode, InstrumentationMode
+from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 
 F = TypeVar("F")
@@ -64,9 +66,14 @@ class _Switch:
         self._forget_import: Callable[[], None] = lambda: None
         self._budgets = Budgets(self.say)
         self._noted: dict[int, Any] = {}
+        self._lock = threading.RLock()  # taken before that of `choice`
+
+    def after_fork(self) -> None:
+        """In a forked child: a thread of the parent may have held the lock."""
+        self._lock = threading.RLock()
 
     def enter(self, handle: Handle) -> None:
-        with choice.lock:
+        with self._lock:
             if self._open and self._open[0].mode != handle.mode:
                 raise UsageError(
                     f"kernels are recorded in mode {str(self._open[0].mode)!r} already and cannot "
@@ -85,7 +92,7 @@ class _Switch:
                 raise
 
     def set_paused(self, handle: Handle, is_paused: bool) -> None:
-        with choice.lock:
+        with self._lock:
             handle.is_paused = is_paused
             if handle in self._open:
                 self._pause_if_all_do()
@@ -94,7 +101,7 @@ class _Switch:
         choice.pause(all(each.is_paused for each in self._open))
 
     def leave(self, handle: Handle) -> None:
-        with choice.lock:
+        with self._lock:
             if handle not in self._open:
                 return
             self._open.remove(handle)
@@ -151,27 +158,20 @@ class _Switch:
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
             if choice.is_launching(self):
                 return original(self, *args, **kwargs)
-            if choice.chosen.session is None:
-                before = choice.swap_decision(choice.PLAIN)
-                try:
+            if choice.session is None:
+                with choice.launching_plainly():
                     return original(self, *args, **kwargs)
-                finally:
-                    choice.swap_decision(before)
 
             def launch() -> Any:
                 choice.decide()
                 return original(self, *args, **kwargs)
 
-            outer, before = choice.swap_kernel(self), choice.swap_decision()
-            try:
+            with choice.launching(self):
                 chosen = choice.current()
                 if chosen is not None and chosen.mode.budget and not kwargs.get("warmup"):
                     kernel = budgets.launch(self, chosen, launch)
                 else:
                     kernel = launch()
-            finally:
-                choice.swap_decision(before)
-                choice.swap_kernel(outer)
             note(kernel)
             return kernel
 
@@ -206,6 +206,12 @@ def begin(mode: InstrumentationMode, *, warn: Warn) -> Handle:
     return handle
 
 
+def forget_locks() -> None:
+    """In a forked child: threads of the parent may have held them."""
+    choice.after_fork()
+    _switch.after_fork()
+
+
 def open_handles() -> tuple[Handle, ...]:
     """Those who have begun and not ended."""
     return _switch.handles()
@@ -215,9 +221,7 @@ class EveryKernel:
     """What `instrument` chose for every kernel; as a decorator, it is for one kernel alone."""
 
     def __init__(self, mode: InstrumentationMode) -> None:
-        with choice.lock:
-            self._mode, self._before = mode, choice.chosen_everywhere()
-            choice.choose(None, mode)
+        self._mode, self._before = mode, choice.choose_everywhere(mode)
 
     def __call__(self, fn: F) -> F:
         """Choose `fn` alone: other kernels are recorded as before.
@@ -225,7 +229,7 @@ class EveryKernel:
         Raises:
             UsageError: `fn` is no kernel.
         """
-        choice.put_back_everywhere(self._mode, self._before)
+        choice.undo_everywhere(self._mode, self._before)
         choice.choose(_kernel_of(fn), self._mode)
         return fn
 

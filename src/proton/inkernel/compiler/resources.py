@@ -1,7 +1,8 @@
-"""What a compiled kernel needs of a multiprocessor, with records and without. Needs no GPU.
+"""What a compiled kernel needs of a multiprocessor, and what GPUs have. Needs no GPU.
 
-Read from the binary, so that the two sides are counted alike: registers and spilled bytes of a
-thread, shared memory of a CTA, and the warps that a multiprocessor holds at once.
+Read from the binary, so that kernels with records and without are counted alike: registers and
+spilled bytes of a thread, shared memory of a CTA, and the warps that a multiprocessor holds at
+once.
 """
 
 from __future__ import annotations
@@ -9,18 +10,64 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from proton import _triton_compiler
-from proton.inkernel.compiler import recording_choice as choice
-from proton.inkernel.compiler.compile_hook import NotCachedError, read_records
-from proton.inkernel.compiler.hardware import ctas_at_once, limits_of
-
+_KIB = 1024
+_REGISTERS = 65536  # of a multiprocessor of NVIDIA's
 REGISTER_COUNT = 0x2F  # attributes of a cubin's .nv.info
 STACK_BYTES = 0x12
 _WITH_VALUE = 4  # format of an attribute: its size, then its words
-
 _AMD_COUNT = re.compile(r"^\s*\.(vgpr_count|vgpr_spill_count):\s+(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one multiprocessor; sizes in bytes."""
+
+    cta_shared: int  # that one CTA may have
+    shared: int  # that all CTAs on it have
+    cta_reserved: int  # that each CTA takes besides its own
+    threads: int
+    ctas: int
+
+
+_NVIDIA = {
+    (8, 0): Limits(163 * _KIB, 164 * _KIB, _KIB, 2048, 32),
+    (8, 7): Limits(163 * _KIB, 164 * _KIB, _KIB, 1536, 16),
+    (9, 0): Limits(227 * _KIB, 228 * _KIB, _KIB, 2048, 32),
+    (10, 0): Limits(227 * _KIB, 228 * _KIB, _KIB, 2048, 32),
+    (10, 3): Limits(227 * _KIB, 228 * _KIB, _KIB, 2048, 32),
+    (11, 0): Limits(227 * _KIB, 228 * _KIB, _KIB, 1536, 24),
+}
+# 8.6, 8.9, 12.0, and what is not known: the least that these have
+_NVIDIA_LEAST = Limits(99 * _KIB, 100 * _KIB, _KIB, 1536, 16)
+_AMD = {"gfx950": Limits(160 * _KIB, 160 * _KIB, 0, 2048, 16)}
+_AMD_LEAST = Limits(64 * _KIB, 64 * _KIB, 0, 2048, 16)
+
+
+def limits_of(backend: str, arch: object) -> Limits:
+    """What a target has: ("cuda", 90) or ("hip", "gfx942"). An unknown one has what all have."""
+    if backend == "hip":
+        return _AMD.get(str(arch).partition(":")[0], _AMD_LEAST)
+    number = int(str(arch)) if str(arch).isdecimal() else 0
+    return _NVIDIA.get(divmod(number, 10), _NVIDIA_LEAST)
+
+
+def ctas_at_once(limits: Limits, *, shared_bytes: int, threads: int, registers: int = 0) -> int:
+    """How many CTAs fit on a multiprocessor; `registers` of a thread count on NVIDIA's, 0: not."""
+    by_shared = limits.shared // (shared_bytes + limits.cta_reserved or 1)
+    by_threads = limits.threads // max(threads, 1)
+    return min(by_shared, by_threads, limits.ctas, _by_registers(threads, registers))
+
+
+def _by_registers(threads: int, registers: int) -> int:
+    """Each of four schedulers has a quarter of the registers and hands them to warps by 256."""
+    if registers == 0 or threads == 0:
+        return 1 << 30
+    of_warp = -(-registers * 32 // 256) * 256
+    warps = 4 * (_REGISTERS // 4 // of_warp)
+    return warps // -(-threads // 32)
 
 
 def resources_of(kernel: Any) -> dict[str, int]:
@@ -38,26 +85,6 @@ def resources_of(kernel: Any) -> dict[str, int]:
     if "registers" in found:
         found["occupancy"] = _warps_at_once(metadata, found)
     return found
-
-
-def plain_resources(kernel: Any, *, may_compile: bool = False) -> dict[str, int] | None:
-    """The same of the kernel without records; None where it is not known.
-
-    It is known where the plain kernel is in Triton's cache, while recording is on. Compiling it
-    takes as long as ever: only where `may_compile`.
-    """
-    records = read_records(kernel.metadata)
-    source = getattr(kernel, "src", None)
-    if records is None or not hasattr(source, "fn"):
-        return None
-    if not may_compile and not choice.is_on():
-        return None  # nobody would stop Triton from compiling it
-    with choice.plainly(may_compile=may_compile):
-        try:
-            plain = _triton_compiler.compile_again(source, kernel.metadata.target, records.options)
-        except NotCachedError:
-            return None
-    return resources_of(plain)
 
 
 def _warps_at_once(metadata: Any, found: Mapping[str, int]) -> int:

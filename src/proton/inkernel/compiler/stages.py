@@ -14,33 +14,37 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from proton import _triton, _triton_compiler
+from proton import _triton
+from proton._triton import compiler as _triton_compiler
 from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
-from proton.inkernel.compiler import late_files
-from proton.inkernel.compiler.called_functions import unrecorded_functions
-from proton.inkernel.compiler.emission import needs_guard
-from proton.inkernel.compiler.hardware import ctas_at_once, limits_of
-from proton.inkernel.compiler.late_files import LateCode
-from proton.inkernel.compiler.lower_text import KernelFacts, lower_text
-from proton.inkernel.compiler.mode_passes import lowering_recipe, mode_passes, recording_passes
-from proton.inkernel.compiler.recording_choice import Choice
+from proton.inkernel.compiler import overridden_files
+from proton.inkernel.compiler.mode_passes import (
+    KernelFacts,
+    lower_text,
+    lowering_recipe,
+    mode_passes,
+    recording_passes,
+)
+from proton.inkernel.compiler.overridden_files import LateCode
+from proton.inkernel.compiler.recording_choice import ChosenMode
+from proton.inkernel.compiler.resources import ctas_at_once, limits_of
 from proton.inkernel.compiler.subprocess_compile import has_strangers_code, problem_of_code
 from proton.inkernel.compiler.user_records import (
     has_carriers,
+    needs_guard,
     record_names,
     with_guards,
     without_records,
 )
+from proton.inkernel.ir.nesting import verify
 from proton.inkernel.ir.parse import read_module
-from proton.inkernel.ir.verify import verify
-from proton.inkernel.llvm.lowering import Lowering
-from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.module import LlvmModule, Lowering
 from proton.inkernel.llvm.partitions import Partition, find_partitions
 from proton.inkernel.modes.instrumentation_mode import BufferType, Granularity
 from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.passes.record_user_scopes import RecordUserScopes
-from proton.inkernel.pipeline import run_passes
+from proton.inkernel.pipeline import run_passes, unrecorded_functions
 
 METADATA_KEY = "proton"
 METADATA_VERSION = 1
@@ -56,7 +60,7 @@ class RecordingStages:
     """Stands in for the stages of one kernel; `install` puts it there."""
 
     def __init__(
-        self, backend: Any, options: Any, choice: Choice, warn: Callable[[str], None]
+        self, backend: Any, options: Any, choice: ChosenMode, warn: Callable[[str], None]
     ) -> None:
         self._target = backend.target
         self._given = options
@@ -293,7 +297,7 @@ class RecordingStages:
     def _note(self, level: str, code: str | bytes, metadata: dict[str, Any]) -> None:
         """Hear of it if a file replaces this code, which has records."""
         if METADATA_KEY not in metadata:
-            late_files.note(None)
+            overridden_files.note(None)
             return
         here = weakref.ref(self)  # the note outlives the kernel's compilation
 
@@ -301,7 +305,7 @@ class RecordingStages:
             if (stages := here()) is not None:
                 stages._drop_records(level, path, taken, metadata)
 
-        late_files.note(LateCode(level, code, on_replaced))
+        overridden_files.note(LateCode(level, code, on_replaced))
 
     def _drop_records(
         self, level: str, path: str, taken: str | bytes, metadata: dict[str, Any]
@@ -309,7 +313,7 @@ class RecordingStages:
         """Claim no records: Triton goes on with what is in a file, after our passes."""
         metadata.pop(METADATA_KEY, None)
         strangers = has_strangers_code(mode_passes(self._choice.mode, "llvm"))
-        if not (strangers or late_files.holds_records(taken)):
+        if not (strangers or overridden_files.holds_records(taken)):
             metadata["profile_scratch_size"] = 0  # what writes gets memory that nobody reads
         self._warn(
             f"kernel {self._name!r} is not recorded: {path!r} replaces its {level}, and records "

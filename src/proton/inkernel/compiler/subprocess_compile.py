@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from proton import _triton, _triton_compiler
+from proton import _triton
+from proton._triton import compiler as _triton_compiler
 from proton.inkernel.llvm.subprocess_check import parse_problem, run_apart
 from proton.inkernel.passes import Pass
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from proton import _torch
-from proton._triton_compiler import wrap_function
-from proton.inkernel.compiler import recording_choice as choice
+from proton._triton.compiler import wrap_function
+from proton.inkernel.compiler.recording_choice import choice
 
 WARNING = (
     "kernels of torch.compile are not recorded where its worker processes compile them or its "

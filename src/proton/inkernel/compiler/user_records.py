@@ -1,13 +1,22 @@
-"""Records that stand in a kernel before our passes: their names, their guards, their removal."""
+"""Records that stand in a kernel before our passes: their names, their guards, their removal.
+
+Before Triton 3.9 the pipeliners of AMD and of sm_100 refuse operations they do not know. There a
+carrier stands in an `scf.if` on an opaque true, a guard, which they can predicate; the pass
+`record-user-scopes` takes it away again after pipelining.
+"""
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+from proton import _triton
 from proton.errors import InstrumentationError
 from proton.inkernel.ir.carriers import Carrier, from_ttgir
-from proton.inkernel.ir.loops import under
 from proton.inkernel.ir.module import Op
 from proton.inkernel.ir.nesting import carrier_of, is_conditional
 from proton.inkernel.ir.parse import read_module
+from proton.inkernel.op_groups import under
 
 _MARK = '"// proton.'
 
@@ -31,7 +40,7 @@ def record_names(text: str) -> frozenset[str]:
 
 
 def with_guards(text: str) -> str:
-    """TTIR text with its records in guards, as `emission` makes them; those of files have none."""
+    """TTIR text with its records in guards, as `dsl` makes them; those of files have none."""
     module = read_module(text)
     for op in module.walk():
         carrier = carrier_of(op)
@@ -66,3 +75,13 @@ def without_records(text: str) -> str:
 
 def _is_ours(op: Op) -> bool:
     return op.name == "tt.elementwise_inline_asm" and _MARK in op.text
+
+
+def needs_guard(options: Any) -> bool:
+    """Whether the pipeliner of this target refuses operations it does not know."""
+    if _triton.version_pair() >= (3, 9):
+        return False
+    if options.backend_name == "hip":
+        return True
+    number = re.sub(r"\D", "", str(getattr(options, "arch", "") or ""))
+    return int(number or 0) >= 100

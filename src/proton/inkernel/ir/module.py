@@ -2,7 +2,7 @@
 
 A module is read line by line, as Triton 3.6 to 3.9 print it, and keeps the lines: what is not
 edited is written back byte for byte. Edits are collected and seen by whoever reads the new text;
-`walk` shows the module as it was read. `reading.read_module` makes one from text.
+`walk` shows the module as it was read. `parse.read_module` makes one from text.
 """
 
 from __future__ import annotations

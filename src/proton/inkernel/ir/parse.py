@@ -2,12 +2,17 @@
 
 Relies on how MLIR prints: an operation begins a line, a region's brace ends one. Operations written
 over several lines by hand are joined as long as a bracket is open. Nothing is looked up.
+MLIR's generic form, `"tt.func"() <{...}> ({`, is read and printed again by Triton, which knows the
+operations well enough.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+from proton import _triton
+from proton._triton import compiler as _triton_compiler
 from proton.errors import FormatError
 from proton.inkernel.ir.module import Block, Module, Op, Region
 
@@ -18,6 +23,8 @@ _DEFINITION = re.compile(r"^[#!][\w.$-]+\s*=")
 _LABEL = re.compile(r"^(\^[\w$.-]+)")
 _BRANCH_OF_OP = re.compile(r"^(?:default|partition\d+)\b")  # regions of ttg.warp_specialize
 _PAIRS = {"}": "{", ")": "(", "]": "["}
+_GENERIC = re.compile(r'^[ \t]*"(?:builtin\.module|tt\.func)"\s*\(', re.MULTILINE)
+_OPENING, _CLOSING = "([{<", ")]}>"
 
 
 def read_module(text: str, path: str = "<ir>") -> Module:
@@ -172,3 +179,51 @@ def _brackets(text: str) -> tuple[bool, int, int]:
             else:
                 closes += 1
     return bool(stack) and last == "{" == stack[-1], closes, len(stack)
+
+
+def is_generic(text: str) -> bool:
+    """Whether TTIR or TTGIR text is in generic form."""
+    return _GENERIC.search(text) is not None
+
+
+def to_usual_form(text: str, path: str) -> str:
+    """The same module as Triton prints it. Imports Triton.
+
+    Args:
+        text: In any form.
+        path: Its name, in messages and in locations of operations that have none.
+
+    Raises:
+        FormatError: Triton is not there, or cannot read it.
+    """
+    if not _triton.is_supported():
+        raise FormatError(
+            f"{path}: is in MLIR's generic form, which takes Triton 3.6 to 3.9 to read; install "
+            "one, or print the file without --mlir-print-op-generic"
+        )
+    try:
+        return _triton_compiler.printed_module(text, path)
+    except RuntimeError as error:
+        raise FormatError(f"{path}: Triton cannot read it: {error}") from None
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of `text` between commas that stand in no bracket and no string."""
+    return [part.strip() for part in _parts(text) if part.strip()]
+
+
+def _parts(text: str) -> Iterator[str]:
+    depth, start, is_quoted = 0, 0, False
+    for at, letter in enumerate(text):
+        if letter == '"':
+            is_quoted = not is_quoted
+        elif is_quoted:
+            continue
+        elif letter in _OPENING:
+            depth += 1
+        elif letter in _CLOSING:
+            depth -= 1
+        elif letter == "," and depth == 0:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]

@@ -1,21 +1,30 @@
 """Puts a `proton.access` behind every access to global memory; what it is for is its pass's say.
 
-An access carries how many of its lane took part (0 or 1) and, where wanted, the lane's address.
+An access carries how many of its lane took part (0 or 1) and, where wanted, the lane's address. The
+argument that its pointer comes from is found by following definitions.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from proton.inkernel.ir.parse import split_list
+from proton.inkernel.llvm.access_sites import find_sites
 from proton.inkernel.llvm.accesses import MASKED_OFFSET, Access, find_accesses, find_uncovered
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier
-from proton.inkernel.llvm.debug_info import DebugInfo
-from proton.inkernel.llvm.llvm_types import value_of
 from proton.inkernel.llvm.module import Block, Kernel, LlvmModule
-from proton.inkernel.llvm.origins import Origins
-from proton.inkernel.llvm.sites import find_sites
+from proton.inkernel.llvm.text import DebugInfo, value_of
 
 _OURS = ("%proton.on", "%proton.access")
+MOST_STEPS = 4096  # of one search; beyond it the origin counts as unknown
+_DEFINED = re.compile(r"^\s*(%[-\w.$]+) = (.*)$")
+_BASE = re.compile(
+    r"(?:getelementptr|addrspacecast|bitcast|freeze)\b.*?\bptr(?: addrspace\(1\))? (%[-\w.$]+)"
+)
+_PHI = re.compile(r"phi ptr")
+_EDGE = re.compile(r"\[ (\S+), %")
+_SELECT = re.compile(r"select i1 \S+, (.*)")
 
 
 def mark_accesses(
@@ -158,3 +167,56 @@ def note_in_init(entry: Block, attributes: Mapping[str, str]) -> None:
             entry.lines[at] = str(CarrierLine("init", carrier.result, attributes=kept))
             return
     entry.lines.insert(0, str(CarrierLine("init", "%proton.marked", attributes=dict(attributes))))
+
+
+class Origins:
+    """The pointers of a kernel and where they come from."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._arguments = {
+            value_of(parameter): number
+            for number, parameter in enumerate(split_list(kernel.parameters))
+        }
+        self._definitions = {
+            found[1]: found[2]
+            for block in kernel.blocks
+            for line in block.lines
+            if " ptr" in line and (found := _DEFINED.match(line))
+        }
+        self._known: dict[str, int | None] = {}
+
+    def argument(self, pointer: str) -> int | None:
+        """The number of the argument that `ptr addrspace(1) %5` points into; None: not known."""
+        name = value_of(pointer)
+        if name not in self._known:
+            self._known[name] = self._search(name)
+        return self._known[name]
+
+    def _search(self, name: str) -> int | None:
+        """The one argument that all ways from `name` lead to."""
+        found: set[int] = set()
+        seen: set[str] = set()
+        pending = [name]
+        while pending and len(seen) < MOST_STEPS:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if name in self._arguments:
+                found.add(self._arguments[name])
+                continue
+            before = _before(self._definitions.get(name, ""))
+            if not before:
+                return None
+            pending += before
+        return found.pop() if len(found) == 1 and not pending else None
+
+
+def _before(definition: str) -> list[str]:
+    """The pointers that a pointer is made of; none where it is made otherwise."""
+    if _PHI.match(definition):
+        return _EDGE.findall(definition)
+    if found := _SELECT.match(definition):
+        return [value_of(part) for part in split_list(found[1])[:2]]
+    found = _BASE.match(definition)
+    return [found[1]] if found else []

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from proton.inkernel.llvm.llvm_types import size_of, split_list, value_of
+from proton.inkernel.ir.parse import split_list
 from proton.inkernel.llvm.module import Kernel, LlvmModule
+from proton.inkernel.llvm.text import size_of, value_of
 
 READS = ("load", "copy")
 MASKED_OFFSET = -(1 << 31)  # where Triton points a lane of a buffer access that is masked off

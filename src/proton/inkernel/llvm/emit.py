@@ -7,16 +7,13 @@ from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
-from proton.inkernel.llvm.access_counting import count_accesses, opening
+from proton.inkernel.llvm.access_sites import Sites, count_accesses, find_sites, opening
 from proton.inkernel.llvm.accesses import find_uncovered
 from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_body
 from proton.inkernel.llvm.helpers import common_text
-from proton.inkernel.llvm.lowering import Lowering
-from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.module import LlvmModule, Lowering
 from proton.inkernel.llvm.plan import BufferPlan, find_init, read_plan
-from proton.inkernel.llvm.regions import Regions, find_regions
-from proton.inkernel.llvm.sites import Sites, find_sites
-from proton.inkernel.llvm.value_types import value_words
+from proton.inkernel.llvm.regions import Regions, find_regions, value_words
 
 SHARED = "@global_smem"
 CALLBACK_BUFFER = "%proton.callback_buffer"

@@ -1,9 +1,9 @@
 """The functions that an instrumented kernel calls, as LLVM text, for every vendor.
 
-The texts are the files of `helper_text`; `<NAME>` in them is filled in here. They stand on a
-vendor's primitives (`nvidia`, `amd`): warp, lane, cta, grid, time, cycles, core, gang, regroup and
-put; to count memory accesses also add_lanes, together, rejoin, lower,
-same, like, claim, add and add_warp. All are inlined.
+The texts are the parts of the files in `helper_text`, each below a line `;; NAME`; `<PLACE>` in
+them is filled in here. They stand on a vendor's primitives (`lower-to-nvidia`, `lower-to-amd`):
+warp, lane, cta, grid, time, cycles, core, gang, regroup and put; to count memory accesses also
+add_lanes, together, rejoin, lower, same, like, claim, add and add_warp. All are inlined.
 """
 
 from __future__ import annotations
@@ -23,10 +23,17 @@ _OPEN_MAILBOX = """%mailbox = getelementptr i8, ptr addrspace(1) %header, i64 {}
   store <2 x i32> zeroinitializer, ptr addrspace(1) %mailbox, align 8"""
 
 
-@cache
 def helper_text(name: str) -> str:
-    """The text of `helper_text/NAME.ll`."""
-    return (Path(__file__).parent / "helper_text" / f"{name}.ll").read_text(encoding="utf-8")
+    """The part of this name."""
+    return _parts()[name]
+
+
+@cache
+def _parts() -> dict[str, str]:
+    files = sorted((Path(__file__).parent / "helper_text").glob("*.ll"))
+    texts = "".join(file.read_text(encoding="utf-8") for file in files)
+    pieces = re.split(r"^;; (\w+)\n", texts, flags=re.MULTILINE)
+    return dict(zip(pieces[1::2], pieces[2::2], strict=True))
 
 
 def fill(text: str, **values: object) -> str:

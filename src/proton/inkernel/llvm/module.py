@@ -1,18 +1,21 @@
 """A module of LLVM text: its kernel, the kernel's blocks, and who jumps to whom.
 
 Only what the passes touch is read; every other line is kept as it is. A module that no pass
-changed prints byte for byte as it was read.
+changed prints byte for byte as it was read. What the lowering decided stands behind the text as a
+comment, so that text alone says how to read the buffers of its kernel.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from proton.errors import InstrumentationError
-from proton.inkernel.llvm.lowering import read_lowering
 
+_COMMENT = "; proton.lowering "
 _NAME = r'(?:[-\w.$]+|"[^"]*")'
 _KERNEL = re.compile(
     rf"^define .*?\b(?P<convention>ptx_kernel|amdgpu_kernel) void @(?P<name>{_NAME})"
@@ -28,6 +31,28 @@ _UNTRUE_OF_SCRATCH = re.compile(
     r"\b(?:readnone|readonly|writeonly|nofree|nocapture|captures\([^)]*\))\s*"
 )
 _ATTRIBUTE_GROUP = re.compile(r"#(\d+)")
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Sizes for the compiled kernel's metadata, and the record map that its buffers are read by."""
+
+    shared_bytes: int | None  # what the kernel needs with its rings; None: as before
+    scratch_bytes: int  # of the profile buffer, for each CTA of the grid
+    scratch_align: int  # bytes
+    record_map: Mapping[str, Any]  # JSON
+
+    def comment(self) -> str:
+        """As a line of LLVM text."""
+        return _COMMENT + json.dumps(asdict(self), separators=(",", ":"))
+
+
+def read_lowering(lines: Sequence[str]) -> Lowering | None:
+    """The lowering that a lowered module carries; None for one that is not lowered."""
+    for line in reversed(lines):
+        if line.startswith(_COMMENT):
+            return Lowering(**json.loads(line.removeprefix(_COMMENT)))
+    return None
 
 
 @dataclass

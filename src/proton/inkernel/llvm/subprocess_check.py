@@ -1,4 +1,4 @@
-"""A little Python in a process of its own: for what may end the process that it runs in."""
+"""LLVM text read and verified in a process of its own, because LLVM ends the one it fails in."""
 
 from __future__ import annotations
 
@@ -6,8 +6,26 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+from proton import _triton
+from proton.errors import UsageError
 
 _UNREADABLE = re.compile(r"LLVM ERROR: failed to parse IR: (.*?)lineno: (\d+)")
+CHECK_LIMIT_S = 60
+_CHECK = """
+import sys
+from proton import _triton
+text = open(sys.argv[1], encoding="utf-8").read()
+if problem := _triton.llvm_parse_error(text):
+    print(problem, flush=True)
+    _triton.end_on_parse_error(text)  # in LLVM's words, if it has any
+"""
+# LLVM verifies what it reads if the module has debug metadata of this version
+_VERIFIED = '!llvm.module.flags = !{!999999}\n!999999 = !{i32 2, !"Debug Info Version", i32 3}\n'
+_FLAGS = re.compile(r"^!llvm\.module\.flags = .*$", re.M)
 
 
 def run_apart(code: str, argument: str, limit_s: float) -> subprocess.CompletedProcess[str] | None:
@@ -34,3 +52,31 @@ def parse_problem(said: str, text: str) -> str:
     lines = text.split("\n")
     at = min(int(found[2]), len(lines)) - 1
     return f"{found[1]}, in {lines[at].strip()!r}"
+
+
+def verify_callbacks(text: str, path: str) -> None:
+    """Have LLVM read and verify the text by itself, in another process; once for each text.
+
+    Raises:
+        UsageError: LLVM refuses it; the message has LLVM's words.
+    """
+    if _triton.is_installed() and (problem := _problem_of(text)):
+        raise UsageError(f"{path}: LLVM refuses it: {problem}; the kernel stays as it is")
+
+
+@lru_cache(maxsize=64)
+def _problem_of(text: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="proton-callback-") as folder:
+        file = Path(folder, "callbacks.ll")
+        verified = f"{_FLAGS.sub('', text)}\n{_VERIFIED}"
+        file.write_text(verified, encoding="utf-8")
+        done = run_apart(_CHECK, str(file), CHECK_LIMIT_S)
+        if done is None:
+            return f"it took longer than {CHECK_LIMIT_S} s to check"
+        if done.returncode == 0 and not done.stdout.strip():
+            return ""
+        if unreadable := parse_problem(done.stderr, verified):
+            return unreadable[:300]
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        said = [line for line in said if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
+        return " ".join(said[:3])[:300] or done.stdout.strip().replace(str(file), "the text")

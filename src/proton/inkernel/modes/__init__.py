@@ -1,1 +1,5 @@
-"""The in-kernel modes: their options, their classes, and the table of their names."""
+"""The in-kernel modes.
+
+`instrumentation_mode` has the options that all share, `mode_table` the modes and their names,
+`callback_mode` the one that calls functions of the user's.
+"""

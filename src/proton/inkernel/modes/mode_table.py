@@ -10,19 +10,17 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, ClassVar, cast
 
+from proton._mode_text import BaseMode, ModeText, split_modes, unescape
 from proton.errors import UsageError
 from proton.inkernel.modes.instrumentation_mode import (
     SHARED,
-    BaseMode,
     Granularity,
     InstrumentationMode,
-    ModeText,
     iteration_cap,
     join_options,
     option_fields,
-    split_modes,
     true_or_false,
-    unescape,
+    whole_number,
     words,
 )
 
@@ -34,10 +32,14 @@ MODES: dict[str, str] = {
     "mma": "proton.inkernel.modes.mode_table:MMA",
     "async-wait": "proton.inkernel.modes.mode_table:AsyncWait",
     "cta": "proton.inkernel.modes.mode_table:Cta",
-    "bytes": "proton.inkernel.modes.memory_modes:Bytes",
-    "memory": "proton.inkernel.modes.memory_modes:Memory",
+    "bytes": "proton.inkernel.modes.mode_table:Bytes",
+    "memory": "proton.inkernel.modes.mode_table:Memory",
     "call-at": "proton.inkernel.modes.callback_mode:CallAt",
 }
+DEFAULT_BINS = 128
+DEFAULT_BIN_BYTES = 4096
+MOST_BINS = 1 << 16
+MOST_BIN_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,33 @@ class Cta(InstrumentationMode):
     passes: ClassVar[tuple[str, ...]] = ("record-ctas",)
     name: str = field(default="cta", init=False)
     granularity: Granularity = Granularity.CTA
+
+
+@dataclass(frozen=True)
+class Bytes(InstrumentationMode):
+    """Counts accesses to global memory, and the bytes they move, for every load and store."""
+
+    passes: ClassVar[tuple[str, ...]] = ("record-ctas", "count-bytes")
+    name: str = field(default="bytes", init=False)
+
+
+@dataclass(frozen=True)
+class Memory(InstrumentationMode):
+    """Counts accesses by address: a heat map of every tensor, and each warp's first address.
+
+    `bins` is what every CTA adds to a launch's table, `bin_bytes` the memory that a bin stands for.
+    """
+
+    passes: ClassVar[tuple[str, ...]] = ("record-ctas", "record-memory")
+    name: str = field(default="memory", init=False)
+    bins: int = DEFAULT_BINS
+    bin_bytes: int = DEFAULT_BIN_BYTES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("bins", whole_number("bins", self.bins, "bins"))
+        self._set("bin_bytes", whole_number("bin_bytes", self.bin_bytes, "bytes"))
+        check_bins(self.bins, self.bin_bytes)
 
 
 @dataclass(frozen=True)
@@ -221,3 +250,13 @@ def _without_shared(part: InstrumentationMode) -> InstrumentationMode:
 
 def _rank(name: str) -> int:
     return list(MODES).index(name) if name in MODES else len(MODES)
+
+
+def check_bins(bins: int, bin_bytes: int) -> None:
+    """Raise UsageError for a table that no kernel can have."""
+    for name, value, least, most in (
+        ("bins", bins, 16, MOST_BINS),
+        ("bin_bytes", bin_bytes, 16, MOST_BIN_BYTES),
+    ):
+        if not least <= value <= most or value & (value - 1):
+            raise UsageError(f"{name} must be a power of two from {least} to {most}, not {value!r}")

@@ -14,11 +14,11 @@ from proton.inkernel.llvm.allocation import (
     fitting_ring,
     has_records,
     select,
+    warps_per_unit,
 )
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.partitions import find_partitions
 from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
-from proton.inkernel.llvm.selection import warps_per_unit
 
 AUTO_STAGE_BYTES = 1024  # 128 records for each stream
 LEAST_AUTO_STAGE_BYTES = 128

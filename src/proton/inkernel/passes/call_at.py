@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.llvm.access_marks import mark_accesses, note_in_init
-from proton.inkernel.llvm.callbacks import (
+from proton.inkernel.llvm.access_sites import find_sites, operands_of
+from proton.inkernel.llvm.carrier_line import read_carrier
+from proton.inkernel.llvm.emit import CALLBACK_BUFFER
+from proton.inkernel.llvm.linking import link
+from proton.inkernel.llvm.module import Block, LlvmModule, Lowering
+from proton.inkernel.llvm.subprocess_check import verify_callbacks
+from proton.inkernel.llvm.text import DebugInfo
+from proton.inkernel.modes.callback_mode import (
     BUFFER,
     KINDS,
     check_signature,
-    verify_callbacks,
-    with_plain_signatures,
+    read_callbacks,
 )
-from proton.inkernel.llvm.carrier_line import read_carrier
-from proton.inkernel.llvm.debug_info import DebugInfo
-from proton.inkernel.llvm.emit import CALLBACK_BUFFER
-from proton.inkernel.llvm.linking import link
-from proton.inkernel.llvm.lowering import Lowering
-from proton.inkernel.llvm.module import Block, LlvmModule
-from proton.inkernel.llvm.sites import find_sites, operands_of
 
 ALIGN = 128
 _BRANCH = re.compile(r"^\s*br i1 (\S+), label|^\s*switch (i\d+) (\S+), label")
@@ -96,21 +94,6 @@ class CallAt:
         entry, scratch = module.kernel.blocks[0], module.kernel.open_scratch()
         entry.lines.insert(0, f"  {CALLBACK_BUFFER} = getelementptr i8, {BUFFER} {scratch}, i64 0")
         note_in_init(entry, {"callback": str(self.buffer_bytes)})
-
-
-def read_callbacks(path: str) -> str:
-    """The text of a file of callbacks.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
-    if not path:
-        raise UsageError("call-at needs a file of LLVM IR with the callback; give file=PATH")
-    try:
-        return with_plain_signatures(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "is no text"
-        raise UsageError(f"{path}: {reason.lower()}; give a file of LLVM IR as text") from None
 
 
 class _Caller:

@@ -6,10 +6,17 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
-from proton.inkernel.ir.loops import LOOPS, bounds_of, under
 from proton.inkernel.ir.module import Block, Module, Op
 from proton.inkernel.modes.instrumentation_mode import iteration_cap
-from proton.inkernel.op_groups import label_of, record_around, records_of, runs_as_written
+from proton.inkernel.op_groups import (
+    LOOPS,
+    bounds_of,
+    label_of,
+    record_around,
+    records_of,
+    runs_as_written,
+    under,
+)
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.errors import UsageError
 from proton.inkernel.llvm.access_marks import mark_accesses
 from proton.inkernel.llvm.module import LlvmModule
-
-DEFAULT_BINS = 128
-DEFAULT_BIN_BYTES = 4096
-MOST_BINS = 1 << 16
-MOST_BIN_BYTES = 1 << 30
+from proton.inkernel.modes.mode_table import (
+    DEFAULT_BIN_BYTES,
+    DEFAULT_BINS,
+    check_bins,
+)
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,3 @@ class RecordMemory:
         """Edit the kernel; one without accesses, or with marked ones, stays as it is."""
         options = {"bins": str(self.bins), "bin_bytes": str(self.bin_bytes)}
         mark_accesses(module, has_addresses=True, names=self.arguments, attributes=options)
-
-
-def check_bins(bins: int, bin_bytes: int) -> None:
-    """Raise UsageError for a table that no kernel can have."""
-    for name, value, least, most in (
-        ("bins", bins, 16, MOST_BINS),
-        ("bin_bytes", bin_bytes, 16, MOST_BIN_BYTES),
-    ):
-        if not least <= value <= most or value & (value - 1):
-            raise UsageError(f"{name} must be a power of two from {least} to {most}, not {value!r}")

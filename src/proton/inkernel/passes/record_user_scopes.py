@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module, Op
-from proton.inkernel.ir.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.nesting import carrier_of, is_conditional, verify
 from proton.inkernel.ir.roots import find_definition
-from proton.inkernel.ir.verify import verify
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proton import _triton_launch
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation import kernel_changes
 from proton.backends.instrumentation.kernel_changes import KernelChanges
 from proton.model.in_kernel import Change

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proton import _triton_launch
+from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation.kernels import Kernels, ProbeCost
 
 RECORD_MAP: dict[str, Any] = {

@@ -10,8 +10,7 @@ from proton.backends.instrumentation.kept_buffers import MemorySum
 from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
 from proton.backends.instrumentation.report import changes, to_recorded_kernel
 from proton.inkernel.compiler.compile_hook import KernelRecords
-from proton.inkernel.memory_counts import AccessCount, MemoryReport, TensorHeat
-from proton.inkernel.tensor_ranges import TensorRange
+from proton.inkernel.memory_counts import AccessCount, MemoryReport, TensorHeat, TensorRange
 from proton.model.in_kernel import Change, FirstAddress, HeatMap, RecordedKernel, Value
 from proton.model.schema import to_object
 

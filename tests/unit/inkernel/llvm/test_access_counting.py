@@ -4,11 +4,10 @@ import random
 import re
 
 from proton.inkernel.layout import COUNTER_BYTES
-from proton.inkernel.llvm.access_counting import count_accesses
+from proton.inkernel.llvm.access_sites import count_accesses, find_sites
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.llvm.counting import thread_records
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.llvm.sites import find_sites
 from proton.inkernel.llvm.verify import verify
 from proton.inkernel.passes.count_bytes import CountBytes
 from tests.unit.inkernel.llvm.test_counting import random_kernel

@@ -4,6 +4,7 @@ import pytest
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.llvm.allocation import (
+    Selection,
     count_warps,
     fitting_ring,
     has_records,
@@ -11,7 +12,6 @@ from proton.inkernel.llvm.allocation import (
     select,
 )
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.llvm.selection import Selection
 
 
 def module(convention: str, attributes: str, body: str = "") -> LlvmModule:

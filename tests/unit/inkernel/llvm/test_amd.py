@@ -1,8 +1,8 @@
-"""The choices of the AMD primitives: memory, width of the clock, barriers of the scheduler."""
+"""The choices of the AMD make_primitives: memory, width of the clock, barriers of the scheduler."""
 
 from dataclasses import replace
 
-from proton.inkernel.llvm.amd import primitives
+from proton.inkernel.passes.lower_to_amd import make_primitives
 from tests.unit.inkernel.llvm.test_helpers import PLAN
 
 BARRIER = "call void @llvm.amdgcn.sched.barrier(i32 0)"
@@ -10,7 +10,7 @@ BARRIER = "call void @llvm.amdgcn.sched.barrier(i32 0)"
 
 def text_of(**options: bool) -> str:
     defaults = {"has_clock64": False, "has_late_stores": False, "has_barriers": False}
-    return primitives(PLAN, warp_size=64, **(defaults | options))
+    return make_primitives(PLAN, warp_size=64, **(defaults | options))
 
 
 def test_barriers_stand_round_clock_and_store_and_only_before_a_late_store() -> None:
@@ -27,6 +27,6 @@ def test_the_long_clock_goes_into_the_payload() -> None:
 def test_shared_rings_are_stored_to_local_memory() -> None:
     plan = replace(PLAN, stage=512)
     options = {"has_clock64": False, "has_late_stores": False, "has_barriers": False}
-    text = primitives(plan, warp_size=32, **options)
+    text = make_primitives(plan, warp_size=32, **options)
     assert "store <2 x i32> %record, ptr addrspace(3) %at" in text
     assert "udiv i32 %thread, 32" in text

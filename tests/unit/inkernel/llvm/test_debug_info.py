@@ -1,6 +1,6 @@
 """File and line of an instruction, through scopes and inlined functions."""
 
-from proton.inkernel.llvm.debug_info import DebugInfo
+from proton.inkernel.llvm.text import DebugInfo
 
 TEXT = """!1 = !DIFile(filename: "a.py", directory: "/src")
 !4 = distinct !DISubprogram(name: "k", linkageName: "k", scope: !1, file: !1, line: 7, unit: !0)

@@ -6,9 +6,10 @@ from itertools import product
 import pytest
 
 from proton import _triton
-from proton.inkernel.llvm import amd, nvidia
 from proton.inkernel.llvm.helpers import common_text, fill, helper_text
 from proton.inkernel.llvm.plan import BufferPlan
+from proton.inkernel.passes import lower_to_amd as amd
+from proton.inkernel.passes import lower_to_nvidia as nvidia
 
 PLAN = BufferPlan(
     strategy="circular",
@@ -49,11 +50,11 @@ def test_llvm_reads_the_helpers_of_every_plan(memory: str, strategy: str) -> Non
         plan = replace(PLAN, strategy=strategy, **MEMORIES[memory], **choice)  # type: ignore[arg-type]
         for text, declarations in (
             (
-                nvidia.primitives(plan, has_clock64=clock64, has_late_stores=late),
+                nvidia.make_primitives(plan, has_clock64=clock64, has_late_stores=late),
                 nvidia.DECLARATIONS,
             ),
             (
-                amd.primitives(
+                amd.make_primitives(
                     plan,
                     warp_size=64,
                     has_clock64=clock64,

@@ -1,6 +1,6 @@
 """What a lowering decided travels behind the text."""
 
-from proton.inkernel.llvm.lowering import Lowering, read_lowering
+from proton.inkernel.llvm.module import Lowering, read_lowering
 
 LOWERING = Lowering(1024, 4160, 128, {"kernel": "k", "regions": [{"id": 0, "name": "ä \n"}]})
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from proton.inkernel.llvm.access_marks import Origins
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.llvm.origins import Origins
 
 TEXT = """define ptx_kernel void @k(ptr addrspace(1) %0, i32 %1, ptr addrspace(1) readonly %2) {
   %4 = getelementptr float, ptr addrspace(1) %0, i64 1

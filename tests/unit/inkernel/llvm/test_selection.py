@@ -3,8 +3,8 @@
 import pytest
 
 from proton.errors import UsageError
+from proton.inkernel.llvm.allocation import Selection, warps_per_unit
 from proton.inkernel.llvm.partitions import Partition
-from proton.inkernel.llvm.selection import Selection, warps_per_unit
 from proton.inkernel.modes.instrumentation_mode import Granularity, granularities
 from proton.inkernel.modes.mode_table import Default
 

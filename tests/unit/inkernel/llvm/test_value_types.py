@@ -4,7 +4,7 @@ import pytest
 
 from proton.errors import InstrumentationError
 from proton.inkernel.llvm.carrier_line import CarrierLine
-from proton.inkernel.llvm.value_types import common_type, value_type, value_words
+from proton.inkernel.llvm.regions import common_type, value_type, value_words
 
 
 def carrier(operand: str, said: str = "") -> CarrierLine:
