@@ -15,7 +15,7 @@ import pytest
 import proton
 from proton import _native
 from proton.backends.instrumentation import calibration
-from proton.backends.instrumentation.launches import launches
+from proton.backends.instrumentation.launch_path import launches
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -198,7 +198,7 @@ def test_marks_of_another_mode_are_not_counted_among_iterations(record: Any, mat
 
 
 def test_launches_are_not_waited_for(record: Any, torch: Any, softmax: Any) -> None:
-    """Launches behind a long one return while it still runs."""
+    """LaunchPath behind a long one return while it still runs."""
     softmax()
     took: list[float] = []
 

@@ -13,7 +13,7 @@ import pytest
 
 import proton
 from proton import _native
-from proton.backends.instrumentation.launches import launches
+from proton.backends.instrumentation.launch_path import launches
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 

@@ -13,11 +13,11 @@ import pytest
 def launches(fake_driver: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Triton on the fake driver; the cost of records is known, so that nobody measures it."""
     from proton.backends.instrumentation import backend
-    from proton.backends.instrumentation.kernels import ProbeCost
-    from proton.backends.instrumentation.launches import Launches
+    from proton.backends.instrumentation.launch_path import LaunchPath
+    from proton.backends.instrumentation.loaded_kernels import ProbeCost
     from tests.support.fake_launches import fake_launches
 
-    fresh = Launches()
+    fresh = LaunchPath()
     fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     with fake_launches(fake_driver) as active:

@@ -21,7 +21,8 @@ import pytest
 
 import proton
 from proton import _native, _triton
-from proton.backends.cupti import probe, sampling
+from proton.backends.cupti import sampling_probe as probe
+from proton.backends.cupti import sampling_setup as sampling
 from proton.errors import BackendUnavailable
 from proton.mode import PCSampling
 from tests.native.fake_cuda.driver import FakeDriver

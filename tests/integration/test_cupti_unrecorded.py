@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import proton
-from proton.backends.cupti import holders
+from proton.backends.cupti import other_tools as holders
 from tests.native.fake_cuda.driver import FakeDriver
 
 pytestmark = pytest.mark.usefixtures("tmp_cwd")

@@ -101,11 +101,11 @@ def fake_gpu(
     """Triton on the fake driver, and a torch whose GPU is the host; a record costs 20 cycles."""
     torch: Any = import_module("torch")
     from proton.backends.instrumentation import backend
-    from proton.backends.instrumentation.kernels import ProbeCost
-    from proton.backends.instrumentation.launches import Launches
+    from proton.backends.instrumentation.launch_path import LaunchPath
+    from proton.backends.instrumentation.loaded_kernels import ProbeCost
     from tests.support.fake_launches import fake_launches
 
-    fresh = Launches()
+    fresh = LaunchPath()
     fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)

@@ -2,7 +2,7 @@
 booked into sessions of both kinds, alone and beside CUPTI.
 """
 
-# Kernels are in Triton's language: Python's types do not apply to them.
+# LoadedKernels are in Triton's language: Python's types do not apply to them.
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import proton
 import proton.language as pl
 from proton import _native
 from proton._triton import launch as _triton_launch
-from proton.backends.instrumentation.kernels import ProbeCost
+from proton.backends.instrumentation.loaded_kernels import ProbeCost
 from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.inkernel.compiler.compile_hook import read_records

@@ -1,6 +1,6 @@
 """What a process keeps of sessions that have ended: nothing that its launches would have to pay."""
 
-# Kernels are in Triton's language: Python's types do not apply to them.
+# LoadedKernels are in Triton's language: Python's types do not apply to them.
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import proton
 import proton.language as pl
 from proton import _native
 from proton.backends.cupti import backend as cupti_backend
-from proton.backends.cupti.departure import Departure
+from proton.backends.cupti.hub import DetachTimer
 from proton.backends.instrumentation import backend
-from proton.backends.instrumentation.kernels import ProbeCost
-from proton.backends.instrumentation.launches import Launches
+from proton.backends.instrumentation.launch_path import LaunchPath
+from proton.backends.instrumentation.loaded_kernels import ProbeCost
 from tests.native.fake_cuda.driver import FakeDriver
 from tests.support.fake_launches import fake_launches
 
@@ -38,7 +38,7 @@ def double(x_ptr, B: tl.constexpr):
 @pytest.fixture
 def launches(fake_driver: FakeDriver, tmp_cwd: Path, monkeypatch: Any) -> Iterator[Any]:
     """Triton on the fake driver; what a record costs is known."""
-    fresh = Launches()
+    fresh = LaunchPath()
     fresh.kernels._cost_of = lambda records: ProbeCost(20.0, 1.0)
     monkeypatch.setattr(backend, "launches", fresh)
     with fake_launches(fake_driver) as active:
@@ -85,7 +85,7 @@ def test_a_process_whose_sessions_have_ended_is_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # as in a process of its own: after many sessions it waits before it lets go
-    monkeypatch.setattr(cupti_backend, "_departure", Departure(_native.Cupti.detach))
+    monkeypatch.setattr(cupti_backend, "_detach_timer", DetachTimer(_native.Cupti.detach))
     # of tests before this one: while they live, CUPTI must keep the ids of their nodes
     has_graphs = _native.Cupti.is_loaded() and not _native.Cupti.detach()
     finalized = fake_driver.counter("cuptiFinalize")

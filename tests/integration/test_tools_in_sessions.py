@@ -10,7 +10,7 @@ import pytest
 
 import proton
 from proton.backends.instrumentation import calibration
-from proton.backends.instrumentation.kernels import ProbeCost
+from proton.backends.instrumentation.loaded_kernels import ProbeCost
 from proton.inkernel.compiler.compile_hook import KernelRecords
 from proton.inkernel.modes.instrumentation_mode import Optimize
 from proton.inkernel.tool import Tool

@@ -2,76 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
+from proton import _native
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.model.in_kernel import RecordedKernel
 
 FLUSH_LIMIT_S = 30.0
 
-MetricInput = int | float | list[int] | list[float]
-
-
-class EventSink(Protocol):
-    """Where a backend puts what it saw: one session. Implemented by `_native.Session`."""
-
-    @property
-    def is_active(self) -> bool:
-        """Whether events are recorded now; a backend may skip work while not."""
-
-    def on_kernel(
-        self,
-        name: str,
-        start_ns: int,
-        end_ns: int,
-        *,
-        device_type: str,
-        device_id: int,
-        lane: int = 0,
-        metrics: Mapping[str, MetricInput] | None = None,
-        context: int | None = None,
-    ) -> None:
-        """Book one finished kernel under the calling thread's current context.
-
-        With `context`, of `launch_context`, it is booked there instead, with the launch metadata of
-        that moment and no other metrics.
-
-        Times are nanoseconds of `time.monotonic_ns`'s clock. The name and metrics that launch
-        metadata gave for the launch under way (`_native.enter_op`) apply where the session asked
-        for the launch hook.
-        """
-
-    def launch_context(self) -> int:
-        """Where launches of the calling thread belong now, for `on_kernel` later."""
-
-    def add_device(
-        self, device_type: str, device_id: int, attributes: Mapping[str, str | int]
-    ) -> None:
-        """Describe a device for the file's device map: arch, num_sms, clock_rate, ..."""
-
-    def add_autotune(self, record: Mapping[str, object]) -> None:
-        """Keep one autotuning run (JSON-able; docs/reference/file-format has its keys)."""
-
-    def count_loss(self, kind: str, count: int = 1) -> None:
-        """Count events that were seen but not recorded; `kind` is a short snake_case word."""
-
-    def warn(self, text: str) -> None:
-        """Keep one line for the reader of the profile; equal lines are kept once, with a count."""
-
 
 class Backend(Protocol):
-    """Turns GPU work into events. One instance serves one session."""
+    """Turns GPU work into events. One instance serves one session.
+
+    What it uses of the session (`_native.Session`):
+
+    - `is_active`: whether events are recorded now; a backend may skip work while not.
+    - `on_kernel`: book one finished kernel under the calling thread's current context, or under
+      `context`, of `launch_context`, with the launch metadata of that moment and no other metrics.
+      Times are nanoseconds of `time.monotonic_ns`'s clock. The name and metrics that launch
+      metadata gave for the launch under way (`_native.enter_op`) apply where the session asked for
+      the launch hook.
+    - `launch_context`: where launches of the calling thread belong now, for `on_kernel` later.
+    - `add_device`: describe a device for the file's device map: arch, num_sms, clock_rate, ...
+    - `add_autotune`: keep one autotuning run (docs/reference/file-format has its keys).
+    - `count_loss`: count events that were seen but not recorded, by a short snake_case word.
+    - `warn`: keep one line for the reader of the profile; equal lines are kept once, with a count.
+    """
 
     def __init__(self, mode: str) -> None: ...
 
-    def start(self, sink: EventSink) -> None:
-        """Report to `sink` from now on."""
+    def start(self, session: _native.Session) -> None:
+        """Report to `session` from now on."""
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
-        """Return once every event of work that was launched before the call has reached the sink.
+        """Return once every event of work that was launched before the call has been booked.
 
         After `limit_s` it gives up and says so in the profile.
         """

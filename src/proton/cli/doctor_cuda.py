@@ -6,11 +6,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from proton.backends.cupti import driver, probe
+from proton.backends.cupti import driver, sampling_probe
 from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.permission import find_obstacle
-from proton.backends.cupti.sampling import INSTALL_PERF, missing_perf_libraries, perf_libraries
+from proton.backends.cupti.sampling_setup import (
+    INSTALL_PERF,
+    missing_perf_libraries,
+    perf_libraries,
+)
 from proton.backends.knobs import Knobs
 from proton.cli.doctor import Finding
 
@@ -139,7 +143,7 @@ def sampling(knobs: Knobs) -> Iterator[Finding]:
 def _ask_gpu(libcupti: str, knobs: Knobs) -> Finding:
     """What the GPU itself says, in a process of its own."""
     libcuda = knobs.cuda_library or driver.find_library(knobs.library_folders)
-    verdict = probe.ask(libcupti, libcuda or driver.CUDA_LIBRARY, perf_libraries(libcupti))
+    verdict = sampling_probe.ask(libcupti, libcuda or driver.CUDA_LIBRARY, perf_libraries(libcupti))
     if verdict.refusal is not None:
         reason, _, remedy = verdict.refusal.partition("; ")
         return Finding("sampling", f"kernels can be timed, but not sampled: {reason}", remedy)

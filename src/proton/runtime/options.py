@@ -8,10 +8,9 @@ from typing import cast
 
 from proton._mode_text import BaseMode, ModeText, split_modes
 from proton.backends.base import BACKENDS
-from proton.backends.choice import choose_backend
-from proton.backends.cupti.mode import OPTIONS as CUPTI_OPTIONS
-from proton.backends.cupti.mode import SAMPLING, parse_mode
-from proton.backends.cupti.sampling_mode import OPTIONS as SAMPLING_OPTIONS
+from proton.backends.cupti.cupti_mode import OPTIONS as CUPTI_OPTIONS
+from proton.backends.cupti.cupti_mode import SAMPLING, parse_mode
+from proton.backends.default_backend import choose_backend
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
@@ -39,9 +38,10 @@ CONTEXTS = ("shadow", "python")
 DATA_KINDS = ("tree", "trace")
 PERIODIC_FLUSHING = "periodic_flushing"
 
-# backend -> mode -> its options; a backend that is not listed checks its mode itself
-_MODES: dict[str, dict[str, tuple[str, ...]]] = {
-    "cupti": {"": tuple(CUPTI_OPTIONS), SAMPLING: SAMPLING_OPTIONS, PERIODIC_FLUSHING: ("format",)},
+# backend -> mode -> its options (None: the mode checks them); a backend that is not listed checks
+# its mode itself
+_MODES: dict[str, dict[str, tuple[str, ...] | None]] = {
+    "cupti": {"": tuple(CUPTI_OPTIONS), SAMPLING: None, PERIODIC_FLUSHING: ("format",)},
     "rocprofiler": {SAMPLING: ("interval",), PERIODIC_FLUSHING: ("format",)},
     "interpreter": {PERIODIC_FLUSHING: ("format",)},
 }
@@ -193,11 +193,11 @@ def _check_mode(
         assert known is not None
         if mode.name not in known:
             raise UsageError.unknown(f"mode of backend {backend!r}", mode.name, choices=known)
+        if (options := known[mode.name]) is None:
+            continue
         for option in mode.options:
-            if option not in known[mode.name]:
-                raise UsageError.unknown(
-                    f"option of mode {mode.name!r}", option, choices=known[mode.name]
-                )
+            if option not in options:
+                raise UsageError.unknown(f"option of mode {mode.name!r}", option, choices=options)
     text, flush_format = _split_flushing(modes, request.data)
     if backend == "cupti":
         text = str(parse_mode(text))  # refused now, and equal ones become equal

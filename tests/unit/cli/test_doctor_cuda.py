@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti import candidates, driver, nvml, probe
-from proton.backends.cupti.sampling import PERF_LIBRARIES
+from proton.backends.cupti import candidates, driver, nvml
+from proton.backends.cupti import sampling_probe as probe
+from proton.backends.cupti.sampling_setup import PERF_LIBRARIES
 from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 

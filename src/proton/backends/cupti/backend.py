@@ -13,21 +13,26 @@ from functools import partial
 from typing import Any
 
 from proton import _native, _triton
-from proton.backends.base import FLUSH_LIMIT_S, EventSink
-from proton.backends.cupti import problems
+from proton.backends.base import FLUSH_LIMIT_S
 from proton.backends.cupti.cubins import TritonCubins
-from proton.backends.cupti.departure import Departure
-from proton.backends.cupti.fallback import EventTimer
-from proton.backends.cupti.holders import hint, unrecorded
-from proton.backends.cupti.hub import find_driver, is_held, open_hub
-from proton.backends.cupti.mode import parse_mode
-from proton.backends.cupti.sampling import (
+from proton.backends.cupti.cupti_mode import parse_mode
+from proton.backends.cupti.event_timer import EventTimer
+from proton.backends.cupti.hub import (
+    DetachTimer,
+    find_driver,
+    follow_problems,
+    is_held,
+    open_hub,
+    unfollow_problems,
+)
+from proton.backends.cupti.other_tools import hint, unrecorded
+from proton.backends.cupti.sampling_mode import PCSampling
+from proton.backends.cupti.sampling_setup import (
     native_options,
     prepare_sampling,
     refused,
     session_options,
 )
-from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
@@ -38,7 +43,7 @@ TIMES_ONLY = "this profile has times only"
 UNRECORDED = "unrecorded_launch"  # the loss
 
 _log = logging.getLogger("proton")
-_departure = Departure(lambda: _native.Cupti.detach())
+_detach_timer = DetachTimer(lambda: _native.Cupti.detach())
 
 
 class CuptiBackend:
@@ -50,7 +55,7 @@ class CuptiBackend:
         """Raises UsageError for a mode that does not exist."""
         self._mode = parse_mode(mode)
         self._knobs = knobs or Knobs()
-        self._sink: Any = None  # the native session, which the hub needs
+        self._sink: _native.Session | None = None
         self._timer: EventTimer | None = None  # in the hub's place, where CUPTI is taken
         self._former: EventTimer | None = None  # was, until CUPTI was free
         self._cubins: TritonCubins | None = None  # while instructions are sampled
@@ -62,14 +67,14 @@ class CuptiBackend:
         self._unrecorded = 0  # launches without a record that the user was told of
         self._is_stuck = False  # the last flush did not come back in time
 
-    def start(self, sink: EventSink) -> None:
-        """Report to `sink` from now on.
+    def start(self, session: _native.Session) -> None:
+        """Report to `session` from now on.
 
         Raises:
             BackendUnavailable: no driver or libcupti, or the driver refuses; with the remedy.
         """
-        self._start_hub(sink)
-        self._sink = sink
+        self._start_hub(session)
+        self._sink = session
         self._sink.has_kernel_times = True
         self._stop_waiting = _triton.when_imported(self._watch_autotuning)
 
@@ -88,7 +93,7 @@ class CuptiBackend:
             self._find_code(self._sink)
         for timer in (self._former, self._timer):  # the hub has waited for the former one's work
             if timer is not None:
-                self._flush_timer(timer, limit_s)
+                self._flush_timer(self._sink, timer, limit_s)
         self._describe_devices(self._sink)
         if self._timer is None and (
             self._mode.graphs == "graph"
@@ -142,7 +147,7 @@ class CuptiBackend:
         if self._timer is not None:
             self._timer.stop()
         else:
-            problems.unfollow(sink)
+            unfollow_problems(sink)
             _native.Cupti.stop(sink)
             self._find_code(sink)  # again: the last samples came when the session paused
             self._expect_samples(sink)
@@ -150,17 +155,17 @@ class CuptiBackend:
                 self._cubins.stop()
             # Not when the process ends: why disturb it? Nor where CUPTI hangs: to go has no limit.
             if threading.main_thread().is_alive() and not self._is_stuck:
-                _departure.ask()
+                _detach_timer.ask()
 
-    def _flush_timer(self, timer: EventTimer, limit_s: float) -> None:
+    def _flush_timer(self, sink: _native.Session, timer: EventTimer, limit_s: float) -> None:
         if left := timer.flush(limit_s):
-            self._sink.count_loss("flush_timeout", left)
-            self._sink.warn(
+            sink.count_loss("flush_timeout", left)
+            sink.warn(
                 f"waited {limit_s:.0f} s for the GPU to finish; {left} launches were still "
                 "running and are missing"
             )
 
-    def _start_hub(self, sink: Any) -> None:
+    def _start_hub(self, sink: _native.Session) -> None:
         sampling = self._mode.sampling
         try:
             if sampling is None:
@@ -177,15 +182,15 @@ class CuptiBackend:
                 raise
             self._start_timer(sink, error)
 
-    def _start_sampling(self, sink: Any, sampling: PCSampling) -> bool:
+    def _start_sampling(self, sink: _native.Session, sampling: PCSampling) -> bool:
         """Whether it could be started; False: times will do."""
         sink.set_sampling(**session_options(sampling))
         self._start_native(sink, sampling)
-        problems.follow(sink)
+        follow_problems(sink)
         try:
             sink.activate()  # only now contexts that are there already are sampled, or refuse it
         except BackendUnavailable as error:
-            problems.unfollow(sink)
+            unfollow_problems(sink)
             _native.Cupti.stop(sink)
             refusal = refused(sampling, error)
             if sampling.fallback is None:
@@ -196,7 +201,7 @@ class CuptiBackend:
         self._samples = _native.Cupti.stats()["samples"]
         return True
 
-    def _start_native(self, sink: Any, sampling: PCSampling | None) -> None:
+    def _start_native(self, sink: _native.Session, sampling: PCSampling | None) -> None:
         self._refusals = _native.Cupti.stats()["graph_refusals"]
         _native.Cupti.start(
             sink,
@@ -210,14 +215,14 @@ class CuptiBackend:
         if self._knobs.enable_hw_trace and (why_not := _native.Cupti.enable_hw_trace()):
             _say(sink, why_not)
 
-    def _tell_unrecorded(self, sink: Any, *, is_explained: bool) -> None:
+    def _tell_unrecorded(self, sink: _native.Session, *, is_explained: bool) -> None:
         """Say so where launches got no record since the last time."""
         count = sink.losses.get(UNRECORDED, 0)
         is_more, self._unrecorded = count > self._unrecorded, count
         if is_more and not is_explained:
             _say(sink, unrecorded())
 
-    def _find_code(self, sink: Any) -> None:
+    def _find_code(self, sink: _native.Session) -> None:
         """Have Triton's cubins where the samples of phases in memory may need them."""
         if self._cubins is None:
             return
@@ -230,7 +235,7 @@ class CuptiBackend:
             ]
         )
 
-    def _expect_samples(self, sink: Any) -> None:
+    def _expect_samples(self, sink: _native.Session) -> None:
         """Say so where many kernels ran and none of them was sampled."""
         sampling = self._mode.sampling
         if self._cubins is None or sampling is None or sampling.every_ns:
@@ -249,7 +254,7 @@ class CuptiBackend:
         """Whether timing with events will do where CUPTI is taken."""
         return self._mode.sampling is None or self._mode.sampling.fallback is not None
 
-    def _start_timer(self, sink: Any, error: BackendUnavailable) -> None:
+    def _start_timer(self, sink: _native.Session, error: BackendUnavailable) -> None:
         who = hint(error)
         library = self._knobs.cuda_library or find_driver(self._knobs)
         self._timer = EventTimer.open(sink, library)
@@ -266,7 +271,7 @@ class CuptiBackend:
             "(proton.deactivate, proton.activate)",
         )
 
-    def _describe_devices(self, sink: Any) -> None:
+    def _describe_devices(self, sink: _native.Session) -> None:
         if sink.event_count == 0:
             return  # looking at devices would initialise the driver
         clock: dict[str, int] = {}
@@ -276,7 +281,7 @@ class CuptiBackend:
         for index, attributes in enumerate(self._devices):
             sink.add_device(DEVICE_TYPE, index, {**attributes, **clock})
 
-    def _list_devices(self, sink: Any) -> None:
+    def _list_devices(self, sink: _native.Session) -> None:
         """Once they are known, they stay; a driver that has lost them costs no profile."""
         if self._devices:
             return
@@ -294,13 +299,13 @@ class CuptiBackend:
             self._sink.add_autotune(record)
 
 
-def _say(sink: Any, text: str) -> None:
+def _say(sink: _native.Session, text: str) -> None:
     """In the log now, and in the profile."""
     _log.warning("%s", text)
     sink.warn(text)
 
 
 def _shared_watch() -> Any:
-    from proton.backends.cupti.autotune import shared_watch
+    from proton.backends.cupti.autotune_watch import shared_watch
 
     return shared_watch()

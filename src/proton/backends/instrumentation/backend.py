@@ -12,12 +12,12 @@ from typing import Any
 
 from proton import _native
 from proton._mode_text import BaseMode
-from proton.backends.base import FLUSH_LIMIT_S, EventSink
+from proton.backends.base import FLUSH_LIMIT_S
 from proton.backends.cupti.hub import find_driver
 from proton.backends.instrumentation.kept_buffers import KeptBuffers
 from proton.backends.instrumentation.kernel_changes import KernelChanges
-from proton.backends.instrumentation.kernels import LoadedKernel
-from proton.backends.instrumentation.launches import launches
+from proton.backends.instrumentation.launch_path import launches
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.backends.instrumentation.report import to_recorded_kernel
 from proton.backends.knobs import Knobs
 from proton.inkernel.compiler.instrument import Handle, begin, forget_locks
@@ -40,7 +40,7 @@ class InstrumentationBackend:
         """Raises UsageError for a mode that does not exist."""
         self._mode = parse_instrumentation(mode)
         self._knobs = knobs or Knobs()
-        self._sink: Any = None  # the native session, which the recorder needs
+        self._sink: _native.Session | None = None  # the native session, which the recorder needs
         self._handle: Handle | None = None
         self._last: dict[int, list[RecordedKernel]] = {}  # by phase, once it has stopped
         self._buffers = KeptBuffers(
@@ -51,15 +51,15 @@ class InstrumentationBackend:
         )
         self._changes = KernelChanges()
 
-    def start(self, sink: EventSink) -> None:
-        """Report to `sink` from now on.
+    def start(self, session: _native.Session) -> None:
+        """Report to `session` from now on.
 
         Raises:
             UsageError: kernels are recorded in another mode at this time.
             BackendUnavailable: there is no driver, with the remedy.
         """
         _native.InKernel.load(self._knobs.cuda_library or find_driver(self._knobs, NAME))
-        native: Any = sink
+        native: Any = session
         with ExitStack() as undo:
             _native.InKernel.start(native)
             undo.callback(_native.InKernel.stop, native)
@@ -84,7 +84,7 @@ class InstrumentationBackend:
         for problem in _native.InKernel.take_problems():
             self._warn(problem)
         self._buffers.take(self._sink)
-        self._describe_devices()
+        self._describe_devices(self._sink)
 
     def flush_soon(self) -> None:
         """Hand kept buffers on; launches are read as soon as they have ended in any case."""
@@ -124,7 +124,7 @@ class InstrumentationBackend:
             self._handle.end()
         launches.forget()
 
-    def _take_last(self, sink: Any) -> None:
+    def _take_last(self, sink: _native.Session) -> None:
         """Keep what there is to be asked for, as nobody will record more."""
         self._buffers.take(sink)
         sums = {phase: _native.InKernel.sums(sink, phase) for phase in self._phases(sink)}
@@ -156,15 +156,15 @@ class InstrumentationBackend:
         if self._sink is not None:
             _native.InKernel.forget_phase(self._sink, phase)
 
-    def _describe_devices(self) -> None:
+    def _describe_devices(self, sink: _native.Session) -> None:
         """Only where kernels have run, and where nobody else says it: it initialises the driver."""
-        if self._sink.event_count == 0 or self._sink.has_kernel_times:
+        if sink.event_count == 0 or sink.has_kernel_times:
             return
         for index, attributes in enumerate(_native.InKernel.devices()):
-            self._sink.add_device(DEVICE_TYPE, index, attributes)
+            sink.add_device(DEVICE_TYPE, index, attributes)
 
     @staticmethod
-    def _phases(sink: Any) -> list[int]:
+    def _phases(sink: _native.Session) -> list[int]:
         return [phase for phase in range(sink.phase + 1) if sink.has_phase(phase)]
 
     def _recorded(self, sums: Sequence[Mapping[str, Any]]) -> list[RecordedKernel]:

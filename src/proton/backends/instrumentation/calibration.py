@@ -21,7 +21,7 @@ from typing import Any
 
 from proton import _native, _triton
 from proton._triton import launch as _triton_launch
-from proton.backends.instrumentation.kernels import ProbeCost
+from proton.backends.instrumentation.loaded_kernels import ProbeCost
 from proton.inkernel.compiler.compile_hook import KernelRecords
 from proton.inkernel.modes.instrumentation_mode import Optimize
 from proton.inkernel.modes.mode_table import Default

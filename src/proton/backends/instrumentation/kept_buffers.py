@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from proton import _native
-from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.errors import UsageError
 from proton.inkernel.memory_counts import (
     AccessCount,

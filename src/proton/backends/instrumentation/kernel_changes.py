@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from proton._triton import launch as _triton_launch
-from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.backends.instrumentation.report import changes
 from proton.inkernel.compiler.compile_hook import plain_resources
 from proton.inkernel.compiler.resources import resources_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proton.backends.instrumentation.kept_buffers import MemorySum
-from proton.backends.instrumentation.kernels import LoadedKernel
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.inkernel.compiler.mode_passes import THINNING
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import (

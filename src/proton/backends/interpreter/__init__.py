@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from proton import _triton
-from proton.backends.base import FLUSH_LIMIT_S, EventSink
+from proton import _native, _triton
+from proton.backends.base import FLUSH_LIMIT_S
 from proton.errors import BackendUnavailable, UsageError
 
 DEVICE_TYPE = "CPU"
@@ -35,17 +35,17 @@ class InterpreterBackend:
     def __init__(self, mode: str = "") -> None:
         if mode:
             raise UsageError(f"backend 'interpreter' has no mode {mode!r}; leave the mode out")
-        self._sink: EventSink | None = None
+        self._sink: _native.Session | None = None
         self._stop_waiting: Callable[[], None] = lambda: None
         self._is_described = False
 
-    def start(self, sink: EventSink) -> None:
+    def start(self, session: _native.Session) -> None:
         """Interpret kernels from now on, or from the program's import of Triton on.
 
         Raises:
             BackendUnavailable: Triton is imported and numpy is not installed.
         """
-        self._sink = sink
+        self._sink = session
         if _triton.is_imported():
             self._connect()
         else:
@@ -116,7 +116,7 @@ class InterpreterBackend:
             if self._sink is not None:
                 self._sink.warn(str(error))
 
-    def _describe_device(self, sink: EventSink) -> None:
+    def _describe_device(self, sink: _native.Session) -> None:
         unknown = dict.fromkeys(("bus_width", "clock_rate", "memory_clock_rate", "num_sms"), 0)
         sink.add_device(DEVICE_TYPE, DEVICE_ID, {"arch": "interpreter", **unknown})
         self._is_described = True

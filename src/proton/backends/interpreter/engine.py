@@ -13,11 +13,11 @@ from typing import Any, Protocol
 
 from proton import _triton
 from proton.backends.interpreter.arguments import ArrayView, as_view, as_views
-from proton.backends.interpreter.autotune import Autotuning
 from proton.backends.interpreter.builder import make_builder_class
-from proton.backends.interpreter.kernels import KernelTable
+from proton.backends.interpreter.interpreted_autotuning import Autotuning
+from proton.backends.interpreter.interpreted_launch import Machine, Recorder, launch
+from proton.backends.interpreter.kernel_functions import KernelTable
 from proton.backends.interpreter.language import LanguagePatch
-from proton.backends.interpreter.launch import Machine, Recorder, launch
 from proton.errors import UsageError
 
 

@@ -104,11 +104,11 @@ class LateCode:
     on_replaced: Callable[[str, str | bytes], None]
 
 
-class _OfThread(threading.local):
+class _LastCode(threading.local):
     code: LateCode | None = None
 
 
-_last = _OfThread()
+_last = _LastCode()
 
 
 def note(code: LateCode | None) -> None:

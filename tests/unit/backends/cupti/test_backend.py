@@ -11,8 +11,8 @@ import pytest
 from proton import _native, _triton
 from proton.backends.cupti import backend as backend_module
 from proton.backends.cupti.backend import CuptiBackend
-from proton.backends.cupti.departure import Departure
-from proton.backends.cupti.fallback import EventTimer
+from proton.backends.cupti.event_timer import EventTimer
+from proton.backends.cupti.hub import DetachTimer
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
@@ -141,7 +141,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A hub that has loaded its libraries."""
     fake: Any = type("Own", (FakeHub,), {"calls": [], "cubins": []})
     monkeypatch.setattr(_native, "Cupti", fake, raising=False)
-    monkeypatch.setattr(backend_module, "_departure", Departure(fake.let_go))
+    monkeypatch.setattr(backend_module, "_detach_timer", DetachTimer(fake.let_go))
     return fake
 
 

@@ -19,7 +19,7 @@ from proton.backends.instrumentation.calibration import (
     read_costs,
     write_cost,
 )
-from proton.backends.instrumentation.kernels import ProbeCost
+from proton.backends.instrumentation.loaded_kernels import ProbeCost
 from proton.inkernel.compiler.compile_hook import KernelRecords
 
 

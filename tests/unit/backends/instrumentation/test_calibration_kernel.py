@@ -10,7 +10,7 @@ import pytest
 import proton
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.calibration import KERNEL
-from proton.backends.instrumentation.launches import launches
+from proton.backends.instrumentation.launch_path import launches
 from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import FakeDriver
 

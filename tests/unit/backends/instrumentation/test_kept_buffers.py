@@ -12,7 +12,7 @@ import pytest
 
 from proton.backends.instrumentation import kept_buffers
 from proton.backends.instrumentation.kept_buffers import KeptBuffers, LaunchNote, MemorySum
-from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel, ProbeCost
 from proton.inkernel.compiler.compile_hook import KernelRecords
 from proton.inkernel.memory_counts import MemoryReport, TensorHeat
 from proton.inkernel.tool import Tool

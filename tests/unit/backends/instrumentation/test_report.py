@@ -7,7 +7,7 @@ from typing import Any
 
 from proton.backends.instrumentation import kept_buffers
 from proton.backends.instrumentation.kept_buffers import MemorySum
-from proton.backends.instrumentation.kernels import LoadedKernel, ProbeCost
+from proton.backends.instrumentation.loaded_kernels import LoadedKernel, ProbeCost
 from proton.backends.instrumentation.report import changes, to_recorded_kernel
 from proton.inkernel.compiler.compile_hook import KernelRecords
 from proton.inkernel.memory_counts import AccessCount, MemoryReport, TensorHeat, TensorRange

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -84,6 +84,6 @@ def sink() -> Iterator[Sink]:
 
     kept = Sink()
     backend = InterpreterBackend("")
-    backend.start(kept)
+    backend.start(cast(Any, kept))
     yield kept
     backend.stop()

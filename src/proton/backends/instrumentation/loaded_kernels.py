@@ -60,7 +60,7 @@ class LoadedKernel:
         return bool(self.tools) or self.has_memory
 
 
-class Kernels:
+class LoadedKernels:
     """The kernels that record, by their function in the driver.
 
     A thread that launches a kernel which another one has just loaded waits until it is known: what

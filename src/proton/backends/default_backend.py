@@ -9,18 +9,18 @@ from proton.backends.knobs import Knobs
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class DefaultBackend:
     """A backend's name, and why it was taken."""
 
     name: str
     reason: str
 
 
-def choose_backend(knobs: Knobs) -> Choice:
+def choose_backend(knobs: Knobs) -> DefaultBackend:
     """`cupti` where kernels can be on an NVIDIA GPU, else `interpreter`."""
     reason = why_no_gpu(knobs)
     if reason is not None:
-        return Choice("interpreter", reason)
+        return DefaultBackend("interpreter", reason)
     if knobs.cuda_library is not None:
-        return Choice("cupti", f"PROTON_CUDA_LIBRARY names a driver, {knobs.cuda_library}")
-    return Choice("cupti", f"{', '.join(devices())} and the CUDA driver are there")
+        return DefaultBackend("cupti", f"PROTON_CUDA_LIBRARY names a driver, {knobs.cuda_library}")
+    return DefaultBackend("cupti", f"{', '.join(devices())} and the CUDA driver are there")

@@ -15,30 +15,30 @@ from proton import _native, _triton
 from proton._triton import launch as _triton_launch
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.kept_buffers import LaunchNote
-from proton.backends.instrumentation.kernels import Kernels, current_tools
+from proton.backends.instrumentation.loaded_kernels import LoadedKernels, current_tools
 from proton.inkernel.memory_counts import tensor_ranges
 
 MOST_NOTES = 4096  # of launches whose buffers have not been read
 _NO_NOTE = LaunchNote()
 
 
-class _OfThread(threading.local):
+class _LastLaunch(threading.local):
     kernel: Any = None  # that it launched last
     arguments: tuple[Any, ...] = ()  # of that launch, where somebody wants to know
 
 
-class Launches:
+class LaunchPath:
     """Taken by the first session that records, and given back by the last."""
 
     def __init__(self) -> None:
-        self.kernels = Kernels(calibration.cost_of)
+        self.kernels = LoadedKernels(calibration.cost_of)
         self._lock = threading.RLock()
         self._users = 0
         self._stop_waiting: Callable[[], None] = lambda: None
         self._undo: list[Callable[[], None]] = []
         self._exits: Any = None
         self._on_exit = self._exit  # one object: chains compare
-        self._thread = _OfThread()
+        self._thread = _LastLaunch()
         self._notes: dict[int, LaunchNote] = {}  # of launches, the oldest first
         self._numbers = count(1)
 
@@ -67,7 +67,7 @@ class Launches:
         """`leave` in a forked child: locks and the numbers of kernels are the parent's."""
         self._lock = threading.RLock()
         self.leave()
-        self.kernels = Kernels(calibration.cost_of)
+        self.kernels = LoadedKernels(calibration.cost_of)
 
     def note_of(self, number: int) -> LaunchNote:
         """What was known of a launch; nothing where that is long ago."""
@@ -171,4 +171,4 @@ class Launches:
         return number
 
 
-launches = Launches()
+launches = LaunchPath()

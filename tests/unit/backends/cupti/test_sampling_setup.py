@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from proton import _native
-from proton.backends.cupti import holders, probe, sampling
+from proton.backends.cupti import other_tools as holders
+from proton.backends.cupti import sampling_probe as probe
+from proton.backends.cupti import sampling_setup as sampling
 from proton.backends.cupti.permission import Obstacle
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs

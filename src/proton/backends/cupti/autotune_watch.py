@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from proton import _native, _triton
-from proton.backends.autotuning import SCOPE_NAME, Trial, Trials, describe, make_record
+from proton.backends.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
 
 Listener = Callable[[Mapping[str, object]], None]
 

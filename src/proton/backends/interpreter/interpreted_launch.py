@@ -16,7 +16,7 @@ from proton.backends.interpreter import events
 from proton.backends.interpreter.arguments import Argument, ArgumentConverter, as_view
 from proton.backends.interpreter.events import Client, KernelLaunch
 from proton.backends.interpreter.failures import kernel_error, library_folders
-from proton.backends.interpreter.kernels import Kernel, LaunchTraits
+from proton.backends.interpreter.kernel_functions import Kernel, LaunchTraits
 from proton.backends.interpreter.language import LanguagePatch
 from proton.backends.interpreter.observe import make_observed_class
 from proton.errors import KernelError, UsageError

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 from proton import _native
-from proton.backends.cupti import probe
+from proton.backends.cupti import sampling_probe
 from proton.backends.cupti.candidates import chosen_of, find_candidates
-from proton.backends.cupti.holders import hint
 from proton.backends.cupti.hub import find_driver, open_hub
+from proton.backends.cupti.other_tools import hint
 from proton.backends.cupti.permission import Obstacle, find_obstacle
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
@@ -132,7 +132,7 @@ def _ask_gpu(knobs: Knobs, helpers: list[str], say: Callable[[str], None]) -> st
     libraries = chosen.path, knobs.cuda_library or find_driver(knobs)
     if libraries in _passed:
         return None
-    verdict = probe.ask(*libraries, helpers)
+    verdict = sampling_probe.ask(*libraries, helpers)
     if verdict.silence is not None:
         say(
             f"whether this GPU can be sampled was not found out before the start: "

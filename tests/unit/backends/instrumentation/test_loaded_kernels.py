@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from proton._triton import launch as _triton_launch
-from proton.backends.instrumentation.kernels import Kernels, ProbeCost
+from proton.backends.instrumentation.loaded_kernels import LoadedKernels, ProbeCost
 
 RECORD_MAP: dict[str, Any] = {
     "strategy": "circular",
@@ -40,17 +40,17 @@ def metadata(**changed: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def kernels() -> Kernels:
-    return Kernels(lambda records: ProbeCost(20.0))
+def kernels() -> LoadedKernels:
+    return LoadedKernels(lambda records: ProbeCost(20.0))
 
 
-def load(kernels: Kernels, folder: Path, function: int, content: dict[str, Any]) -> None:
+def load(kernels: LoadedKernels, folder: Path, function: int, content: dict[str, Any]) -> None:
     path = folder / "k.json"
     path.write_text(json.dumps(content))
     kernels.on_load(None, function, "k", {"k.json": str(path), "k.cubin": "elsewhere"}, "hash")
 
 
-def test_a_loaded_kernel_is_known_by_its_function(kernels: Kernels, tmp_path: Path) -> None:
+def test_a_loaded_kernel_is_known_by_its_function(kernels: LoadedKernels, tmp_path: Path) -> None:
     load(kernels, tmp_path, 0x100, metadata())
     found = kernels.find(0x100)
     assert found is not None
@@ -59,13 +59,17 @@ def test_a_loaded_kernel_is_known_by_its_function(kernels: Kernels, tmp_path: Pa
     assert not kernels.has_mailbox
 
 
-def test_an_address_that_is_used_again_is_another_kernels(kernels: Kernels, tmp_path: Path) -> None:
+def test_an_address_that_is_used_again_is_another_kernels(
+    kernels: LoadedKernels, tmp_path: Path
+) -> None:
     load(kernels, tmp_path, 0x100, metadata())
     load(kernels, tmp_path, 0x100, {"name": "k"})
     assert kernels.find(0x100) is None
 
 
-def test_a_kernel_that_threads_compiled_at_once_is_one(kernels: Kernels, tmp_path: Path) -> None:
+def test_a_kernel_that_threads_compiled_at_once_is_one(
+    kernels: LoadedKernels, tmp_path: Path
+) -> None:
     """Its launches once stood apart, by the copy that happened to be launched."""
     load(kernels, tmp_path, 0x100, metadata())
     load(kernels, tmp_path, 0x101, metadata())
@@ -80,7 +84,7 @@ def test_a_kernel_that_threads_compiled_at_once_is_one(kernels: Kernels, tmp_pat
 
 
 def test_kernels_loaded_before_anybody_listened_are_looked_for(
-    kernels: Kernels, monkeypatch: pytest.MonkeyPatch
+    kernels: LoadedKernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = SimpleNamespace(
         function=0x200, name="early", hash="early", metadata=SimpleNamespace(**metadata())
@@ -93,7 +97,7 @@ def test_kernels_loaded_before_anybody_listened_are_looked_for(
 
 
 def test_a_kernel_that_tells_the_host_of_full_rings_needs_host_memory(
-    kernels: Kernels, tmp_path: Path
+    kernels: LoadedKernels, tmp_path: Path
 ) -> None:
     load(kernels, tmp_path, 0x100, metadata(strategy="flush", memory="shared"))
     assert not kernels.has_mailbox
@@ -104,7 +108,7 @@ def test_a_kernel_that_tells_the_host_of_full_rings_needs_host_memory(
 
 
 def test_a_kernel_that_counts_memory_accesses_keeps_its_buffers(
-    kernels: Kernels, tmp_path: Path
+    kernels: LoadedKernels, tmp_path: Path
 ) -> None:
     load(kernels, tmp_path, 0x100, metadata())
     assert not kernels.keeps_bytes
@@ -116,6 +120,6 @@ def test_a_kernel_that_counts_memory_accesses_keeps_its_buffers(
 
 
 @pytest.mark.parametrize("group", [{}, {"k.json": "/nowhere/k.json"}])
-def test_metadata_that_is_gone_is_none(kernels: Kernels, group: dict[str, str]) -> None:
+def test_metadata_that_is_gone_is_none(kernels: LoadedKernels, group: dict[str, str]) -> None:
     kernels.on_load(None, 0x100, "k", group, "hash")
     assert kernels.find(0x100) is None

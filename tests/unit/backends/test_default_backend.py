@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.choice import Choice, choose_backend
 from proton.backends.cupti import driver
+from proton.backends.default_backend import DefaultBackend, choose_backend
 from proton.backends.knobs import Knobs
 
 
@@ -25,13 +25,15 @@ def add_gpu(machine: Path) -> None:
 
 
 def test_without_a_gpu_kernels_are_interpreted() -> None:
-    assert choose_backend(Knobs()) == Choice("interpreter", "there is no NVIDIA GPU")
+    assert choose_backend(Knobs()) == DefaultBackend("interpreter", "there is no NVIDIA GPU")
 
 
 def test_with_a_gpu_and_its_driver_it_is_cupti(tmp_path: Path) -> None:
     add_gpu(tmp_path)
     choice = choose_backend(Knobs())
-    assert choice == Choice("cupti", f"{tmp_path}/dev/nvidia0 and the CUDA driver are there")
+    assert choice == DefaultBackend(
+        "cupti", f"{tmp_path}/dev/nvidia0 and the CUDA driver are there"
+    )
 
 
 @pytest.mark.parametrize("knobs", [Knobs(hides_devices=True), Knobs(interprets=True)])

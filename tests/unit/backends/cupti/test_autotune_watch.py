@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from proton import _native
-from proton.backends.cupti.autotune import AutotuneWatch, resources_of, shared_watch
+from proton.backends.cupti.autotune_watch import AutotuneWatch, resources_of, shared_watch
 
 
 class Function:

@@ -19,7 +19,7 @@ LIMIT_S = 10.0
 _KILL_LIMIT_S = 1.0  # a process that hangs in the driver may outlive even that
 _CODE = (
     "import sys; sys.path.append(sys.argv[1]); "
-    "from proton.backends.cupti.probe import answer; answer(sys.argv[2:])"
+    "from proton.backends.cupti.sampling_probe import answer; answer(sys.argv[2:])"
 )
 
 

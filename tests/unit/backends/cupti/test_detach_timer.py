@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from proton.backends.cupti.departure import AT_ONCE, LONGEST_S, Departure
+from proton.backends.cupti.hub import AT_ONCE, LONGEST_S, DetachTimer
 
 
 class Clock:
@@ -46,9 +46,9 @@ def waiters(others: set[threading.Thread]) -> list[threading.Thread]:
     ]
 
 
-def spent(hub: Hub, clock: Clock) -> Departure:
+def spent(hub: Hub, clock: Clock) -> DetachTimer:
     """With none left that goes at once."""
-    departure = Departure(hub.let_go, clock=clock)
+    departure = DetachTimer(hub.let_go, clock=clock)
     for _ in range(AT_ONCE):
         departure.ask()
     hub.has_gone.clear()
@@ -59,7 +59,7 @@ def test_the_first_go_at_once(
     others: set[threading.Thread],
 ) -> None:
     hub = Hub()
-    departure = Departure(hub.let_go, clock=Clock())
+    departure = DetachTimer(hub.let_go, clock=Clock())
     for number in range(AT_ONCE):
         departure.ask()
         assert hub.count == number + 1
@@ -82,7 +82,7 @@ def test_a_thousand_sessions_in_a_row_do_not_go_a_thousand_times(
 
 
 def test_later_ones_go_when_no_session_came_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.05)
+    monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.05)
     hub, clock = Hub(), Clock()
     departure = spent(hub, clock)
     departure.ask()
@@ -94,9 +94,9 @@ def test_later_ones_go_when_no_session_came_for_a_while(monkeypatch: pytest.Monk
 
 
 def test_a_session_in_between_makes_it_wait_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.2)
+    monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.2)
     hub = Hub()
-    departure = Departure(hub.let_go)
+    departure = DetachTimer(hub.let_go)
     for _ in range(AT_ONCE):
         departure.ask()
     hub.has_gone.clear()
@@ -132,8 +132,8 @@ def test_after_the_end_of_the_process_nobody_waits(
 
 
 def test_the_end_of_the_process_waits_for_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.backends.cupti.departure.SHORTEST_S", 0.0)
-    monkeypatch.setattr("proton.backends.cupti.departure.AT_ONCE", 0)
+    monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.0)
+    monkeypatch.setattr("proton.backends.cupti.hub.AT_ONCE", 0)
     has_begun, has_ended = threading.Event(), threading.Event()
 
     def let_go() -> bool:
@@ -142,7 +142,7 @@ def test_the_end_of_the_process_waits_for_one_under_way(monkeypatch: pytest.Monk
         has_ended.set()
         return True
 
-    departure = Departure(let_go)
+    departure = DetachTimer(let_go)
     departure.ask()
     assert has_begun.wait(10.0)
     departure.end()

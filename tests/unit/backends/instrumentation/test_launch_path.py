@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proton.backends.instrumentation.launches import Launches
+from proton.backends.instrumentation.launch_path import LaunchPath
 
 triton = pytest.importorskip("triton")
 
@@ -31,7 +31,7 @@ def places() -> Iterator[Any]:
 
 def test_places_are_taken_once_and_given_back_by_the_last(places: Any) -> None:
     before = places.allocator.get(), list(places.loads.calls), list(places.exits.calls)
-    launches = Launches()
+    launches = LaunchPath()
     launches.enter()
     launches.enter()
     assert places.allocator.get() == launches._allocate
@@ -47,7 +47,7 @@ def test_places_are_taken_once_and_given_back_by_the_last(places: Any) -> None:
 def test_it_is_called_first_behind_a_launch_whoever_comes_later(
     places: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from proton.backends.instrumentation import launches as module
+    from proton.backends.instrumentation import launch_path as module
 
     asked: list[tuple[Any, ...]] = []
 
@@ -57,7 +57,7 @@ def test_it_is_called_first_behind_a_launch_whoever_comes_later(
 
     recorder = SimpleNamespace(allocate=allocate, has_buffer=lambda: False)
     monkeypatch.setattr(module, "_native", SimpleNamespace(InKernel=recorder))
-    launches = Launches()
+    launches = LaunchPath()
     launches.enter()
     later: Any = lambda metadata: None  # noqa: E731
     places.exits.add(later)
@@ -80,7 +80,7 @@ def test_arguments_of_a_launch_are_noted_where_its_buffer_is_read_by_others() ->
     )
     source = SimpleNamespace(fn=SimpleNamespace(arg_names=["x_ptr", "B"]))
     kernel = SimpleNamespace(function=7, src=source)
-    launches = Launches()
+    launches = LaunchPath()
     launches._see(kernel, (tensor, 64))
     assert launches._thread.arguments == (), "nobody wants to know"
     assert launches._take_note(7, ()) == 0
@@ -99,11 +99,11 @@ def test_threads_note_launches_while_the_oldest_notes_are_dropped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One that was noted between looking for the oldest and dropping it once failed a launch."""
-    from proton.backends.instrumentation import launches as module
+    from proton.backends.instrumentation import launch_path as module
 
     monkeypatch.setattr(module, "MOST_NOTES", 16)
     monkeypatch.setattr(module, "current_tools", lambda: (object(),))
-    launches = Launches()
+    launches = LaunchPath()
     failed: list[BaseException] = []
 
     def note() -> None:

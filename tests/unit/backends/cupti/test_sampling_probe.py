@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti import probe
+from proton.backends.cupti import sampling_probe as probe
 from tests.native.fake_cuda.driver import FakeDriver
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from proton import _torch
-from proton.backends.cupti import holders
+from proton.backends.cupti import other_tools as holders
 from proton.errors import BackendUnavailable
 
 REFUSAL = BackendUnavailable("cupti", reason="another tool holds CUPTI", remedy="end it")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proton.backends.cupti.mode import CuptiMode, parse_mode
+from proton.backends.cupti.cupti_mode import CuptiMode, parse_mode
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import UsageError
 

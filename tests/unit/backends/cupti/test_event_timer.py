@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from proton.backends.cupti import fallback
+from proton.backends.cupti import event_timer as fallback
 from proton.backends.cupti.cuda_events import Place
-from proton.backends.cupti.fallback import EventTimer
+from proton.backends.cupti.event_timer import EventTimer
 
 
 class Sink:

@@ -13,8 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from proton import _triton
-from proton.backends.base import EventSink
+from proton import _native, _triton
 from proton.backends.cupti.cuda_events import CudaEvents, Place
 
 EVENT_LIMIT = 8192  # two a launch: how far the GPU may be behind
@@ -51,7 +50,7 @@ class _Base:
 class EventTimer:
     """Times the Triton kernels of one session."""
 
-    def __init__(self, sink: EventSink, events: CudaEvents) -> None:
+    def __init__(self, sink: _native.Session, events: CudaEvents) -> None:
         self._sink = sink
         self._events = events
         self._entered = threading.local()  # the launch that this thread is making
@@ -65,7 +64,7 @@ class EventTimer:
         self._stop_waiting: Callable[[], None] = lambda: None
 
     @classmethod
-    def open(cls, sink: EventSink, library: str) -> EventTimer | None:
+    def open(cls, sink: _native.Session, library: str) -> EventTimer | None:
         """A timer over the driver's library; None where that cannot be used."""
         try:
             return cls(sink, CudaEvents(library, limit=EVENT_LIMIT))
