@@ -11,9 +11,19 @@ import re
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from proton import _triton
+from proton._triton.types import (
+    CompiledKernel,
+    IrModule,
+    Metadata,
+    Stage,
+    Target,
+    TimingEvent,
+    Wrapped,
+)
 
 Undo = Callable[[], None]
 
@@ -28,7 +38,7 @@ def jit_function_class() -> type[Any]:
     return kind
 
 
-def jit_function_of(kernel: Any) -> Any:
+def jit_function_of(kernel: object) -> object:
     """The kernel itself, inside the autotuners and heuristics around it; None where it is none."""
     if not _triton.is_imported():
         return None
@@ -39,7 +49,7 @@ def jit_function_of(kernel: Any) -> Any:
     return kernel if isinstance(kernel, kind) else None
 
 
-def parse_module(text: str, context: Any) -> Any:
+def parse_module(text: str, context: object) -> IrModule:
     """A module of TTIR or TTGIR text, read and verified by Triton.
 
     Raises:
@@ -48,7 +58,7 @@ def parse_module(text: str, context: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
         path = Path(folder, "kernel.ttgir")
         path.write_text(text, encoding="utf-8")
-        module = ir_module().parse_mlir_module(str(path), context)
+        module: IrModule = ir_module().parse_mlir_module(str(path), context)
     module.context = context
     return module
 
@@ -71,42 +81,43 @@ def printed_module(text: str, path: str) -> str:
     return str(module).replace(str(file), re.sub(r'["\\\n]', "_", path))
 
 
-def compiler_module() -> Any:
+def compiler_module() -> ModuleType:
     """`triton.compiler.compiler`: the stages of a kernel, one after the other."""
     return importlib.import_module("triton.compiler.compiler")
 
 
-def compile_again(source: Any, target: Any, options: Mapping[str, Any]) -> Any:
+def compile_again(source: Any, target: Target, options: Mapping[str, object]) -> CompiledKernel:
     """What Triton makes of a kernel that it has compiled before, out of its cache if it can."""
     compiler = compiler_module()
     count = len(source.fn.params)
     plain = copy.copy(source)
     # from 3.7 on a launch with a hook on stages leaves an attribute behind those of the arguments
     plain.attrs = {path: value for path, value in source.attrs.items() if path[0] < count}
-    return compiler.compile(plain, target=target, options=dict(options))
+    compiled: CompiledKernel = compiler.compile(plain, target=target, options=dict(options))
+    return compiled
 
 
-def finish(text: str, target: Any, options: Any, metadata: dict[str, Any]) -> Any:
+def finish(text: str, target: Target, options: object, metadata: Metadata) -> object:
     """What Triton's stages behind `llir` make of LLVM text. LLVM may end the process."""
     compiler = compiler_module()
     language = importlib.import_module("triton.backends.compiler").Language.TRITON
-    stages: dict[str, Any] = {}
+    stages: dict[str, Stage] = {}
     compiler.make_backend(target).add_stages(stages, options, language)
     names = list(stages)
     importlib.import_module("triton._C.libtriton").llvm.init_targets()  # as `llir` does
-    done: Any = text
+    done: object = text
     for name in names[names.index("llir") + 1 :]:
         done = stages[name](done, metadata)
     return done
 
 
-def stages_hook() -> Callable[..., Any] | None:
+def stages_hook() -> Wrapped | None:
     """What Triton calls with the stages of every kernel it compiles."""
-    hook: Callable[..., Any] | None = _triton.runtime_knobs().add_stages_inspection_hook
+    hook: Wrapped | None = _triton.runtime_knobs().add_stages_inspection_hook
     return hook
 
 
-def set_stages_hook(hook: Callable[..., Any] | None) -> None:
+def set_stages_hook(hook: Wrapped | None) -> None:
     """Have Triton call `hook` with the stages of every kernel it compiles."""
     _triton.runtime_knobs().add_stages_inspection_hook = hook
 
@@ -123,18 +134,18 @@ def salt_keys(salt: Callable[[], str]) -> Undo:
     """
     if _triton.version_pair() >= (3, 7):
         return lambda: None
-    compiler = compiler_module()
+    compiler: Any = compiler_module()
     knobs_class = type(_triton.knobs().compilation)
     inner_key, default = compiler.get_cache_key, knobs_class.instrumentation_mode
 
-    def get_cache_key(*args: Any, **kwargs: Any) -> str:
+    def get_cache_key(*args: object, **kwargs: object) -> str:
         return f"{inner_key(*args, **kwargs)}{salt()}"
 
-    def read(self: Any) -> str:
+    def read(self: object) -> str:
         own = vars(self).get("instrumentation_mode", default)
         return str(own or salt())
 
-    def write(self: Any, value: str) -> None:
+    def write(self: object, value: str) -> None:
         vars(self)["instrumentation_mode"] = value
 
     # a property, not a value: which kernel is launched decides, and threads launch side by side
@@ -159,12 +170,13 @@ def own_instrumentation() -> str:
     return str(own)
 
 
-def ir_module() -> Any:
+def ir_module() -> ModuleType:
     """`triton._C.libtriton.ir`: what reads and builds IR."""
-    return importlib.import_module("triton._C.libtriton").ir
+    module: ModuleType = importlib.import_module("triton._C.libtriton").ir
+    return module
 
 
-def wrap_function(owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> Undo:
+def wrap_function(owner: type | ModuleType, name: str, make: Callable[[Any], Wrapped]) -> Undo:
     """Put `make(original)` in the place of a function of a module, or a method of a class.
 
     Returns:
@@ -182,7 +194,7 @@ def wrap_function(owner: Any, name: str, make: Callable[[Any], Callable[..., Any
     return undo
 
 
-def event_maker() -> Callable[[], Any] | None:
+def event_maker() -> Callable[[], TimingEvent] | None:
     """What makes events that time a stream: record, query, elapsed_time (ms); None: not now.
 
     They are those that Triton's own benchmarks use, on the stream that Triton launches on.

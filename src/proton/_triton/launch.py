@@ -13,6 +13,7 @@ from typing import Any
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import Wrapped
 
 Undo = Callable[[], None]
 # bytes, alignment, stream -> address
@@ -59,12 +60,12 @@ def loaded_kernels() -> list[Any]:
     ]
 
 
-def watch_launches(see: Callable[[Any, tuple[Any, ...]], None]) -> Undo:
+def watch_launches(see: Callable[[Any, tuple[object, ...]], None]) -> Undo:
     """Have `see(kernel, arguments)` called before each launch, when the kernel is loaded."""
     compiled = importlib.import_module("triton.compiler.compiler").CompiledKernel
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def launch_metadata(self: Any, grid: Any, stream: Any, *arguments: Any) -> Any:
+    def make(original: Wrapped) -> Wrapped:
+        def launch_metadata(self: Any, grid: object, stream: object, *arguments: object) -> object:
             described = original(self, grid, stream, *arguments)
             see(self, arguments)
             return described

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from proton import _native
+from proton._triton.types import Autotuner, Config
 
 SCOPE_NAME = "<autotune>"
 
@@ -22,7 +22,7 @@ class Trial:
         resources: what the compiled kernel needs, by the names of the file format.
     """
 
-    config: Any
+    config: Config
     time_ns: int | None
     error: str | None = None
     resources: Mapping[str, int] = field(default_factory=dict)
@@ -41,10 +41,10 @@ def describe(error: BaseException) -> str:
 
 
 def make_record(
-    autotuner: Any,
+    autotuner: Autotuner,
     trials: Sequence[Trial],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    args: Sequence[object],
+    kwargs: Mapping[str, object],
     *,
     is_interpreted: bool,
 ) -> dict[str, object]:
@@ -79,6 +79,6 @@ def _config(trial: Trial) -> dict[str, object]:
     return entry
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A value that JSON knows."""
     return value if isinstance(value, bool | int | float | str | type(None)) else str(value)

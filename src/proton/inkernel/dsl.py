@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeGuard, TypeVar
 from weakref import WeakKeyDictionary
 
 from proton import _triton
+from proton._triton.types import Builder, Operation, Semantic
 from proton.errors import ScopeMismatch, SemanticError, UsageError
 from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.compiler.user_records import needs_guard
 from proton.inkernel.ir.carriers import Carrier, record
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 
 SEMANTICS = ("triton", "gluon")
 _GUARD = Carrier("guard")
@@ -37,10 +38,10 @@ class Event:
 class _Begun:
     """The scopes begun in a function, as its compiler comes by, from the first line to the last."""
 
-    scopes: list[tuple[str, Any]] = field(default_factory=list)  # name, block; innermost last
+    scopes: list[tuple[str, object]] = field(default_factory=list)  # name, block; innermost last
     is_branched: bool = False  # one was ended in another block: the order of lines says no more
 
-    def end(self, name: str, block: Any) -> None:
+    def end(self, name: str, block: object) -> None:
         """End the innermost scope, which must be `name`; on paths that part, `verify` checks."""
         if self.is_branched:
             return
@@ -53,7 +54,7 @@ class _Begun:
 
 
 # one function being compiled -> the scopes begun in it; a function's compiler is one object
-_begun: WeakKeyDictionary[Any, _Begun] = WeakKeyDictionary()
+_begun: WeakKeyDictionary[Semantic, _Begun] = WeakKeyDictionary()
 
 
 def builtin(function: F) -> F:
@@ -63,7 +64,7 @@ def builtin(function: F) -> F:
 
 
 @builtin
-def enter_scope(name: Any, _semantic: Any = None) -> None:
+def enter_scope(name: object, _semantic: Semantic | None = None) -> None:
     """Begin the region `name`; end it with `exit_scope` of the same name, on every path."""
     name = _checked_name(name)
     if _records(_semantic):
@@ -72,7 +73,7 @@ def enter_scope(name: Any, _semantic: Any = None) -> None:
 
 
 @builtin
-def exit_scope(name: Any, _semantic: Any = None) -> None:
+def exit_scope(name: object, _semantic: Semantic | None = None) -> None:
     """End the region `name`, the innermost one begun.
 
     Raises:
@@ -90,7 +91,7 @@ class scope:  # noqa: N801 - the name users know
 
     __triton_builtin__ = True
 
-    def __init__(self, name: Any, _semantic: Any = None) -> None:
+    def __init__(self, name: object, _semantic: Semantic | None = None) -> None:
         self.name = _checked_name(name)
         self._semantic = _semantic
 
@@ -108,7 +109,7 @@ class scope:  # noqa: N801 - the name users know
 
 
 @builtin
-def mark(name: Any, _semantic: Any = None) -> None:
+def mark(name: object, _semantic: Semantic | None = None) -> None:
     """Record the moment at which a warp comes by here."""
     name = _checked_name(name)
     if _records(_semantic):
@@ -116,7 +117,7 @@ def mark(name: Any, _semantic: Any = None) -> None:
 
 
 @builtin
-def value(name: Any, x: Any, _semantic: Any = None) -> None:
+def value(name: object, x: object, _semantic: Semantic | None = None) -> None:
     """Record a number and the moment: a scalar of the kernel or a constant.
 
     Integers, floats (those below 32 bits as float32) and pointers are numbers. Where one name
@@ -131,7 +132,7 @@ def value(name: Any, x: Any, _semantic: Any = None) -> None:
 
 
 @builtin
-def allocate_event(name: Any, _semantic: Any = None) -> Any:
+def allocate_event(name: object, _semantic: Semantic | None = None) -> object:
     """A handle for `start_event` and `end_event`, which may be in different warps."""
     event = Event(_checked_name(name))
     # a compiled kernel may keep only values of its compiler's kind
@@ -139,13 +140,13 @@ def allocate_event(name: Any, _semantic: Any = None) -> Any:
 
 
 @builtin
-def start_event(event: Any, _semantic: Any = None) -> None:
+def start_event(event: object, _semantic: Semantic | None = None) -> None:
     """Begin the transaction of an event; it need not nest in anything."""
     _record_event("start", event, _semantic)
 
 
 @builtin
-def end_event(event: Any, _semantic: Any = None) -> None:
+def end_event(event: object, _semantic: Semantic | None = None) -> None:
     """End the transaction of an event, in any warp."""
     _record_event("end", event, _semantic)
 
@@ -171,14 +172,14 @@ def _checked_semantic(name: str) -> str:
     return name
 
 
-def _checked_name(name: Any) -> str:
+def _checked_name(name: object) -> str:
     value = getattr(name, "value", name)  # the compiler passes constants as constexpr
     if not isinstance(value, str) or not value:
         raise UsageError(f"a region needs a name: got {value!r}, give a string that is not empty")
     return value
 
 
-def _record_event(action: str, event: Any, semantic: Any) -> None:
+def _record_event(action: str, event: object, semantic: Semantic | None) -> None:
     event = getattr(event, "payload", event)
     if not isinstance(event, Event):
         raise SemanticError(f"{event!r} is no event; pass what allocate_event returned")
@@ -186,12 +187,12 @@ def _record_event(action: str, event: Any, semantic: Any) -> None:
         emit(semantic, Carrier("record", action, event.name, {"kind": "event"}))
 
 
-def _records(semantic: Any) -> bool:
+def _records(semantic: Semantic | None) -> TypeGuard[Semantic]:
     """Whether a call in a kernel with this semantic is to leave something in the code."""
     return choice.records_user_scopes(semantic_name(semantic))
 
 
-def semantic_name(semantic: Any) -> str:
+def semantic_name(semantic: Semantic | None) -> str:
     """What compiles the kernel: "triton" or "gluon"; empty where nothing does (interpreter)."""
     builder = getattr(semantic, "builder", None)
     if builder is None or _native_base(type(builder)) is None:
@@ -199,12 +200,12 @@ def semantic_name(semantic: Any) -> str:
     return "gluon" if ".gluon." in type(semantic).__module__ else "triton"
 
 
-def block_of(semantic: Any) -> Any:
+def block_of(semantic: Semantic) -> object:
     """The block that is being compiled; one object for one block while somebody keeps it."""
     return semantic.builder.get_insertion_block()
 
 
-def emit(semantic: Any, carrier: Carrier, operands: tuple[Any, ...] = ()) -> None:
+def emit(semantic: Semantic, carrier: Carrier, operands: tuple[object, ...] = ()) -> None:
     """Put a carrier at the place that is being compiled."""
     builder = semantic.builder
     if semantic_name(semantic) == "triton" and needs_guard(builder.options):
@@ -213,7 +214,7 @@ def emit(semantic: Any, carrier: Carrier, operands: tuple[Any, ...] = ()) -> Non
         _create(builder, carrier, operands)
 
 
-def emit_value(semantic: Any, name: str, value: Any) -> None:
+def emit_value(semantic: Semantic, name: str, value: object) -> None:
     """Put a record of a number at the place that is being compiled.
 
     Raises:
@@ -241,7 +242,7 @@ def emit_value(semantic: Any, name: str, value: Any) -> None:
     emit(semantic, carrier, (number.handle,))
 
 
-def _emit_guarded(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> None:
+def _emit_guarded(builder: Builder, carrier: Carrier, operands: tuple[object, ...]) -> None:
     is_true = _create(builder, _GUARD, ()).get_result(0)
     condition = builder.create_icmpNE(is_true, builder.get_int32(0))
     inside = builder.create_if_op([], condition, False).get_then_block()
@@ -253,7 +254,7 @@ def _emit_guarded(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> 
     builder.set_loc(location)
 
 
-def _create(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> Any:
+def _create(builder: Builder, carrier: Carrier, operands: tuple[object, ...]) -> Operation:
     constraints = carrier.constraints(str(builder.options.backend_name))
     is_pure = carrier.op == "guard"
     integer = builder.get_int32_ty()
@@ -262,6 +263,6 @@ def _create(builder: Any, carrier: Carrier, operands: tuple[Any, ...]) -> Any:
     )
 
 
-def _native_base(kind: type[Any]) -> type[Any] | None:
+def _native_base(kind: type[object]) -> type[object] | None:
     """The class of Triton's compiler that a builder derives from; interpreters have none."""
     return next((base for base in kind.__mro__ if base.__module__.startswith("triton._C")), None)

@@ -6,11 +6,15 @@ records and the runtime that allocates buffers take them from here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from proton._native import DeviceBuffer, DeviceMemory
 from proton.errors import UsageError
+
+RecordMap = Mapping[str, Any]  # JSON: how the buffers of a kernel are read
 
 RECORD_BYTES = DeviceBuffer.RECORD_BYTES
 HEADER_BYTES = DeviceBuffer.HEADER_BYTES

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proton._native import DeviceMemory
+from proton.inkernel.layout import RecordMap
 
 MOST_BINS = 1024  # that a heat map of one tensor has; finer ones are joined
 MOST_ADDRESSES = 4096
@@ -111,12 +112,12 @@ class MemoryReport:
     uncovered: Mapping[str, int] = field(default_factory=dict)  # what -> instructions
 
 
-def has_memory(record_map: Mapping[str, Any]) -> bool:
+def has_memory(record_map: RecordMap) -> bool:
     """Whether a kernel with this record map counts memory accesses."""
     return "counters" in record_map
 
 
-def recorded_ctas(record_map: Mapping[str, Any], grid_ctas: int) -> int:
+def recorded_ctas(record_map: RecordMap, grid_ctas: int) -> int:
     """How many CTAs of a launch have slots in its buffer."""
     if ctas := record_map.get("ctas"):
         return len(ctas)
@@ -126,7 +127,7 @@ def recorded_ctas(record_map: Mapping[str, Any], grid_ctas: int) -> int:
 
 def read_memory(
     buffer: Any,
-    record_map: Mapping[str, Any],
+    record_map: RecordMap,
     grid_ctas: int,
     tensors: Sequence[TensorRange] = (),
 ) -> MemoryReport:
@@ -178,7 +179,7 @@ def read_memory(
 
 
 def _read_heat(
-    buffer: Any, record_map: Mapping[str, Any], grid_ctas: int, tensors: Sequence[TensorRange]
+    buffer: Any, record_map: RecordMap, grid_ctas: int, tensors: Sequence[TensorRange]
 ) -> tuple[tuple[TensorHeat, ...], dict[str, int]]:
     if not record_map.get("bins"):
         return (), {}

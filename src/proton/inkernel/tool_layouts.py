@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from proton._native import DeviceBuffer
-from proton.inkernel.layout import Geometry
+from proton.inkernel.layout import Geometry, RecordMap
 from proton.inkernel.memory_counts import MemoryReport, TensorRange, read_memory, recorded_ctas
 
 
@@ -37,7 +37,7 @@ class ToolBuffer:
 
     kernel: str
     data: Any
-    record_map: Mapping[str, Any]
+    record_map: RecordMap
     grid_ctas: int
     layout: RecordLayout
     tensors: tuple[TensorRange, ...] = ()

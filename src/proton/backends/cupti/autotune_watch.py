@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from proton import _native, _triton
+from proton._triton.types import Autotuner, Config, Wrapped
 from proton.backends.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
 
 Listener = Callable[[Mapping[str, object]], None]
@@ -16,11 +16,11 @@ Listener = Callable[[Mapping[str, object]], None]
 class AutotuneWatch:
     """Stands in Triton's `Autotuner` while somebody listens. There is one: `shared_watch`."""
 
-    def __init__(self, autotuner_class: type[Any]) -> None:
+    def __init__(self, autotuner_class: type[object]) -> None:
         self._class = autotuner_class
         self._listeners: list[Listener] = []
         self._trials = Trials()
-        self._installed: dict[str, tuple[Any, Any]] = {}  # method -> ours, Triton's
+        self._installed: dict[str, tuple[Wrapped, Wrapped]] = {}  # method -> ours, Triton's
 
     def add(self, listener: Listener) -> None:
         """Call `listener` with the record of every autotuning run from now on."""
@@ -43,10 +43,10 @@ class AutotuneWatch:
                 setattr(self._class, name, original)
                 del self._installed[name]
 
-    def _make_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _make_run(self, original: Wrapped) -> Wrapped:
         watch = self
 
-        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def run(self: Autotuner, *args: object, **kwargs: object) -> object:
             if not watch._listeners:
                 return original(self, *args, **kwargs)
             outer, watch._trials.current = watch._trials.current, []
@@ -61,24 +61,26 @@ class AutotuneWatch:
 
         return run
 
-    def _make_bench(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _make_bench(self, original: Wrapped) -> Wrapped:
         watch = self
 
-        def bench(self: Any, *args: Any, config: Any, **meta: Any) -> Any:
+        def bench(self: Autotuner, *args: object, config: Config, **meta: object) -> object:
             if not watch._listeners:
                 return original(self, *args, config=config, **meta)
-            compiled: list[Any] = []
+            compiled: list[object] = []
             errors: list[BaseException] = []
             with _native.Scope(SCOPE_NAME), _noting(self, compiled, errors):
                 timings = original(self, *args, config=config, **meta)
             time_ms = timings[0] if isinstance(timings, list | tuple) else timings
-            has_run = isinstance(time_ms, int | float) and math.isfinite(time_ms)
+            time_ns = None
+            if isinstance(time_ms, int | float) and math.isfinite(time_ms):
+                time_ns = round(time_ms * 1e6)
             error = describe(errors[-1]) if errors else "it did not run"
             watch._trials.current.append(
                 Trial(
                     config,
-                    round(time_ms * 1e6) if has_run else None,
-                    None if has_run else error,
+                    time_ns,
+                    error if time_ns is None else None,
                     resources_of(compiled[-1]) if compiled else {},
                 )
             )
@@ -88,7 +90,9 @@ class AutotuneWatch:
 
 
 @contextmanager
-def _noting(autotuner: Any, compiled: list[Any], errors: list[BaseException]) -> Iterator[None]:
+def _noting(
+    autotuner: Autotuner, compiled: list[object], errors: list[BaseException]
+) -> Iterator[None]:
     """Note the kernel that the benchmark's first launch returns, or why it failed.
 
     Only the first: later launches, which are timed, go the way they always go.
@@ -96,7 +100,7 @@ def _noting(autotuner: Any, compiled: list[Any], errors: list[BaseException]) ->
     function = autotuner.fn
     original = function.run
 
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(*args: object, **kwargs: object) -> object:
         vars(function).pop("run", None)
         try:
             kernel = original(*args, **kwargs)
@@ -113,7 +117,7 @@ def _noting(autotuner: Any, compiled: list[Any], errors: list[BaseException]) ->
         vars(function).pop("run", None)
 
 
-def resources_of(kernel: Any) -> dict[str, int]:
+def resources_of(kernel: object) -> dict[str, int]:
     """Registers and spills of a thread and shared memory of a block, where Triton knows them."""
     known = {
         "registers": getattr(kernel, "n_regs", None),

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proton import _native, _triton
 from proton.backends.base import FLUSH_LIMIT_S
@@ -35,6 +35,9 @@ from proton.backends.cupti.sampling_setup import (
 )
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from proton.backends.cupti.autotune_watch import AutotuneWatch
 
 DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0
@@ -305,7 +308,7 @@ def _say(sink: _native.Session, text: str) -> None:
     sink.warn(text)
 
 
-def _shared_watch() -> Any:
+def _shared_watch() -> AutotuneWatch:
     from proton.backends.cupti.autotune_watch import shared_watch
 
     return shared_watch()

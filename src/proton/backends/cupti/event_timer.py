@@ -11,9 +11,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proton import _native, _triton
+from proton._triton.types import LaunchMetadata
 from proton.backends.cupti.cuda_events import CudaEvents, Place
 
 EVENT_LIMIT = 8192  # two a launch: how far the GPU may be behind
@@ -104,7 +105,7 @@ class EventTimer:
             self._pending.clear()
             self._events.close()
 
-    def _enter(self, metadata: Any) -> None:
+    def _enter(self, metadata: LaunchMetadata) -> None:
         self._entered.launch = None
         if os.getpid() != self._pid or not self._sink.is_active:
             return
@@ -118,7 +119,7 @@ class EventTimer:
             return
         self._entered.launch = (place, first, time.monotonic_ns(), self._sink.launch_context())
 
-    def _exit(self, metadata: Any) -> None:
+    def _exit(self, metadata: LaunchMetadata) -> None:
         launch = getattr(self._entered, "launch", None)
         self._entered.launch = None
         if launch is None or os.getpid() != self._pid:

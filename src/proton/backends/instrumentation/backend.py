@@ -59,13 +59,12 @@ class InstrumentationBackend:
             BackendUnavailable: there is no driver, with the remedy.
         """
         _native.InKernel.load(self._knobs.cuda_library or find_driver(self._knobs, NAME))
-        native: Any = session
         with ExitStack() as undo:
-            _native.InKernel.start(native)
-            undo.callback(_native.InKernel.stop, native)
+            _native.InKernel.start(session)
+            undo.callback(_native.InKernel.stop, session)
             launches.enter()
             undo.callback(launches.leave)
-            self._sink = native  # which is told why kernels cannot be recorded
+            self._sink = session  # which is told why kernels cannot be recorded
             undo.callback(setattr, self, "_sink", None)
             # last: whoever launches from now on gets a kernel with records, which needs a buffer
             self._handle = begin(self._mode, warn=self._warn)

@@ -135,7 +135,7 @@ def cost_in(sums: list[dict[str, Any]]) -> ProbeCost:
 
 
 @contextmanager
-def _own_session() -> Iterator[Any]:
+def _own_session() -> Iterator[_native.Session]:
     """A session that alone is told of what this thread launches."""
     session = _native.Session(-1, context="shadow", data="tree")
     _native.InKernel.start(session)

@@ -166,7 +166,7 @@ class KeptBuffers:
         self._lock = threading.RLock()
         self._sums: dict[Key, MemorySum] = {}
 
-    def take(self, sink: Any) -> None:
+    def take(self, sink: _native.Session) -> None:
         """Read what has come since the last time."""
         with self._lock:
             for kept in _native.InKernel.take_kept(sink):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from proton._triton import launch as _triton_launch
+from proton._triton.types import CompiledKernel
 from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.backends.instrumentation.report import changes
 from proton.inkernel.compiler.compile_hook import plain_resources
@@ -27,7 +27,9 @@ class KernelChanges:
 
     def __init__(self) -> None:
         self._found: dict[int, dict[str, Change]] = {}
-        self._unknown: dict[int, Any] = {}  # compiled; what they are without records is not known
+        self._unknown: dict[
+            int, CompiledKernel
+        ] = {}  # compiled; what they are without records is not known
 
     def of(self, kernel: LoadedKernel) -> Mapping[str, Change]:
         """What recording made of a kernel that was looked up."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import TimingEvent
 from proton.inkernel.compiler.mode_passes import THINNING
 from proton.inkernel.compiler.recording_choice import ChosenMode, choice
 
@@ -25,10 +25,10 @@ MOST_PENDING = 64
 class _Trial:
     """What is known of one kernel; times in milliseconds."""
 
-    kernel: Any  # kept, so that its id stays its own
+    kernel: object  # kept, so that its id stays its own
     plain: list[float] = field(default_factory=list)
     recorded: list[float] = field(default_factory=list)
-    pending: deque[tuple[list[float], Any, Any]] = field(default_factory=deque)
+    pending: deque[tuple[list[float], TimingEvent, TimingEvent]] = field(default_factory=deque)
     launches: dict[bool, int] = field(default_factory=lambda: {True: 0, False: 0})
     thinning: int = 0
     is_over: bool = False
@@ -68,7 +68,7 @@ class Budgets:
         """Forget every kernel: the session is over."""
         self._trials.clear()
 
-    def launch(self, kernel: Any, chosen: ChosenMode, launch: Callable[[], Any]) -> Any:
+    def launch(self, kernel: object, chosen: ChosenMode, launch: Callable[[], object]) -> object:
         """Launch a kernel, plain or with records, and see whether it is within its budget."""
         trial = self._trials.setdefault(id(kernel), _Trial(kernel))
         if trial.is_over:
@@ -117,7 +117,7 @@ def _quartile(times: list[float]) -> float:
     return sorted(times)[len(times) // 4]
 
 
-def _launch(launch: Callable[[], Any], is_plain: bool) -> Any:
+def _launch(launch: Callable[[], object], is_plain: bool) -> object:
     if not is_plain:
         return launch()
     with choice.plainly():

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import cast
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import BuilderOptions, CompiledKernel, CompilerBackend, Stage, Wrapped
 from proton.inkernel.compiler import overridden_files
 from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.compiler.resources import resources_of
@@ -22,6 +23,9 @@ from proton.inkernel.compiler.stages import (
     WARNINGS_KEY,
     RecordingStages,
 )
+from proton.inkernel.layout import RecordMap
+
+_Keys = tuple[str, str]  # in memory, and on the disk
 
 
 @dataclass(frozen=True)
@@ -32,15 +36,17 @@ class KernelRecords:
     thinning: int  # how far its records were thinned out for a budget; 0: not at all
     scratch_bytes: int  # of the profile buffer, for each CTA of the grid
     scratch_align: int  # bytes
-    record_map: Mapping[str, Any]
+    record_map: RecordMap
     num_warps: int  # of a CTA, those of a specialised kernel's partitions included
     registers: int | None  # of a thread; None: `resources.resources_of` says
     plain: Mapping[str, int] | None  # without records; None: `resources.plain_resources` says
-    options: Mapping[str, Any]  # of the kernel, as Triton's compiler takes them; without defaults
+    options: Mapping[
+        str, object
+    ]  # of the kernel, as Triton's compiler takes them; without defaults
     optimizations: Sequence[str] = ()  # of the mode: who reads it may not know the mode's class
 
 
-def read_records(metadata: Any) -> KernelRecords | None:
+def read_records(metadata: object) -> KernelRecords | None:
     """What the metadata of a compiled kernel says of its records; None where it has none.
 
     Args:
@@ -61,7 +67,7 @@ class NotCachedError(LookupError):
     """A kernel that was only to be looked up is in no cache."""
 
 
-def read_warnings(metadata: Any) -> tuple[str, ...]:
+def read_warnings(metadata: object) -> tuple[str, ...]:
     """Why a compiled kernel records less than it was asked to, one line each."""
     return tuple(getattr(metadata, WARNINGS_KEY, ()))
 
@@ -74,7 +80,7 @@ class CompileHook:
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
-        self._outer: Callable[..., Any] | None = None
+        self._outer: Wrapped | None = None
         self._undo: Callable[[], None] = lambda: None
 
     def install(self) -> None:
@@ -86,22 +92,22 @@ class CompileHook:
     def remove(self) -> None:
         """Give the place back, unless somebody else has taken it."""
         self._undo()
-        current: Any = _triton_compiler.stages_hook()
+        current: object = _triton_compiler.stages_hook()
         if current is self:
             _triton_compiler.set_stages_hook(self._outer)
 
     def __call__(
         self,
-        backend: Any = None,
-        stages: dict[str, Any] | None = None,
-        options: Any = None,
-        language: Any = None,
-        capability: Any = None,
-    ) -> Any:
+        backend: CompilerBackend | None = None,
+        stages: dict[str, Stage] | None = None,
+        options: BuilderOptions | None = None,
+        language: object = None,
+        capability: object = None,
+    ) -> object:
         """Edit the stages of a kernel; without arguments, our part of its cache keys."""
         chosen = choice.current()
         if stages is None:
-            key, digest = self._outer() if self._outer is not None else ("", "")
+            key, digest = ("", "") if self._outer is None else cast(_Keys, self._outer())
             return (key + chosen.salt, digest + chosen.digest) if chosen else (key, digest)
         if not choice.may_compile:
             raise NotCachedError
@@ -112,6 +118,8 @@ class CompileHook:
             return None
         if self._is_refused():
             return None
+        assert backend is not None  # as ever where there are stages
+        assert options is not None
         RecordingStages(backend, options, chosen, self._warn).install(stages)
         return None
 
@@ -127,7 +135,7 @@ class CompileHook:
         return True
 
 
-def plain_resources(kernel: Any, *, may_compile: bool = False) -> dict[str, int] | None:
+def plain_resources(kernel: CompiledKernel, *, may_compile: bool = False) -> dict[str, int] | None:
     """The same of the kernel without records; None where it is not known.
 
     It is known where the plain kernel is in Triton's cache, while recording is on. Compiling it

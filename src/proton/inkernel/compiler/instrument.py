@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
 from proton import _triton
 from proton._mode_text import BaseMode
 from proton._triton import compiler as _triton_compiler
 from proton._triton.compiler import wrap_function
+from proton._triton.types import Wrapped
 from proton.errors import UsageError
 from proton.inkernel.compiler.budget import Budgets
 from proton.inkernel.compiler.compile_hook import CompileHook, read_warnings
@@ -65,7 +66,7 @@ class _Switch:
         self._undo: list[Callable[[], None]] = []
         self._forget_import: Callable[[], None] = lambda: None
         self._budgets = Budgets(self.say)
-        self._noted: dict[int, Any] = {}
+        self._noted: dict[int, object] = {}
         self._lock = threading.RLock()  # taken before that of `choice`
 
     def after_fork(self) -> None:
@@ -143,7 +144,7 @@ class _Switch:
         ):
             self._undo.append(wrap_function(owner, name, make))
 
-    def _note(self, kernel: Any) -> None:
+    def _note(self, kernel: object) -> None:
         """Pass on what was said when a kernel that came out of Triton's cache was compiled."""
         if id(kernel) in self._noted:
             return
@@ -151,18 +152,18 @@ class _Switch:
         for text in read_warnings(getattr(kernel, "metadata", None)):
             self.say(text)
 
-    def _make_run(self, original: Callable[..., Any]) -> Callable[..., Any]:
+    def _make_run(self, original: Wrapped) -> Wrapped:
         """A launch that says which kernel it is of: a mode may have been chosen for it."""
         budgets, note = self._budgets, self._note
 
-        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        def run(self: object, *args: object, **kwargs: object) -> object:
             if choice.is_launching(self):
                 return original(self, *args, **kwargs)
             if choice.session is None:
                 with choice.launching_plainly():
                     return original(self, *args, **kwargs)
 
-            def launch() -> Any:
+            def launch() -> object:
                 choice.decide()
                 return original(self, *args, **kwargs)
 
@@ -178,10 +179,10 @@ class _Switch:
         return run
 
 
-def _make_bench(original: Callable[..., Any]) -> Callable[..., Any]:
+def _make_bench(original: Wrapped) -> Wrapped:
     """Trials of an autotuner run plain: records must not decide which configuration wins."""
 
-    def bench(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def bench(self: object, *args: object, **kwargs: object) -> object:
         with choice.plainly():
             return original(self, *args, **kwargs)
 
@@ -245,7 +246,7 @@ def instrument(fn: None = None, mode: str | BaseMode = "default") -> EveryKernel
 def instrument(fn: F, mode: str | BaseMode = "default") -> F: ...
 
 
-def instrument(fn: Any = None, mode: str | BaseMode = "default") -> Any:
+def instrument(fn: object = None, mode: str | BaseMode = "default") -> object:
     """Record inside `fn` in this mode while a session of backend "instrumentation" is active.
 
     Args:
@@ -284,7 +285,7 @@ def restore(fn: object = None) -> None:
         raise UsageError(f"{fn!r} is not instrumented; there is nothing to restore")
 
 
-def _kernel_of(fn: object) -> Any:
+def _kernel_of(fn: object) -> object:
     kernel = _triton_compiler.jit_function_of(fn)
     if kernel is None:
         hint = f"; a mode is given as mode={fn!r}" if isinstance(fn, str) else ""

@@ -16,9 +16,9 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import Wrapped
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
 from proton.inkernel.ir.carriers import from_ttgir
@@ -69,8 +69,8 @@ def _location(line: str, path: str, number: int) -> str:
 def read_records_in_files(warn: Callable[[str], None]) -> Callable[[], None]:
     """Have Triton read files with `proton.record` lines from now on; what undoes it."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def parse_mlir_module(path: str, context: Any) -> Any:
+    def make(original: Wrapped) -> Wrapped:
+        def parse_mlir_module(path: str, context: object) -> object:
             text = Path(path).read_text(encoding="utf-8")
             if not _PLAIN.search(text):
                 return original(path, context)
@@ -126,11 +126,12 @@ def holds_records(code: str | bytes) -> bool:
 def watch_files() -> Callable[[], None]:
     """See from now on which files Triton takes; what undoes it."""
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def parse(full_name: str, ext: str, context: Any) -> Any:
+    def make(original: Wrapped) -> Wrapped:
+        def parse(full_name: str, ext: str, context: object) -> object:
             taken = original(full_name, ext, context)
             last = _last.code
-            if last is not None and last.level == ext and taken != last.code:
+            is_replaced = last is not None and last.level == ext and taken != last.code
+            if last is not None and is_replaced and isinstance(taken, str | bytes):
                 last.on_replaced(str(full_name), taken)
                 _last.code = None
             return taken

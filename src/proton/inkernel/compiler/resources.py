@@ -11,7 +11,8 @@ import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from proton._triton.types import CompiledKernel, KernelMetadata
 
 _KIB = 1024
 _REGISTERS = 65536  # of a multiprocessor of NVIDIA's
@@ -70,7 +71,7 @@ def _by_registers(threads: int, registers: int) -> int:
     return warps // -(-threads // 32)
 
 
-def resources_of(kernel: Any) -> dict[str, int]:
+def resources_of(kernel: CompiledKernel) -> dict[str, int]:
     """Registers, spills, shared and occupancy of a compiled kernel, as far as its binary says."""
     texts, metadata = kernel.asm, kernel.metadata
     found = {"shared": int(metadata.shared)}
@@ -87,7 +88,7 @@ def resources_of(kernel: Any) -> dict[str, int]:
     return found
 
 
-def _warps_at_once(metadata: Any, found: Mapping[str, int]) -> int:
+def _warps_at_once(metadata: KernelMetadata, found: Mapping[str, int]) -> int:
     limits = limits_of(metadata.target.backend, metadata.target.arch)
     warps = int(metadata.num_warps)
     ctas = ctas_at_once(

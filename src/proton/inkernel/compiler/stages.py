@@ -12,10 +12,10 @@ import re
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import BuilderOptions, CompilerBackend, IrModule, Metadata, Stage
 from proton.errors import InstrumentationError, PassError, ProtonError, ScopeMismatch
 from proton.inkernel.compiler import overridden_files
 from proton.inkernel.compiler.mode_passes import (
@@ -50,7 +50,6 @@ METADATA_KEY = "proton"
 METADATA_VERSION = 1
 WARNINGS_KEY = "proton_warnings"  # texts; a kernel out of Triton's cache was not compiled here
 
-Stage = Callable[[Any, dict[str, Any]], Any]
 _MOST_WORDS = 400  # characters of somebody's error in a warning: ptxas's have all of the PTX
 _KERNEL = re.compile(r'tt\.func public @("[^"]*"|[\w.$-]+)')
 _PARAMETER = re.compile(r"%([\w.$-]+): ")
@@ -60,7 +59,11 @@ class RecordingStages:
     """Stands in for the stages of one kernel; `install` puts it there."""
 
     def __init__(
-        self, backend: Any, options: Any, choice: ChosenMode, warn: Callable[[str], None]
+        self,
+        backend: CompilerBackend,
+        options: BuilderOptions,
+        choice: ChosenMode,
+        warn: Callable[[str], None],
     ) -> None:
         self._target = backend.target
         self._given = options
@@ -73,7 +76,7 @@ class RecordingStages:
         self._asked: frozenset[str] = frozenset()  # regions that the source names
         self._ttir_text = ""  # as it was checked
         self._ttgir_text = ""  # before our passes, for a kernel that turns out plain
-        self._context: Any = None
+        self._context: object = None
 
     def install(self, stages: dict[str, Stage]) -> None:
         """Replace the stages that we take part in."""
@@ -86,14 +89,14 @@ class RecordingStages:
         for name in names[names.index("llir") + 1 :]:
             stages[name] = self._late(name)
 
-    def _ttir(self, source: Any, metadata: dict[str, Any]) -> Any:
+    def _ttir(self, source: object, metadata: Metadata) -> IrModule:
         """TTIR, with the user's records checked while their lines are as written."""
         metadata[WARNINGS_KEY] = self._said
         module = self._checked(self._inner["ttir"](source, metadata), is_file=False)
         self._ttir_text = str(module)
         return module
 
-    def _checked(self, module: Any, *, is_file: bool) -> Any:
+    def _checked(self, module: IrModule, *, is_file: bool) -> IrModule:
         """TTIR with records that nest; those of a file get the guards that others came with."""
         text = str(module)
         self._asked = frozenset()
@@ -122,7 +125,7 @@ class RecordingStages:
         self._asked = record_names(text)
         return text
 
-    def _ttgir(self, module: Any, metadata: dict[str, Any]) -> Any:
+    def _ttgir(self, module: IrModule, metadata: Metadata) -> object:
         """TTGIR; a kernel that Triton cannot compile with the user's records loses them here."""
         metadata[WARNINGS_KEY] = self._said
         text = str(module)
@@ -141,7 +144,7 @@ class RecordingStages:
             self._asked = frozenset()
             return compiled
 
-    def _llir(self, module: Any, metadata: dict[str, Any]) -> str:
+    def _llir(self, module: IrModule, metadata: Metadata) -> str:
         """LLVM text with records lowered, and what the launcher must know in the metadata."""
         metadata[WARNINGS_KEY] = self._said
         text, self._context = str(module), module.context
@@ -200,7 +203,7 @@ class RecordingStages:
             self._warn(f"kernel {self._name!r}: {said}")
         return recorded
 
-    def _lower(self, text: str, metadata: dict[str, Any]) -> tuple[str, Lowering | None]:
+    def _lower(self, text: str, metadata: Metadata) -> tuple[str, Lowering | None]:
         """The text with records as code; in global memory where shared memory has no room."""
         mode, facts = self._choice.mode, self._facts(text, metadata)
         check = None
@@ -231,7 +234,7 @@ class RecordingStages:
         )
         return after < before
 
-    def _facts(self, text: str, metadata: dict[str, Any]) -> KernelFacts:
+    def _facts(self, text: str, metadata: Metadata) -> KernelFacts:
         backend = self._target.backend
         return KernelFacts(
             vendor="amd" if backend == "hip" else "nvidia",
@@ -260,7 +263,7 @@ class RecordingStages:
     def _is_specialized(self) -> bool:
         return "ttg.warp_specialize(" in self._ttgir_text
 
-    def _describe(self, lowering: Lowering, metadata: dict[str, Any]) -> None:
+    def _describe(self, lowering: Lowering, metadata: Metadata) -> None:
         metadata["shared"] = lowering.shared_bytes or metadata["shared"]
         metadata["profile_scratch_size"] = lowering.scratch_bytes
         metadata["profile_scratch_align"] = lowering.scratch_align
@@ -282,7 +285,7 @@ class RecordingStages:
     def _late(self, name: str) -> Stage:
         """A stage after `llir`: what it refuses with records it gets without them."""
 
-        def stage(source: Any, metadata: dict[str, Any]) -> Any:
+        def stage(source: object, metadata: Metadata) -> object:
             try:
                 code = self._inner[name](source, metadata)
             except Exception as error:
@@ -294,7 +297,7 @@ class RecordingStages:
 
         return stage
 
-    def _note(self, level: str, code: str | bytes, metadata: dict[str, Any]) -> None:
+    def _note(self, level: str, code: str | bytes, metadata: Metadata) -> None:
         """Hear of it if a file replaces this code, which has records."""
         if METADATA_KEY not in metadata:
             overridden_files.note(None)
@@ -307,9 +310,7 @@ class RecordingStages:
 
         overridden_files.note(LateCode(level, code, on_replaced))
 
-    def _drop_records(
-        self, level: str, path: str, taken: str | bytes, metadata: dict[str, Any]
-    ) -> None:
+    def _drop_records(self, level: str, path: str, taken: str | bytes, metadata: Metadata) -> None:
         """Claim no records: Triton goes on with what is in a file, after our passes."""
         metadata.pop(METADATA_KEY, None)
         strangers = has_strangers_code(mode_passes(self._choice.mode, "llvm"))
@@ -320,11 +321,13 @@ class RecordingStages:
             "are put in before that; take it away while recording, or replace ttgir"
         )
 
-    def _compile_plainly(self, last: str, error: Exception, metadata: dict[str, Any]) -> Any:
+    def _compile_plainly(self, last: str, error: Exception, metadata: Metadata) -> object:
         """Start again from the TTGIR without records, up to the stage that failed with them."""
         metadata.pop(METADATA_KEY, None)
         names = list(self._inner)
-        done: Any = _triton_compiler.parse_module(without_records(self._ttgir_text), self._context)
+        done: object = _triton_compiler.parse_module(
+            without_records(self._ttgir_text), self._context
+        )
         for name in names[names.index("llir") : names.index(last) + 1]:
             done = self._inner[name](done, metadata)
         self._give_up(error, "it is compiled without records")
@@ -358,7 +361,7 @@ class RecordingStages:
             )
 
 
-def _told_options(backend: Any, options: Any) -> dict[str, Any]:
+def _told_options(backend: CompilerBackend, options: BuilderOptions) -> dict[str, object]:
     """The options that somebody gave, not those that Triton fills in."""
     usual = vars(backend.parse_options({}))
     return {

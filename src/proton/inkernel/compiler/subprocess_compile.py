@@ -13,10 +13,10 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
+from proton._triton.types import Target
 from proton.inkernel.llvm.subprocess_check import parse_problem, run_apart
 from proton.inkernel.passes import Pass
 
@@ -36,7 +36,7 @@ def has_strangers_code(passes: Iterable[Pass]) -> bool:
 
 
 def problem_of_code(
-    text: str, target: Any, options: Any, metadata: Mapping[str, Any]
+    text: str, target: Target, options: object, metadata: Mapping[str, object]
 ) -> str | None:
     """Why Triton can make no machine code of LLVM text, in the compiler's words; None: it can.
 

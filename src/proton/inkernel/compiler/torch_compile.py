@@ -7,10 +7,10 @@ of its own, whose keys know nothing of records.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from proton import _torch
 from proton._triton.compiler import wrap_function
+from proton._triton.types import Wrapped
 from proton.inkernel.compiler.recording_choice import choice
 
 WARNING = (
@@ -27,8 +27,8 @@ def watch_torch_compile(say: Callable[[str], None]) -> Callable[[], None]:
     """
     undo: list[Callable[[], None]] = []
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def triton(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def make(original: Wrapped) -> Wrapped:
+        def triton(self: object, *args: object, **kwargs: object) -> object:
             made = original(self, *args, **kwargs)
             if choice.current() is not None and _is_from_elsewhere(made):
                 say(WARNING)
@@ -48,7 +48,7 @@ def watch_torch_compile(say: Callable[[str], None]) -> Callable[[], None]:
     return leave
 
 
-def _is_from_elsewhere(made: Any) -> bool:
+def _is_from_elsewhere(made: object) -> bool:
     """Whether this is a worker's promise, or a kernel read back that torch launches without Triton.
 
     While there are hooks behind launches, as ours, torch makes no new ones of the latter kind.

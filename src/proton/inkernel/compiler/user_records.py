@@ -8,9 +8,9 @@ carrier stands in an `scf.if` on an opaque true, a guard, which they can predica
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from proton import _triton
+from proton._triton.types import BuilderOptions
 from proton.errors import InstrumentationError
 from proton.inkernel.ir.carriers import Carrier, from_ttgir
 from proton.inkernel.ir.module import Op
@@ -77,7 +77,7 @@ def _is_ours(op: Op) -> bool:
     return op.name == "tt.elementwise_inline_asm" and _MARK in op.text
 
 
-def needs_guard(options: Any) -> bool:
+def needs_guard(options: BuilderOptions) -> bool:
     """Whether the pipeliner of this target refuses operations it does not know."""
     if _triton.version_pair() >= (3, 9):
         return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
@@ -46,7 +45,7 @@ class Site:
         """Whether its bytes come out of global memory."""
         return self.kind in READS
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it stands in the record map."""
         return {
             "id": self.number,
@@ -68,7 +67,7 @@ class Column:
     is_read: bool
     bytes: int  # of a lane and an access
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """As it stands in the record map."""
         return {"argument": self.argument, "is_read": self.is_read, "bytes": self.bytes}
 

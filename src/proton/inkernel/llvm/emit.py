@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
@@ -24,7 +23,7 @@ def lower(
     vendor: str,
     primitives: Callable[[BufferPlan], str],
     declarations: Mapping[str, str],
-    facts: Mapping[str, Any],
+    facts: Mapping[str, object],
 ) -> None:
     """Lower every op of the kernel; sets `module.lowering`. A kernel without ops stays as it is.
 
@@ -90,8 +89,12 @@ def _outside(module: LlvmModule) -> list[str]:
 
 
 def _record_map(
-    module: LlvmModule, plan: BufferPlan, regions: Regions, records: int, facts: Mapping[str, Any]
-) -> dict[str, Any]:
+    module: LlvmModule,
+    plan: BufferPlan,
+    regions: Regions,
+    records: int,
+    facts: Mapping[str, object],
+) -> dict[str, object]:
     return {
         "kernel": module.kernel.name,
         "strategy": plan.strategy,
@@ -110,7 +113,7 @@ def _record_map(
     }
 
 
-def _callbacks(module: LlvmModule, plan: BufferPlan) -> dict[str, Any]:
+def _callbacks(module: LlvmModule, plan: BufferPlan) -> dict[str, object]:
     """The sites of callbacks that are in the kernel already."""
     if module.lowering is None or "callbacks" not in module.lowering.record_map:
         return {}
@@ -129,7 +132,7 @@ def _place_callback_buffer(module: LlvmModule, scratch: str) -> None:
             entry[at] = f"  {CALLBACK_BUFFER} = call ptr addrspace(1) {call}"
 
 
-def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, Any]:
+def _counted(plan: BufferPlan, sites: Sites, uncovered: Mapping[str, int]) -> dict[str, object]:
     """What the record map says of memory accesses; nothing where none are counted."""
     if not (sites or uncovered):
         return {}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from proton.errors import InstrumentationError
+from proton.inkernel.layout import RecordMap
 
 _COMMENT = "; proton.lowering "
 _NAME = r'(?:[-\w.$]+|"[^"]*")'
@@ -40,7 +40,7 @@ class Lowering:
     shared_bytes: int | None  # what the kernel needs with its rings; None: as before
     scratch_bytes: int  # of the profile buffer, for each CTA of the grid
     scratch_align: int  # bytes
-    record_map: Mapping[str, Any]  # JSON
+    record_map: RecordMap
 
     def comment(self) -> str:
         """As a line of LLVM text."""

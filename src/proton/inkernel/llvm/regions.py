@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from proton.errors import InstrumentationError
 from proton.inkernel import layout
@@ -36,9 +36,9 @@ class Region:
     every: int = 1  # one iteration of so many is recorded, where some are thinned out
     cap: int = 0  # of iterations: so many of each run of the loop are recorded; 0: all
 
-    def to_json(self, number: int) -> dict[str, Any]:
+    def to_json(self, number: int) -> dict[str, object]:
         """As it stands in the record map."""
-        described: dict[str, Any] = {
+        described: dict[str, object] = {
             "id": number,
             "name": self.name,
             "kind": self.kind,
@@ -77,7 +77,7 @@ class Regions:
             return next((at for at in same if not self.regions[at].is_moment), None)
         return number
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, object]]:
         """The regions as they stand in the record map, by id."""
         return [region.to_json(number) for number, region in enumerate(self.regions)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.llvm.access_marks import mark_accesses, note_in_init
@@ -100,7 +100,7 @@ class _Caller:
     """Puts the calls into a kernel and numbers their sites."""
 
     def __init__(self, call: CallAt, module: LlvmModule, buffer: str) -> None:
-        self.sites: list[dict[str, Any]] = []
+        self.sites: list[dict[str, object]] = []
         self._call = call
         self._module = module
         self._buffer = buffer
@@ -136,7 +136,7 @@ class _Caller:
             "}",
         ]
 
-    def _site(self, location: str, **facts: Any) -> int:
+    def _site(self, location: str, **facts: object) -> int:
         file, line = self._debug.location(location)
         number = len(self.sites)
         self.sites.append({"id": number, "at": self._call.at, "file": file, "line": line, **facts})

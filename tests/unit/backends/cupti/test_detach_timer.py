@@ -42,7 +42,7 @@ def waiters(others: set[threading.Thread]) -> list[threading.Thread]:
     return [
         thread
         for thread in threading.enumerate()
-        if thread.name == "proton-departure" and thread not in others
+        if thread.name == "proton-detach" and thread not in others
     ]
 
 

@@ -18,6 +18,8 @@ from proton.inkernel.memory_counts import MemoryReport, TensorHeat
 from proton.inkernel.tool import Tool
 from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, ToolBuffer
 
+NO_SESSION: Any = None
+
 GOT: list[ToolBuffer] = []
 
 
@@ -46,7 +48,7 @@ def take(monkeypatch: pytest.MonkeyPatch, loaded: LoadedKernel, *data: bytes) ->
     monkeypatch.setattr(kept_buffers, "_native", SimpleNamespace(InKernel=recorder))
     warnings: list[str] = []
     buffers = KeptBuffers(lambda number: loaded, lambda number: LaunchNote(), warnings.append)
-    buffers.take(None)
+    buffers.take(NO_SESSION)
     assert (buffers.memory_of(key) is not None) == loaded.has_memory
     buffers.forget_phase(0)
     assert buffers.memory_of(key) is None
@@ -61,7 +63,7 @@ def test_a_tool_may_flush_when_it_gets_a_buffer(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(kept_buffers, "_native", SimpleNamespace(InKernel=recorder))
     loaded = kernel({}, Taker())
     buffers = KeptBuffers(lambda number: loaded, lambda number: LaunchNote(), lambda text: None)
-    monkeypatch.setattr(Taker, "on_buffer", lambda tool, buffer: buffers.take(None))
+    monkeypatch.setattr(Taker, "on_buffer", lambda tool, buffer: buffers.take(NO_SESSION))
     taking = threading.Thread(target=buffers.take, args=(None,), daemon=True)
     taking.start()
     taking.join(10)

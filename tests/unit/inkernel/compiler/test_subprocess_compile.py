@@ -10,6 +10,8 @@ from proton.inkernel.compiler.subprocess_compile import has_strangers_code, prob
 from proton.inkernel.passes.call_at import CallAt
 from proton.inkernel.passes.count_bytes import CountBytes
 
+NO_TARGET: Any = None
+
 
 @dataclass(frozen=True)
 class Own:
@@ -32,11 +34,11 @@ def test_only_callbacks_and_passes_of_tools_bring_code_of_others() -> None:
 
 def test_code_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "LIMIT_S", 0.001)
-    assert "took longer than" in str(problem_of_code("", None, None, {}))
+    assert "took longer than" in str(problem_of_code("", NO_TARGET, None, {}))
 
 
 def test_text_that_llvm_cannot_read_is_refused_in_its_words() -> None:
-    said = problem_of_code("define void @f() {\n  no\n}\n", None, None, {})
+    said = problem_of_code("define void @f() {\n  no\n}\n", NO_TARGET, None, {})
     assert said == "no machine code can be made of it: expected instruction opcode, in 'no'"
 
 
