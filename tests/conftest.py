@@ -195,14 +195,14 @@ class OtherFakeGpu(FakeGpu):
 def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeGpu]]:
     """Backends `"fake"`, here the default, and `"other_fake"`; `fake_gpu.launch("name")`."""
     from proton.backends.base import BACKENDS
-    from proton.backends.choice import Choice
+    from proton.backends.default_backend import DefaultBackend
 
     module = ModuleType("proton_fake_gpu")
     module.FakeGpu, module.OtherFakeGpu = FakeGpu, OtherFakeGpu  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(BACKENDS, "fake", "proton_fake_gpu:FakeGpu")
     monkeypatch.setitem(BACKENDS, "other_fake", "proton_fake_gpu:OtherFakeGpu")
-    chosen = Choice("fake", "the test has it")
+    chosen = DefaultBackend("fake", "the test has it")
     monkeypatch.setattr("proton.runtime.options.choose_backend", lambda knobs: chosen)
     FakeGpu.reset()
     yield FakeGpu
