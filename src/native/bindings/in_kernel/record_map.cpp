@@ -45,12 +45,11 @@ std::string_view kind_of(nb::handle region) {
 }
 
 /// Iterations fill the loop they are in, where all of them are recorded or the first ones.
-void note_turns(nb::handle record_map, std::vector<Region>& regions) {
-  const nb::object described = record_map.attr("get")("regions", nb::tuple());
+void note_turns(const std::vector<nb::object>& described, std::vector<Region>& regions) {
   std::vector<std::string_view> kinds;
-  for (const nb::handle region : described) kinds.push_back(kind_of(region));
+  for (const nb::object& region : described) kinds.push_back(kind_of(region));
   size_t at = 0;
-  for (const nb::handle region : described) {
+  for (const nb::object& region : described) {
     Region& turn = regions[at];
     if (kinds[at++] != "iteration" || number_in(region, "every", 1) != 1) continue;
     const uint32_t loop = number_in(region, "parent", kNoRegion);
@@ -60,102 +59,60 @@ void note_turns(nb::handle record_map, std::vector<Region>& regions) {
   }
 }
 
-}  // namespace
-
-/// Starts and ends of kind `event` do not nest.
-std::vector<Region> regions_of(nb::handle record_map) {
-  std::vector<Region> regions;
+/// The regions of a record map, each of them a mapping. Throws Error.
+std::vector<nb::object> described_regions(nb::handle record_map) {
   if (!nb::hasattr(record_map, "get")) {
     throw Error(ErrorKind::kUsage, concat("a record map is a mapping with 'regions', not ",
                                           nb::repr(record_map).c_str()));
   }
+  std::vector<nb::object> regions;
   for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
     if (!nb::hasattr(region, "get")) {
       throw Error(ErrorKind::kUsage, concat("record map: region ", regions.size(),
                                             " is no mapping but ", nb::repr(region).c_str()));
     }
-    regions.push_back({kind_of(region) == "event" ? Matching::kQueued : Matching::kNested,
-                       number_in(region, "bits", 0), has_floats(region)});
+    regions.push_back(nb::borrow(region));
   }
-  note_turns(record_map, regions);
   return regions;
 }
 
-namespace {
-
-/// What spans and rows say of a region, by its id.
-struct Named {
-  std::string name;
-  std::string source;
-  bool is_event = false;
-};
-
 std::string text_in(nb::handle mapping, const char* key) {
-  const nb::object found = mapping.attr("get")(key);
+  const nb::object text = mapping.attr("get")(key);
   bool is_exact;
-  return nb::isinstance<nb::str>(found) ? to_utf8(found.ptr(), is_exact) : std::string();
-}
-
-std::vector<Named> names_of(nb::handle record_map) {
-  std::vector<Named> names;
-  if (!nb::hasattr(record_map, "get")) {
-    throw Error(ErrorKind::kUsage, concat("a record map is a mapping with 'regions', not ",
-                                          nb::repr(record_map).c_str()));
-  }
-  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
-    if (!nb::hasattr(region, "get")) {
-      throw Error(ErrorKind::kUsage, concat("record map: region ", names.size(),
-                                            " is no mapping but ", nb::repr(region).c_str()));
-    }
-    Named named{text_in(region, "name"), text_in(region, "file"),
-                text_in(region, "kind") == "event"};
-    uint32_t line = 0;
-    nb::try_cast<uint32_t>(region.attr("get")("line", 0), line);
-    if (line != 0) named.source = concat(named.source, ":", line);
-    names.push_back(std::move(named));
-  }
-  return names;
-}
-
-RecordedLaunch to_launch(const device_buffer::DecodedBuffer& decoded,
-                         const std::vector<Named>& names) {
-  RecordedLaunch launch;
-  launch.clock_ghz = decoded.cycles_per_ns;
-  for (const device_buffer::RegionSummary& from : decoded.regions) {
-    RecordedRegion region;
-    if (from.region < names.size()) {
-      region.name = names[from.region].name;
-      region.source = names[from.region].source;
-      region.is_event = names[from.region].is_event;
-    }
-    if (region.name.empty()) region.name = concat("<region ", from.region, ">");
-    region.has_floats = from.values.is_float;
-    region.parent = from.parent;
-    region.cycles = from.cycles;
-    region.time_ns = from.time_ns;
-    launch.regions.push_back(std::move(region));
-  }
-  launch.warps.reserve(decoded.warps.size());
-  for (const device_buffer::WarpSummary& warp : decoded.warps) {
-    launch.warps.push_back(
-        {warp.cta, warp.warp, warp.sm, warp.has_times, warp.start_ns, warp.end_ns});
-  }
-  launch.spans.reserve(decoded.spans.size());
-  for (const device_buffer::PlacedSpan& span : decoded.spans) {
-    launch.spans.push_back({span.context, span.warp, span.end_warp,
-                            span.kind == device_buffer::RecordKind::kValue, span.start_ns,
-                            span.end_ns, span.value});
-  }
-  return launch;
+  return nb::isinstance<nb::str>(text) ? to_utf8(text.ptr(), is_exact) : std::string();
 }
 
 }  // namespace
+
+/// Starts and ends of kind `event` do not nest.
+std::vector<Region> regions_of(nb::handle record_map) {
+  std::vector<Region> regions;
+  const std::vector<nb::object> described = described_regions(record_map);
+  for (const nb::object& region : described) {
+    regions.push_back({kind_of(region) == "event" ? Matching::kQueued : Matching::kNested,
+                       number_in(region, "bits", 0), has_floats(region)});
+  }
+  note_turns(described, regions);
+  return regions;
+}
+
+std::vector<RegionLabel> labels_of(nb::handle record_map) {
+  std::vector<RegionLabel> labels;
+  for (const nb::object& region : described_regions(record_map)) {
+    RegionLabel label{text_in(region, "name"), text_in(region, "file"), kind_of(region) == "event"};
+    uint32_t line = 0;
+    nb::try_cast<uint32_t>(region.attr("get")("line", 0), line);
+    if (line != 0) label.source = concat(label.source, ":", line);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
 
 void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,
                    nb::handle record_map, nb::str kernel, const std::string& device_type,
                    uint32_t device_id, std::optional<ContextId> context, std::optional<int> phase) {
   Session& session = opened(self);
-  const std::vector<Named> names = names_of(record_map);
+  const std::vector<RegionLabel> labels = labels_of(record_map);
   bool is_exact;
   std::string name = to_utf8(kernel.ptr(), is_exact);
   if (!is_exact) session.count_loss(losses::kInvalidText);
@@ -165,7 +122,7 @@ void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,
     session.count_loss(losses::kUnplacedLaunch);  // on no axis that the trace has
     return;
   }
-  RecordedLaunch launch = to_launch(decoded, names);
+  RecordedLaunch launch = to_recorded_launch(decoded, labels, true);
   launch.kernel = std::move(name);
   launch.context = place;
   launch.phase = phase;

@@ -11,6 +11,7 @@
 
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/decoded_buffer.h"
+#include "backends/device_buffer/recorder/reporter.h"
 #include "backends/device_buffer/value_sum.h"
 #include "bindings/session_object.h"
 
@@ -24,6 +25,9 @@ bool is_shifted(nanobind::handle record_map);
 
 /// What of the record map matters to the decoder. Throws Error.
 std::vector<device_buffer::Region> regions_of(nanobind::handle record_map);
+
+/// What its regions are called, by their ids. Throws Error.
+std::vector<device_buffer::RegionLabel> labels_of(nanobind::handle record_map);
 
 /// Books one launch; see `Session.add_in_kernel` in _native.pyi.
 void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,

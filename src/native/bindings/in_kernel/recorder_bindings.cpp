@@ -26,7 +26,7 @@ namespace {
 
 struct InKernel {};
 
-Recorder& recorder() { return Recorder::get(); }
+constexpr auto recorder = &Recorder::get;
 
 void load(const std::string& cuda_path) {
   nb::gil_scoped_release unlocked;
@@ -47,14 +47,7 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
   RecordingKernel kernel;
   kernel.name = name;
   kernel.regions = regions_of(record_map);
-  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
-    kernel.region_names.push_back(nb::cast<std::string>(nb::str(region.attr("get")("name", ""))));
-  }
-  for (const nb::handle region : record_map.attr("get")("regions", nb::tuple())) {
-    const std::string file = nb::cast<std::string>(nb::str(region.attr("get")("file", "")));
-    const uint32_t line = number_in(region, "line", 0);
-    kernel.region_sources.push_back(line == 0 ? file : concat(file, ":", line));
-  }
+  kernel.labels = labels_of(record_map);
   kernel.clock_bits = number_in(record_map, "clock_bits", kShortClockBits);
   kernel.ring_bytes = number_in(record_map, "ring_bytes", 0);
   kernel.stream_count =
@@ -80,7 +73,7 @@ void start(PySession& self) {
     throw Error(ErrorKind::kUsage, concat("session ", session.id(),
                                           " already gets records of kernels; stop it first"));
   }
-  Recorder::SinkOptions options;
+  SinkOptions options;
   options.with_frames = session.context() == ContextKind::kPython;
   options.with_spans = session.data() == DataKind::kTrace;
   options.is_active = [&session] { return session.is_active(); };

@@ -49,7 +49,7 @@ struct Session {
                          []() noexcept { return 0u; }, []() noexcept { return 1u; },
                          []() noexcept { return false; }, [](uint64_t) noexcept {}});
     FAKE(fake_launch)("warm", 1, nullptr);
-    Recorder::SinkOptions options;
+    SinkOptions options;
     options.with_spans = with_spans;
     options.is_active = [this] { return is_active.load(); };
     options.phase = [] { return 3; };
@@ -74,8 +74,7 @@ inline uint32_t add_kernel(Recorder& recorder, bool has_mailbox = false) {
   RecordingKernel kernel;
   kernel.name = "k";
   kernel.regions = nested(2);
-  kernel.region_names = {"outer", "inner"};
-  kernel.region_sources = {"k.py:3", ""};
+  kernel.labels = {{"outer", "k.py:3"}, {"inner", ""}};
   kernel.ring_bytes = kRing;
   kernel.stream_count = 2;
   kernel.scratch_bytes = kScratch;

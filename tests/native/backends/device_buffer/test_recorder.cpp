@@ -14,7 +14,7 @@ class LargeRings {
     RecordingKernel kernel;
     kernel.name = "large";
     kernel.regions = nested(1);
-    kernel.region_names = kernel.region_sources = {"only"};
+    kernel.labels = {{"only", "only"}};
     kernel.ring_bytes = kBytes;
     kernel.scratch_bytes = kBytes + kHeaderBytes;
     number_ = recorder.add_kernel(kernel);
@@ -303,7 +303,7 @@ TEST(launches_that_no_session_wants_are_not_decoded) {
 TEST(a_session_of_ones_own_alone_is_told) {
   Session session;
   Sink own;
-  Recorder::SinkOptions options;
+  SinkOptions options;
   options.is_active = [] { return true; };
   options.phase = [] { return 0; };
   session.recorder.start(own, options);

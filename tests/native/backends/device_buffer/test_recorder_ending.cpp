@@ -193,7 +193,7 @@ TEST(a_session_that_begins_while_the_driver_keeps_the_thread_of_the_last_one_is_
   }
   FAKE(fake_set_option)("free_delay_ns", 0);
   Sink sink;
-  Recorder::SinkOptions options;
+  SinkOptions options;
   options.is_active = [] { return true; };
   options.phase = [] { return 0; };
   Recorder& recorder = Recorder::get();
@@ -233,7 +233,7 @@ TEST(sessions_come_and_go_beside_threads_that_launch) {
   }
   for (int i = 0; i < kSessions; ++i) {
     Sink sink;
-    Recorder::SinkOptions options;
+    SinkOptions options;
     options.is_active = [] { return true; };
     options.phase = [] { return 0; };
     {

@@ -77,6 +77,9 @@ struct Driver {
                               unsigned block_x, unsigned block_y, unsigned block_z,
                               unsigned shared_bytes, CudaStream, void** params,
                               void** extra) = nullptr;
+  /// Called to say that what the calling thread asks of the driver from now on is ours, or no
+  /// longer; returns what was so before. Not the driver's.
+  bool (*disown)(bool is_ours) = [](bool) { return false; };
 
   /// Opens the library for the rest of the process. Throws BackendError.
   static Driver open(const std::string& path);

@@ -1,12 +1,12 @@
-// The recorder's own thread: follows launches until they have ended, and empties mailboxes
-// meanwhile.
+#include "backends/device_buffer/recorder/follower.h"
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <utility>
 
-#include "backends/device_buffer/recorder/recorder.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 namespace proton::device_buffer {
 namespace {
@@ -20,7 +20,7 @@ constexpr int64_t kAwakeNs = 20'000'000;
 constexpr int64_t kMailboxTurnNs = 50'000;
 constexpr int64_t kStopLimitNs = 2'000'000'000;
 constexpr int64_t kLastLooksNs = 100'000'000;
-constexpr size_t kMostDrainedBytes = size_t{256} << 20;  // of one launch
+constexpr size_t kCrowd = 128;  // launches that the thread is woken up for before it looks again
 
 /// How often launches are looked at. Whoever asks the driver slows down who launches meanwhile, and
 /// waking a thread up takes longer than all else that a launch costs us: crowds are looked at once
@@ -52,33 +52,103 @@ class Pace {
 
 }  // namespace
 
-void Recorder::run() {
-  disown_(true);
-  int relaxed = 2;  // for good: others may be capturing whenever we look at an event
-  driver_.exchange_capture_mode(&relaxed);
-  current_ = nullptr;
+void Follower::start() {
+  std::lock_guard lock(mutex_);
+  ++sessions_;
+  is_stopping_ = false;  // a thread that is about to end goes on
+  if (is_running_) return;
+  // Launches that an earlier session ended under: where their context has gone, so have they.
+  std::erase_if(queue_,
+                [&](const LaunchPointer& launch) { return pool_.has_gone(*launch->memory); });
+  if (thread_.joinable()) thread_.detach();  // it has ended, and who stopped it was not so fast
+  thread_ = std::thread([this] { run(); });
+  is_running_ = true;
+}
+
+void Follower::stop() {
+  std::unique_lock lock(mutex_);
+  if (--sessions_ > 0 || !is_running_) return;
+  is_stopping_ = true;
+  wake_.notify_one();
+  settled_.wait_for(lock, std::chrono::nanoseconds(kStopLimitNs),
+                    [&] { return !is_running_ || !is_stopping_; });
+  if (is_running_ && !is_stopping_) return;  // a session has begun meanwhile
+  const bool has_ended = !is_running_;
+  std::thread thread = std::move(thread_);
+  lock.unlock();
+  if (!thread.joinable()) return;  // it was let go of when an earlier session ended
+  if (has_ended) {
+    thread.join();
+  } else {
+    thread.detach();  // the driver keeps it; it ends when that lets go
+  }
+}
+
+void Follower::add(LaunchPointer launch) {
+  // Under one lock: launches of a stream are queued in the order of their events.
+  std::lock_guard lock(mutex_);
+  if (const CudaResult result = pool_.record_event(*launch); result != kCudaSuccess) {
+    // The memory is lost with it: a kernel may still write there.
+    reporter_.problems().note(
+        concat("a launch could not be followed: ", pool_.driver().describe(result)));
+    ++reporter_.counts.dropped;
+    return;
+  }
+  launch->number = ++launched_;
+  queue_.push_back(std::move(launch));
+  if (is_waiting_ || queue_.size() >= kCrowd) wake_.notify_one();
+}
+
+bool Follower::flush(int64_t limit_ns) {
+  const bool has_graphs = !graphs_.empty();
+  std::unique_lock lock(mutex_);
+  if (!is_running_) return true;
+  const uint64_t last = launched_;
+  const uint64_t graphs = has_graphs ? ++graphs_asked_ : graphs_asked_;
+  ++flushes_;
+  wake_.notify_one();
+  const bool is_done = settled_.wait_for(lock, std::chrono::nanoseconds(limit_ns), [&] {
+    const bool has_queued = !queue_.empty() && queue_.front()->number <= last;
+    return !is_running_ || (!has_queued && oldest_ > last && graphs_read_ >= graphs);
+  });
+  --flushes_;
+  return is_done;
+}
+
+uint64_t Follower::in_flight() {
+  std::lock_guard lock(mutex_);
+  return queue_.size() + under_way_;
+}
+
+/// With the lock.
+void Follower::note_waiting(const Launches& waiting) {
+  oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
+  under_way_ = waiting.size();
+}
+
+void Follower::run() {
+  reader_.begin();
   while (true) {
-    std::vector<LaunchPointer> waiting;  // in the order they were launched
+    Launches waiting;
     follow(waiting);
     wind_down(waiting);
-    free_memory();
+    reader_.free_memory();
     std::lock_guard lock(mutex_);
     // In front of what was launched since, where a session has begun meanwhile.
     queue_.insert(queue_.begin(), std::make_move_iterator(waiting.begin()),
                   std::make_move_iterator(waiting.end()));
-    stats_.in_flight = queue_.size();
-    oldest_ = UINT64_MAX;
+    note_waiting({});
     is_stopping_ = false;
-    is_running_ = !targets_.empty();
+    is_running_ = sessions_ > 0;
     settled_.notify_all();
     if (!is_running_) return;
   }
 }
 
 /// Until the last session ends; `waiting` is what is under way then.
-void Recorder::follow(std::vector<LaunchPointer>& waiting) {
+void Follower::follow(Launches& waiting) {
   Pace pace;
-  bool is_zeroing = !zeroing_.empty();
+  bool is_zeroing = reader_.is_zeroing();
   while (true) {
     uint64_t graphs;
     {
@@ -96,23 +166,21 @@ void Recorder::follow(std::vector<LaunchPointer>& waiting) {
           wake_.wait_for(lock, std::chrono::nanoseconds(kTurnNs));
         }
       }
-      while (!queue_.empty()) {
-        waiting.push_back(std::move(queue_.front()));
-        queue_.pop_front();
-      }
-      oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
+      std::move(queue_.begin(), queue_.end(), std::back_inserter(waiting));
+      queue_.clear();
+      note_waiting(waiting);
       if (is_stopping_) return;
       graphs = graphs_asked_;
     }
-    std::vector<LaunchPointer> finished;
+    Launches finished;
     const bool has_mailbox = take_finished(waiting, finished);
     const bool has_ended = !finished.empty();
-    read(std::move(finished));
-    if (graphs != graphs_read_) read_graphs();
-    is_zeroing = poll_zeroing();
+    reader_.read(std::move(finished));
+    if (graphs != graphs_read_) graphs_.read();
+    is_zeroing = reader_.poll_zeroing();
     pace.look(has_ended, now_ns());
     std::unique_lock lock(mutex_);
-    oldest_ = waiting.empty() ? UINT64_MAX : waiting.front()->number;
+    note_waiting(waiting);
     graphs_read_ = graphs;
     settled_.notify_all();
     if ((waiting.empty() && !is_zeroing) || is_stopping_) continue;
@@ -128,15 +196,15 @@ void Recorder::follow(std::vector<LaunchPointer>& waiting) {
 
 /// Nobody reads what is under way when the last session ends. Its memory comes back when it has
 /// ended: mostly now, else when the next session has begun.
-void Recorder::wind_down(std::vector<LaunchPointer>& waiting) {
-  for (const LaunchPointer& launch : waiting) let_go(*launch);
-  read(take_left_behind());
+void Follower::wind_down(Launches& waiting) {
+  for (const LaunchPointer& launch : waiting) launch->leave_unread();
+  reader_.read(take_left_behind());
   const int64_t until_ns = now_ns() + kLastLooksNs;
   for (int64_t poll_ns = kShortestPollNs;; poll_ns = std::min(2 * poll_ns, kLongestPollNs)) {
-    std::vector<LaunchPointer> finished;
+    Launches finished;
     take_finished(waiting, finished);
-    read(std::move(finished));
-    const bool is_zeroing = poll_zeroing();
+    reader_.read(std::move(finished));
+    const bool is_zeroing = reader_.poll_zeroing();
     if ((waiting.empty() && !is_zeroing) || now_ns() > until_ns) return;
     std::this_thread::sleep_for(std::chrono::nanoseconds(poll_ns));
   }
@@ -144,83 +212,50 @@ void Recorder::wind_down(std::vector<LaunchPointer>& waiting) {
 
 /// Launches, if they were made, of threads that have ended since. Their streams may have, too: all
 /// work of the context is waited for.
-std::vector<Recorder::LaunchPointer> Recorder::take_left_behind() {
-  std::vector<Pending> left;
-  {
-    std::lock_guard lock(mutex_);
-    left.swap(left_behind_);
-    std::erase_if(left, [&](const Pending& each) { return has_gone(*each.state); });
-  }
-  std::vector<LaunchPointer> launches;
-  for (const Pending& each : left) {
-    make_current(*each.state);
-    auto launch = make_launch(each);
-    const bool has_ended =
-        driver_.synchronize_context() == kCudaSuccess &&
-        driver_.create_event(&launch->event, kEventDisableTiming) == kCudaSuccess;
-    std::lock_guard lock(mutex_);
-    if (has_ended) {
+Follower::Launches Follower::take_left_behind() {
+  Launches launches;
+  for (const LaunchBuffer& buffer : pool_.take_left_behind()) {
+    reader_.make_current(*buffer.memory);
+    auto launch = std::make_unique<Launch>(buffer);
+    const Driver& driver = pool_.driver();
+    if (driver.synchronize_context() == kCudaSuccess &&
+        driver.create_event(&launch->event, kEventDisableTiming) == kCudaSuccess) {
       launches.push_back(std::move(launch));
-      ++stats_.in_flight;
     } else {
-      left_behind_.push_back(each);  // until another session ends
+      pool_.leave_behind(buffer);  // until another session ends
     }
   }
   return launches;
 }
 
-void Recorder::stop_thread() {
-  std::unique_lock lock(mutex_);
-  if (!is_running_ || !targets_.empty()) return;
-  is_stopping_ = true;
-  wake_.notify_one();
-  settled_.wait_for(lock, std::chrono::nanoseconds(kStopLimitNs),
-                    [&] { return !is_running_ || !is_stopping_; });
-  if (is_running_ && !is_stopping_) return;  // a session has begun meanwhile
-  const bool has_ended = !is_running_;
-  std::thread thread = std::move(thread_);
-  lock.unlock();
-  if (!thread.joinable()) return;  // it was let go of when an earlier session ended
-  if (has_ended) {
-    thread.join();
-  } else {
-    thread.detach();  // the driver keeps it; it ends when that lets go
-  }
-}
-
 /// Moves the launches that have ended; whether one of the others may need its mailbox emptied.
-bool Recorder::take_finished(std::vector<LaunchPointer>& waiting,
-                             std::vector<LaunchPointer>& finished) {
-  using Place = std::pair<ContextState*, CudaStream>;
+bool Follower::take_finished(Launches& waiting, Launches& finished) {
+  using Place = std::pair<ContextMemory*, CudaStream>;
   std::vector<std::pair<Place, std::vector<const LaunchPointer*>>> streams;
   for (const LaunchPointer& launch : waiting) {
-    const Place place(launch->state, launch->stream);
-    auto found = std::ranges::find(streams, place, [](const auto& each) { return each.first; });
-    if (found == streams.end()) found = streams.insert(found, {place, {}});
-    found->second.push_back(&launch);
+    const Place place(launch->memory, launch->stream);
+    auto stream = std::ranges::find(streams, place, [](const auto& entry) { return entry.first; });
+    if (stream == streams.end()) stream = streams.insert(stream, {place, {}});
+    stream->second.push_back(&launch);
   }
   for (const auto& [place, launches] : streams) {
-    make_current(*place.first);
+    reader_.make_current(*place.first);
     const size_t ended = count_ended(launches);
     const int64_t end_ns = now_ns();
     for (size_t i = 0; i < ended; ++i) (*launches[i])->end_ns = end_ns;
   }
   bool has_mailbox = false;
   for (LaunchPointer& launch : waiting) {
-    if (launch->kernel != nullptr && launch->kernel->has_mailbox) {
-      drain(*launch);
+    if (launch->has_mailbox()) {
+      launch->drain();
       has_mailbox |= launch->end_ns == 0;
     }
     if (launch->end_ns == 0) continue;
     if (launch->failure == kCudaSuccess) {
       finished.push_back(std::move(launch));
     } else {
-      make_current(*launch->state);
-      drop(*launch, launch->failure);
-      driver_.destroy_event(launch->event);
+      reader_.drop_with_event(*launch, launch->failure);
       launch.reset();
-      std::lock_guard lock(mutex_);
-      --stats_.in_flight;
     }
   }
   std::erase(waiting, nullptr);
@@ -229,12 +264,12 @@ bool Recorder::take_finished(std::vector<LaunchPointer>& waiting,
 
 /// How many of the launches of a stream, in order, have ended. Its events come one after the other:
 /// not each has to be asked.
-size_t Recorder::count_ended(std::span<const LaunchPointer* const> launches) {
+size_t Follower::count_ended(std::span<const LaunchPointer* const> launches) {
   size_t ended = 0, open = launches.size();  // these have ended, those from here on have not
   size_t next = launches.size() - 1;         // mostly all have, or the first has not
   while (ended < open) {
     Launch& launch = **launches[next];
-    const CudaResult result = driver_.query_event(launch.event);
+    const CudaResult result = pool_.driver().query_event(launch.event);
     if (result == kCudaNotReady) {
       open = next;
     } else {
@@ -249,93 +284,14 @@ size_t Recorder::count_ended(std::span<const LaunchPointer* const> launches) {
 }
 
 /// Empties mailboxes for a while without asking the driver, which would slow launches down.
-void Recorder::watch_mailboxes(const std::vector<LaunchPointer>& waiting) {
+void Follower::watch_mailboxes(const Launches& waiting) {
   const int64_t until_ns = now_ns() + kMailboxTurnNs;
   do {
     for (const LaunchPointer& launch : waiting) {
-      if (launch->kernel != nullptr && launch->kernel->has_mailbox) drain(*launch);
+      if (launch->has_mailbox()) launch->drain();
     }
     std::this_thread::yield();
   } while (now_ns() < until_ns);
-}
-
-/// Takes full rings of a kernel that is running, and lets its warps go on.
-void Recorder::drain(Launch& launch) {
-  if (launch.block->host == nullptr || launch.drained_bytes > kMostDrainedBytes) return;
-  const Geometry geometry = launch.kernel->geometry(launch.grid_ctas);
-  std::byte* const buffer = launch.block->host + (launch.address - launch.block->address);
-  launch.drained.resize(geometry.slot_count());
-  for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
-    auto* header = reinterpret_cast<Header*>(buffer + geometry.header_offset(slot));
-    std::atomic_ref written(header->mailbox_written_bytes);
-    std::atomic_ref drained(header->mailbox_drained_bytes);
-    const uint32_t count = written.load(std::memory_order_acquire);
-    const uint32_t before = drained.load(std::memory_order_acquire);
-    if (count == before || before == kHostIsDead) continue;
-    auto& taken = launch.drained[slot];
-    const size_t size = taken.size();
-    const std::byte* const ring = buffer + geometry.ring_offset(slot);
-    taken.insert(taken.end(), ring, ring + geometry.ring_bytes);
-    // A warp that has given up meanwhile writes on: what was taken may be of two rounds.
-    if (drained.load(std::memory_order_acquire) == kHostIsDead) {
-      taken.resize(size);
-      continue;
-    }
-    drained.store(count, std::memory_order_release);
-    launch.drained_bytes += geometry.ring_bytes;
-  }
-}
-
-/// Nobody is to read it: only its memory comes back. Its warps do not wait for the host, either.
-void Recorder::let_go(Launch& launch) {
-  const RecordingKernel* const kernel = std::exchange(launch.kernel, nullptr);
-  launch.destinations.clear();
-  launch.drained.clear();
-  if (kernel == nullptr || !kernel->has_mailbox || launch.block->host == nullptr) return;
-  const Geometry geometry = kernel->geometry(launch.grid_ctas);
-  if (geometry.size_bytes() > launch.bytes) return;
-  std::byte* const buffer = launch.block->host + (launch.address - launch.block->address);
-  for (uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
-    auto* header = reinterpret_cast<Header*>(buffer + geometry.header_offset(slot));
-    std::atomic_ref(header->mailbox_drained_bytes).store(kHostIsDead, std::memory_order_release);
-  }
-}
-
-void Recorder::make_current(ContextState& state) {
-  if (current_ == state.context) return;
-  current_ = driver_.set_context(state.context) == kCudaSuccess ? state.context : nullptr;
-}
-
-/// Gives the driver back what nobody uses. Launching threads are not kept from launching meanwhile:
-/// it may wait for the device.
-void Recorder::free_memory() {
-  std::vector<ContextState*> states;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& state : states_) states.push_back(state.get());
-  }
-  for (ContextState* state : states) free_memory_of(*state);
-}
-
-void Recorder::free_memory_of(ContextState& state) {
-  std::vector<CudaEvent> events;
-  std::vector<Block> blocks;
-  {
-    std::lock_guard lock(mutex_);
-    events.swap(state.events);
-    blocks = state.pool.take_unused();
-  }
-  make_current(state);
-  for (const CudaEvent event : events) driver_.destroy_event(event);
-  BlockPool::release(driver_, blocks);
-  if (!state.zeroing.empty()) return;  // on the side stream, for long: the next session has it back
-  if (state.staging != nullptr) driver_.free_host(state.staging);
-  if (state.side_event != nullptr) driver_.destroy_event(state.side_event);
-  if (state.side_stream != nullptr) driver_.destroy_stream(state.side_stream);
-  state.staging = nullptr;
-  state.staging_bytes = 0;
-  state.side_event = nullptr;
-  state.side_stream = nullptr;
 }
 
 }  // namespace proton::device_buffer

@@ -1,9 +1,9 @@
-// What replays of captured launches have left, read when somebody flushes: the last one of each,
-// and how many there were.
+#include "backends/device_buffer/recorder/graph_reader.h"
+
 #include <algorithm>
 #include <cstring>
-
-#include "backends/device_buffer/recorder/recorder.h"
+#include <functional>
+#include <utility>
 
 namespace proton::device_buffer {
 namespace {
@@ -20,67 +20,62 @@ bool has_header(const std::byte* buffer, const Geometry& geometry) {
 
 }  // namespace
 
-void Recorder::read_graphs() {
+void GraphReader::add(LaunchPointer launch) {
+  std::lock_guard lock(mutex_);
+  launches_.push_back(std::move(launch));
+}
+
+bool GraphReader::empty() {
+  std::lock_guard lock(mutex_);
+  return launches_.empty();
+}
+
+void GraphReader::read() {
   std::vector<Launch*> launches;
   {
     std::lock_guard lock(mutex_);
-    for (const LaunchPointer& launch : captured_) launches.push_back(launch.get());
+    for (const LaunchPointer& launch : launches_) launches.push_back(launch.get());
   }
-  std::erase_if(launches, [](const Launch* launch) { return !is_wanted(*launch); });
-  std::ranges::stable_sort(launches, std::less<>(), &Launch::state);
+  std::erase_if(launches, [](const Launch* launch) { return !Reporter::is_wanted(*launch); });
+  std::ranges::stable_sort(launches, std::less<>(), &Launch::memory);
   for (auto first = launches.begin(); first != launches.end();) {
-    ContextState* const state = (*first)->state;
+    ContextMemory* const memory = (*first)->memory;
     const auto last = std::find_if(first, launches.end(),
-                                   [&](const Launch* each) { return each->state != state; });
-    read_graphs_of(*state, {first, last});
+                                   [&](const Launch* launch) { return launch->memory != memory; });
+    read_context(*memory, {first, last});
     first = last;
   }
 }
 
-/// Whether a session that it belongs to has not ended.
-bool Recorder::is_wanted(const Launch& launch) {
-  return std::ranges::any_of(launch.destinations, [](const Destination& each) {
-    const std::lock_guard telling(each.target->mutex);
-    return each.target->sink != nullptr;
-  });
-}
-
-void Recorder::read_graphs_of(ContextState& state, std::span<Launch* const> launches) {
-  make_current(state);
+void GraphReader::read_context(ContextMemory& memory, std::span<Launch* const> launches) {
+  reader_.make_current(memory);
   std::vector<uint64_t> counts;
-  CudaResult result = driver_.synchronize_context();
-  if (result == kCudaSuccess) result = read_counters(state, counts);
+  CudaResult result = pool_.driver().synchronize_context();
+  if (result == kCudaSuccess) result = read_counters(memory, counts);
   for (Launch* launch : launches) {
     if (result == kCudaSuccess) {
-      read_replayed(*launch, counts);
+      read_launch(*launch, counts);
     } else {
-      drop(*launch, result);
+      reader_.drop(*launch, result);
     }
   }
 }
 
-CudaResult Recorder::read_counters(ContextState& state, std::vector<uint64_t>& counts) {
-  {
-    std::lock_guard lock(mutex_);
-    counts.resize(state.replays.size());
-  }
+CudaResult GraphReader::read_counters(ContextMemory& memory, std::vector<uint64_t>& counts) {
+  counts.resize(pool_.replay_counters(memory));
   if (counts.empty()) return kCudaSuccess;
   const size_t bytes = counts.size() * sizeof(uint64_t);
-  CudaResult result = reserve_staging(state, bytes);
+  CudaResult result = reader_.reserve_staging(memory, bytes);
   if (result != kCudaSuccess) return result;
-  {
-    std::lock_guard lock(mutex_);
-    result =
-        state.replays.copy(state.staging, static_cast<uint32_t>(counts.size()), state.side_stream);
-  }
-  if (result == kCudaSuccess) result = wait_for_copies(state);
-  std::memcpy(counts.data(), state.staging, bytes);
+  result = pool_.copy_replays(memory, counts.size());
+  if (result == kCudaSuccess) result = reader_.wait_for_copies(memory);
+  std::memcpy(counts.data(), memory.staging, bytes);
   return result;
 }
 
 /// Books what the last replay has left. Replays that begin meanwhile count the next time, even
 /// where it is theirs that is read.
-void Recorder::read_replayed(Launch& launch, std::span<const uint64_t> counts) {
+void GraphReader::read_launch(Launch& launch, std::span<const uint64_t> counts) {
   const bool is_counted = launch.replay_counter != ReplayCounters::kNone;
   uint64_t replays = 1;
   if (is_counted) {
@@ -89,49 +84,28 @@ void Recorder::read_replayed(Launch& launch, std::span<const uint64_t> counts) {
     launch.replays_seen = counts[launch.replay_counter];
   }
   if (launch.is_scrap) {
-    book_replays(launch, replays);
-    std::lock_guard lock(mutex_);
-    ++stats_.dropped;
-    for (const Destination& each : launch.destinations)
-      each.target->book.drop(key_of(launch, each));
+    Reporter::book_replays(launch, replays);
+    Reporter::book_drop(launch);
+    ++reporter_.counts.dropped;
     return;
   }
-  plan_copy(launch, true);
+  reader_.plan_copy(launch, true);
   if (launch.kernel == nullptr) return;  // dropped, and told of
-  if (const CudaResult result = fetch(launch); result != kCudaSuccess) {
-    book_replays(launch, replays);
-    drop(launch, result);
+  if (const CudaResult result = reader_.fetch(launch); result != kCudaSuccess) {
+    Reporter::book_replays(launch, replays);
+    reader_.drop(launch, result);
     return;
   }
   if (!is_counted && !has_header(launch.bytes_read, launch.geometry)) return;
-  book_replays(launch, replays);
-  decode_and_report(launch, decoders_[0], false);
+  Reporter::book_replays(launch, replays);
+  reader_.decode(launch);
   if (is_counted) return;
   // Zeroed, so that it counts once.
-  if (launch.block->host != nullptr) {
+  if (launch.host() != nullptr) {
     std::memset(launch.bytes_read, 0, launch.bytes);
   } else {
-    driver_.set_bytes(launch.address, 0, launch.bytes, launch.state->side_stream);
-    wait_for_copies(*launch.state);
-  }
-}
-
-/// Has its bytes in host memory.
-CudaResult Recorder::fetch(Launch& launch) {
-  ContextState& state = *launch.state;
-  CudaResult result = reserve_staging(state, launch.copied_bytes);
-  if (launch.block->host != nullptr) {
-    launch.bytes_read = launch.block->host + (launch.address - launch.block->address);
-    return result;
-  }
-  launch.bytes_read = state.staging;
-  if (result == kCudaSuccess) result = copy(launch);
-  return result == kCudaSuccess ? wait_for_copies(state) : result;
-}
-
-void Recorder::book_replays(const Launch& launch, uint64_t replays) {
-  for (const Destination& each : launch.destinations) {
-    each.target->book.add_replays(key_of(launch, each), replays);
+    pool_.driver().set_bytes(launch.address, 0, launch.bytes, launch.memory->side_stream);
+    reader_.wait_for_copies(*launch.memory);
   }
 }
 
