@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/byte_sink.h"
-#include "files/tree_writer.h"
+#include "files/writers.h"
 #include "model/call_tree.h"
 
 namespace {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "cubin/elf.h"
-#include "cubin/functions.h"
 #include "cubin/line_table.h"
 
 namespace proton::cubin {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "cubin/text_scanner.h"
+#include "cubin/reader.h"
 
 namespace proton::cubin {
 namespace {

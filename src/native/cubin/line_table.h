@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cubin/elf.h"
-#include "cubin/functions.h"
 #include "cubin/line_program.h"
 #include "cubin/ptx_locations.h"
 #include "cubin/stacks.h"

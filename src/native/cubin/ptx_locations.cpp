@@ -1,6 +1,6 @@
 #include "cubin/ptx_locations.h"
 
-#include "cubin/text_scanner.h"
+#include "cubin/reader.h"
 
 namespace proton::cubin {
 namespace {

@@ -13,6 +13,10 @@
 
 namespace proton {
 
+/// False where this process finds no zlib, which is opened when first needed and never linked:
+/// without it files are larger, not missing.
+bool can_deflate();
+
 class PacketSink {
  public:
   explicit PacketSink(ByteSink& out) : out_(out) {}

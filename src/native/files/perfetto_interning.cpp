@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "files/perfetto_fields.h"
-#include "files/trace_words.h"
+#include "files/trace_layout.h"
 #include "files/utf8.h"
 
 namespace proton {

@@ -1,4 +1,5 @@
-#include "files/perfetto_writer.h"
+// Trace logs in Perfetto's own format: protobuf, compressed.
+#include "files/writers.h"
 
 #include <algorithm>
 #include <map>
@@ -18,10 +19,7 @@
 #include "files/perfetto_interning.h"
 #include "files/proto_encoder.h"
 #include "files/summary_writer.h"
-#include "files/trace_counters.h"
-#include "files/trace_lanes.h"
-#include "files/trace_tracks.h"
-#include "files/trace_words.h"
+#include "files/trace_layout.h"
 
 namespace proton {
 

@@ -1,4 +1,5 @@
-#include "files/trace_writer.h"
+// Trace logs as chrome trace JSON.
+#include "files/writers.h"
 
 #include <algorithm>
 #include <numeric>
@@ -12,10 +13,7 @@
 #include "files/format.h"
 #include "files/json_encoder.h"
 #include "files/summary_writer.h"
-#include "files/trace_counters.h"
-#include "files/trace_lanes.h"
-#include "files/trace_tracks.h"
-#include "files/trace_words.h"
+#include "files/trace_layout.h"
 
 namespace proton {
 

@@ -1,4 +1,5 @@
-#include "files/tree_writer.h"
+// Call trees as hatchet JSON and msgpack bytes.
+#include "files/writers.h"
 
 #include <algorithm>
 #include <span>

@@ -1,7 +1,7 @@
 #include "cubin/ptx_locations.h"
 
 #include "check.h"
-#include "cubin/text_scanner.h"
+#include "cubin/reader.h"
 #include "recorded.h"
 
 using proton::cubin::is_same_ptx;

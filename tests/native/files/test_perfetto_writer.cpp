@@ -1,12 +1,12 @@
 /// Perfetto traces as bytes; what they say is tested with Perfetto's own classes from Python.
-#include "files/perfetto_writer.h"
+#include "files/writers.h"
 
 #include <dlfcn.h>
 
 #include <string>
 
 #include "check.h"
-#include "files/deflate.h"
+#include "files/packet_sink.h"
 #include "trees.h"
 
 using proton::LaneKind;

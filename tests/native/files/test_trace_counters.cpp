@@ -1,5 +1,5 @@
 /// Metrics of spans as counters.
-#include "files/trace_counters.h"
+#include "files/trace_layout.h"
 
 #include <cmath>
 #include <limits>

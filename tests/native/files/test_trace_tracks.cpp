@@ -1,5 +1,5 @@
 /// Spans of a lane on tracks where they nest.
-#include "files/trace_tracks.h"
+#include "files/trace_layout.h"
 
 #include "check.h"
 #include "trees.h"

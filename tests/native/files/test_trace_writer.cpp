@@ -1,5 +1,5 @@
 /// Chrome traces as text.
-#include "files/trace_writer.h"
+#include "files/writers.h"
 
 #include <cmath>
 #include <string>

@@ -1,5 +1,5 @@
 /// Hatchet files as text, byte by byte where that is short enough to read.
-#include "files/tree_writer.h"
+#include "files/writers.h"
 
 #include <cmath>
 #include <limits>

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "base/byte_sink.h"
-#include "files/trace_writer.h"
-#include "files/tree_writer.h"
+#include "files/writers.h"
 #include "model/call_tree.h"
 #include "model/trace_log.h"
 

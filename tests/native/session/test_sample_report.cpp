@@ -6,7 +6,7 @@
 
 #include "base/byte_sink.h"
 #include "check.h"
-#include "files/tree_writer.h"
+#include "files/writers.h"
 #include "sampled.h"
 
 using namespace proton;
