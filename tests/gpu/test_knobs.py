@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
+from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
 from proton.backends.knobs import Knobs
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
@@ -50,7 +50,7 @@ def capability_of(torch: Any) -> int:
 
 def test_the_newest_capability_is_torchs_and_found_without_cuda(torch: Any) -> None:
     code = (
-        "from proton.backends.cupti.architecture import newest_capability\n"
+        "from proton.backends.cupti.gpu_capability import newest_capability\n"
         "from proton.backends.knobs import Knobs\n"
         "import ctypes\n"
         "found = newest_capability(Knobs())\n"

@@ -59,12 +59,6 @@ class CompiledKernel(Protocol):
     metadata: KernelMetadata
 
 
-class Params(Protocol):
-    """A kernel's Python function."""
-
-    params: Sequence[object]
-
-
 class Config(Protocol):
     """A configuration of an autotuner."""
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from proton.backends.cupti import driver, sampling_probe
-from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
 from proton.backends.cupti.candidates import chosen_of, find_candidates
-from proton.backends.cupti.permission import find_obstacle
+from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
 from proton.backends.cupti.sampling_setup import (
     INSTALL_PERF,
+    find_obstacle,
     missing_perf_libraries,
     perf_libraries,
 )

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti import candidates, driver, nvml
+from proton.backends.cupti import candidates, driver
+from proton.backends.cupti import gpu_capability as nvml
 from proton.backends.cupti import sampling_probe as probe
 from proton.backends.cupti.sampling_setup import PERF_LIBRARIES
 from proton.backends.knobs import Knobs

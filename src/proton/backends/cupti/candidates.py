@@ -17,7 +17,7 @@ from importlib import metadata, util
 from pathlib import Path
 
 from proton.backends.cupti import driver
-from proton.backends.cupti.architecture import BLACKWELL, newest_capability, text_of
+from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
 from proton.backends.knobs import Knobs
 
 _MAPS = Path("/proc/self/maps")

@@ -1,7 +1,8 @@
-"""Makes a process ready to sample instructions: NVIDIA's helper libraries, and CUPTI's own word.
+"""Makes a process ready to sample instructions, or says why it cannot.
 
-What the machine forbids is found in `permission` before, and `probe` asks the GPU; the native hub
-then samples.
+`find_obstacle` looks at what the kernel and NVIDIA's management library say, without CUPTI; then
+NVIDIA's helper libraries are opened, CUPTI says its word, and `sampling_probe` asks the GPU. The
+native hub then samples.
 """
 
 from __future__ import annotations
@@ -11,26 +12,71 @@ import logging
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from proton import _native
-from proton.backends.cupti import sampling_probe
+from proton.backends.cupti import driver, gpu_capability, sampling_probe
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.hub import find_driver, open_hub
 from proton.backends.cupti.other_tools import hint
-from proton.backends.cupti.permission import Obstacle, find_obstacle
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
+OLDEST_CAPABILITY = (7, 0)
+GRANT = (
+    "put 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/nvidia.conf "
+    "and reboot, or run as root (a container needs --cap-add=SYS_ADMIN)"
+)
 # CUPTI opens the first by its bare name, and the second is the first one's need: those beside it
 # must be there before, or it finds none, or those of another version.
 PERF_LIBRARIES = ("libnvperf_target.so", "libnvperf_host.so")
 INSTALL_PERF = "pip install nvidia-cuda-cupti (nvidia-cuda-cupti-cu12 for CUDA 12), which has both"
 OR_TIMING = "or give fallback=timing to have kernels timed all the same"
-
 _log = logging.getLogger("proton")
 _passed: set[tuple[str, str]] = set()  # libraries with which the GPU was found to be sampled
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing can be sampled, and the remedy."""
+
+    reason: str
+    remedy: str
+
+
+def find_obstacle(knobs: Knobs) -> Obstacle | None:
+    """What keeps this process from sampling, as far as can be seen before CUPTI is asked."""
+    if knobs.cuda_library is not None:
+        return None  # not the driver that the kernel speaks of
+    if driver.is_profiling_restricted() and not driver.is_privileged():
+        return Obstacle(
+            "the driver lets only administrators sample (RmProfilingAdminOnly: 1)", GRANT
+        )
+    obstacles = [_of_gpu(gpu) for gpu in gpu_capability.gpus()]
+    # one that can be sampled is enough: which GPU the program will use is not known yet
+    return obstacles[0] if obstacles and all(obstacles) else None
+
+
+def _of_gpu(gpu: gpu_capability.Gpu) -> Obstacle | None:
+    if gpu.capability is not None and gpu.capability < OLDEST_CAPABILITY:
+        major, minor = gpu.capability
+        return Obstacle(
+            f"the GPU's compute capability is {major}.{minor}, and sampling needs 7.0 or later",
+            "use a GPU of 2017 (Volta) or later",
+        )
+    if gpu.is_divided:
+        return Obstacle(
+            "the GPU is divided into MIG instances, which CUPTI cannot sample",
+            "use a whole GPU, or end MIG as root: nvidia-smi -mig 0",
+        )
+    if gpu.is_virtual:
+        return Obstacle(
+            "the GPU is a vGPU, which CUPTI cannot sample unless its host allows it",
+            "use a whole GPU, or have the host's administrator give this machine one",
+        )
+    return None
 
 
 def prepare_sampling(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.backends.cupti.nvml import Gpu, gpus
+from proton.backends.cupti.gpu_capability import Gpu, gpus
 from tests.native.fake_cuda.driver import find_compiler
 
 SOURCE = """
