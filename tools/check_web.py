@@ -15,7 +15,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(words.split())
     for words in (
         "schema",
-        "names units env",
+        "names units",
         "unpack live",
         "model",
         "layout",

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest"
-import { baseName, cutMiddle, distinctPaths, printable } from "./names"
+import { expect, it, test } from "vitest"
+import { baseName, cutMiddle, distinctPaths, frameName, printable, shortened, withoutNamespaces } from "./names"
 
 it("writes out what cannot be seen or turns the line around", () => {
   expect(printable("a\u202eb\u0000c\u200b")).toBe("a\\u202eb\\x00c\\u200b")
@@ -27,4 +27,23 @@ it("shows of paths only what tells them apart", () => {
   expect(distinctPaths(["/x/a/run", "/x/b/run", "c"])).toEqual(["a/run", "b/run", "c"])
   expect(distinctPaths(["a/run", "a/run"])).toEqual(["a/run", "a/run"])
   expect(distinctPaths([])).toEqual([])
+})
+
+test("the function comes first, and of the file only its name", () => {
+  expect(frameName(["/opt/lib/torch/nn/module.py", 1790, "_call_impl"])).toBe("_call_impl  module.py:1790")
+  expect(frameName(["C:\\\\w\\\\a.py", 3, "f"])).toBe("f  a.py:3")
+  expect(frameName(["kernel.py", 7, ""])).toBe("kernel.py:7")
+})
+
+test("what cannot be seen in a name is written out", () => {
+  expect(frameName(["a\u202e.py", 3, "f"])).toBe("f  a\\u202e.py:3")
+})
+
+test("namespaces go first where there is no room, and only those in front", () => {
+  const name = "at::native::reduce_kernel<512, at::Sum>"
+  expect(shortened(name, 60)).toBe(name)
+  expect(shortened(name, 30)).toBe("reduce_kernel<512, at::Sum>")
+  expect(shortened(name, 15)).toBe("reduce_…t::Sum>")
+  expect(withoutNamespaces("plain_kernel")).toBe("plain_kernel")
+  expect(withoutNamespaces("a::")).toBe("a::")
 })

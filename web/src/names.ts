@@ -1,4 +1,5 @@
 /** Texts from profiles as people may read them: nothing invisible, nothing that turns the line around. */
+import type { Place } from "./schema"
 
 const ELLIPSIS = "…"
 // Control characters, marks that reorder text, invisible characters, lone surrogates.
@@ -38,4 +39,20 @@ export function distinctPaths(paths: readonly string[]): string[] {
     }
     return paths[at] as string
   })
+}
+
+/** `forward  model.py:12`: the function of a place, its file without the folders, its line. */
+export function frameName([file, line, called]: Place): string {
+  const base = file.slice(Math.max(file.lastIndexOf("/"), file.lastIndexOf("\\")) + 1)
+  return printable(called === "" ? `${base}:${line}` : `${called}  ${base}:${line}`)
+}
+
+/** A name in at most `room` letters; namespaces of C++ go first, then its middle. */
+export function shortened(name: string, room: number): string {
+  return name.length <= room ? name : cutMiddle(withoutNamespaces(name), room)
+}
+
+/** `at::native::reduce_kernel<512, at::Sum>` -> `reduce_kernel<512, at::Sum>`. */
+export function withoutNamespaces(name: string): string {
+  return name.replace(/^(?:[A-Za-z_]\w*::)+(?=[A-Za-z_~])/, "")
 }

@@ -1,4 +1,5 @@
-/** A canvas as large as its box in the pixels of the screen, and the colours of the page for it. */
+/** Canvases: as sharp as the screen is, with the page's colours, and texts that fit. */
+import { cutMiddle, withoutNamespaces } from "../names"
 
 /** Fit `canvas` to `width` and `height` and clear it; returns what draws in CSS pixels. */
 export function prepared(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
@@ -41,3 +42,35 @@ export function inks(): Inks {
 
 /** The font of texts on canvases. */
 export const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
+
+const widths = new Map<string, number>()
+
+/** The width of `text` in the font that is set; letters are measured once. */
+export function widthOf(context: CanvasRenderingContext2D, text: string): number {
+  let sum = 0
+  for (const letter of text) {
+    const key = context.font + letter
+    let width = widths.get(key)
+    if (width === undefined) widths.set(key, (width = context.measureText(letter).width))
+    sum += width
+  }
+  return sum
+}
+
+/** `text` cut to fit into `room` pixels; empty where not even a few letters fit. */
+export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+  if (room < 14) return ""
+  const narrow = widthOf(context, "i")
+  const most = Math.floor(room / narrow)
+  if (text.length <= most && widthOf(context, text) <= room) return text
+  const short = withoutNamespaces(text)
+  let shown = cutMiddle(short, Math.max(3, most))
+  for (let tries = 0; tries < 6; tries++) {
+    const width = widthOf(context, shown)
+    if (width <= room) return shown
+    const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
+    if (letters < 3) return ""
+    shown = cutMiddle(short, letters)
+  }
+  return ""
+}

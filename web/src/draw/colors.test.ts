@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Hue, contrast, fillOf, hueOfKind, oklch, strongOf } from "./colors"
+import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, contrast, fillOf, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
 
 const HUES: Hue[] = ["kernel", "copy", "scope", "python", "line", "host"]
 const GROUND = { true: "#14171b", false: "#ffffff" }
@@ -35,4 +35,44 @@ it("knows black and white", () => {
 
 it("tells kernels, copies, scopes and Python frames apart", () => {
   expect(new Set(["k", "c", "s", "p", "l"].map((kind) => hueOfKind(kind as "k"))).size).toBe(5)
+})
+
+const KNOWN = [
+  "selected", "not_selected", "long_scoreboard", "short_scoreboard", "wait", "barrier", "membar", "lg_throttle",
+  "mio_throttle", "tex_throttle", "math_pipe_throttle", "imc_miss", "no_instructions", "branch_resolving",
+  "dispatch_stall", "drain", "sleeping", "warpgroup_arrive", "gmma", "misc",
+]
+
+it("gives every reason a colour of its own", () => {
+  for (const dark of [false, true]) {
+    expect(new Set(KNOWN.map((name) => colorOfReason(name, dark))).size).toBe(KNOWN.length)
+  }
+})
+
+it("is seen on both grounds", () => {
+  for (const name of [...KNOWN, "of hardware to come"]) {
+    expect(contrast(colorOfReason(name, false), "#ffffff")).toBeGreaterThan(1.4)
+    expect(contrast(colorOfReason(name, true), "#14171b")).toBeGreaterThan(2)
+  }
+})
+
+it("is grey for a reason of hardware to come", () => {
+  expect(colorOfReason("new_throttle", false)).toBe(colorOfReason("", false))
+})
+
+it("has a colour for each of many regions, on which text can be read", () => {
+  for (const dark of [false, true]) {
+    const colors = Array.from({ length: 21 }, (_, at) => colorOfRegion(at, dark))
+    expect(new Set(colors).size).toBe(21)
+    for (const color of colors) expect(contrast(color, inkOfRegion(dark))).toBeGreaterThan(4.5)
+  }
+})
+
+it("gets stronger with heat", () => {
+  const ground = { true: "#14171b", false: "#ffffff" }
+  for (const dark of [false, true]) {
+    const strength = [0.1, 0.5, 1].map((share) => contrast(colorOfHeat(share, dark), ground[`${dark}`]))
+    expect([...strength].sort((a, b) => a - b)).toEqual(strength)
+    expect(strength[2]).toBeGreaterThan(4.5)
+  }
 })

@@ -1,8 +1,4 @@
-/** Colours with a meaning: one hue for each kind of frame, lightness for depth, red for problems only.
- *
- * Hues are far apart for colour-blind people too (orange, blue, bluish green, pink, grey).
- * Text on a fill has at least the contrast that WCAG calls AA; a test measures it.
- */
+/** Colours: a hue for each kind of frame, stall reason and region, with a light and a dark value; red is for problems. */
 import type { FrameKind } from "../schema"
 
 /** What is drawn: frames of the tree, and host work of timelines. */
@@ -97,4 +93,65 @@ function luminance(color: string): number {
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
   }) as [number, number, number]
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+interface Family {
+  angle: number
+  chroma: number
+  reasons: readonly string[]
+}
+
+/** What a warp waits for: memory, shared memory, arithmetic, other warps, the schedule; or it advances. */
+const FAMILIES: Record<string, Family> = {
+  memory: {
+    angle: 252,
+    chroma: 0.13,
+    reasons: ["long_scoreboard", "lg_throttle", "drain", "membar", "tex_throttle", "imc_miss"],
+  },
+  shared: { angle: 185, chroma: 0.09, reasons: ["short_scoreboard", "mio_throttle"] },
+  arithmetic: {
+    angle: 66,
+    chroma: 0.13,
+    reasons: ["math_pipe_throttle", "gmma", "warpgroup_arrive", "dispatch_stall"],
+  },
+  warps: { angle: 322, chroma: 0.12, reasons: ["barrier", "sleeping"] },
+  schedule: {
+    angle: 104,
+    chroma: 0.075,
+    reasons: ["wait", "branch_resolving", "no_instructions", "misc"],
+  },
+  progress: { angle: 145, chroma: 0.1, reasons: ["selected", "not_selected"] },
+}
+
+/** The colour of a reason; grey for what is not known and for several together. */
+export function colorOfReason(name: string, dark: boolean): string {
+  for (const { angle, chroma, reasons } of Object.values(FAMILIES)) {
+    const at = reasons.indexOf(name)
+    if (at < 0) continue
+    const step = at / Math.max(reasons.length - 1, 3)
+    return oklch(dark ? 0.74 - 0.3 * step : 0.56 + 0.3 * step, chroma * (1 - 0.35 * step), angle)
+  }
+  return oklch(dark ? 0.5 : 0.74, 0.008, 250)
+}
+
+// Blue, orange, green, pink, olive, teal, violet: far apart for colour-blind people when next to each other.
+const ANGLES = [250, 65, 155, 340, 105, 200, 300]
+
+/** The colour of the region with this number. */
+export function colorOfRegion(number: number, dark: boolean): string {
+  const round = Math.floor(number / ANGLES.length) % 3
+  const angle = ANGLES[number % ANGLES.length] as number
+  const lightness = dark ? 0.74 - 0.06 * round : 0.72 + 0.08 * round
+  return oklch(lightness, 0.11 - 0.025 * round, angle)
+}
+
+/** Text on such a colour. */
+export function inkOfRegion(dark: boolean): string {
+  return dark ? "#101317" : "#14181d"
+}
+
+/** From nothing to all: the ground of the page to a strong blue. */
+export function colorOfHeat(share: number, dark: boolean): string {
+  const at = Math.min(Math.max(share, 0), 1)
+  return dark ? oklch(0.26 + 0.58 * at, 0.03 + 0.1 * at, 250 - 150 * at) : oklch(0.95 - 0.55 * at, 0.02 + 0.13 * at, 235 + 30 * at)
 }

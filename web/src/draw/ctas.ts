@@ -1,11 +1,9 @@
 /** CTAs on a canvas: how many ran, then a row for each multiprocessor, with the tail tinted. */
 import { type Range, ticksOf } from "../layout/axis"
-import { type CtaImage, imageOf, sumOfRows } from "../layout/inkernel/cta_image"
-import { type Lane, type PackedCtas, activeOver, boxesOf } from "../layout/inkernel/ctas"
+import { type CtaImage, type Lane, type PackedCtas, activeOver, boxesOf, imageOf, sumOfRows } from "../layout/inkernel/ctas"
 import { count, text, time, timeUnit } from "../units"
 import { FONT, type Inks } from "./canvas"
-import { fillOf } from "./colors"
-import { colorOfHeat } from "./regions"
+import { colorOfHeat, fillOf } from "./colors"
 
 export const AXIS = 18
 export const ACTIVE = 44

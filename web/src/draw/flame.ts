@@ -1,7 +1,7 @@
 /** Draws the boxes of a flame graph that are seen. */
 import type { FlameLayout } from "../layout/flame/boxes"
+import { fitted, widthOf } from "./canvas"
 import { type Hue, fillOf } from "./colors"
-import { fitted, widthOf } from "./text"
 
 export const FLAME_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 const GAP = 1

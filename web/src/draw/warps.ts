@@ -4,7 +4,7 @@ import type { RegionBox, Warps } from "../layout/inkernel/warps"
 import { cutMiddle } from "../names"
 import { text, time, timeUnit } from "../units"
 import { FONT, type Inks } from "./canvas"
-import { colorOfRegion, inkOfRegion } from "./regions"
+import { colorOfRegion, inkOfRegion } from "./colors"
 
 export const ROW = 15
 export const AXIS = 18

@@ -3,14 +3,13 @@
  * Rectangles are gathered by colour and painted colour by colour: changing it costs more than a
  * rectangle does. Where spans are narrower than a pixel, a column's height tells how busy it is.
  */
-import { type Track, walk } from "../../layout/timeline/nesting"
 import type { GapSums } from "../../layout/timeline/gaps"
+import { type Track, walk } from "../../layout/timeline/nesting"
 import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
 import { cutMiddle } from "../../names"
 import { fillOf } from "../colors"
 import { HUES, STEPS, causeColor } from "./colors"
-import { BAR_HEIGHT, type Scene } from "./scene"
-import { drawArrows, drawOutline } from "./selection"
+import { BAR_HEIGHT, type Scene, drawArrows, drawOutline } from "./scene"
 
 const LABEL_PIXELS = 26
 const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'

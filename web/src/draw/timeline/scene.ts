@@ -1,8 +1,8 @@
-/** What a frame of a timeline is drawn from. */
-import type { Window } from "../../layout/timeline/nesting"
+/** What a frame of a timeline is drawn from, and what is drawn of its selection: outlines and arrows. */
 import type { Chart, Marks } from "../../layout/timeline/chart"
+import type { Window } from "../../layout/timeline/nesting"
 import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
-import type { Tick } from "../../layout/timeline/window"
+import { type Tick, xOf } from "../../layout/timeline/window"
 
 export const BAR_HEIGHT = TRACK_HEIGHT - 2
 
@@ -25,4 +25,68 @@ export interface Scene {
   selected: number | null
   hovered: number | null
   colors: { ground: string; line: string; ink: string; quiet: string; accent: string; track: string }
+}
+
+const MOST_ARROWS = 200
+
+/** Where a span stands on the canvas; null where its lane cannot be seen. */
+function boxOf(scene: Scene, span: number): { left: number; right: number; top: number } | null {
+  const place = scene.chart.placeOf(span)
+  if (place === null) return null
+  const { starts, ends } = scene.chart.timeline
+  const row = scene.rows.find((each) => each.lane === place.lane)
+  const group = scene.chart.timeline.lanes[place.lane]?.group
+  const head = row ?? scene.rows.find((each) => each.lane === null && each.group === group && scene.closed.has(each.group))
+  if (head === undefined) return null
+  const inside = row === undefined ? 4 : 1 + place.depth * TRACK_HEIGHT
+  const left = xOf(scene.window, starts[span] as number)
+  const right = Math.max(xOf(scene.window, ends[span] as number), left + 1)
+  return { left, right, top: head.top - scene.scrollTop + inside }
+}
+
+export function drawOutline(context: CanvasRenderingContext2D, scene: Scene, span: number | null, color: string, width: number): void {
+  const box = span === null ? null : boxOf(scene, span)
+  if (box === null || box.right < 0 || box.left > scene.window.width) return
+  const left = Math.max(box.left, -4)
+  const wide = Math.max(Math.min(box.right, scene.window.width + 4) - left, 3)
+  context.strokeStyle = color
+  context.lineWidth = width
+  context.strokeRect(left - 0.5, box.top - 0.5, wide, BAR_HEIGHT + 1)
+}
+
+/** From the call that launched a span to it, and from it to what it launched. */
+export function drawArrows(context: CanvasRenderingContext2D, scene: Scene, span: number): void {
+  const { timeline } = scene.chart
+  const pairs: [number, number][] = [
+    ...timeline.launchedBy(span).map((source): [number, number] => [source, span]),
+    ...timeline.launched(span).map((target): [number, number] => [span, target]),
+  ]
+  context.strokeStyle = scene.colors.accent
+  context.fillStyle = scene.colors.accent
+  context.lineWidth = 1.5
+  for (const [source, target] of pairs.slice(0, MOST_ARROWS)) {
+    const [from, to] = [boxOf(scene, source), boxOf(scene, target)]
+    if (from !== null && to !== null) drawArrow(context, scene, from, to)
+  }
+}
+
+type Box = { left: number; right: number; top: number }
+
+function drawArrow(context: CanvasRenderingContext2D, scene: Scene, from: Box, to: Box): void {
+  const far = scene.window.width * 2
+  const near = (x: number): number => Math.min(Math.max(x, -far), far * 1.5)
+  const [x0, x1] = [near(from.left), near(to.left)]
+  const isDown = to.top > from.top
+  const y0 = from.top + (isDown ? BAR_HEIGHT : 0)
+  const y1 = to.top + BAR_HEIGHT / 2
+  const bend = Math.max(16, Math.min(80, Math.abs(x1 - x0) / 2))
+  context.beginPath()
+  context.moveTo(x0, y0)
+  context.bezierCurveTo(x0, y0 + (isDown ? 18 : -18), x1 - bend, y1, x1, y1)
+  context.stroke()
+  context.beginPath()
+  context.moveTo(x1, y1)
+  context.lineTo(x1 - 7, y1 - 4)
+  context.lineTo(x1 - 7, y1 + 4)
+  context.fill()
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Direction, SLACK, activeOver, boxesOf, ctaAt, neighbourOf, packCtas } from "./ctas"
+import { type Direction, SLACK, activeOver, boxesOf, ctaAt, imageOf, neighbourOf, packCtas, sumOfRows } from "./ctas"
 
 // Two multiprocessors: 7 runs two CTAs at once, then a third in the place of the first.
 const SM = [7, 7, 3, 7]
@@ -117,5 +117,37 @@ describe("active CTAs", () => {
   it("count what began before and ends after", () => {
     expect([...activeOver([-10], [100], [0, 4], 2)]).toEqual([1, 1])
     expect(activeOver([0], [1], [3, 3], 2)).toHaveLength(0)
+  })
+})
+
+describe("an image of CTAs", () => {
+  const SM = [3, 7, 3]
+  const START = [0, 2, 5]
+  const DURATION = [10, 1, 10]
+
+  it("covers pixels by the time that CTAs ran in them", () => {
+    const packed = packCtas(SM, START, DURATION)
+    const image = imageOf(packed, START, DURATION, [0, 20], 4, () => 1)
+    expect([...image.covered]).toEqual([1, 2, 1, 0, expect.closeTo(0.2), 0, 0, 0])
+    expect(image).toMatchObject({ rows: 2, columns: 4 })
+  })
+
+  it("weighs the values of CTAs by how much they cover", () => {
+    const packed = packCtas(SM, START, DURATION)
+    const image = imageOf(packed, START, DURATION, [0, 20], 4, (cta) => (cta === 0 ? 0 : 1))
+    expect([...image.value].slice(0, 4)).toEqual([0, 1, 1, 0])
+  })
+
+  it("shows only what is between the times", () => {
+    const packed = packCtas(SM, START, DURATION)
+    const image = imageOf(packed, START, DURATION, [9, 11], 2, () => 1)
+    expect([...image.covered]).toEqual([2, 1, 0, 0])
+  })
+
+  it("adds up to the CTAs that ran at once", () => {
+    const packed = packCtas(SM, START, DURATION)
+    const sums = sumOfRows(imageOf(packed, START, DURATION, [0, 20], 4, () => 1))
+    expect([...sums]).toEqual([expect.closeTo(1.2), 2, 1, 0])
+    expect([...sums]).toEqual([...activeOver(START, DURATION, [0, 20], 4)].map((each) => expect.closeTo(each)))
   })
 })

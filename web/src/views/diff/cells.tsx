@@ -1,8 +1,7 @@
 /** Cells of the diff: names, verdicts, changes with their intervals, bars. */
 import type { VNode } from "preact"
 import { layoutDiffBar } from "../../layout/diff_bar"
-import { shortened } from "../../layout/frame_name"
-import { cutMiddle, printable } from "../../names"
+import { cutMiddle, printable, shortened } from "../../names"
 import type { DiffChange, DiffKernel, DiffScope } from "../../schema"
 import { page } from "../../state"
 import { type Quantity, count, grouped, percent, text, timeUnit } from "../../units"

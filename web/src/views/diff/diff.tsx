@@ -5,14 +5,15 @@ import { baseName, cutMiddle, printable } from "../../names"
 import type { DiffPart, DiffSide } from "../../schema"
 import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
 import { count, moment, plain, text, time } from "../../units"
-import { Choice } from "../widgets/choice"
-import "./diff.css"
+import { Choice, Num } from "../widgets/facts"
+import { Table, type TableColumn, orderOf, stepFrom } from "../widgets/table"
+import type { View } from "../widgets/view"
 import {
   Bar,
+  type DiffRow as Row,
   Launches,
   type Measure,
   Name,
-  type DiffRow as Row,
   Sure,
   VerdictMark,
   changeOf,
@@ -26,9 +27,7 @@ import {
   signedText,
   toneOf,
 } from "./cells"
-import { Num } from "../widgets/number"
-import { Table, type TableColumn, orderOf, stepFrom } from "../widgets/table"
-import type { View } from "../widgets/view"
+import "./diff.css"
 
 const ID = "diff"
 const LARGEST_FIRST = "-size"

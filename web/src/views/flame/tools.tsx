@@ -1,13 +1,12 @@
 /** Above the flame graph: which way up, in which order, zoomed to what, what fits the search, what colours mean. */
 import type { VNode } from "preact"
 import { type Hue, hueOfKind, strongOf } from "../../draw/colors"
-import type { FrameKind } from "../../schema"
 import type { Profile } from "../../model"
 import { cutMiddle } from "../../names"
+import type { FrameKind } from "../../schema"
 import { isDark, metric } from "../../state"
 import { metricQuantity, percent, text } from "../../units"
-import { Choice } from "../widgets/choice"
-import { shortName } from "../widgets/facts"
+import { Choice, shortName } from "../widgets/facts"
 import { type Flames, change, focus, matched, state, zoomTo, zoomed, zoomedRange } from "./flame_state"
 
 export function FlameTools({ of }: { of: Flames }): VNode {

@@ -8,11 +8,10 @@ import { type Direction, type PackedCtas, ctaAt, neighbourOf, packCtas } from ".
 import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { count, text, time } from "../../units"
-import { Choice } from "../widgets/choice"
-import { CtaWords } from "./cta_summary"
-import { Fact } from "../widgets/facts"
 import { useWheel, useWidth } from "../widgets/canvas_hooks"
+import { Choice, Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
+import { CtaWords } from "./cta_summary"
 import { chooseHere, here } from "./inkernel_state"
 import { WarpFigure } from "./warp_figure"
 

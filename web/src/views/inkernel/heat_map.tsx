@@ -2,14 +2,14 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { prepared } from "../../draw/canvas"
-import { colorOfHeat } from "../../draw/regions"
+import { colorOfHeat } from "../../draw/colors"
 import { type Grid, gridOf, heatOf, lowestOf } from "../../layout/inkernel/heat"
 import { cutMiddle } from "../../names"
 import type { HeatColumns } from "../../schema"
 import { isDark, profile } from "../../state"
 import { amount, count, percent, text } from "../../units"
-import { Fact } from "../widgets/facts"
 import { useWidth } from "../widgets/canvas_hooks"
+import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 
 const CELL = 9

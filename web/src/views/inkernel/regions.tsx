@@ -1,12 +1,12 @@
-/** The regions of a kernel in numbers: passages, cycles, share, and how one passage spreads over warps. */
+/** Tables of one kernel: its regions, the values it recorded, its accesses to memory. */
 import type { VNode } from "preact"
-import { colorOfRegion } from "../../draw/regions"
+import { colorOfRegion, strongOf } from "../../draw/colors"
 import { baseName, cutMiddle, printable } from "../../names"
 import type { KernelRecords, RegionRow } from "../../schema"
 import { isDark, profile, view } from "../../state"
-import { type Quantity, amount, count, percent, plain, time } from "../../units"
-import { Num } from "../widgets/number"
+import { MISSING, type Quantity, amount, count, percent, plain, time } from "../../units"
 import { choose } from "../source/source_state"
+import { Num } from "../widgets/facts"
 
 const ROOM = 110 // pixels of a spread
 
@@ -69,7 +69,7 @@ function Cycles({ of, error }: { of: number | null; error: number | null }): VNo
   return <Num of={shown} {...(isRough ? { mark: `may be off by ${error} cycles` } : {})} />
 }
 
-export function Share({ share, color }: { share: number | null; color: string }): VNode {
+function Share({ share, color }: { share: number | null; color: string }): VNode {
   return (
     <span class="share">
       <span class="track">
@@ -137,6 +137,47 @@ export function Values({ of }: { of: KernelRecords }): VNode {
           ))}
         </tbody>
       </table>
+    </section>
+  )
+}
+
+const MOST = 200
+
+export function Accesses({ of }: { of: KernelRecords }): VNode {
+  const more = of.accesses.length - MOST
+  return (
+    <section>
+      <h3>memory accesses</h3>
+      <div class="wide">
+        <table class="regions">
+          <thead>
+            <tr>
+              <th class="name">access</th>
+              <th class="left">line</th>
+              <th class="left">kind</th>
+              <th class="left">tensor</th>
+              <th title="of lanes">accesses</th>
+              <th>bytes</th>
+              <th class="left">share</th>
+            </tr>
+          </thead>
+          <tbody>
+            {of.accesses.slice(0, MOST).map((site, at) => (
+              <tr key={at}>
+                <td class="name">{cutMiddle(site.name, 60)}</td>
+                <td class="left"><Place file={site.file} line={site.line} /></td>
+                <td class="left">{cutMiddle(printable(site.kind), 20) || MISSING}</td>
+                <td class="left">{cutMiddle(printable(site.tensor), 40) || MISSING}</td>
+                <td><Num of={count(site.accesses)} /></td>
+                <td><Num of={amount(site.bytes, "B")} /></td>
+                <td class="left"><Share share={site.share} color={strongOf("copy", isDark.value)} /></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {more > 0 ? <p class="quiet note">{more} smaller accesses are not listed</p> : null}
+      {of.access_notes.map((note) => <p key={note} class="quiet note">{cutMiddle(note, 600)}</p>)}
     </section>
   )
 }

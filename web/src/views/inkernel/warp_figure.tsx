@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { inks, prepared } from "../../draw/canvas"
-import { colorOfRegion } from "../../draw/regions"
+import { colorOfRegion } from "../../draw/colors"
 import { LEFT, drawWarps, heightOf, rowAt } from "../../draw/warps"
 import { type Range, moved, zoomed } from "../../layout/axis"
 import { type RegionBox, layoutWarps, regionAt } from "../../layout/inkernel/warps"
@@ -10,8 +10,8 @@ import { cutMiddle } from "../../names"
 import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { time } from "../../units"
-import { Fact } from "../widgets/facts"
 import { useWheel, useWidth } from "../widgets/canvas_hooks"
+import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { chooseHere } from "./inkernel_state"
 
@@ -24,7 +24,7 @@ interface WarpProps {
 }
 
 /** The number of a region's colour: its place among the regions of the kernel, else a further one. */
-export function colorNumber(regions: readonly RegionRow[], name: string, otherwise: number): number {
+function colorNumber(regions: readonly RegionRow[], name: string, otherwise: number): number {
   const at = regions.findIndex((each) => each.name === name)
   return at < 0 ? regions.length + otherwise : at
 }

@@ -1,18 +1,16 @@
 /** The roofline: what the hardware allows, one dot for each kernel, and what could be won. */
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
-import { shortened } from "../../layout/frame_name"
 import type { Profile } from "../../model"
-import { cutMiddle, printable } from "../../names"
+import { cutMiddle, printable, shortened } from "../../names"
 import type { RoofDot, RooflinePart } from "../../schema"
 import { isDark, profile, setZoom, zoom } from "../../state"
 import { amount, percent, plain, text, time } from "../../units"
-import { BarCell, Choice } from "../widgets/choice"
-import { Num } from "../widgets/number"
-import "./roofline.css"
-import { RooflinePlot, isSelected, select } from "./plot"
+import { BarCell, Choice, Num } from "../widgets/facts"
 import { Table, type TableColumn, lettersIn, orderOf, stepFrom } from "../widgets/table"
 import type { View } from "../widgets/view"
+import { RooflinePlot, isSelected, select } from "./plot"
+import "./roofline.css"
 
 const ID = "roofline"
 const MOST_DOTS = 3000

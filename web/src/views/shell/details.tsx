@@ -1,13 +1,10 @@
 /** The pane on the right: all there is to say of the selection, in every view the same. */
 import { Fragment, type VNode } from "preact"
-import { NUM_SAMPLES } from "../../model"
-import type { Profile } from "../../model"
+import { NUM_SAMPLES, type Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../../state"
-import type { Quantity } from "../../units"
-import { amount, count, metricQuantity, percent, plainName, text, time } from "../../units"
-import { Estimate, Fact, STALLED, Words, isOfSamples, pathText, shortName } from "../widgets/facts"
-import { Num } from "../widgets/number"
+import { type Quantity, amount, count, metricQuantity, percent, plainName, text, time } from "../../units"
+import { Estimate, Fact, Num, STALLED, Words, isOfSamples, pathText, shortName } from "../widgets/facts"
 import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12

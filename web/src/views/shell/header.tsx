@@ -1,14 +1,14 @@
-/** The line at the top: what was recorded, where and when, what was lost; search, metric, theme. */
-import { batch } from "@preact/signals"
+/** The line at the top: what was recorded, where and when, what was lost; search, metric, theme, and the list of keys. */
+import { batch, signal } from "@preact/signals"
 import type { VNode } from "preact"
+import { type LiveState, liveState } from "../../live"
 import type { Profile } from "../../model"
 import { baseName, cutMiddle, distinctPaths, printable } from "../../names"
 import { sameRow } from "../../renew"
-import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, zoom } from "../../state"
+import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, view, zoom } from "../../state"
 import { grouped, moment, plainName } from "../../units"
 import { isOfSamples } from "../widgets/facts"
-import { isHelpOpen } from "./help"
-import { LiveMark } from "./live_mark"
+import { VIEWS } from "./registry"
 
 export const SEARCH_ID = "search"
 
@@ -131,5 +131,55 @@ function Metrics({ names }: { names: readonly string[] }): VNode {
         </option>
       ))}
     </>
+  )
+}
+
+const SHOWN: Record<LiveState, readonly [string, string] | null> = {
+  off: null,
+  live: ["live", "the page renews itself when the files change"],
+  paused: ["paused", "the page renews itself when you look at it"],
+  lost: ["connection lost", "proton serve cannot be reached; the page tries again by itself"],
+}
+
+function LiveMark(): VNode | null {
+  const shown = SHOWN[liveState.value]
+  if (shown === null) return null
+  const [word, meaning] = shown
+  return (
+    <span class={`live ${liveState.value === "lost" ? "problem" : "good"}`} role="status" title={meaning}>
+      ● {word}
+    </span>
+  )
+}
+
+export const isHelpOpen = signal(false)
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["1 – 9", "go to a view; ← → between tabs"],
+  ["/", "search names; /x/ is an expression"],
+  ["Enter", "in the search: select the heaviest hit, then the next"],
+  ["↑ ↓", "select the one above or below"],
+  ["Esc", "close, clear the search, let go of the selection"],
+  ["d", "light or dark"],
+  ["?", "this list"],
+]
+
+export function Help(): VNode | null {
+  if (!isHelpOpen.value) return null
+  const own = VIEWS.find((each) => each.id === view.value)
+  return (
+    <div class="help" role="dialog" aria-label="keys" onClick={() => (isHelpOpen.value = false)}>
+      <dl>
+        {[...KEYS, ...(own?.keys ?? [])].map(([key, text]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">The address tells view, selection, search and zoom: copy it to share what you see.</p>
+    </div>
   )
 }

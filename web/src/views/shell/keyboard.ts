@@ -1,9 +1,8 @@
 /** Keys that work everywhere; the view that is shown is asked first. */
 import { isDark, matches, metric, page, profile, search, selectRow, selection, theme, view } from "../../state"
-import { SEARCH_ID } from "./header"
-import { isHelpOpen } from "./help"
-import { VIEWS } from "./registry"
 import type { View } from "../widgets/view"
+import { SEARCH_ID, isHelpOpen } from "./header"
+import { VIEWS } from "./registry"
 
 /** Listen from now on. Returns what ends it. */
 export function followKeys(): () => void {

@@ -1,15 +1,12 @@
 /** The frame around every view: header, tabs, lines on problems, the view, the pane on the right. */
 import { signal } from "@preact/signals"
-import type { VNode } from "preact"
-import { Component } from "preact"
+import { Component, type VNode } from "preact"
 import { printable } from "../../names"
 import { notice, page, profile, view } from "../../state"
+import { type View, needsLine } from "../widgets/view"
 import { Details } from "./details"
-import { Header } from "./header"
-import { Help } from "./help"
-import { needsLine } from "./missing_views"
+import { Header, Help } from "./header"
 import { VIEWS } from "./registry"
-import { Tabs } from "./tabs"
 
 const MOST_WARNINGS = 2
 
@@ -78,4 +75,36 @@ class Safe extends Component<{ title: string }, { why: string }> {
     if (why === "") return <>{this.props.children}</>
     return <p class="problem">The view “{this.props.title}” failed: {printable(why)}. The other views work on.</p>
   }
+}
+
+function Tabs({ of, chosen }: { of: readonly View[]; chosen: View | undefined }): VNode {
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0
+    const next = of[of.findIndex((each) => each === chosen) + step]
+    if (step === 0 || next === undefined) return
+    event.preventDefault()
+    view.value = next.id
+    document.getElementById(`tab-${next.id}`)?.focus()
+  }
+  return (
+    <nav role="tablist" aria-label="views" onKeyDown={onKeyDown}>
+      {of.map((each) => (
+        <button
+          key={each.id}
+          role="tab"
+          id={`tab-${each.id}`}
+          aria-selected={each === chosen}
+          aria-controls="view"
+          tabIndex={each === chosen ? 0 : -1}
+          title={`key ${each.key}`}
+          onClick={(event) => {
+            view.value = each.id
+            if (event.detail > 0) event.currentTarget.blur() // a mouse: arrows are the view's now
+          }}
+        >
+          {each.title}
+        </button>
+      ))}
+    </nav>
+  )
 }

@@ -1,13 +1,13 @@
 /** Why warps waited, in every size: a bar by reason, a legend, and words for the card at the pointer. */
 import type { VNode } from "preact"
-import { colorOfReason } from "../../draw/reasons"
+import { colorOfReason } from "../../draw/colors"
 import { type Sum, barOf } from "../../layout/source"
 import { cutMiddle, printable } from "../../names"
 import type { SourcePart } from "../../schema"
 import { isDark } from "../../state"
 import { count, percent, text } from "../../units"
-import { Num } from "../widgets/number"
-import "./reasons.css"
+import { Num } from "../widgets/facts"
+import "./source.css"
 
 const MOST_PIECES = 8
 const MOST_WORDS = 6

@@ -5,9 +5,9 @@ import { type Shown, type Sum, instructionsOf, linesOf } from "../../layout/sour
 import { baseName, cutMiddle, printable } from "../../names"
 import type { SourcePart } from "../../schema"
 import { count, grouped, percent, text } from "../../units"
+import { Num } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { countRoom } from "./listing"
-import { Num } from "../widgets/number"
 import { ReasonBar, ReasonWords } from "./reasons"
 import { choose, kernel } from "./source_state"
 

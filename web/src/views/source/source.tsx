@@ -6,15 +6,14 @@ import { cutMiddle, printable } from "../../names"
 import type { SamplingFacts, SourcePart } from "../../schema"
 import { selectedKernel, view } from "../../state"
 import { count, percent, text, time } from "../../units"
-import { Fact } from "../widgets/facts"
+import { Fact, Num } from "../widgets/facts"
 import { Hover, hover, leave } from "../widgets/hover"
+import type { View } from "../widgets/view"
 import { Listing } from "./listing"
-import { Num } from "../widgets/number"
 import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
 import { Sass } from "./sass"
-import "./source.css"
 import { choice, choose, kernel, part, place, showKernel } from "./source_state"
-import type { View } from "../widgets/view"
+import "./source.css"
 
 const MOST_LEGEND = 7
 const MOST_OPTIONS = 500

@@ -6,8 +6,7 @@ import { cutMiddle } from "../../names"
 import type { KernelsPart } from "../../schema"
 import { isDark, matcher, profile, selectKernel, selectedKernel } from "../../state"
 import { amount, count, percent, text, time } from "../../units"
-import { Name, estimateMark } from "../widgets/facts"
-import { Num } from "../widgets/number"
+import { Name, Num, estimateMark } from "../widgets/facts"
 
 const MOST_KERNELS = 20
 

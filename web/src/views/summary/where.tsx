@@ -5,8 +5,7 @@ import type { Profile } from "../../model"
 import { cutMiddle } from "../../names"
 import { isDark, metric, selectRow, selectedRow } from "../../state"
 import { count, metricQuantity, percent, plainName, text } from "../../units"
-import { Name, shortName } from "../widgets/facts"
-import { Num } from "../widgets/number"
+import { Name, Num, shortName } from "../widgets/facts"
 
 const MOST_BARS = 8
 

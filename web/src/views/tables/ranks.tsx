@@ -7,13 +7,11 @@ import { cutMiddle, printable } from "../../names"
 import type { Rank, RanksPart } from "../../schema"
 import { isDark, matcher, profile, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
 import { count, percent, text, time } from "../../units"
-import { Choice } from "../widgets/choice"
-import { Fact, pathText } from "../widgets/facts"
+import { Choice, Fact, Num, pathText } from "../widgets/facts"
 import { Hover, hover, leave } from "../widgets/hover"
-import { Num } from "../widgets/number"
-import "./ranks.css"
 import { Table, type TableColumn } from "../widgets/table"
 import type { View } from "../widgets/view"
+import "./tables.css"
 
 const ID = "ranks"
 const STRIP = 150 // pixels
@@ -35,7 +33,7 @@ interface Look {
   sort: string
 }
 
-export function readLook(words: string): Look {
+function readLook(words: string): Look {
   const [of, order, sort] = words.split(".")
   return {
     of: of === "contexts" ? of : "kernels",

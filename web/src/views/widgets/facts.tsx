@@ -1,11 +1,8 @@
-/** Pieces that describe one thing: a name with its number or words, marks of estimates, paths. */
+/** Pieces of all views: numbers, facts with their names, bars in cells, rows of buttons. */
 import type { ComponentChildren, VNode } from "preact"
-import { frameName } from "../../layout/frame_name"
 import type { Profile } from "../../model"
-import { cutMiddle, printable } from "../../names"
-import type { Quantity } from "../../units"
-import { percent, text, time } from "../../units"
-import { Num } from "./number"
+import { cutMiddle, frameName, printable } from "../../names"
+import { type Quantity, percent, text, time } from "../../units"
 
 const SHORT = 200
 
@@ -88,4 +85,53 @@ export const STALLED = "stalled_"
 /** Whether a metric counts samples of instructions. */
 export function isOfSamples(metric: string): boolean {
   return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
+}
+
+/** A quantity in three pieces, so that those above each other line up. */
+export function Num({ of, mark, title }: { of: Quantity; mark?: string | undefined; title?: string }): VNode {
+  return (
+    <span class="num" title={mark ?? title}>
+      <span class="whole">{mark === undefined ? of.whole : `~${of.whole}`}</span>
+      <span class="fraction">{of.fraction}</span>
+      <span class="unit">{of.unit}</span>
+    </span>
+  )
+}
+
+export interface Option {
+  id: string
+  title: string
+  hint?: string
+}
+
+export function Choice(props: { label: string; options: readonly Option[]; value: string; onPick(id: string): void }): VNode {
+  return (
+    <span class="choice" role="group" aria-label={props.label}>
+      {props.options.map((option) => (
+        <button
+          key={option.id}
+          title={option.hint}
+          aria-pressed={option.id === props.value}
+          onClick={() => props.onPick(option.id)}
+        >
+          {option.title}
+        </button>
+      ))}
+    </span>
+  )
+}
+
+/** A share as a bar with its number behind. */
+export function BarCell(props: { share: number | null; color: string; of: Quantity; mark?: string }): VNode {
+  const { share } = props
+  return (
+    <span class="barcell">
+      <span class="track">
+        {share === null ? null : (
+          <span class="filled" style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: props.color }} />
+        )}
+      </span>
+      <Num of={props.of} mark={props.mark} />
+    </span>
+  )
 }

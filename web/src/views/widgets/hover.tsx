@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import "./hover.css"
+import "../../style.css"
 
 interface Shown {
   x: number

@@ -1,4 +1,4 @@
-/** What a view is. Views stand in registry.ts, one line each. */
+/** What a view is, and what it needs of a profile. Views stand in shell/registry.ts, one line each. */
 import type { ComponentType } from "preact"
 import type { Page, Profile } from "../../model"
 
@@ -17,4 +17,21 @@ export interface View {
   onKey?(event: KeyboardEvent): boolean
   /** Keys of the view, for the help: `["w a s d", "move and zoom"]`. */
   keys?: readonly (readonly [string, string])[]
+}
+
+const NEEDS: Readonly<Record<string, readonly [string, string]>> = {
+  kernels: ["Kernels", "kernels or copies, and none were recorded"],
+  timeline: ["The timeline", "a trace, and this profile is a tree: record one with proton -d trace, or data=\"trace\""],
+  roofline: ["The roofline", "flops or bytes of kernels, and a device whose peak rates are known: record with --hook triton"],
+  source: ["The source view", "samples of instructions: record with proton -m pcsampling"],
+  inkernel: ["The in-kernel view", "records from inside kernels: record with proton --instrument ops"],
+  autotune: ["The autotune view", "autotuning during the session, and none was recorded"],
+  ranks: ["The view of ranks", "profiles of several ranks in one: proton merge"],
+  diff: ["The diff", "two profiles: proton report BEFORE AFTER"],
+}
+
+/** One line for a view that is asked for and has nothing to show; empty for views nobody knows. */
+export function needsLine(id: string): string {
+  const found = Object.hasOwn(NEEDS, id) ? NEEDS[id] : undefined
+  return found === undefined ? "" : `${found[0]} needs ${found[1]}.`
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
-import { needsLine } from "./missing_views"
-import { VIEWS } from "./registry"
+import { needsLine } from "./view"
+import { VIEWS } from "../shell/registry"
 
 it("every view that may have nothing to show says what it needs", () => {
   const silent = VIEWS.map((each) => each.id).filter((id) => needsLine(id) === "")

@@ -1,2 +1,0 @@
-/** Modules that are no TypeScript. */
-declare module "*.css"
