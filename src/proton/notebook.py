@@ -23,7 +23,7 @@ __all__ = ["show"]
 
 _LEAST_HEIGHT = 200
 
-# Of an origin of its own: whatever a profile holds, it cannot reach the notebook.
+# The frame has an origin of its own: whatever a profile holds, it cannot reach the notebook.
 _FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" title="{title}" srcdoc="{page}" '
     'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:4px"></iframe>'

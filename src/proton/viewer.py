@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import IO, Any
 
 from proton.analysis.derive import derive
@@ -16,12 +17,12 @@ from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
 from proton.errors import FormatError
 from proton.files.summary import device_map, read_devices
+from proton.model.device import peak_bytes_per_second, peak_flops
 from proton.model.frame import Frame
 from proton.model.kinds import LABELS
 from proton.model.metric import DEVICE_ID, MetricKind, MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
-from proton.specs import max_bps, max_flops
 
 __all__ = [
     "apply_diff_profile",
@@ -132,28 +133,31 @@ def format_frames(gf: GraphFrame, format: str | None) -> GraphFrame:
 
 def get_min_time_flops(df: DataFrame, device_info: Devices) -> DataFrame:
     """Column `min_time`: the least seconds that the flops of each row take on its device."""
-    least = _zeros_like(df)
-    for device_type, index, device in _devices(device_info):
-        rows = df["device_id"] == index
-        for width in FLOPS_WIDTHS:
-            if f"flops{width}" in df.columns:
-                peak = max_flops(
-                    device_type, device["arch"], width, device["num_sms"], device["clock_rate"]
-                )
-                least.loc[rows, "min_time"] += df.loc[rows, f"flops{width}"].fillna(0) / peak
-    return least
+    return _least_times(df, device_info, {f"flops{width}": width for width in FLOPS_WIDTHS})
 
 
 def get_min_time_bytes(df: DataFrame, device_info: Devices) -> DataFrame:
     """Column `min_time`: the least seconds that the bytes of each row take on its device."""
-    least = _zeros_like(df)
-    for device_type, index, device in _devices(device_info):
-        rows = df["device_id"] == index
-        peak = max_bps(
-            device_type, device["arch"], device["bus_width"], device["memory_clock_rate"]
-        )
-        if "bytes" in df.columns:
-            least.loc[rows, "min_time"] += df.loc[rows, "bytes"] / peak
+    return _least_times(df, device_info, {"bytes": None})
+
+
+def _least_times(
+    df: DataFrame, device_info: Devices, amounts: Mapping[str, int | None]
+) -> DataFrame:
+    """Seconds by the peaks of `amounts`: metric -> width of its operands, None for bytes."""
+    import pandas
+
+    least = pandas.DataFrame(0.0, index=df.index, columns=["min_time"])
+    for device in read_devices(device_info, "profile"):
+        rows = df["device_id"] == device.device_id
+        for metric, width in amounts.items():
+            if metric not in df.columns:
+                continue
+            if width is None:
+                seconds = df.loc[rows, metric] / (peak_bytes_per_second(device) or nan)
+            else:
+                seconds = df.loc[rows, metric].fillna(0) / (peak_flops(device, width) or nan)
+            least.loc[rows, "min_time"] += seconds
     return least
 
 
@@ -261,20 +265,6 @@ def _literal(tree: Tree) -> dict[str, Any]:
         if row and is_kept[row]:
             nodes[tree.parents[row]]["children"].append(nodes[row])
     return nodes[0]
-
-
-def _devices(device_info: Devices) -> list[tuple[str, str, Mapping[str, Any]]]:
-    return [
-        (device_type, index, device)
-        for device_type, devices in device_info.items()
-        for index, device in devices.items()
-    ]
-
-
-def _zeros_like(df: DataFrame) -> DataFrame:
-    import pandas
-
-    return pandas.DataFrame(0.0, index=df.index, columns=["min_time"])
 
 
 def _file_and_function(name: str) -> str:

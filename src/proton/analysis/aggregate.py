@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import cast
@@ -71,19 +71,34 @@ def tree_of_trace(profile: TraceProfile) -> TreeProfile:
     `cta_time (ns)` for blocks of kernels, `graph_time (ns)` for graphs.
     """
     trace = profile.trace
-    nodes = _Paths()
+    growing = GrowingTree()
+    own: dict[int, dict[str, MetricValue]] = {}
+    runs: dict[int, list[Span]] = {}  # node -> what ran on a device there
+    known: dict[tuple[str, ...], int] = {}
     for span in trace.spans:
         path = span.path or (span.name,)
         if span.kind is SpanKind.CTA:
             path = path[:-1] or path  # all CTAs of a kernel are one
-        node = nodes.find(path)
+        node = known.get(path)
+        if node is None:
+            node = 0
+            for name in path:
+                node = growing.child(node, name, Frame(name))
+            known[path] = node
         if (kind := _DEVICE_WORK.get(span.kind)) is not None:
-            nodes.frames[node] = nodes.frames[node]._replace(kind=kind)
-            nodes.runs.setdefault(node, []).append(span)
+            growing.frames[node] = growing.frames[node]._replace(kind=kind)
+            runs.setdefault(node, []).append(span)
         measured = _measured(span, trace.lanes[span.lane].kind)
-        add_metrics(nodes.own[node], measured, lambda _: MetricKind.INCLUSIVE)
+        add_metrics(own.setdefault(node, {}), measured, lambda _: MetricKind.INCLUSIVE)
+    nodes, parents = growing.order()
+    tree = Tree(
+        [growing.frames[node] for node in nodes],
+        parents,
+        [own.get(node, {}) for node in nodes],
+        {row: _detail(runs[node]) for row, node in enumerate(nodes) if node in runs},
+    )
     kinds = {**profile.metric_kinds, **dict.fromkeys(_SPENT.values(), MetricKind.EXCLUSIVE)}
-    return replace(profile.with_tree(nodes.tree()), trace=trace, metric_kinds=kinds)
+    return replace(profile.with_tree(tree), trace=trace, metric_kinds=kinds)
 
 
 def sum_metrics(measured: Sequence[Metrics], kind_of: KindOf) -> dict[str, MetricValue]:
@@ -126,50 +141,35 @@ def _measured(span: Span, lane: LaneKind) -> dict[str, MetricValue]:
     return measured
 
 
-class _Paths:
-    """Contexts by path, as they turn up. Node 0 is the root."""
+class GrowingTree:
+    """Contexts that turn up in any order. Node 0 is the root; nodes become rows in the end."""
 
-    def __init__(self) -> None:
-        self.frames: list[Frame] = [ROOT_FRAME]
-        self.own: list[dict[str, MetricValue]] = [{}]
-        self.runs: dict[int, list[Span]] = {}  # node -> what ran on a device there
+    def __init__(self, root: Frame = ROOT_FRAME) -> None:
+        self.frames: list[Frame] = [root]
         self._children: list[list[int]] = [[]]
-        self._nodes: dict[tuple[int, str], int] = {}
-        self._known: dict[tuple[str, ...], int] = {}
+        self._nodes: dict[tuple[int, Hashable], int] = {}
 
-    def find(self, path: tuple[str, ...]) -> int:
-        """The node of `path`, made with all above it where it is new."""
-        if (known := self._known.get(path)) is not None:
-            return known
-        node = 0
-        for name in path:
-            child = self._nodes.setdefault((node, name), len(self.frames))
-            if child == len(self.frames):
-                self.frames.append(Frame(name))
-                self.own.append({})
-                self._children.append([])
-                self._children[node].append(child)
-            node = child
-        self._known[path] = node
+    def child(self, parent: int, key: Hashable, frame: Frame) -> int:
+        """The node below `parent` that `key` tells from its siblings, made of `frame` if new."""
+        node = self._nodes.setdefault((parent, key), len(self.frames))
+        if node == len(self.frames):
+            self.frames.append(frame)
+            self._children.append([])
+            self._children[parent].append(node)
         return node
 
-    def tree(self) -> Tree:
-        """The contexts as columns in depth-first order."""
-        frames: list[Frame] = []
+    def order(self) -> tuple[list[int], list[int]]:
+        """The node of every row in depth-first order, and the row of its parent."""
+        nodes: list[int] = []
         parents: list[int] = []
-        own: list[Metrics] = []
-        details: dict[int, KernelDetail] = {}
         pending = [(0, -1)]
         while pending:
             node, parent = pending.pop()
-            row = len(frames)
-            frames.append(self.frames[node])
+            row = len(nodes)
+            nodes.append(node)
             parents.append(parent)
-            own.append(self.own[node])
-            if node in self.runs:
-                details[row] = _detail(self.runs[node])
             pending.extend((child, row) for child in reversed(self._children[node]))
-        return Tree(frames, parents, own, details)
+        return nodes, parents
 
 
 def _detail(runs: list[Span]) -> KernelDetail:

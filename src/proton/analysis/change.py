@@ -159,7 +159,7 @@ def change_between(
 
 
 def change_of_all(before: Runs | None, after: Runs | None, ratio: float = 1.0) -> Change:
-    """The same of runs of many kernels: only sums can be compared, a mean of them is none.
+    """How runs of many kernels changed: their sums are compared, because a mean has no meaning.
 
     Args:
         before: The runs in the first profile.

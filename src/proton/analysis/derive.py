@@ -275,7 +275,7 @@ def _length_ns(metric: str, word: str) -> float:
 
 
 def _known_length_ns(metric: str) -> float | None:
-    """The same, None where it is none; a time that does not say its unit is in nanoseconds."""
+    """How many nanoseconds one unit of `metric` is; None for no time, 1 without a unit."""
     is_time = plain_name(metric) in ("time", "cpu_time")
     return TIME_UNITS.get(unit_of(metric) or ("ns" if is_time else ""))
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
+from proton.analysis.aggregate import GrowingTree
 from proton.analysis.derive import NOT_KNOWN, Column
 from proton.analysis.measurements import Cell
-from proton.model.frame import Frame
 from proton.model.metric import EMPTY
 from proton.model.tree import Tree
 
@@ -28,26 +29,11 @@ def unite(first: Tree, second: Tree) -> Union:
 
     Siblings of one name are matched in their order.
     """
-    merged = _Merged()
-    first_nodes = merged.add(first)
-    second_nodes = merged.add(second)
-    frames: list[Frame] = []
-    parents: list[int] = []
-    order: list[int] = []
-    pending = [(0, -1)]
-    while pending:
-        node, parent = pending.pop()
-        row = len(order)
-        order.append(node)
-        frames.append(merged.frames[node])
-        parents.append(parent)
-        pending.extend((child, row) for child in reversed(merged.children[node]))
-    tree = Tree(frames, parents, [EMPTY] * len(order))
-    return Union(
-        tree,
-        _rows_in_order(first_nodes, order),
-        _rows_in_order(second_nodes, order),
-    )
+    growing = GrowingTree(first.frames[0])
+    first_nodes, second_nodes = _add(growing, first), _add(growing, second)
+    order, parents = growing.order()
+    tree = Tree([growing.frames[node] for node in order], parents, [EMPTY] * len(order))
+    return Union(tree, _rows_in_order(first_nodes, order), _rows_in_order(second_nodes, order))
 
 
 def subtract(union: Union, first: Column, second: Column) -> Column:
@@ -80,31 +66,16 @@ def _difference(ours: Cell, theirs: Cell, additive: bool) -> Cell:
     return None
 
 
-class _Merged:
-    """Nodes of several trees, joined by path as trees are added. Node 0 is the root."""
-
-    def __init__(self) -> None:
-        self.frames: list[Frame] = []
-        self.children: list[list[int]] = []
-        self._index: dict[tuple[int, str, int], int] = {}
-
-    def add(self, tree: Tree) -> list[int]:
-        """The node of every row of `tree`."""
-        nodes: list[int] = []
-        twins: dict[tuple[int, str], int] = {}
-        for frame, parent in zip(tree.frames, tree.parents, strict=True):
-            above = nodes[parent] if parent >= 0 else -1
-            twin = twins.get((above, frame.name), 0)
-            twins[above, frame.name] = twin + 1
-            name = frame.name if parent >= 0 else ""  # roots match whatever they are called
-            node = self._index.setdefault((above, name, twin), len(self.frames))
-            if node == len(self.frames):
-                self.frames.append(frame)
-                self.children.append([])
-                if above >= 0:
-                    self.children[above].append(node)
-            nodes.append(node)
-        return nodes
+def _add(growing: GrowingTree, tree: Tree) -> list[int]:
+    """The node of every row of `tree`; roots match whatever they are called."""
+    nodes = [0]
+    twins: dict[tuple[int, str], int] = {}
+    for frame, parent in islice(zip(tree.frames, tree.parents, strict=True), 1, None):
+        above = nodes[parent]
+        twin = twins.get((above, frame.name), 0)
+        twins[above, frame.name] = twin + 1
+        nodes.append(growing.child(above, (frame.name, twin), frame))
+    return nodes
 
 
 def _rows_in_order(nodes: Sequence[int], order: Sequence[int]) -> list[int]:

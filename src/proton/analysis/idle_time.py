@@ -82,7 +82,7 @@ def find_idle(trace: Trace) -> Idle:
         elsewhere = _Elsewhere(trace, streams) if len(streams) > 1 else None
         for stream in streams:
             lanes[stream.lane] = launches.gaps(stream.work, elsewhere)
-        # Of a single stream, the gaps are the device's.
+        # The gaps of a single stream are those of the device.
         devices[device] = launches.gaps(work[device]) if elsewhere else lanes[streams[0].lane]
     return Idle(work, lanes, devices, bool(launches))
 

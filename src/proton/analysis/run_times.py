@@ -102,7 +102,7 @@ def kinds_by_name(tree: Tree) -> dict[str, FrameKind]:
 
 
 def _own_runs(profile: TreeProfile, tree: Tree, basis: str) -> dict[int, OwnRuns]:
-    """Of every row that measured a time: its single runs where they are known, and all of them."""
+    """The runs of every row that measured a time: single ones where known, and all of them."""
     spans = _times_by_row(profile, tree)
     found: dict[int, OwnRuns] = {}
     for row in range(1, len(tree)):
@@ -187,7 +187,7 @@ def _joined(first: Runs, second: Runs, basis: str) -> Runs:
 
 
 def _times_by_phase(phases: Sequence[TreeProfile]) -> dict[str, tuple[list[float], list[float]]]:
-    """Of every kernel that ran in three phases or more: its time and its runs in each of them."""
+    """Kernel -> its time and its number of runs in each of `phases` that it ran in."""
     found: dict[str, tuple[list[float], list[float]]] = {}
     for phase in phases:
         sums: dict[str, list[float]] = {}

@@ -15,7 +15,7 @@ from proton.model.tree import KernelDetail
 CONFIDENCE = 0.95
 _TICK_NS = 32  # steps of the clocks that kernels are timed by: equal times are not exact ones
 _NORMAL = 1.959963984540054  # 97.5 % of a normal distribution lies below it
-# The same of Student's distribution with 1, 2, ... degrees of freedom.
+# 97.5 % quantiles of Student's distribution with 1, 2, ... degrees of freedom.
 _STUDENT = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
