@@ -1,7 +1,21 @@
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { MISSING, amount, count, digits, metricQuantity, moment, percent, plain, plainName, text, time, unitOf } from "./units"
 
 const shown = (quantity: ReturnType<typeof time>): string => text(quantity).replaceAll(/\s/g, " ")
+
+const GOLDEN = JSON.parse(readFileSync(new URL("../../tests/golden/units.json", import.meta.url), "utf-8")) as Record<string, [number, string][]>
+const WRITERS: Record<string, (value: number) => string> = {
+  "times in nanoseconds": (value) => shown(time(value)).replace("µ", "u"),
+  numbers: (value) => digits(value).replaceAll(/\s/g, " "),
+  counts: (value) => shown(count(value)),
+}
+
+describe.each(Object.entries(GOLDEN))("%s", (kind, rows) => {
+  it.each(rows)("%d is written as in the terminal: %s", (value, wanted) => {
+    expect(WRITERS[kind]?.(value)).toBe(wanted)
+  })
+})
 
 describe("numbers", () => {
   it.each([
@@ -14,7 +28,7 @@ describe("numbers", () => {
     [0.0312, "0.0312"],
     [0, "0"],
     [-1234.4, "-1 234"],
-    [1.5e-7, "1.50e-7"],
+    [1.5e-7, "1.50e-07"],
     [2e15, "2.00e+15"],
   ])("%d has three significant digits: %s", (value, wanted) => {
     expect(digits(value).replaceAll(/\s/g, " ")).toBe(wanted)

@@ -1,4 +1,4 @@
-/** Numbers and units to text, as render/units.py does: the one rounding rule of the page.
+/** Numbers and units to text by the rule of render/units.py; tests/golden/units.json holds both to it.
  *
  * Three significant digits, thousands in groups, a dash for what is missing, never a zero for it.
  * A number is given in pieces, so that columns line up on the decimal point.
@@ -27,7 +27,7 @@ const missing: Quantity = { whole: MISSING, fraction: "", unit: "" }
 export function digits(value: number): string {
   const size = Math.abs(value)
   if (size === 0) return "0"
-  if (size >= 1e15 || size < 1e-4) return value.toExponential(2)
+  if (size >= 1e15 || size < 1e-4) return value.toExponential(2).replace(/e([+-])(\d)$/, "e$10$2")
   if (size >= 99.95) return grouped(Math.round(value))
   if (size >= 9.995) return value.toFixed(1)
   if (size >= 0.9995) return value.toFixed(2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context
 from math import floor, inf
 
 from proton.model.metric import MetricValue
@@ -17,6 +18,7 @@ from proton.render.display_names import printable
 
 MISSING = "-"
 
+_THREE_DIGITS = Context(prec=3, rounding=ROUND_HALF_UP)  # as JavaScript rounds for the page
 _HUGE = 1e9  # a float from here on has more digits than anybody reads
 _LIST_ROOM = 4  # elements of a list that are shown
 _TIME_UNITS = (("us", 1e3, 1e6), ("ms", 1e6, 1e10), ("s", 1e9, inf))  # length, used below
@@ -88,6 +90,7 @@ def format_digits(value: float) -> str:
         return f"{value:.2e}"
     if size >= 99.95:
         return format_count(floor(value + 0.5))
+    value = float(_THREE_DIGITS.create_decimal_from_float(value))
     if size >= 9.995:
         return f"{value:.1f}"
     return f"{value:.2f}" if size >= 0.9995 else f"{value:#.3g}"

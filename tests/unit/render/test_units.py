@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from proton.render.units import (
@@ -12,6 +16,20 @@ from proton.render.units import (
     format_time,
     format_value,
 )
+
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "units.json").read_text())
+WRITERS: dict[str, Callable[[float], str]] = {
+    "times in nanoseconds": format_time,
+    "numbers": format_digits,
+    "counts": format_count,
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"), [(kind, *row) for kind, rows in GOLDEN.items() for row in rows]
+)
+def test_sentences_have_the_numbers_that_the_page_has(kind: str, value: float, text: str) -> None:
+    assert WRITERS[kind](value) == text
 
 
 @pytest.mark.parametrize(
