@@ -52,9 +52,9 @@ def is_on_cuda(tensor: Any) -> bool:
     return device_type(tensor) == "cuda" and sys.modules["torch"].version.cuda is not None
 
 
-def kernel_compiler() -> type[Any]:
+def kernel_compiler() -> type:
     """What torch.compile has its kernels from, once it is imported: by its method `triton`."""
-    kind: type[Any] = sys.modules[_KERNEL_COMPILER].AsyncCompile
+    kind: type = sys.modules[_KERNEL_COMPILER].AsyncCompile
     return kind
 
 

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,7 @@ autosave.GRACE_S = 0.02
 autosave.SHARE = 1
 session = proton.start("run", backend="interpreter", data=sys.argv[1])
 sink = open_sessions()[0].native
-count = 0
-print("started", flush=True)
+count, reach = 0, int(os.environ.get("REACH", "0"))
 while True:
     with proton.scope(f"step{count % 5}", {"x": 1}):
         now = time.monotonic_ns()
@@ -48,6 +46,10 @@ while True:
         except SessionNotFound:  # a signal came, and this thread still runs
             break
     count += 1
+    if count == 1:
+        print("started", flush=True)
+    if count == reach:
+        print("reached", flush=True)
     if len(sys.argv) > 2 and count % int(sys.argv[2]) == 0:
         proton.data.advance_phase(session)
     time.sleep(0.001)
@@ -95,11 +97,12 @@ def kernels(path: Path) -> int:
     return int(profile.tree.root.total("count") or 0)
 
 
-def kill_and_recover(start_program: Any, folder: Path, data: str, wait_s: float) -> None:
-    process = start_program(PROGRAM, data)
+def kill_and_recover(start_program: Any, folder: Path, data: str, reach: int) -> None:
+    """Kill it when it has launched `reach` kernels and has a journal."""
+    process = start_program(PROGRAM, data, REACH=str(reach))
     journal = folder / "run.partial"
+    assert process.stdout.readline().strip() == "reached"
     wait_for(journal.exists, "the journal")
-    time.sleep(wait_s)
     process.kill()
     process.wait(timeout=20)
     content = unpack(journal.read_bytes())
@@ -121,7 +124,7 @@ def test_a_killed_process_leaves_what_was_flushed(
 ) -> None:
     chance = random.Random(data)
     for _ in range(5):
-        kill_and_recover(start_program, tmp_path, data, chance.random() * 0.3)
+        kill_and_recover(start_program, tmp_path, data, chance.randrange(20, 300))
 
 
 @pytest.mark.long
@@ -130,14 +133,13 @@ def test_a_killed_process_leaves_what_was_flushed(
 def test_any_moment_will_do(start_program: Any, tmp_path: Path, data: str) -> None:
     chance = random.Random(data)
     for _ in range(200):
-        kill_and_recover(start_program, tmp_path, data, chance.random() * 0.5)
+        kill_and_recover(start_program, tmp_path, data, chance.randrange(20, 500))
 
 
 def test_phases_that_were_left_are_whole_files(start_program: Any, tmp_path: Path) -> None:
     for attempt in range(4):
         process = start_program(PROGRAM, "tree", "40")
-        wait_for(lambda: len(list(tmp_path.glob("run.part_*.hatchet"))) >= 3, "three phases")
-        time.sleep(0.03 * attempt)
+        wait_for((tmp_path / f"run.part_{2 + attempt}.hatchet").exists, "some phases")
         process.kill()
         process.wait(timeout=20)
         counts = [kernels_of_file(path) for path in tmp_path.glob("run.part_*.hatchet")]
@@ -210,7 +212,6 @@ def test_a_signal_writes_the_profile_and_ends_the_process_all_the_same(
     start_program: Any, tmp_path: Path, number: signal.Signals, journal: str
 ) -> None:
     process = start_program(PROGRAM, "tree", PROTON_JOURNAL_INTERVAL=journal)
-    time.sleep(0.1)
     process.send_signal(number)
     _, errors = process.communicate(timeout=20)
     assert process.returncode == -number
@@ -228,7 +229,6 @@ def test_a_signal_under_the_command_writes_and_says_so(start_program: Any, tmp_p
         sys.exit(main(["-n", "run", "--backend", "interpreter", "target.py"]))
         """
     process = start_program(command)
-    time.sleep(0.1)
     process.terminate()
     _, errors = process.communicate(timeout=20)
     assert process.returncode == -signal.SIGTERM
@@ -256,10 +256,9 @@ triton.compile(source, target=GPUTarget("cuda", 90, 32))
 def test_a_signal_writes_the_profile_though_triton_compiled_a_kernel(
     start_program: Any, tmp_path: Path, is_first: bool
 ) -> None:
-    marker = 'print("started", flush=True)'
+    marker = "count, reach = 0"
     program = COMPILE + PROGRAM if is_first else PROGRAM.replace(marker, COMPILE + marker)
     process = start_program(program, "tree", TRITON_CACHE_DIR=str(tmp_path / "cache"))
-    time.sleep(0.1)
     process.terminate()
     process.communicate(timeout=20)
     assert process.returncode == -signal.SIGTERM
@@ -274,7 +273,7 @@ def test_a_handler_of_the_programs_is_left_alone(start_program: Any, tmp_path: P
         proton.start("run", backend="interpreter")
         with proton.scope("s"):
             print("started", flush=True)
-            time.sleep(60)
+            signal.pause()
         """
     process = start_program(program)
     process.terminate()
@@ -293,6 +292,11 @@ def test_the_knob_leaves_signals_alone(start_program: Any, tmp_path: Path) -> No
     assert (tmp_path / "run.partial").exists()
 
 
+def cpu_ticks(pid: int) -> int:
+    """The time that a process has computed, in hundredths of a second."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+
+
 def test_a_second_signal_ends_a_process_that_cannot_write(
     start_program: Any, tmp_path: Path
 ) -> None:
@@ -304,7 +308,8 @@ def test_a_second_signal_ends_a_process_that_cannot_write(
         sum(itertools.repeat(0, 10**12))  # holds the GIL: nobody can write
         """
     process = start_program(program)
-    time.sleep(0.2)
+    before = cpu_ticks(process.pid)
+    wait_for(lambda: cpu_ticks(process.pid) >= before + 10, "work that holds the GIL")
     process.terminate()
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=0.5)
@@ -322,7 +327,7 @@ ENDINGS = {
         0,
     ),
     "leaves a thread": (
-        "threading.Thread(target=time.sleep, args=(30,), daemon=True).start()",
+        "threading.Thread(target=threading.Event().wait, daemon=True).start()",
         0,
     ),
 }
@@ -375,7 +380,7 @@ def test_a_process_that_leaves_at_once_is_recovered(run_python: Any, tmp_path: P
     assert tree.root.total("x") == 1
 
 
-def test_a_forked_child_has_no_keeper_and_leaves_the_journal_alone(
+def test_a_forked_child_has_no_thread_of_ours_and_leaves_the_journal_alone(
     run_python: Any, tmp_path: Path
 ) -> None:
     done = run_python(

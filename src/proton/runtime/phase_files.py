@@ -189,23 +189,13 @@ def print_phase(native: _native.Session, output_format: str, phase: int, header:
 def write_file(
     native: _native.Session, path: str, output_format: str, phase: int, header: Header
 ) -> None:
-    """Write one phase to `path` or nowhere; OSError."""
-    target = os.path.realpath(path)  # a link stays a link: what it points to is replaced
-    if _is_special(target):  # a device or a pipe can be written to, not replaced
-        with open(target, "wb", buffering=0) as stream:
-            content = memoryview(native.serialize(output_format, phase, header))
-            while content:
-                content = content[stream.write(content) :]
-        return
-    native.write(target, output_format, phase, header)
+    """Write one phase to `path` or nowhere; OSError.
 
-
-def _is_special(path: str) -> bool:
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    A link stays a link, and a device or a pipe is written to: the native core sees to both, but
+    for a link that leads nowhere.
+    """
+    leads_nowhere = os.path.islink(path) and not os.path.exists(path)
+    native.write(os.path.realpath(path) if leads_nowhere else path, output_format, phase, header)
 
 
 def _rescue(
