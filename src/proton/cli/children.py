@@ -13,8 +13,7 @@ from pathlib import Path
 from proton.cli.profiled_run import ProfiledRun, say
 from proton.errors import ProtonError
 from proton.runtime import command_line
-from proton.runtime.file_names import DEFAULT_PROFILE_NAME, STDOUT_NAMES
-from proton.runtime.request import SessionRequest
+from proton.runtime.request import DEFAULT_PROFILE_NAME, STDOUT_NAMES, SessionRequest
 
 VARIABLE = "PROTON_FOLLOW_CHILDREN"
 BOOTSTRAP = str(Path(__file__).parent / "bootstrap")

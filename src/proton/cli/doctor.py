@@ -145,17 +145,17 @@ def _major_minor(version: str) -> tuple[int, ...]:
 def commands() -> Iterator[Finding]:
     """Which `proton` and `proton-viewer` a shell would find, and whose they are."""
     for command, module in _COMMANDS.items():
-        found = find_commands(command)
+        paths = find_commands(command)
         always = f"'python -m {module}' is always ours"
-        if not found:
+        if not paths:
             folder = sysconfig.get_path("scripts")
             own = find_commands(command, folder)
             text = f"not on PATH; {own[0]} is {owner_of(own[0])}" if own else "not on PATH"
             yield Finding(f"command {command}", text, f"add {folder} to PATH; {always}")
             continue
-        path = found[0]
+        path = paths[0]
         owner = owner_of(path)
-        others = [f"{other} is {owner_of(other)}" for other in found[1:]]
+        others = [f"{other} is {owner_of(other)}" for other in paths[1:]]
         text = "; ".join([f"{path} is {owner}", *others])
         if owner == "ours":
             yield Finding(f"command {command}", text)
@@ -170,14 +170,14 @@ def commands() -> Iterator[Finding]:
 
 def find_commands(command: str, search: str | None = None) -> list[str]:
     """Every executable of this name on PATH (or `search`), the one that a shell takes first."""
-    found: list[str] = []
+    paths: list[str] = []
     if search is None:
         search = os.environ.get("PATH", os.defpath)
     for folder in search.split(os.pathsep):
         path = os.path.join(folder or os.curdir, command)
-        if os.path.isfile(path) and os.access(path, os.X_OK) and path not in found:
-            found.append(path)
-    return found
+        if os.path.isfile(path) and os.access(path, os.X_OK) and path not in paths:
+            paths.append(path)
+    return paths
 
 
 def owner_of(path: str) -> str:

@@ -80,7 +80,7 @@ def libraries(knobs: Knobs) -> Iterator[Finding]:
         )
     if chosen is None:
         seen = "none can be used" if candidates else "none found"
-        named = next((each.origin for each in candidates if each.is_named), None)
+        named = next((candidate.origin for candidate in candidates if candidate.is_named), None)
         yield Finding(
             "libcupti",
             seen,
@@ -164,12 +164,12 @@ def _who_may_sample() -> str:
 
 def holders() -> Iterator[Finding]:
     """Tools that may hold CUPTI, which serves one tool a process, or the hardware counters."""
-    given = [
+    injections = [
         (name, who)
         for name, who in _INJECTIONS.items()
         if os.environ.get(name) and not os.environ[name].endswith(_OURS)
     ]
-    for name, who in given:
+    for name, who in injections:
         yield Finding(
             "cupti holder",
             f"{name}={os.environ[name]}: {who} gets into every CUDA program and may hold CUPTI",
@@ -180,17 +180,17 @@ def holders() -> Iterator[Finding]:
             "cupti holder",
             f"process {pid} ({_HOST_ENGINE}) may hold the hardware counters; timing is not touched",
         )
-    if not given:
+    if not injections:
         yield Finding("cupti holder", "nobody that could be seen from here")
 
 
 def _processes(name: str) -> list[int]:
     """The ids of the processes of this name that we may see."""
-    found = []
+    pids = []
     for path in _PROC.glob("[0-9]*/comm"):
         try:
             if path.read_text(errors="replace").strip() == name:
-                found.append(int(path.parent.name))
+                pids.append(int(path.parent.name))
         except OSError:  # it ended meanwhile
             continue
-    return sorted(found)
+    return sorted(pids)

@@ -36,16 +36,16 @@ _VARIABLES = (
 def gpu() -> Iterator[Finding]:
     """GPUs, by what the kernel shows of their drivers; and the libraries that NVIDIA's need."""
     knobs = _knobs()
-    found = list(doctor_cuda.driver_findings(knobs))
-    yield from found
+    nvidia = list(doctor_cuda.driver_findings(knobs))
+    yield from nvidia
     yield from doctor_cuda.libraries(knobs)
     yield from doctor_cuda.hw_trace(knobs)
-    if found:
+    if nvidia:
         yield from doctor_cuda.sampling(knobs)
         yield from doctor_cuda.holders()
     if _AMD.exists():
         yield Finding("gpu", f"an AMD driver is loaded ({_AMD})")
-    elif not found:
+    elif not nvidia:
         yield Finding("gpu", "none found: kernels run through Triton's interpreter")
 
 
@@ -68,7 +68,7 @@ def _knobs() -> Knobs:
 
 def environment() -> Iterator[Finding]:
     """The variables that Proton understands, and whether their values can be read."""
-    given = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
+    settings = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
     problems = unreadable_settings()
     for problem in problems:
         yield Finding("environment", problem, "correct it or unset it")
@@ -77,11 +77,11 @@ def environment() -> Iterator[Finding]:
     if is_disabled():
         yield Finding(
             "environment",
-            f"profiling is switched off: {', '.join(given)}",
+            f"profiling is switched off: {', '.join(settings)}",
             "unset TRITON_PROTON_DISABLE",
         )
-    elif given:
-        yield Finding("environment", ", ".join(given))
+    elif settings:
+        yield Finding("environment", ", ".join(settings))
     else:
         yield Finding("environment", f"none set of {', '.join(_VARIABLES)}")
 

@@ -106,10 +106,10 @@ def _run(arguments: argparse.Namespace) -> int:
             print(f"// after {done.name}\n{text}", file=sys.stderr)
 
     path = "<stdin>" if arguments.file == "-" else arguments.file
-    given = _prepared(_read(arguments.file), path)
-    if said := unrecorded_functions(given, passes):
-        print(f"{PROGRAM}: {path}: {said}", file=sys.stderr)
-    text = run_passes(given, passes, path=path, after=show)
+    source = _prepared(_read(arguments.file), path)
+    if problem := unrecorded_functions(source, passes):
+        print(f"{PROGRAM}: {path}: {problem}", file=sys.stderr)
+    text = run_passes(source, passes, path=path, after=show)
     if arguments.output is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -141,7 +141,7 @@ def _passes(arguments: argparse.Namespace) -> tuple[Pass, ...]:
 
 
 def _wanted(names: Sequence[str], passes: Sequence[Pass]) -> set[str]:
-    running = {each.name for each in passes}
+    running = {one_pass.name for one_pass in passes}
     for name in names:
         if name not in {*running, "all"}:
             raise UsageError.unknown("pass to print after", name, choices={*running, "all"})

@@ -136,7 +136,7 @@ def _warnings_said() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ProtonWarning)
         yield
-    say([str(each.message) for each in caught if issubclass(each.category, ProtonWarning)])
+    say([str(warning.message) for warning in caught if issubclass(warning.category, ProtonWarning)])
 
 
 def _fail() -> None:

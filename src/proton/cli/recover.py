@@ -85,8 +85,8 @@ def find_journals(name: str) -> list[str]:
         return [name]
     stem = _stem_of(name)
     pattern = f"{glob.escape(stem)}.pid_*.{SUFFIX}"
-    found = [f"{stem}.{SUFFIX}", *sorted(glob.glob(pattern))]
-    journals = [path for path in found if read_facts(path) is not None]
+    candidates = [f"{stem}.{SUFFIX}", *sorted(glob.glob(pattern))]
+    journals = [path for path in candidates if read_facts(path) is not None]
     if not journals:
         there = _what_is_there(name)
         raise FormatError(f"{name}: nothing to recover: there is no journal {stem}.{SUFFIX}{there}")

@@ -125,10 +125,10 @@ def _check_module(name: str) -> None:
     added = [] if sys.flags.safe_path else [os.getcwd()]
     sys.path[:0] = added
     try:
-        found = importlib.util.find_spec(top)
+        spec = importlib.util.find_spec(top)
     finally:
         del sys.path[: len(added)]
-    if found is None:
+    if spec is None:
         raise UsageError(no_module(name))
 
 

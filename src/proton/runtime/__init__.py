@@ -5,7 +5,7 @@
 | `sessions` | the open sessions of the process; start, activate, deactivate, finalize; flags |
 | `open_session` | one open session: native core, backends, hook, phases, the head of its files |
 | `request`, `options`, `environment` | what is asked of a session, checked, with the environment |
-| `phase_files`, `file_names` | where phases are written, or else; how files are called |
+| `phase_files` | where phases are written, or else |
 | `autosave`, `background` | what is saved in case the process is killed, and the thread that does |
 | `scopes`, `profile` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |

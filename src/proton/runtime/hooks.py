@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol
 
@@ -49,7 +50,7 @@ class Hook(ABC):
         """The last session that has this hook became inactive."""
 
 
-# Of the launch under way in this thread or task. Launches made by a hook come and go before.
+# The launch under way in this thread or task. Launches made by a hook come and go before.
 _entered: ContextVar[tuple[Hook, ...]] = ContextVar("proton_entered_hooks", default=())
 
 
@@ -73,26 +74,26 @@ class HookManager:
     @staticmethod
     def unregister(session: int | None = None) -> None:
         """Take the hooks of one session, or of all, away. Unknown ids are ignored."""
-        for each in HookManager._chosen(session):
+        for owner in HookManager._chosen(session):
             try:
-                HookManager.deactivate(each)
+                HookManager.deactivate(owner)
             finally:
-                HookManager.session_hooks.pop(each, None)
+                HookManager.session_hooks.pop(owner, None)
         HookManager._follow_triton()
 
     @staticmethod
     def activate(session: int | None = None) -> None:
         """Have the hooks of one session, or of all, run again."""
-        for each in HookManager._chosen(session):
-            for hook in list(HookManager.session_hooks[each]):
-                HookManager._activate_one(hook, each)
+        for owner in HookManager._chosen(session):
+            for hook in list(HookManager.session_hooks[owner]):
+                HookManager._activate_one(hook, owner)
 
     @staticmethod
     def deactivate(session: int | None = None) -> None:
         """Stop the hooks of one session, or of all; one that another session needs goes on."""
-        for each in HookManager._chosen(session):
-            for hook in list(HookManager.session_hooks[each]):
-                HookManager._deactivate_one(hook, each)
+        for owner in HookManager._chosen(session):
+            for hook in list(HookManager.session_hooks[owner]):
+                HookManager._deactivate_one(hook, owner)
 
     @staticmethod
     def init_handle(
@@ -142,7 +143,7 @@ class HookManager:
         if hook not in HookManager.active_hooks:
             hook.activate()
             HookManager.active_hooks.append(hook)
-            HookManager.active_hooks.sort(key=lambda each: -each.priority)
+            HookManager.active_hooks.sort(key=lambda hook: -hook.priority)
         HookManager.session_hooks[session][hook] = True
         HookManager._follow_triton()
 
@@ -171,6 +172,44 @@ class HookManager:
 
         Also while it is paused: a launch that another thread is making must find its exit.
         """
-        from proton.runtime import launch_hook
+        _set_installed(bool(HookManager.session_hooks))
 
-        launch_hook.set_installed(bool(HookManager.session_hooks))
+
+_stop_waiting: Callable[[], None] | None = None  # for Triton's import; None: not installed
+
+
+def _set_installed(is_wanted: bool) -> None:
+    """Stand in Triton's hook chains, from its import on, or leave them. Does not import Triton."""
+    global _stop_waiting
+    if is_wanted == (_stop_waiting is not None):
+        return
+    from proton import _triton
+
+    if _stop_waiting is None:
+        _stop_waiting = _triton.when_imported(_join_chains)
+        return
+    _stop_waiting()
+    _stop_waiting = None
+    if _triton.is_imported():
+        _leave_chains()
+
+
+def _join_chains() -> None:
+    from proton import _triton
+
+    # outermost: others may ask for the metadata
+    _triton.add_launch_hooks(HookManager.enter, HookManager.exit, is_outermost=True)
+    runtime = _triton.runtime_knobs()
+    runtime.kernel_load_end_hook.add(HookManager.init_handle)
+    if hasattr(runtime, "kernel_unload_hook"):  # Triton 3.8
+        runtime.kernel_unload_hook.add(HookManager.destroy_handle)
+
+
+def _leave_chains() -> None:
+    from proton import _triton
+
+    _triton.remove_launch_hooks(HookManager.enter, HookManager.exit)
+    runtime = _triton.runtime_knobs()
+    runtime.kernel_load_end_hook.remove(HookManager.init_handle)
+    if hasattr(runtime, "kernel_unload_hook"):
+        runtime.kernel_unload_hook.remove(HookManager.destroy_handle)

@@ -7,26 +7,24 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 from proton import _native
 from proton.errors import ProtonError, UsageError
-from proton.runtime.hooks import Hook, HookManager, LazyMetadata
+from proton.runtime.hooks import Hook, LazyMetadata
 from proton.runtime.scopes import metadata_state
 from proton.runtime.tensor_metrics import is_tensor
 
 RESERVED = ("name", "function", "stream")
 
-# Of the launch under way in this thread or task.
+# The launch under way in this thread or task.
 id: ContextVar[int | None] = ContextVar("proton_launch_id", default=None)
 op_name: ContextVar[str | None] = ContextVar("proton_launch_op_name", default=None)
 enabled: ContextVar[bool] = ContextVar("proton_launch_enabled", default=False)
 in_hook: ContextVar[bool] = ContextVar("proton_launch_in_hook", default=False)
 
 _launches = itertools.count()
-_stop_waiting: Callable[[], None] | None = None  # for Triton's import; None: not installed
 
 
 class LaunchHook(Hook):
@@ -108,52 +106,6 @@ class LaunchHook(Hook):
         return self._exclude is None or not self._exclude.match(name)
 
 
-def enter(metadata: LazyMetadata) -> None:
-    """What stands in Triton's `launch_enter_hook`; interpreted launches call it the same way."""
-    HookManager.enter(metadata)
-
-
-def exit(metadata: LazyMetadata) -> None:
-    """What stands in Triton's `launch_exit_hook`."""
-    HookManager.exit(metadata)
-
-
-def set_installed(is_wanted: bool) -> None:
-    """Stand in Triton's hook chains, from its import on, or leave them. Does not import Triton."""
-    global _stop_waiting
-    if is_wanted == (_stop_waiting is not None):
-        return
-    from proton import _triton
-
-    if _stop_waiting is None:
-        _stop_waiting = _triton.when_imported(_join_chains)
-        return
-    _stop_waiting()
-    _stop_waiting = None
-    if _triton.is_imported():
-        _leave_chains()
-
-
-def _join_chains() -> None:
-    from proton import _triton
-
-    _triton.add_launch_hooks(enter, exit, is_outermost=True)  # others may ask for the metadata
-    runtime = _triton.runtime_knobs()
-    runtime.kernel_load_end_hook.add(HookManager.init_handle)
-    if hasattr(runtime, "kernel_unload_hook"):  # Triton 3.8
-        runtime.kernel_unload_hook.add(HookManager.destroy_handle)
-
-
-def _leave_chains() -> None:
-    from proton import _triton
-
-    _triton.remove_launch_hooks(enter, exit)
-    runtime = _triton.runtime_knobs()
-    runtime.kernel_load_end_hook.remove(HookManager.init_handle)
-    if hasattr(runtime, "kernel_unload_hook"):
-        runtime.kernel_unload_hook.remove(HookManager.destroy_handle)
-
-
 def _compile(which: str, pattern: str | None) -> re.Pattern[str] | None:
     try:
         return None if pattern is None else re.compile(pattern)
@@ -171,19 +123,19 @@ def _own_name(metadata: LazyMetadata) -> str | None:
 def _enter_op(own_name: str | None, metadata: LazyMetadata) -> None:
     before = dict(getattr(metadata, "data", None) or {})
     try:
-        given = metadata.get()
+        answer = metadata.get()
     except Exception as error:
         _complain(own_name, f"failed with {type(error).__name__}: {error}")
         _native.enter_op(own_name, None)
         return
-    name = given.get("name", own_name)
+    name = answer.get("name", own_name)
     if not isinstance(name, str) or not name:
         _complain(own_name, f"gave the name {name!r}, which is no text")
         name = own_name
     for key in ("function", "stream"):
-        if key in before and given.get(key) is not before[key]:
+        if key in before and answer.get(key) is not before[key]:
             _complain(own_name, f"uses the reserved key {key!r}; give it another name")
-    metrics = {key: value for key, value in given.items() if key not in RESERVED}
+    metrics = {key: value for key, value in answer.items() if key not in RESERVED}
     numbers = {key: value for key, value in metrics.items() if _is_metric(key, value)}
     if len(numbers) < len(metrics):
         _count("launch_metadata_value", len(metrics) - len(numbers))
@@ -229,5 +181,5 @@ def _sinks() -> list[_native.Session]:
     """The active sessions that asked for launch metadata."""
     from proton.runtime.sessions import open_sessions
 
-    natives = (each.native for each in open_sessions())
+    natives = (opened.native for opened in open_sessions())
     return [native for native in natives if native.uses_launch_metadata and native.is_active]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,6 +14,7 @@ from proton.backends.cupti.cupti_mode import SAMPLING, parse_mode
 from proton.backends.default_backend import choose_backend
 from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
+from proton.files.schema import FORMATS, SUFFIXES, TRACE_FORMATS, TREE_FORMATS
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.environment import (
@@ -22,20 +24,13 @@ from proton.runtime.environment import (
     read_rank,
     read_switch,
 )
-from proton.runtime.file_names import (
-    DEFAULT_PROFILE_NAME,
-    LONGEST_NAME_BYTES,
-    STDOUT_NAMES,
-    file_name,
-    fill,
-    pick_format,
-)
 from proton.runtime.hooks import Hook
 from proton.runtime.launch_hook import LaunchHook
-from proton.runtime.request import SessionRequest
+from proton.runtime.request import DEFAULT_PROFILE_NAME, STDOUT_NAMES, SessionRequest
 
 CONTEXTS = ("shadow", "python")
-DATA_KINDS = ("tree", "trace")
+FORMATS_OF = {"tree": TREE_FORMATS, "trace": TRACE_FORMATS}  # data kind -> the default first
+LONGEST_NAME_BYTES = 255  # of a file in its folder, suffix included
 PERIODIC_FLUSHING = "periodic_flushing"
 
 # backend -> mode -> its options (None: the mode checks them); a backend that is not listed checks
@@ -123,8 +118,8 @@ def resolve(request: SessionRequest) -> SessionOptions:
     name, data = _check_name(request.name), request.data
     if request.context not in CONTEXTS:
         raise UsageError.unknown("context", request.context, choices=CONTEXTS)
-    if data not in DATA_KINDS:
-        raise UsageError.unknown("data", data, choices=DATA_KINDS)
+    if data not in FORMATS_OF:
+        raise UsageError.unknown("data", data, choices=FORMATS_OF)
     knobs = read_knobs()
     backend = _check_backend(request.backend, knobs)
     mode, mode_object, flush_format = _check_mode(request, backend, knobs)
@@ -242,3 +237,34 @@ def _fill_name(name: str) -> str:
     rank = read_rank(strict="{rank}" in name)
     host = os.uname().nodename
     return fill(name, {"pid": os.getpid(), "rank": 0 if rank is None else rank, "host": host})
+
+
+def fill(name: str, values: Mapping[str, object]) -> str:
+    """`name` with each `{key}` of `values` filled in; other braces stay as they are."""
+    for key, value in values.items():
+        name = name.replace(f"{{{key}}}", str(value))
+    return name
+
+
+def pick_format(output_format: str, data: str) -> str:
+    """The format to write a `data` session in; `""` picks the default.
+
+    Raises:
+        UsageError: no such format, or it cannot hold this kind of data.
+    """
+    if output_format == "":
+        return FORMATS_OF[data][0]
+    if output_format not in FORMATS:
+        raise UsageError.unknown("output format", output_format, choices=FORMATS)
+    if output_format not in FORMATS_OF[data]:
+        choices = ", ".join(map(repr, FORMATS_OF[data]))
+        raise UsageError(
+            f"output format {output_format!r} cannot hold a {data} session; choose one of {choices}"
+        )
+    return output_format
+
+
+def file_name(stem: str, output_format: str, part: int | None = None) -> str:
+    """`run.hatchet`, or `run.part_3.hatchet` for a phase of a session that has several."""
+    middle = "" if part is None else f".part_{part}"
+    return f"{stem}{middle}.{SUFFIXES[output_format]}"

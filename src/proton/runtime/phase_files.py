@@ -24,9 +24,9 @@ from dataclasses import dataclass
 
 from proton import _native
 from proton.errors import WriteError
+from proton.files.schema import CHROME_TRACE, HATCHET
 from proton.runtime.environment import read_rank
-from proton.runtime.file_names import LONGEST_NAME_BYTES, TEXT_FORMATS, file_name
-from proton.runtime.options import SessionOptions
+from proton.runtime.options import LONGEST_NAME_BYTES, SessionOptions, file_name
 
 Header = Mapping[str, object]
 _latest: list[str] = []  # at most one: what this process wrote last
@@ -171,7 +171,7 @@ def print_phase(native: _native.Session, output_format: str, phase: int, header:
         stream = sys.stdout
         if stream is None:
             raise OSError("there is no standard output")
-        if output_format not in TEXT_FORMATS:
+        if output_format not in (HATCHET, CHROME_TRACE):
             if not hasattr(stream, "buffer"):
                 raise OSError("standard output takes text only")
             stream.flush()

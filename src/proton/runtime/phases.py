@@ -54,7 +54,7 @@ def is_phase_complete(session: int | None = 0, phase: int = 0) -> bool:
 def clear(session: int | None = 0, phase: int = 0, clear_up_to_phase: bool = False) -> None:
     """Drop what a phase holds, or all phases up to and including it; no file will have them."""
     if session is not None:
-        with_session(session, lambda each: each.clear(phase, up_to=clear_up_to_phase))
+        with_session(session, lambda opened: opened.clear(phase, up_to=clear_up_to_phase))
 
 
 def depth(session: int | None = 0) -> int | None:

@@ -33,11 +33,11 @@ class _Call:
     def __enter__(self) -> None:
         if flags.command_line:
             return  # the command's session records anyway
-        active = {each.id for each in sessions.open_sessions() if each.native.is_active}
+        active = {opened.id for opened in sessions.open_sessions() if opened.native.is_active}
         self._session = sessions.open_session(self._request)
         if self._session is not None:
             was_active = self._session in active
-            sessions.with_session(self._session, lambda each: _begin(each, was_active))
+            sessions.with_session(self._session, lambda opened: _begin(opened, was_active))
 
     def __exit__(
         self,

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
     from proton.runtime.hooks import Hook
 
+DEFAULT_PROFILE_NAME = "proton"
+STDOUT_NAMES = ("", "-")
+
 
 class TextMode(Protocol):
     """A mode object: its `str()` is the mode string."""

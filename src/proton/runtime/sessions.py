@@ -161,7 +161,9 @@ def open_session(request: SessionRequest) -> int | None:
         return None
     options = resolve(request)
     with _lock:
-        opened = next((each for each in _open.values() if each.options.key == options.key), None)
+        opened = next(
+            (opened for opened in _open.values() if opened.options.key == options.key), None
+        )
         if opened is not None:
             _reuse(opened, options)
         else:
@@ -183,8 +185,8 @@ def open_session(request: SessionRequest) -> int | None:
 def close_sessions(session: int | None, output_format: str) -> None:
     """`finalize()`, also under the `proton` command."""
     with _lock:
-        targets = [each for each in _open.values() if session is None or each.id == session]
-        formats = [each.options.format_to_write(output_format) for each in targets]
+        targets = [opened for opened in _open.values() if session is None or opened.id == session]
+        formats = [opened.options.format_to_write(output_format) for opened in targets]
         failures: list[Exception] = []
         for opened, chosen in zip(targets, formats, strict=True):
             try:
@@ -193,7 +195,7 @@ def close_sessions(session: int | None, output_format: str) -> None:
                 failures.append(error)
         _follow_flags()
     if failures:
-        notes = [notice for each in targets for notice in _take(each.notices)]
+        notes = [notice for opened in targets for notice in _take(opened.notices)]
         for note in (*map(str, failures[1:]), *notes):
             failures[0].add_note(note)
         raise failures[0]
@@ -291,7 +293,9 @@ def _follow_flags() -> None:
     if not _open:
         background.stop()
     flags.profiling_on = bool(_open)
-    flags.instrumentation_on = any("instrumentation" in each.backends for each in _open.values())
+    flags.instrumentation_on = any(
+        "instrumentation" in opened.backends for opened in _open.values()
+    )
 
 
 def _say_notices(targets: Iterable[OpenSession]) -> None:

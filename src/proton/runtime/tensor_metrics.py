@@ -50,15 +50,15 @@ def read_device(name: str, tensor: Any) -> _native.DeviceValue:
             f"{where}, which only an active session of backend 'cupti' can read, on NVIDIA GPUs; "
             "give value.cpu() or value.item()"
         )
-    if (found := _torch.elements(tensor)) is None:
+    if (layout := _torch.elements(tensor)) is None:
         raise MetricTypeError(
             f"{where} of type {tensor.dtype} and layout {tensor.layout}; give real numbers that "
             "lie in order, as value.double().contiguous() does"
         )
-    if found.length == 0:
+    if layout.length == 0:
         raise MetricTypeError(f"{where} with no element; leave it out")
     try:
-        return _native.DeviceValue.read(*found, _torch.current_stream(found.device))
+        return _native.DeviceValue.read(*layout, _torch.current_stream(layout.device))
     except ProtonError as error:
         raise MetricTypeError(f"{where} that cannot be read: {error}") from error
 
@@ -78,7 +78,7 @@ def to_plain(name: str, value: Any) -> Number | list[Number]:
         plain = list(value)
     else:
         raise _unsuited(name, value)
-    if not all(isinstance(each, int | float) for each in _each(plain)):
+    if not all(isinstance(number, int | float) for number in _each(plain)):
         raise _unsuited(name, value)
     return plain  # type: ignore[no-any-return]  # checked one line above
 
@@ -115,7 +115,7 @@ def _as_declared(name: str, value: Any) -> Any:
     kind = float if name in _FLOPS else int if name == "bytes" else None
     if kind is None:
         return value
-    return [kind(each) for each in value] if isinstance(value, list) else kind(value)
+    return [kind(number) for number in value] if isinstance(value, list) else kind(value)
 
 
 def _each(plain: Any) -> list[Any]:

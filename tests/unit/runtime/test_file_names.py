@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proton.errors import UsageError
-from proton.runtime.file_names import file_name, fill, pick_format
+from proton.runtime.options import file_name, fill, pick_format
 
 
 def test_placeholders_are_filled_in() -> None:

@@ -10,9 +10,8 @@ import pytest
 
 import proton
 from proton.errors import UsageError
-from proton.hooks import LaunchHook
+from proton.hooks import HookManager, LaunchHook
 from proton.hooks.launch import enabled, in_hook, op_name
-from proton.runtime import launch_hook
 
 
 class Metadata:
@@ -33,9 +32,9 @@ class Metadata:
 def launch(fake_gpu: Any, tmp_cwd: Path) -> Callable[..., None]:
     def launch_one(name: str, metadata: Callable[[], Any] = dict) -> None:
         lazy = Metadata(name, metadata)
-        launch_hook.enter(lazy)
+        HookManager.enter(lazy)
         fake_gpu.launch(name)
-        launch_hook.exit(lazy)
+        HookManager.exit(lazy)
 
     return launch_one
 
@@ -194,7 +193,7 @@ def test_the_hook_may_be_given_as_an_instance(launch: Callable[..., None], profi
 def test_the_metadata_of_a_launch_that_failed_does_not_stick_to_the_next(
     launch: Callable[..., None], session: int, fake_gpu: Any, profile_of: Any
 ) -> None:
-    launch_hook.enter(Metadata("failing", lambda: {"name": "stale"}))  # and no exit
+    HookManager.enter(Metadata("failing", lambda: {"name": "stale"}))  # and no exit
     launch("kernel")
     fake_gpu.launch("unhooked")
     assert profile_of(proton.data.get(session)).paths() == ["kernel", "unhooked"]
