@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from proton import _triton
+from proton._triton.interpreter import interpreter_parts
 
 
 def test_importing_the_door_imports_no_triton(run_python: Any) -> None:
@@ -53,7 +54,7 @@ def test_launch_hooks_go_in_and_out() -> None:
 def test_every_part_of_the_interpreter_is_found() -> None:
     pytest.importorskip("triton")
     pytest.importorskip("numpy")
-    parts = _triton.interpreter_parts()
+    parts = interpreter_parts()
     assert all(value is not None for value in vars(parts).values())
 
 

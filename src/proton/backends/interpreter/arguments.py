@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.interpreter.language import LanguagePatch
 from proton.errors import UsageError
 

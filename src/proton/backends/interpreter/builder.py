@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.interpreter.arguments import Argument
 from proton.backends.interpreter.libdevice import make_extern_elementwise
 from proton.backends.interpreter.memory import memory_operations

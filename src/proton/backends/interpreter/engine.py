@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from proton import _triton
+from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.arguments import ArrayView, as_view, as_views
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.interpreted_autotuning import Autotuning
@@ -32,7 +32,7 @@ class Engine:
     """The interpreter of this process. Launches of several threads run one after the other."""
 
     def __init__(self) -> None:
-        parts = _triton.interpreter_parts()
+        parts = interpreter_parts()
         builder_class = make_builder_class(parts)
         semantic = parts.TritonSemantic(builder_class())
         names = {**vars(parts.interpreter), "interpreter_semantic": semantic}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from proton import _native, _triton
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
 
 

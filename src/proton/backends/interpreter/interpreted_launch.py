@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from proton import _triton
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.interpreter import events
 from proton.backends.interpreter.arguments import Argument, ArgumentConverter, as_view
 from proton.backends.interpreter.events import Client, KernelLaunch

@@ -10,7 +10,7 @@ from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.interpreter.language import LanguagePatch
 from proton.backends.interpreter.rewrite import rewrite
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 from proton.backends.interpreter.reduce import make_reduce, make_scan
 
 _MISSING = object()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 
 Operation = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from proton._triton import InterpreterParts
+from proton._triton.interpreter import InterpreterParts
 
 
 def make_reduce(parts: InterpreterParts, semantic: Any) -> Callable[..., Any]:

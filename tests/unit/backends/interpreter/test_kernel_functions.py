@@ -8,7 +8,7 @@ import pytest
 import triton
 import triton.language as tl
 
-from proton._triton import interpreter_parts
+from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.kernel_functions import KernelTable, LaunchTraits
 from proton.backends.interpreter.language import LanguagePatch

@@ -10,7 +10,7 @@ import triton.language as tl
 from triton.language import arange, store
 from triton.language.math import exp2
 
-from proton._triton import interpreter_parts
+from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.language import LanguagePatch
 
