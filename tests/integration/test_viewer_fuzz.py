@@ -16,11 +16,11 @@ from proton.model.profile import Header, TreeProfile
 from proton.model.sampling import Sampling
 from proton.model.tree import Tree
 from proton.render.text.annotated_source import annotated_source
-from proton.render.text.content import ViewOptions
 from proton.render.text.sass import hot_instructions
 from proton.render.text.style import ASCII, UNICODE, Style
 from proton.render.text.table import metric_lines
 from proton.render.text.view import view_lines
+from proton.render.text.view_content import ViewOptions
 from tests.support.sampling import SAMPLING
 
 NAMES = ["a", "matmul", "_Z3fooi", "_ZN2at", "x/y.py:3@f", "\x1b[2J", "", "模型", "é" * 200, "ROOT"]

@@ -21,9 +21,9 @@ from proton.errors import ProtonError, UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TreeProfile
 from proton.render.display_names import FORMATS, printable
-from proton.render.text.content import ViewOptions
 from proton.render.text.style import ASCII, UNICODE, Style
 from proton.render.text.view import view_lines
+from proton.render.text.view_content import ViewOptions
 
 PROGRAM = "proton-viewer"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from proton.analysis.prepare import prepare
 from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank
-from proton.render.text.content import ViewOptions, rank_words
 from proton.render.text.head import rank_lines
 from proton.render.text.style import Style
 from proton.render.text.view import view_lines
+from proton.render.text.view_content import ViewOptions, rank_words
 from tests.support.profiles import profile_of
 
 MERGED = replace(

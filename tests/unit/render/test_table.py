@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from proton.analysis.autotuning import tuning_runs
 from proton.analysis.derive import Column
 from proton.analysis.select import everything
+from proton.analysis.tuning_runs import tuning_runs
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree

@@ -13,9 +13,9 @@ from proton.model.frame import FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
-from proton.render.text.content import ViewOptions
 from proton.render.text.style import Style
 from proton.render.text.view import TRACE_NOTE, view_lines
+from proton.render.text.view_content import ViewOptions
 from tests.support.profiles import tree_in
 
 MakeProfile = Callable[..., TreeProfile]

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proton._version import __version__
-from proton.analysis.autotuning import TuningRun, tuning_runs
 from proton.analysis.prepare import prepare
+from proton.analysis.tuning_runs import TuningRun, tuning_runs
 from proton.model.profile import Profile, TreeProfile
 from proton.render.page.diff import DiffPart, diff_part
 from proton.render.page.in_kernel import InKernelPart, in_kernel_part

@@ -10,7 +10,7 @@ from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.profile import Profile
 from proton.render.display_names import cut_end, display_name, printable
 from proton.render.text.bars import BAR_ROOM, bar
-from proton.render.text.choose import choose_file
+from proton.render.text.choose_by_name import choose_file
 from proton.render.text.head import head_lines
 from proton.render.text.sample_texts import (
     choices_of_reasons,

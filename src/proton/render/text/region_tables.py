@@ -13,7 +13,8 @@ from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
 from proton.render.display_names import cell_width, cut_middle, display_name, pad, printable
 from proton.render.text.bars import BAR_ROOM, bar
-from proton.render.text.choose import choose_kernel
+from proton.render.text.choose_by_name import choose_kernel
+from proton.render.text.cta_waves import wave_lines
 from proton.render.text.head import head_lines
 from proton.render.text.kernel_remarks import (
     changes_text,
@@ -25,7 +26,6 @@ from proton.render.text.kernel_remarks import (
 )
 from proton.render.text.memory_accesses import access_lines, heat_lines
 from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
-from proton.render.text.waves import wave_lines
 from proton.render.units import MISSING, format_count
 
 _MOST_REGIONS = 60

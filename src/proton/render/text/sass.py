@@ -11,7 +11,7 @@ from proton.model.sampling import Instruction, SampledKernel, Sampling
 from proton.render.display_names import cell_width, display_name, printable
 from proton.render.nvdisasm import disassemble
 from proton.render.text.bars import BAR_ROOM, bar
-from proton.render.text.choose import choose_kernel
+from proton.render.text.choose_by_name import choose_kernel
 from proton.render.text.head import head_lines
 from proton.render.text.sample_texts import (
     kernel_remark,

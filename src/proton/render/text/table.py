@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from textwrap import wrap
 
-from proton.analysis.autotuning import TunedConfig, TuningRun
 from proton.analysis.derive import Column, derivable_families
 from proton.analysis.measurements import plain_name, raw_metrics, unit_of
 from proton.analysis.select import Mask
+from proton.analysis.tuning_runs import TunedConfig, TuningRun
 from proton.model.kinds import kind_of
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree

@@ -7,19 +7,25 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from proton.analysis import select
-from proton.analysis.autotuning import tuning_runs
 from proton.analysis.derive import NOT_KNOWN, derive
 from proton.analysis.measurements import find_metric, plain_name, raw_metrics
+from proton.analysis.tuning_runs import tuning_runs
 from proton.model.profile import TreeProfile
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.display_names import name_formatter, printable
-from proton.render.text.content import Content, ViewOptions, content_of, hidden_share, select_rows
 from proton.render.text.head import head_lines
 from proton.render.text.row_labels import LineLabels, RegionLabels
 from proton.render.text.style import DIM, Style, legend, looks_of_differences, looks_of_shares
 from proton.render.text.table import autotune_lines, sorted_lines
 from proton.render.text.terminal import Label, draw_tree
+from proton.render.text.view_content import (
+    Content,
+    ViewOptions,
+    content_of,
+    hidden_share,
+    select_rows,
+)
 from proton.render.units import Notation, format_count, format_number
 
 TRACE_NOTE = "a trace: spans of one path are summed here; proton report shows the timeline"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from proton.errors import UsageError
-from proton.render.text.choose import choose_file, choose_kernel
+from proton.render.text.choose_by_name import choose_file, choose_kernel
 
 FILES = [
     "/h/a/kernels/softmax.py",

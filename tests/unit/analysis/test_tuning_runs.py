@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from proton.analysis.autotuning import tuning_runs
 from proton.analysis.prepare import prepare
+from proton.analysis.tuning_runs import tuning_runs
 from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from tests.support.pages import plain

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proton.model.in_kernel import Ctas
+from proton.render.text.cta_waves import wave_lines
 from proton.render.text.style import ASCII, Style
-from proton.render.text.waves import wave_lines
 from tests.support.in_kernel import CTAS
 
 
