@@ -44,6 +44,15 @@ TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 NOT_KNOWN = "n/a"
 ROOFLINE = ("util", "flops_util", "bytes_util", "intensity", "bound")
 
+# What is derived from declared work, under the names that digests and pages have for it.
+RATES = {
+    "flop_per_s": "flop/s",
+    "byte_per_s": "byte/s",
+    "share_of_peak": "util",
+    "bound": "bound",
+    "headroom_ns": "headroom/ns",
+}
+
 _RATE = re.compile(r"(?P<scale>|g|t)(?P<what>flop|byte)(?P<width>|8|16|32|64)/s")
 _SOURCES = ("time", "cpu_time", COUNT, BYTES, "flops", *(metric for _, metric in WIDTH_METRICS))
 _SCALES = {"": 1.0, "g": 1e9, "t": 1e12}
@@ -127,6 +136,18 @@ def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
         f"{plain_name(metric)}/%" for metric in available if source.total(metric) is not None
     ]
     return {family: words for family, words in families.items() if words}
+
+
+def rates_of(profile: TreeProfile) -> dict[str, Sequence[Cell]]:
+    """The derived values of `RATES` for every row; None where the sources were not recorded."""
+    possible = set(derivable_words(profile))
+    missing: Sequence[Cell] = [None] * len(profile.tree)
+    words = [word for word in RATES.values() if word in possible]
+    found = {column.word: column.values for column in derive(profile, words)}  # at once: they share
+    return {
+        key: [None if value == NOT_KNOWN else value for value in found.get(word, missing)]
+        for key, word in RATES.items()
+    }
 
 
 class _Source:

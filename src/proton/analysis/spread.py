@@ -93,14 +93,17 @@ def rank_times_ns(values: Sequence[Cell], word: str) -> list[float | None]:
 
 def slowest_ranks(values: Sequence[Cell], ranks: Sequence[Rank]) -> list[Cell]:
     """The number of the rank that spent the most time in every row."""
-    found: list[Cell] = []
-    for value in values:
-        if not isinstance(value, tuple) or not any(value):
-            found.append(None)
-            continue
-        place = spread_of(value).slowest
-        found.append(ranks[place].rank if place < len(ranks) else place)
-    return found
+    return [
+        rank_at(spread_of(value).slowest, ranks)
+        if isinstance(value, tuple) and any(value)
+        else None
+        for value in values
+    ]
+
+
+def rank_at(place: int, ranks: Sequence[Rank]) -> int:
+    """The number of the rank at `place`, which may lack a rank in a file that somebody changed."""
+    return ranks[place].rank if place < len(ranks) else place
 
 
 def times_by_kernel(tree: Tree, metric: str) -> dict[str, tuple[float, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from proton.analysis.aggregate import merge_by_name
-from proton.analysis.derive import NOT_KNOWN, derivable_words, derive
+from proton.analysis.derive import rates_of
 from proton.analysis.measurements import Cell, whole_of
 from proton.analysis.select import everything
 from proton.analysis.spread import launch_values
@@ -19,14 +19,6 @@ from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.tree import number_or_none
 
-# Field of `KernelsPart` -> the derived metric it is.
-RATES = {
-    "flop_per_s": "flop/s",
-    "byte_per_s": "byte/s",
-    "share_of_peak": "util",
-    "bound": "bound",
-    "headroom_ns": "headroom/ns",
-}
 
 Numbers = Sequence[float | None]
 Texts = Sequence[str | None]
@@ -102,18 +94,6 @@ def kernels_part(profile: TreeProfile) -> KernelsPart | None:
         shared=_numbers(_launches(flat.tree, "shared", rows)),
         occupancy=_numbers(_launches(flat.tree, "occupancy", rows)),
     )
-
-
-def rates_of(profile: TreeProfile) -> dict[str, Sequence[Cell]]:
-    """The derived values of `RATES` for every row; None where the sources were not recorded."""
-    possible = set(derivable_words(profile))
-    missing: Sequence[Cell] = [None] * len(profile.tree)
-    words = [word for word in RATES.values() if word in possible]
-    found = {column.word: column.values for column in derive(profile, words)}  # at once: they share
-    return {
-        key: [None if value == NOT_KNOWN else value for value in found.get(word, missing)]
-        for key, word in RATES.items()
-    }
 
 
 def _ratio(amount: float | None, count: float | None) -> float | None:

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any
 
 from proton.analysis.aggregate import merge_by_name
-from proton.analysis.derive import NOT_KNOWN, derivable_words, derive
-from proton.analysis.measurements import Cell, shown_values, total_of, whole_of
+from proton.analysis.derive import rates_of
+from proton.analysis.measurements import shown_values, total_of, whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.regions import order_of, shares_of
 from proton.analysis.select import everything
 from proton.analysis.source_lines import Samples, is_sampled, samples_by_file, samples_in
-from proton.analysis.spread import times_metric
+from proton.analysis.spread import rank_at, times_metric
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import NO_PARENT, RecordedKernel
 from proton.model.kinds import kind_of
@@ -36,8 +36,7 @@ MOST_REASONS = 8
 MOST_LINES = 10
 MOST_KERNELS = 10
 MOST_REGIONS = 10
-# key of a row -> the derived metric it is
-_RATES = {"flop_per_s": "flop/s", "byte_per_s": "byte/s", "share_of_peak": "util", "bound": "bound"}
+_RATES = ("flop_per_s", "byte_per_s", "share_of_peak", "bound")
 Entry = dict[str, object]  # an object of the digest
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
 
@@ -104,24 +103,13 @@ def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> Entry:
     if metric is not None:
         kind = kind_of(profile, metric)
         time_ns = total_of(shown_values(tree, metric, kind), kind)
-    rates = _rates(profile)
+    rates = rates_of(profile)
     return {
         "time_ns": time_ns,
         "kernels": whole_of(tree, COUNT),
         "contexts": len(tree),
-        **{key: values[0] for key, values in rates.items()},
+        **{key: rates[key][0] for key in _RATES},
     }
-
-
-def _rates(profile: TreeProfile) -> dict[str, list[Cell]]:
-    """The derived values of every row that this profile has the sources for; else None."""
-    possible = set(derivable_words(profile))
-    missing: list[Cell] = [None] * len(profile.tree)
-    found: dict[str, list[Cell]] = {}
-    for key, word in _RATES.items():
-        values = derive(profile, [word])[0].values if word in possible else missing
-        found[key] = [None if value == NOT_KNOWN else value for value in values]
-    return found
 
 
 def _kernel_rows(profile: TreeProfile) -> list[Entry]:
@@ -130,7 +118,7 @@ def _kernel_rows(profile: TreeProfile) -> list[Entry]:
     mask = everything(profile.tree)
     flat = merge_by_name(profile, TIME_NS, mask, partial(kind_of, profile))
     tree = flat.tree
-    rates = _rates(flat)
+    rates = rates_of(flat)
     spreads = _rank_spreads(flat, tree)
     found: list[tuple[float, Entry]] = []
     for row in range(1, len(tree)):
@@ -150,7 +138,7 @@ def _kernel_rows(profile: TreeProfile) -> list[Entry]:
             "p50_ns": None if detail is None else detail.p50_ns,
             "p99_ns": None if detail is None else detail.p99_ns,
             "max_ns": None if detail is None else detail.max_ns,
-            **{key: values[row] for key, values in rates.items()},
+            **{key: rates[key][row] for key in _RATES},
             "ranks": spreads.get(row),
         }
         found.append((time_ns, entry))
@@ -199,13 +187,11 @@ def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, Entry]:
     for row, value in enumerate(shown_values(tree, metric, kind_of(profile, metric))):
         if isinstance(value, tuple) and value:
             spread = spread_of(value)
-            place = spread.slowest
-            ranks = profile.ranks
             found[row] = {
                 "min_ns": spread.least,
                 "median_ns": spread.median,
                 "max_ns": spread.largest,
-                "slowest": ranks[place].rank if place < len(ranks) else place,
+                "slowest": rank_at(spread.slowest, profile.ranks),
             }
     return found
 
