@@ -19,7 +19,6 @@ from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.tree import number_or_none
 
-
 Numbers = Sequence[float | None]
 Texts = Sequence[str | None]
 
