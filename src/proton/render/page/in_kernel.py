@@ -12,7 +12,7 @@ from proton.model.in_kernel import AccessSite, HeatMap, RecordedKernel, Region, 
 from proton.model.profile import TreeProfile
 from proton.render.display_names import display_name, printable
 from proton.render.page.launches import CtaFacts, Launches, facts_of_ctas, launches_of
-from proton.render.page.pack import ColumnId, Columns
+from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.text.kernel_remarks import every_text, marks_of, short_mark
 from proton.render.text.memory_accesses import access_notes
 from proton.render.text.region_tables import facts_of, notes_of
@@ -174,56 +174,41 @@ def kernel_records(
 
 def _region(region: Region, depth: int, share: float | None) -> RegionRow:
     is_moment = not region.cycles and region.kind in ("mark", "value")
-    return RegionRow(
+    return record_of(
+        RegionRow,
+        region,
         name=printable(region.name) or '""',
-        file=region.file,
-        line=region.line,
-        kind=region.kind,
         depth=depth,
-        count=region.count,
         every=every_text(region),
         cycles=None if is_moment else region.cycles,
         share=share,
-        p10=region.p10,
-        p50=region.p50,
-        p90=region.p90,
-        min=region.min,
-        max=region.max,
         mean_ns=None if region.ns is None or not region.count else region.ns / region.count,
     )
 
 
 def _value(value: Value) -> ValueRow:
-    return ValueRow(
+    return record_of(
+        ValueRow,
+        value,
         name=printable(value.name),
-        count=value.count,
-        not_finite=value.not_finite,
-        mean=value.mean,
-        min=value.min,
-        max=value.max,
     )
 
 
 def _access(site: AccessSite, whole: int) -> AccessRow:
-    return AccessRow(
+    return record_of(
+        AccessRow,
+        site,
         name=printable(site.name) or '""',
-        kind=site.kind,
-        file=site.file,
-        line=site.line,
-        tensor=site.tensor,
-        accesses=site.accesses,
-        bytes=site.bytes,
         share=site.bytes / whole if whole else None,
     )
 
 
 def _heat(heat: HeatMap, columns: Columns) -> HeatColumns:
     is_large = max(heat.bins, default=0) > _LARGEST_U32
-    return HeatColumns(
+    return record_of(
+        HeatColumns,
+        heat,
         tensor=printable(heat.tensor) or "tensor",
-        bytes=heat.bytes,
-        accesses=heat.accesses,
-        bin_bytes=heat.bin_bytes,
         touched=sum(count > 0 for count in heat.bins),
         bins=columns.add("f64" if is_large else "u32", heat.bins),
         byte_bins=columns.add("f64", heat.byte_bins) if heat.byte_bins else None,

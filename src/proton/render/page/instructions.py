@@ -11,6 +11,7 @@ from proton.model.profile import Profile
 from proton.model.sampling import SampledKernel, Sampling
 from proton.render.display_names import display_name, printable
 from proton.render.nvdisasm import Disassembly, disassemble_all
+from proton.render.page.pack import record_of
 from proton.render.text.sample_texts import kernel_remark
 
 MOST_DISASSEMBLED = 40  # kernels, those with the most samples
@@ -160,11 +161,9 @@ def _code(
                 numbers.reasons_of(name_reasons(sampling.reasons, one.reasons)),
             )
         )
-    return CodeOfKernel(
-        symbol=kernel.symbol,
-        arch=kernel.arch,
-        samples=kernel.samples,
-        contexts=kernel.contexts,
+    return record_of(
+        CodeOfKernel,
+        kernel,
         remark=text.remark,
         instructions=instructions,
     )

@@ -10,7 +10,7 @@ from proton.analysis.cta_launches import CtaLaunch
 from proton.model.ctas import summarize_ctas
 from proton.model.in_kernel import Ctas, RecordedKernel
 from proton.render.display_names import display_name, printable
-from proton.render.page.pack import ColumnId, Columns
+from proton.render.page.pack import ColumnId, Columns, record_of
 
 MOST_LAUNCHES = 200
 MOST_CTAS = 500_000
@@ -196,14 +196,10 @@ def facts_of_ctas(ctas: Ctas) -> CtaFacts:
     length_ns = None
     if ctas.first_start_ns is not None and ctas.last_end_ns is not None:
         length_ns = max(ctas.last_end_ns - ctas.first_start_ns, 0.0)
-    return CtaFacts(
-        count=ctas.count,
-        sms=ctas.sms,
-        waves=ctas.waves,
+    return record_of(
+        CtaFacts,
+        ctas,
         length_ns=length_ns,
-        p50_ns=ctas.p50_ns,
-        p99_ns=ctas.p99_ns,
-        tail_ns=ctas.tail_ns,
         busy=BusyShares(fmean(shares), median(shares), min(shares), max(shares))
         if shares
         else None,

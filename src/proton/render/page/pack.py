@@ -14,9 +14,11 @@ import math
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from inspect import get_annotations
+from typing import TypeVar
 
 ALIGNMENT = 8
 # Our name of an element type -> its letter in the standard library's arrays.
@@ -24,6 +26,7 @@ TYPES = {"f64": "d", "f32": "f", "u32": "I", "i32": "i", "u16": "H", "u8": "B"}
 # Levels of compression: large data gets one that is four times as fast for a tenth in size.
 _LEVEL, _FAST_LEVEL, _LARGE = 9, 3, 1 << 20
 
+_Record = TypeVar("_Record")
 ColumnId = str  # names a column of the container
 
 
@@ -58,6 +61,12 @@ class Columns:
         self.pieces += (content, bytes(padding))
         self._size += len(content) + padding
         return name
+
+
+def record_of(record: Callable[..., _Record], source: object, **more: object) -> _Record:
+    """A `record` with the fields that `source` has under the same names; `more` are the rest."""
+    names = (name for name in get_annotations(record) if name not in more)
+    return record(**{name: getattr(source, name) for name in names}, **more)
 
 
 def pack_page(head: object, columns: Columns) -> bytes:

@@ -9,6 +9,7 @@ from proton.analysis.roofline import FLOPS_WIDTHS, Dot, dots_of
 from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
 from proton.model.profile import TreeProfile
+from proton.render.page.pack import record_of
 
 # What operands of a width are called; 32 bits mean TF32 where the hardware has it.
 _PRECISIONS = {8: "FP8 / INT8", 16: "FP16 / BF16", 32: "TF32 / FP32", 64: "FP64"}
@@ -81,20 +82,12 @@ def _device(device: Device) -> RoofDevice:
 
 def _dot(dot: Dot) -> RoofDot:
     flops, least_ns = dot.flops, dot.least_ns
-    return RoofDot(
-        name=dot.name,
-        kind=dot.kind,
-        row=dot.row,
-        device=dot.device,
-        contexts=dot.contexts,
-        count=dot.count,
-        time_ns=dot.time_ns,
-        width=dot.width,
-        intensity=dot.intensity,
+    return record_of(
+        RoofDot,
+        dot,
         flops_per_s=None if flops is None else flops / dot.time_ns * 1e9,
         bytes_per_s=None if dot.bytes is None else dot.bytes / dot.time_ns * 1e9,
         least_ns=least_ns,
         headroom_ns=None if least_ns is None else dot.time_ns - least_ns,
         share_of_peak=None if least_ns is None else least_ns / dot.time_ns,
-        bound=dot.bound,
     )

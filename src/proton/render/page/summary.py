@@ -21,6 +21,7 @@ from proton.model.in_kernel import UNREAD_REPLAYS
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
+from proton.render.page.pack import record_of
 from proton.render.text.head import device_names
 from proton.render.text.sample_texts import NON_USER
 
@@ -98,7 +99,9 @@ def summary_part(profile: TreeProfile) -> SummaryPart:
     wholes = {name: whole_of(tree, name) for name in _SUMMED if name in names}
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if wholes.get(name)), None)
     header = profile.header
-    return SummaryPart(
+    return record_of(
+        SummaryPart,
+        header,
         device=device_names(profile),
         devices=[_device(device) for device in profile.devices],
         is_interpreted=profile.is_interpreted,
@@ -112,15 +115,6 @@ def summary_part(profile: TreeProfile) -> SummaryPart:
         lost=_lost(profile),
         says_losses=bool(header.proton_version),
         warnings=profile.warnings,
-        command=header.command,
-        host=header.host,
-        start_time_ns=header.start_time_ns,
-        end_time_ns=header.end_time_ns,
-        backends=header.backends,
-        mode=header.mode,
-        proton_version=header.proton_version,
-        triton_version=header.triton_version,
-        python_version=header.python_version,
         rates=_rates(profile, tree, wholes),
     )
 

@@ -18,7 +18,7 @@ from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import TreeProfile
 from proton.model.trace import LaneKind, SpanKind, Trace
 from proton.model.tree import Tree
-from proton.render.page.pack import ColumnId, Columns
+from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.page.trace_lanes import ShownLane, shown_lanes
 
 NONE = -1  # no row, no arguments
@@ -335,11 +335,8 @@ def _gap_row(lane: int | None, group: str, gaps: Gaps) -> GapRow:
 def _shares(shares: WallShares | None) -> WallPart | None:
     if shares is None:
         return None
-    return WallPart(
-        wall_ns=shares.wall_ns,
-        busy=shares.busy,
-        overlap=shares.overlap,
-        outside=shares.outside,
-        launch_bound=shares.launch_bound,
+    return record_of(
+        WallPart,
+        shares,
         idle=[shares.idle.get(cause, 0) for cause in CAUSES],
     )
