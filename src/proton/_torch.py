@@ -34,12 +34,6 @@ def device_type(tensor: Any) -> str:
     return str(tensor.device.type)
 
 
-def tensor_values(tensor: Any) -> Any:
-    """The numbers of a tensor: a scalar, or a flat list. Waits for a device tensor."""
-    detached = tensor.detach()
-    return detached.item() if detached.numel() == 1 else detached.reshape(-1).tolist()
-
-
 def is_profiling() -> bool:
     """Whether torch.profiler is recording in this process; imports nothing."""
     module = sys.modules.get("torch")

@@ -1,11 +1,11 @@
 """The interpreter backend: Triton kernels run on the CPU, every launch an event with its counts.
 
-The map of the room: `engine` routes Triton's launches here; `launch` runs one; `kernels` and
-`rewrite` prepare functions, `arguments` their arguments; `builder`, `memory`, `reduce`, `libdevice`
-and `numeric` are the operations, counted; `language` puts them under `triton.language`; `autotune`
-tries configurations; `failures` names the line a kernel failed at; `events` is the stream of single
-operations for clients such as a visualizer, which `observe` feeds. Triton and numpy are imported
-only once the program has imported Triton.
+The map of the room: `engine` routes Triton's launches here; `interpreted_launch` runs one and names
+the line where a kernel fails; `kernel_functions` prepares functions, `arguments` their arguments;
+`builder`, `memory`, `libdevice` and `numeric` are the operations, counted; `patched_language` puts
+them under `triton.language`, with reductions; `interpreted_autotuning` tries configurations;
+`events` is the stream of single operations for clients such as a visualizer, which `observe` feeds.
+Triton and numpy are imported only once the program has imported Triton.
 """
 
 from __future__ import annotations

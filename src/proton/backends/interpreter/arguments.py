@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from proton._triton.interpreter import InterpreterParts
-from proton.backends.interpreter.language import LanguagePatch
+from proton.backends.interpreter.patched_language import LanguagePatch
 from proton.errors import UsageError
 
 # numpy's (and ml_dtypes') dtype names -> Triton's

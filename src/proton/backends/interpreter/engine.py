@@ -17,7 +17,7 @@ from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.interpreted_autotuning import Autotuning
 from proton.backends.interpreter.interpreted_launch import Machine, Recorder, launch
 from proton.backends.interpreter.kernel_functions import KernelTable
-from proton.backends.interpreter.language import LanguagePatch
+from proton.backends.interpreter.patched_language import LanguagePatch
 from proton.errors import UsageError
 
 

@@ -9,7 +9,7 @@ import pytest
 import triton
 import triton.language as tl
 
-from proton.backends.interpreter.failures import kernel_error, library_folders
+from proton.backends.interpreter.interpreted_launch import kernel_error, library_folders
 from proton.errors import KernelError
 
 pytestmark = pytest.mark.matrix

@@ -11,7 +11,7 @@ import triton.language as tl
 from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.kernel_functions import KernelTable, LaunchTraits
-from proton.backends.interpreter.language import LanguagePatch
+from proton.backends.interpreter.patched_language import LanguagePatch
 
 pytestmark = pytest.mark.matrix
 

@@ -4,7 +4,7 @@ import traceback
 from collections.abc import Callable
 from types import FunctionType
 
-from proton.backends.interpreter.rewrite import rewrite
+from proton.backends.interpreter.kernel_functions import rewrite
 
 
 class _WrapAssignments(ast.NodeTransformer):

@@ -12,7 +12,7 @@ from triton.language.math import exp2
 
 from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.builder import make_builder_class
-from proton.backends.interpreter.language import LanguagePatch
+from proton.backends.interpreter.patched_language import LanguagePatch
 
 pytestmark = pytest.mark.matrix
 
