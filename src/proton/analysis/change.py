@@ -1,12 +1,24 @@
-"""How the time of a kernel changed between two profiles, and how sure that is."""
+"""How the time of a kernel changed between two profiles, and how sure that is.
+
+Runs are compared context by context where both profiles have most of them: a kernel that runs more
+often in its longest context has a longer mean, though no run of it became slower.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proton.analysis.run_times import LEAST_BATCHES, PHASES, RANKS, SPREAD, OwnRuns, Runs
 from proton.analysis.uncertainty import Variance, variance_of_sum
+
+SLOWER, FASTER, SAME = "slower", "faster", "same"  # of a run (or all), beyond chance; or not
+MORE_RUNS, FEWER_RUNS = "more runs", "fewer runs"  # each run took as long as before
+NEW, GONE, NOT_ENOUGH = "new", "gone", "not enough"
+# As a share: two recordings of one program differ by as much, however sure each of them is.
+NOTABLE = 0.01
+# The variance of the change of the total, that of its part from slower runs, and their basis.
+Variances = tuple[Variance | None, Variance | None, str | None]
 
 
 @dataclass(slots=True)
@@ -87,13 +99,6 @@ def _variance(runs: Runs, other: Runs) -> Variance | None:
     return Variance(other.variance.size / other.count, other.variance.doubt / other.count**2)
 
 
-SLOWER, FASTER, SAME = "slower", "faster", "same"  # of a run (or all), beyond chance; or not
-MORE_RUNS, FEWER_RUNS = "more runs", "fewer runs"  # each run took as long as before
-NEW, GONE, NOT_ENOUGH = "new", "gone", "not enough"
-# As a share: two recordings of one program differ by as much, however sure each of them is.
-NOTABLE = 0.01
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """The change of one kernel or context, after minus before. Half widths are of intervals."""
@@ -140,21 +145,12 @@ def change_between(
         if matched.before_ns == before.total_ns and matched.after_ns == after.total_ns:
             of_total = matched.variance_of_total
         basis = None if of_speed is None else _basis(before, after)
-    total_half = None if of_total is None else of_total.half_width()
-    if of_speed is None:
-        verdict = SAME if change_ns == 0 and ratio == 1 else NOT_ENOUGH
-        return Change(before, after, verdict, change_ns, total_half, by_speed_ns, None, expected_ns)
-    half = of_speed.half_width()
-    return Change(
-        before,
-        after,
-        _verdict(by_speed_ns, half, expected_ns, ratio),
-        change_ns,
-        total_half,
-        by_speed_ns,
-        half,
+    is_same = change_ns == 0 and ratio == 1
+    return _judged(
+        Change(before, after, SAME if is_same else NOT_ENOUGH, change_ns, None, by_speed_ns),
         expected_ns,
-        basis,
+        ratio,
+        (of_total, of_speed, basis),
     )
 
 
@@ -170,22 +166,25 @@ def change_of_all(before: Runs | None, after: Runs | None, ratio: float = 1.0) -
         return change_between(before, after)
     change_ns, expected_ns = after.total_ns - before.total_ns, before.total_ns * ratio
     by_speed_ns = after.total_ns - expected_ns
-    of_total, of_speed, basis = _variances(before, after, ratio, is_paired=False)
-    if of_total is None or of_speed is None:
-        verdict = NOT_ENOUGH if by_speed_ns else SAME
-        return Change(before, after, verdict, change_ns, None, by_speed_ns, None, expected_ns)
-    half = of_speed.half_width()
-    return Change(
-        before,
-        after,
-        _verdict(by_speed_ns, half, expected_ns, ratio),
-        change_ns,
-        of_total.half_width(),
-        by_speed_ns,
-        half,
-        expected_ns,
-        basis,
+    verdict = NOT_ENOUGH if by_speed_ns else SAME
+    variances = _variances(before, after, ratio, is_paired=False)
+    change = Change(before, after, verdict, change_ns, None, by_speed_ns)
+    return _judged(change, expected_ns, ratio, variances)
+
+
+def _judged(change: Change, expected_ns: float, ratio: float, variances: Variances) -> Change:
+    """`change` with its intervals, and with the verdict that they allow; else with its own."""
+    of_total, of_speed, basis = variances
+    change = replace(
+        change,
+        half_width_ns=None if of_total is None else of_total.half_width(),
+        expected_ns=expected_ns,
     )
+    if of_speed is None or change.by_speed_ns is None:
+        return change
+    half = of_speed.half_width()
+    verdict = _verdict(change.by_speed_ns, half, expected_ns, ratio)
+    return replace(change, verdict=verdict, speed_half_width_ns=half, basis=basis)
 
 
 def _verdict(by_speed_ns: float, half_ns: float, expected_ns: float, ratio: float) -> str:
@@ -206,9 +205,7 @@ def _basis(before: Runs, after: Runs) -> str:
     return ", ".join(known)
 
 
-def _variances(
-    before: Runs, after: Runs, ratio: float, *, is_paired: bool
-) -> tuple[Variance | None, Variance | None, str | None]:
+def _variances(before: Runs, after: Runs, ratio: float, *, is_paired: bool) -> Variances:
     """That of the change of the total, that of its part from slower runs, and what they are from.
 
     Ranks that are in both profiles are compared one by one, because their shares of the work may

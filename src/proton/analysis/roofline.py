@@ -172,7 +172,11 @@ class Dot:
 
 
 def dots_of(profile: TreeProfile) -> list[Dot]:
-    """The dots of a profile with a tree: those with the most to save first, then by time."""
+    """The dots of a profile: those with the most to save first, then by time.
+
+    One dot for each name that declares work, over all its contexts on one device. A scope that
+    declares work itself is one too, with the time of what ran below it; a copy is none.
+    """
     tree = profile.tree
     times, counts = tree.totals(TIME_NS), tree.totals(COUNT)
     peaks, devices = Peaks(profile.devices, tree), device_of_rows(tree, profile.devices)
