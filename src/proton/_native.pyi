@@ -376,6 +376,15 @@ class Nvtx:
     @staticmethod
     def module_count() -> int: ...  # modules of the program that have found the library
 
+FORMAT_VERSION: int  # of the `proton` key that files are written with
+
+def demangle(name: str) -> str:
+    """The declaration behind a C++ symbol; any other name, and one whose text would be longer than
+    64 KiB, as it is."""
+
+def cubin_section(image: bytes, name: str) -> bytes:
+    """The bytes of a section of a cubin; empty where it is none or has no such section."""
+
 class Cubin:
     """Code of one GPU architecture as drivers load it, with the source line of each instruction.
 

@@ -11,6 +11,7 @@
 
 namespace proton::bindings {
 
+void add_convert(nanobind::module_& module);
 void add_cubin(nanobind::module_& module);
 void add_cupti(nanobind::module_& module);
 void add_device_buffer(nanobind::module_& module);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cubin/cubin.h"
+#include "cubin/elf.h"
 #include "cubin/module_store.h"
 
 namespace nb = nanobind;
@@ -105,6 +106,15 @@ const char* lines(const PythonCubin& self) {
   return "present";
 }
 
+/// A section of a cubin whose code nobody asks for; empty where it is none or has no such section.
+nb::bytes cubin_section(const nb::bytes& image, const std::string& name) {
+  cubin::Elf elf;
+  const auto* data = reinterpret_cast<const std::byte*>(image.c_str());
+  if (!elf.parse({data, image.size()}).empty()) return nb::bytes("", 0);
+  const cubin::Bytes section = elf.data(name);
+  return nb::bytes(section.data(), section.size());
+}
+
 constexpr size_t kInstructionBytes = 16;
 
 class CubinCode : public SampledCode {
@@ -137,6 +147,7 @@ class CubinCode : public SampledCode {
 }  // namespace
 
 void add_cubin(nb::module_& module) {
+  module.def("cubin_section", cubin_section, "image"_a, "name"_a);
   nb::class_<PythonCubin>(module, "Cubin")
       .def(nb::init<const nb::bytes&, const std::string&>(), "image"_a, "ptx"_a = "")
       .def_prop_ro("architecture",

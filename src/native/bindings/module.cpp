@@ -100,6 +100,7 @@ NB_MODULE(_native, module) {
   add_termination(module);
   add_device_values(module);
   add_nvtx(module);
+  add_convert(module);
   add_cubin(module);
   add_device_buffer(module);
   add_device_memory(module);

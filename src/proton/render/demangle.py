@@ -1,74 +1,24 @@
-"""C++ symbol names made readable: demangled by the C++ runtime, then shortened for people."""
+"""C++ symbol names made readable: demangled by the native core, then shortened for people."""
 
 from __future__ import annotations
 
-import ctypes
 import re
 from functools import cache
-from threading import Thread
 
-_LONGEST = 8192  # the runtime keeps work space on the stack in proportion to the name
+from proton import _core
+
 _ARGUMENT_ROOM = 40  # columns for the template arguments of a shortened name
-_LIBRARIES = ("libstdc++.so.6", "libc++abi.so.1", "libc++.1.dylib")
 _CALL, _CALL_STANDS_FOR = "operator()", "operator\N{CENT SIGN}"  # brackets that open nothing
 _OPERATOR = re.compile(r"\boperator ?[^\w\s\N{CENT SIGN}]")  # operator<, operator->: same, but rare
-_REFERENCE = re.compile(r"S[0-9A-Z]*_|T[0-9]*_")
-_MANY_REFERENCES = 16  # each may double the text: from here on the work is watched
-_PATIENCE_S = 1.0
-_TRIES = 2  # names given up on before no more such names are tried
 _PAIRS = {"<": ">", "(": ")", "[": "]", "{": "}"}
-
-_given_up: list[str] = []
-
-
-@cache
-def _runtime() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
-    """The C++ runtime and the C library; None where there is no C++ runtime to load."""
-    for library in _LIBRARIES:
-        try:
-            cpp = ctypes.CDLL(library)
-            cpp.__cxa_demangle.restype = ctypes.c_void_p
-        except (OSError, AttributeError):
-            continue
-        c = ctypes.CDLL(None)
-        c.free.argtypes = [ctypes.c_void_p]
-        return cpp, c
-    return None
 
 
 @cache
 def demangle(name: str) -> str:
     """The C++ declaration that `name` stands for; `name` itself where that cannot be told."""
-    if len(name) > _LONGEST or not name.isascii() or "\0" in name or _runtime() is None:
+    if not name.startswith("_Z") or not name.isascii():
         return name
-    if len(_REFERENCE.findall(name)) < _MANY_REFERENCES:
-        return _demangle(name)
-    # A hostile name of 100 characters can stand for gigabytes: give up on it after a second. The
-    # thread is left to itself; it holds no lock and ends with the process.
-    if len(_given_up) >= _TRIES:
-        return name
-    found: list[str] = []
-    worker = Thread(target=lambda: found.append(_demangle(name)), daemon=True)
-    worker.start()
-    worker.join(_PATIENCE_S)
-    if found:
-        return found[0]
-    _given_up.append(name)
-    return name
-
-
-def _demangle(name: str) -> str:
-    loaded = _runtime()
-    assert loaded is not None
-    cpp, c = loaded
-    status = ctypes.c_int()
-    text = cpp.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
-    if not text:
-        return name
-    try:
-        return ctypes.string_at(text).decode("utf-8", "replace")
-    finally:
-        c.free(text)
+    return _core.demangle(name)
 
 
 @cache

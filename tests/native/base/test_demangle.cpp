@@ -1,5 +1,8 @@
 #include "base/demangle.h"
 
+#include <string>
+#include <string_view>
+
 #include "check.h"
 
 using proton::demangle;
@@ -22,6 +25,29 @@ TEST(a_short_symbol_that_stands_for_very_much_stays_as_it_is) {
   std::string symbol = "_Z1fI1xE";
   for (int i = 0; i < 14; ++i) symbol = "_Z1fI" + symbol.substr(2) + symbol.substr(2) + "E";
   CHECK_EQ(demangle(symbol), symbol);
+}
+
+/// A symbol whose text doubles with every parameter: B<A, A>, B<B<A, A>, B<A, A>>, ...
+std::string doubling_symbol(int times) {
+  constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string symbol = "_Z1f1A";
+  for (int step = 0; step < times; ++step) {
+    std::string reference = "S";
+    if (const int index = 2 * step - 1; index >= 36) {
+      reference += {kDigits[index / 36], kDigits[index % 36]};
+    } else if (index >= 0) {
+      reference += kDigits[index];
+    }
+    symbol += "1BI" + reference + "_" + reference + "_E";
+  }
+  return symbol;
+}
+
+TEST(the_text_of_a_symbol_is_bounded_while_it_is_made) {
+  CHECK_EQ(demangle(doubling_symbol(2)), "f(A, B<A, A>, B<B<A, A>, B<A, A> >)");
+  // Some 300 characters for 2 to the 60 types: to make the text and then measure it takes years.
+  const std::string hostile = doubling_symbol(60);
+  CHECK_EQ(demangle(hostile), hostile);
 }
 
 TEST(a_prefix_is_kept) {

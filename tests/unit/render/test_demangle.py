@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from proton.render import demangle as module
+from proton import _core
 from proton.render.demangle import demangle, shorten_cpp
 
 FILL = (
@@ -26,8 +27,9 @@ def doubling_name(times: int) -> str:
 
 
 @pytest.fixture(autouse=True)
-def fresh_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_given_up", [])
+def fresh_names() -> Iterator[None]:
+    demangle.cache_clear()
+    yield
     demangle.cache_clear()
 
 
@@ -45,24 +47,23 @@ def test_a_symbol_too_long_for_the_stack_stays_as_it_is() -> None:
     assert demangle(name) == name
 
 
-def test_without_a_cpp_runtime_symbols_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_runtime", lambda: None)
-    assert demangle("_Z3fooi") == "_Z3fooi"
+def test_without_the_core_symbols_stay_as_recorded_and_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(_core, "load", lambda: None)
+    _core._say_once.cache_clear()
+    assert [demangle(name) for name in ("_Z3fooi", "_Z3bari")] == ["_Z3fooi", "_Z3bari"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "C++ symbols are shown as recorded: the native core of proton is not installed"
+    ]
 
 
-def test_a_symbol_that_stands_for_gigabytes_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE_S", 0.05)
-    name = doubling_name(24)
+@pytest.mark.parametrize("times", [24, 60])
+def test_a_symbol_that_stands_for_gigabytes_stays_as_it_is(times: int) -> None:
+    name = doubling_name(times)
     start = time.monotonic()
     assert demangle(name) == name
     assert time.monotonic() - start < 5
-
-
-def test_after_two_such_symbols_no_more_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_given_up", ["one", "two"])
-    monkeypatch.setattr(module, "_demangle", lambda name: "never")
-    name = doubling_name(20)
-    assert demangle(name) == name
 
 
 @pytest.mark.parametrize(

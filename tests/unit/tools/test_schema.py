@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -97,3 +98,17 @@ def test_a_dataclass_is_an_interface_and_a_table(monkeypatch: pytest.MonkeyPatch
     assert schema.table(Part) == (
         "| key | type | value |\n|---|---|---|\n| `name` | text | what it is called |\n"
     )
+
+
+def test_the_example_of_an_added_field_fits_the_code() -> None:
+    text = (schema.ROOT / "CONTRIBUTING.md").read_text()
+    (diff,) = re.findall(r"```diff\n(--- src/proton/model/in_kernel\.py.*?)```", text, re.DOTALL)
+    code = ""
+    for line in diff.splitlines():
+        if line.startswith("--- "):
+            code = (schema.ROOT / line[4:]).read_text()
+        elif line.startswith("@@ "):
+            assert line[3:] in code
+        elif line.startswith(" "):
+            assert f"{line[1:]}\n" in code
+    assert len(re.findall("^--- ", diff, re.MULTILINE)) <= 3

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from proton import _native
 from proton._triton.types import CompiledKernel, KernelMetadata
 
 _KIB = 1024
@@ -102,7 +103,7 @@ def _warps_at_once(metadata: KernelMetadata, found: Mapping[str, int]) -> int:
 
 def _read_cubin(cubin: bytes) -> dict[str, int]:
     """Registers and stack of the kernel; its functions that are called have no count."""
-    attributes = list(_attributes(_section(cubin, b".nv.info")))
+    attributes = list(_attributes(_native.cubin_section(cubin, ".nv.info")))
     counts = [words for attribute, words in attributes if attribute == REGISTER_COUNT]
     if len(counts) != 1 or len(counts[0]) != 2:
         return {}
@@ -124,18 +125,3 @@ def _attributes(data: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
             words = data[at : at + size]
             yield attribute, struct.unpack(f"<{len(words) // 4}I", words[: len(words) // 4 * 4])
             at += size
-
-
-def _section(elf: bytes, wanted: bytes) -> bytes:
-    """A section of a 64-bit little-endian ELF file; empty where it is not there or cut off."""
-    if elf[:6] != b"\x7fELF\x02\x01" or len(elf) < 64:
-        return b""
-    table, each, count, names_at = struct.unpack_from("<Q10xHHH", elf, 40)
-    if table + each * count > len(elf) or names_at >= count or each < 64:
-        return b""
-    headers = [struct.unpack_from("<IIQQQQ", elf, table + each * at) for at in range(count)]
-    names = elf[headers[names_at][4] :]
-    for name, _, _, _, offset, size in headers:
-        if names[name : name + len(wanted) + 1] == wanted + b"\0":
-            return elf[offset : offset + size]
-    return b""
