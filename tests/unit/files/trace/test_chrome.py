@@ -16,7 +16,7 @@ from proton.model.profile import TraceProfile
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import trace_in
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 
 
 def trace_of(*events: dict[str, Any], **top: Any) -> Trace:

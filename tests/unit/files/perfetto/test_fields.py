@@ -10,7 +10,7 @@ import pytest
 from proton.files.perfetto import fields as perfetto_fields
 from tests.support.perfetto import protos
 
-HEADER = Path(__file__).parents[3] / "src" / "native" / "files" / "perfetto_fields.h"
+HEADER = Path(__file__).parents[4] / "src" / "native" / "files" / "perfetto_fields.h"
 CLASSES = ("Packet", "Flags", "Snapshot", "Clock", "ClockId", "Defaults", "Track", "Process",
            "Thread", "Event", "EventType", "Annotation", "Interned")  # fmt: skip
 # Our name -> message and field of Perfetto's, where they are not the same word.

@@ -15,7 +15,7 @@ from proton.model.profile import TraceProfile
 from proton.model.trace import LaneKind, SpanKind
 from tests.support.perfetto import protos
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[3] / "data"
 OURS = (DATA / "proton_trace.pftrace").read_bytes()
 
 
