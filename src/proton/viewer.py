@@ -19,9 +19,8 @@ from proton.errors import FormatError
 from proton.files.summary import device_map, read_devices
 from proton.model.device import peak_bytes_per_second, peak_flops
 from proton.model.frame import Frame
-from proton.model.kinds import LABELS
 from proton.model.metric import DEVICE_ID, MetricKind, MetricValue
-from proton.model.profile import TreeProfile
+from proton.model.profile import LABELS, TreeProfile
 from proton.model.tree import Tree
 
 __all__ = [

@@ -36,9 +36,8 @@ from proton.analysis.spread import (
     times_metric,
 )
 from proton.errors import MetricNotFound, UsageError
-from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import COUNT, MetricKind
-from proton.model.profile import TreeProfile
+from proton.model.profile import LABELS, TreeProfile, kind_of
 
 TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 NOT_KNOWN = "n/a"

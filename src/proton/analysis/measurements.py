@@ -11,8 +11,8 @@ from types import NoneType
 from typing import cast
 
 from proton.errors import MetricNotFound
-from proton.model.kinds import LABELS
 from proton.model.metric import MetricKind, MetricValue, split_unit
+from proton.model.profile import LABELS
 from proton.model.tree import Tree
 
 Cell = MetricValue | None  # a metric of one row

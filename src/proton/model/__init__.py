@@ -1,7 +1,9 @@
 """The model: one immutable `Profile` that every reader returns and every viewer shows.
 
-`frame` and `metric` are the words, `tree` and `trace` the two shapes data takes, `device` what it
-ran on, `sampling` what instruction sampling saw, `profile` the whole, `kinds` how metrics add up.
-`merge` makes one of several parts, `merge_ranks` one of several processes (`ranks`). Nothing here
-reads files, prints, or knows how data was recorded.
+`schema` is what fields say about themselves: names in files, meaning, merging. `frame` and `metric`
+are the words, `tree` and `trace` the two shapes data takes, `device` what it ran on, `summary` what
+a file says of the recording as a whole: `sampling`, `in_kernel` (with `ctas`) and `ranks` are parts
+of it. `profile` is the whole. `merge` makes one of several phases, with `merge_sampling` and
+`merge_in_kernel`, `merge_ranks` one of several processes. Nothing here reads files, prints, or
+knows how data was recorded.
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proton.model.kinds import kind_of
 from proton.model.metric import MetricKind
+from proton.model.profile import kind_of
 from tests.support.profiles import Row, profile_of
 
 ROWS: list[Row] = [

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from proton.errors import MetricNotFound, UsageError
 from proton.model.frame import Frame, FrameKind
-from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import TIME_NS, MetricKind, split_unit
-from proton.model.profile import Profile, TreeProfile
+from proton.model.profile import LABELS, Profile, TreeProfile, kind_of
 from proton.model.tree import Tree
 
 MOST_FRAMES = 50_000_000  # of all stacks together

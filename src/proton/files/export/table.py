@@ -16,9 +16,8 @@ from proton.errors import PackageMissing, UsageError
 from proton.files.export.stacks import Exported, loss_notes
 from proton.files.schema import PROTON_KEY
 from proton.files.summary import device_map, summary_object
-from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import MetricKind, Metrics, MetricValue
-from proton.model.profile import Profile, TraceProfile, TreeProfile
+from proton.model.profile import LABELS, Profile, TraceProfile, TreeProfile, kind_of
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 

@@ -13,9 +13,8 @@ from proton.analysis.select import everything
 from proton.analysis.spread import launch_values
 from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels, quantiles_of_spans
 from proton.model.frame import FrameKind
-from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, TIME_NS
-from proton.model.profile import TreeProfile
+from proton.model.profile import TreeProfile, kind_of
 from proton.model.tree import Tree
 from proton.render.page.tree import number_or_none
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from proton.analysis.measurements import shown_values
 from proton.analysis.spread import times_by_kernel, times_metric
-from proton.model.kinds import kind_of
-from proton.model.profile import TreeProfile
+from proton.model.profile import TreeProfile, kind_of
 from proton.model.ranks import Rank, Spread, spread_of
 from proton.render.display_names import display_name
 from proton.render.page.pack import ColumnId, Columns

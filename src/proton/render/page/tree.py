@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from proton.analysis.spread import LAUNCH
 from proton.model.frame import Frame
-from proton.model.kinds import LABELS, kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, MetricValue
-from proton.model.profile import TreeProfile
+from proton.model.profile import LABELS, TreeProfile, kind_of
 from proton.model.tree import KernelDetail, Tree
 from proton.render.page.pack import ColumnId, Columns
 

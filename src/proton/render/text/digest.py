@@ -20,9 +20,8 @@ from proton.analysis.source_lines import Samples, is_sampled, samples_by_file, s
 from proton.analysis.spread import rank_at, times_metric
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import NO_PARENT, RecordedKernel
-from proton.model.kinds import kind_of
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
-from proton.model.profile import Profile, TreeProfile
+from proton.model.profile import Profile, TreeProfile, kind_of
 from proton.model.ranks import Rank, spread_of
 from proton.model.tree import Tree
 from proton.render.display_names import cut_middle

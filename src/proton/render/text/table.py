@@ -9,8 +9,7 @@ from proton.analysis.derive import Column, derivable_families
 from proton.analysis.measurements import plain_name, raw_metrics, unit_of
 from proton.analysis.select import Mask
 from proton.analysis.tuning_runs import TunedConfig, TuningRun
-from proton.model.kinds import kind_of
-from proton.model.profile import TreeProfile
+from proton.model.profile import TreeProfile, kind_of
 from proton.model.tree import Tree
 from proton.render.display_names import cell_width, cut_middle, cut_name, pad, printable
 from proton.render.text.head import head_lines

@@ -24,9 +24,8 @@ from proton.analysis.measurements import whole_of
 from proton.analysis.source_lines import is_sampled
 from proton.analysis.spread import RANK_TIMES, SLOWEST, SPREAD, times_metric
 from proton.errors import UsageError
-from proton.model.kinds import kind_of
 from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
-from proton.model.profile import TreeProfile
+from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.units import column_time_unit
