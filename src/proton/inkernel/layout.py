@@ -134,7 +134,7 @@ class Geometry:
 
     @property
     def size_bytes(self) -> int:
-        """Of the whole buffer."""
+        """The size of the whole buffer."""
         return self.header_offset(self.slot_count)
 
     def ring_offset(self, slot: int) -> int:

@@ -60,8 +60,10 @@ class Tool(InstrumentationMode):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        given = (cls.passes,) if isinstance(cls.passes, str | type) else cls.passes or ()
-        cls.passes = tuple(each if isinstance(each, str) else register_pass(each) for each in given)
+        listed = (cls.passes,) if isinstance(cls.passes, str | type) else cls.passes or ()
+        cls.passes = tuple(
+            each if isinstance(each, str) else register_pass(each) for each in listed
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,7 +202,7 @@ def compile_kernel(tool: Tool, source: Any, target: Any) -> tuple[Any, KernelRec
 
 
 def _digest_of(tool: type[Tool]) -> str:
-    """Of the modules that the tool and its passes are written in."""
+    """A digest of the modules that the tool and its passes are written in."""
     digest = hashlib.sha256()
     for kind in (tool, *map(load_pass_class, tool.passes)):
         try:

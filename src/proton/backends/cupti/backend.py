@@ -89,10 +89,10 @@ class CuptiBackend:
             self._is_stuck = not _native.Cupti.flush(limit_s)
             if self._is_stuck:
                 self._sink.count_loss("flush_timeout")
-            told = _native.Cupti.take_problems()
-            for problem in told:
+            problems = _native.Cupti.take_problems()
+            for problem in problems:
                 self._sink.warn(problem)
-            self._tell_unrecorded(self._sink, is_explained=bool(told))
+            self._tell_unrecorded(self._sink, is_explained=bool(problems))
             self._find_code(self._sink)
         for timer in (self._former, self._timer):  # the hub has waited for the former one's work
             if timer is not None:
@@ -105,7 +105,7 @@ class CuptiBackend:
             self._sink.warn(
                 "graphs are recorded by their nodes from the first replay of a graph on that was "
                 "captured before the session was active, or before it paused: CUPTI cannot trace "
-                "such a one as a whole; capture graphs while the session is active, and do not "
+                "such a graph as a whole; capture graphs while the session is active, and do not "
                 "pause it before their last replay"
             )
 

@@ -133,7 +133,7 @@ def _cubins(folder: str, symbols: Collection[str]) -> list[tuple[float, str]]:
 
 
 def _symbol(name: str) -> str | None:
-    """Of which kernel a file is the cubin, by its name; None: it is none."""
+    """The kernel that a file is the cubin of, by its name; None: it is none."""
     return name.removesuffix(".cubin") if name.endswith(".cubin") else None
 
 

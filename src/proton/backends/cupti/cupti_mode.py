@@ -44,7 +44,7 @@ def parse_mode(text: str) -> CuptiMode:
     Raises:
         UsageError: a mode, an option or a value that does not exist or is out of its range.
     """
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     sampling: PCSampling | None = None
     for mode in split_modes(text):
         if mode.name == SAMPLING:
@@ -59,8 +59,8 @@ def parse_mode(text: str) -> CuptiMode:
                 raise UsageError.unknown("option of backend 'cupti'", key, choices=OPTIONS)
             if value not in OPTIONS[key]:
                 raise UsageError.unknown(f"value of option {key!r}", value, choices=OPTIONS[key])
-            given[key] = value
+            options[key] = value
     if sampling is not None:
-        sampling = replace(sampling, graphs=given.get("graphs", sampling.graphs))
-        given["graphs"] = sampling.graphs
-    return CuptiMode(sampling=sampling, **given)
+        sampling = replace(sampling, graphs=options.get("graphs", sampling.graphs))
+        options["graphs"] = sampling.graphs
+    return CuptiMode(sampling=sampling, **options)

@@ -52,13 +52,13 @@ def ask(libcupti: str, libcuda: str, helpers: Sequence[str]) -> Verdict:
     except OSError as error:
         return Verdict(silence=f"no process could be started for it: {error}")
     try:
-        told, complaint = process.communicate(timeout=LIMIT_S)
+        answer, complaint = process.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=_KILL_LIMIT_S)
         return Verdict(silence=f"the driver did not answer within {LIMIT_S:.0f} s")
-    return _read(told, complaint, process.returncode)
+    return _read(answer, complaint, process.returncode)
 
 
 def answer(libraries: Sequence[str]) -> None:
@@ -69,13 +69,13 @@ def answer(libraries: Sequence[str]) -> None:
     for path in helpers:
         ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     _native.Cupti.load(libcupti, libcuda)
-    told = json.dumps({"refusal": _native.Cupti.probe_sampling()})
-    os.write(1, f"\n{told}\n".encode())
+    line = json.dumps({"refusal": _native.Cupti.probe_sampling()})
+    os.write(1, f"\n{line}\n".encode())
     os._exit(0)  # the driver's own end would take longer than the question
 
 
-def _read(told: bytes, complaint: bytes, status: int) -> Verdict:
-    lines = told.decode(errors="replace").split("\n")
+def _read(answer: bytes, complaint: bytes, status: int) -> Verdict:
+    lines = answer.decode(errors="replace").split("\n")
     try:
         refusal = json.loads(lines[-2])["refusal"]
     except (IndexError, ValueError, TypeError, KeyError):

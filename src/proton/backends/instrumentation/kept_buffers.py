@@ -75,7 +75,7 @@ class MemorySum:
 
 
 def _first_addresses(report: MemoryReport, tensors: Sequence[TensorRange]) -> list[FirstAddresses]:
-    """Of every place, those of the first warps in the buffer, each in the tensor that it is in."""
+    """First addresses of every place: of the first warps in the buffer, each in its tensor."""
     found: list[list[FirstAddress]] = [[] for _ in report.counters]
     room = MOST_FIRST
     for site, cta, warp, address in report.first_addresses:

@@ -85,7 +85,7 @@ class Autotuning:
                 error = raised
             autotuner.post_hook(arguments, exception=error)
         time_ns = None if error else end_ns - start_ns
-        said = describe(error) if error else None
-        self._trials.current.append(Trial(config, time_ns, said))
+        message = describe(error) if error else None
+        self._trials.current.append(Trial(config, time_ns, message))
         # Triton takes the smallest: a list, as of its own benchmark
         return [float("inf") if time_ns is None else time_ns / 1e6] * 3

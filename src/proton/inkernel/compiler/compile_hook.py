@@ -136,7 +136,7 @@ class CompileHook:
 
 
 def plain_resources(kernel: CompiledKernel, *, may_compile: bool = False) -> dict[str, int] | None:
-    """The same of the kernel without records; None where it is not known.
+    """What the kernel needs without records, as `resources_of` has it; None: not known.
 
     It is known where the plain kernel is in Triton's cache, while recording is on. Compiling it
     takes as long as ever: only where `may_compile`.

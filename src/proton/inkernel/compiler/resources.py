@@ -25,7 +25,7 @@ _AMD_COUNT = re.compile(r"^\s*\.(vgpr_count|vgpr_spill_count):\s+(\d+)", re.MULT
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one multiprocessor; sizes in bytes."""
+    """What one multiprocessor has; sizes in bytes."""
 
     cta_shared: int  # that one CTA may have
     shared: int  # that all CTAs on it have

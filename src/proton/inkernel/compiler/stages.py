@@ -199,8 +199,8 @@ class RecordingStages:
             # records of a file, in a mode without those of the source
             passes = (RecordUserScopes(nested=is_nested), *passes)
         recorded = run_passes(text, passes, path=self._name, is_nested=is_nested)
-        if said := unrecorded_functions(text, passes):
-            self._warn(f"kernel {self._name!r}: {said}")
+        if message := unrecorded_functions(text, passes):
+            self._warn(f"kernel {self._name!r}: {message}")
         return recorded
 
     def _lower(self, text: str, metadata: Metadata) -> tuple[str, Lowering | None]:
@@ -338,10 +338,10 @@ class RecordingStages:
         self._tell(text)
 
     def _give_up(self, error: Exception, so: str) -> None:
-        said = " ".join(str(error).split())
+        message = " ".join(str(error).split())
         if not isinstance(error, ProtonError):  # 'oops' alone says nothing of a KeyError
-            said = f"{type(error).__name__}: {said}".removesuffix(": ")
-        why = said[:_MOST_WORDS]
+            message = f"{type(error).__name__}: {message}".removesuffix(": ")
+        why = message[:_MOST_WORDS]
         self._warn(f"kernel {self._name!r} cannot be recorded as asked: {why}; {so}")
 
     def _say_lost(self, names: frozenset[str], *, is_specialized: bool) -> None:

@@ -54,13 +54,13 @@ def problem_of_code(
         return f"its machine code took longer than {LIMIT_S} s to make"
     if done.returncode == 0:
         return None
-    said = parse_problem(done.stderr, text) or _words(done.stderr)
-    return f"no machine code can be made of it: {said}"
+    words = parse_problem(done.stderr, text) or _words(done.stderr)
+    return f"no machine code can be made of it: {words}"
 
 
-def _words(said: str) -> str:
+def _words(output: str) -> str:
     """What matters of what a compiler said before it gave up; it shows the whole program, too."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     if any("Broken module found" in line for line in lines):
         return "; ".join(lines[:2])  # the verifier says what is wrong first
     named = [line for line in lines if _PROBLEM.search(line) and "Internal Triton" not in line]

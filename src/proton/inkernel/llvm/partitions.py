@@ -84,7 +84,7 @@ def _defined(kernel: Kernel, value: str, kind: re.Pattern[str]) -> re.Match[str]
 
 
 def _offset_in(place: str) -> int | None:
-    """Of an address that is known; None for others."""
+    """The offset of an address that is known; None for others."""
     if place.startswith("@"):
         return 0
     last = place.rpartition(" ")[2].rstrip(")")
@@ -128,14 +128,14 @@ def _rounds(kernel: Kernel, base: int) -> Iterator[dict[int, str]]:
     for block in kernel.blocks:
         states: dict[int, str] = {}
         for line in block.lines:
-            told = _STORE.match(line)
-            place = _offset_in(told[2]) if told else None
-            if told is None or place is None or not 0 < place - base < _MOST_WARPS:
+            store = _STORE.match(line)
+            place = _offset_in(store[2]) if store else None
+            if store is None or place is None or not 0 < place - base < _MOST_WARPS:
                 continue
             if place - base in states:
                 yield states
                 states = {}
-            states[place - base] = told[1]
+            states[place - base] = store[1]
         if states:
             yield states
 

@@ -65,17 +65,17 @@ class BufferPlan:
 
     @property
     def scratch_bytes(self) -> int:
-        """Of the profile buffer for each CTA of the grid."""
+        """The size of the profile buffer for each CTA of the grid."""
         return self.slots_bytes + self.table_bytes + self.callback
 
     @property
     def slots_bytes(self) -> int:
-        """Of a CTA's rings, headers and counters."""
+        """The size of a CTA's rings, headers and counters."""
         return len(self.recorded) * (self.ring + layout.HEADER_BYTES + self.counter_bytes)
 
     @property
     def counter_bytes(self) -> int:
-        """Of a recorded warp's counters, which stand behind all headers."""
+        """The size of a recorded warp's counters, which stand behind all headers."""
         return (self.counters + self.counters % 2) * layout.COUNTER_BYTES  # bins stay aligned
 
     @property
@@ -93,7 +93,7 @@ class BufferPlan:
 
     @property
     def row_bytes(self) -> int:
-        """Of a row of the table: a counter for each column."""
+        """The size of a row of the table: a counter for each column."""
         return self.columns * layout.COLUMN_BYTES
 
     @property
@@ -111,7 +111,7 @@ class BufferPlan:
 
     @property
     def shared_bytes(self) -> int | None:
-        """Of shared memory that the kernel needs, its own included; None: as before."""
+        """The shared memory that the kernel needs, its own included; None: as before."""
         return self.offset + len(self.recorded) * self.stage if self.stage else None
 
     def attributes(self) -> dict[str, str]:

@@ -132,14 +132,14 @@ def _key(carrier: CarrierLine) -> _Key:
 
 
 def _number(carrier: CarrierLine, attribute: str, *, missing: int) -> int:
-    said = carrier.attributes.get(attribute, "")
-    return int(said) if said.isdecimal() else missing
+    text = carrier.attributes.get(attribute, "")
+    return int(text) if text.isdecimal() else missing
 
 
 def _place(carrier: CarrierLine, debug: DebugInfo) -> tuple[str, int]:
     file, line = debug.location(carrier.location)
-    said = carrier.attributes.get("line", "")
-    return carrier.attributes.get("file", file), int(said) if said.isdigit() else line
+    text = carrier.attributes.get("line", "")
+    return carrier.attributes.get("file", file), int(text) if text.isdigit() else line
 
 
 def _find_parents(kernel: Kernel, found: Regions) -> None:
@@ -186,15 +186,15 @@ def value_type(carrier: CarrierLine) -> str:
         return ""
     value = carrier.count_and_value()[1]
     kind = value.rpartition(" ")[0]
-    said = carrier.attributes.get("type", "")
-    if said not in ("", *_LLVM_FLOATS):
+    text = carrier.attributes.get("type", "")
+    if text not in ("", *_LLVM_FLOATS):
         raise InstrumentationError(
-            f"value {carrier.name!r} says type={said}; write type=f32 or type=f64"
+            f"value {carrier.name!r} says type={text}; write type=f32 or type=f64"
         )
-    if said and kind != f"i{WIDTHS[said]}":
+    if text and kind != f"i{WIDTHS[text]}":
         raise InstrumentationError(
-            f"value {carrier.name!r} of type={said} has the operand {value!r}; "
-            f"give the bits of it as an i{WIDTHS[said]}"
+            f"value {carrier.name!r} of type={text} has the operand {value!r}; "
+            f"give the bits of it as an i{WIDTHS[text]}"
         )
     if kind in _LLVM_FLOATS.values():
         return "f32" if kind == "float" else "f64"
@@ -204,7 +204,7 @@ def value_type(carrier: CarrierLine) -> str:
         raise InstrumentationError(
             f"a record of {value!r}: values are integers, floats or pointers"
         )
-    return said or ("i64" if kind == "i64" else "i32")
+    return text or ("i64" if kind == "i64" else "i32")
 
 
 def common_type(one: str, other: str) -> str:

@@ -44,9 +44,9 @@ def run_apart(code: str, argument: str, limit_s: float) -> subprocess.CompletedP
         return None
 
 
-def parse_problem(said: str, text: str) -> str:
+def parse_problem(output: str, text: str) -> str:
     """What LLVM cannot read in `text`, and the line, out of what the process said; else empty."""
-    found = _UNREADABLE.search(said)
+    found = _UNREADABLE.search(output)
     if found is None:
         return ""
     lines = text.split("\n")
@@ -77,6 +77,6 @@ def _problem_of(text: str) -> str:
             return ""
         if unreadable := parse_problem(done.stderr, verified):
             return unreadable[:300]
-        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-        said = [line for line in said if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
-        return " ".join(said[:3])[:300] or done.stdout.strip().replace(str(file), "the text")
+        words = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        words = [line for line in words if not line.startswith(("LLVM ERROR", "Stack dump", "#"))]
+        return " ".join(words[:3])[:300] or done.stdout.strip().replace(str(file), "the text")

@@ -60,10 +60,10 @@ def check_signature(text: str, name: str, where: str, path: str) -> bool:
         found["before"].split()[-1:] != ["void"]
         or types[: len(types) - has_buffer] != (SIGNATURES[where])
     ):
-        given = f"define {found['before']}@{name}({parameters})"
+        signature = f"define {found['before']}@{name}({parameters})"
         raise UsageError(
-            f"{path}: {given!r} cannot be called at {where}; write: {wanted}, with {BUFFER} behind "
-            "the others where it needs the profile buffer"
+            f"{path}: {signature!r} cannot be called at {where}; write: {wanted}, with {BUFFER} "
+            "behind the others where it needs the profile buffer"
         )
     return has_buffer
 
