@@ -8,11 +8,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from proton.errors import ProtonError, UsageError
+
+T = TypeVar("T")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,15 +25,48 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     An exception of a profiled target, SystemExit included, goes on to the caller.
     """
-    try:
-        launch = _carry_out(sys.argv[1:] if argv is None else argv)
-    except ProtonError as error:  # anything else is a bug and keeps its traceback
-        print("proton:", *str(error).splitlines(), file=sys.stderr)  # one line, whatever is quoted
-        return 2 if isinstance(error, UsageError) else 1
-    except BrokenPipeError:  # the reader has seen enough, as in `proton --help | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    words = sys.argv[1:] if argv is None else argv
+    launch = guard("proton", lambda: _carry_out(words))
     return launch if isinstance(launch, int) else launch()
+
+
+def guard(program: str, work: Callable[[], T], *, shown: Callable[[str], str] = str) -> T | int:
+    """The result of `work`, or an exit code with one line on stderr: 1 failed, 2 a wrong call.
+
+    Anything but these errors is a bug and keeps its traceback. `shown` makes a text fit to print.
+    """
+    try:
+        return work()
+    except ProtonError as error:
+        problem, code = str(error), 2 if isinstance(error, UsageError) else 1
+    except BrokenPipeError:  # the reader has seen enough, as in `proton --help | head`
+        _abandon_output()
+        return 0
+    except OSError as error:
+        if error.filename is None:
+            _abandon_output()
+        reason = error.strerror or type(error).__name__
+        problem, code = f"{error.filename or 'output'}: {reason.lower()}", 1
+    print(f"{program}:", *shown(problem).splitlines(), file=sys.stderr)  # one line, whatever it has
+    return code
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print to stderr, where there still is one."""
+    if sys.stderr is None:
+        return
+    try:
+        for line in lines:
+            print(f"proton: {line}", file=sys.stderr)
+        sys.stderr.flush()
+    except (OSError, ValueError):  # closed, or nobody reads it any more
+        sys.stderr = io.StringIO()  # what could not be written would fail again, and the exit code
+
+
+def _abandon_output() -> None:
+    """Send what stdout still holds nowhere, so that the end of the process does not fail on it."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _carry_out(words: Sequence[str]) -> int | Callable[[], int]:

@@ -10,7 +10,8 @@ import json
 import os
 from pathlib import Path
 
-from proton.cli.profiled_run import ProfiledRun, say
+from proton.cli import say
+from proton.cli.profiled_run import ProfiledRun
 from proton.errors import ProtonError
 from proton.runtime import command_line
 from proton.runtime.request import DEFAULT_PROFILE_NAME, STDOUT_NAMES, SessionRequest

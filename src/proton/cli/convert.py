@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             write_profile(profile, destination, output_format)
     lines = [*profile.warnings, *notes, f"wrote {destination}"]
-    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+    say(lines)
     return 0
 
 

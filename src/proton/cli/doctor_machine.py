@@ -12,25 +12,9 @@ from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 from proton.cli.doctor import Finding
 from proton.errors import UsageError
-from proton.runtime.environment import is_disabled, read_knobs, unreadable_settings
+from proton.runtime.environment import VARIABLES, is_disabled, read_knobs, unreadable_settings
 
 _AMD = Path("/dev/kfd")
-# Sizes, switches and paths as `runtime.environment` reads them.
-_VARIABLES = (
-    "TRITON_PROTON_DISABLE",
-    "TRITON_ENABLE_NVTX",
-    "TRITON_ENABLE_HW_TRACE",
-    "TRITON_CUPTI_LIB_PATH",
-    "TRITON_CUPTI_LIB_DIR",
-    "TRITON_CUPTI_LIB_BLACKWELL_PATH",
-    "TRITON_PROFILE_BUFFER_SIZE",
-    "TRITON_PROFILE_METRIC_BUFFER_SIZE",
-    "PROTON_DATA_FLUSH_TIMING",
-    "PROTON_GRAPH_LAUNCH_TIMING",
-    "PROTON_JOURNAL_INTERVAL",
-    "PROTON_CATCH_SIGNALS",
-    "PROTON_CUDA_LIBRARY",
-)
 
 
 def gpu() -> Iterator[Finding]:
@@ -68,7 +52,7 @@ def _knobs() -> Knobs:
 
 def environment() -> Iterator[Finding]:
     """The variables that Proton understands, and whether their values can be read."""
-    settings = [f"{name}={os.environ[name]}" for name in _VARIABLES if name in os.environ]
+    settings = [f"{name}={os.environ[name]}" for name in VARIABLES if name in os.environ]
     problems = unreadable_settings()
     for problem in problems:
         yield Finding("environment", problem, "correct it or unset it")
@@ -83,7 +67,7 @@ def environment() -> Iterator[Finding]:
     elif settings:
         yield Finding("environment", ", ".join(settings))
     else:
-        yield Finding("environment", f"none set of {', '.join(_VARIABLES)}")
+        yield Finding("environment", f"none set of {', '.join(VARIABLES)}")
 
 
 def folder() -> Iterator[Finding]:

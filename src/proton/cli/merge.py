@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterable, Sequence
 
+from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy, track
 from proton.errors import UsageError
@@ -83,5 +83,5 @@ def run(arguments: argparse.Namespace) -> int:
     with busy(f"writing {output}"):
         write_profile(merged, output)
     lines = [*merged.warnings, f"wrote {output}: {len(merged.ranks)} ranks"]
-    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+    say(lines)
     return 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from proton._version import __version__
+from proton.cli import guard
 from proton.cli.parser import Parser
-from proton.errors import FormatError, ProtonError, ScopeMismatch, UsageError
+from proton.errors import FormatError, ScopeMismatch, UsageError
 from proton.inkernel.compiler.mode_passes import recording_passes
 from proton.inkernel.compiler.overridden_files import with_carriers
 from proton.inkernel.ir.parse import is_generic, to_usual_form
@@ -37,18 +37,15 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `proton-opt`; returns the exit code: 0 done, 1 wrong file or kernel, 2 wrong call."""
-    try:
-        return _run(make_parser().parse_args(sys.argv[1:] if argv is None else argv))
-    except ScopeMismatch as error:  # of the file's records: the call was right
-        return _fail(str(error), 1)
-    except ProtonError as error:
-        return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
-    except BrokenPipeError:  # the reader has seen enough, as in `proton-opt kernel.ttgir | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
+    words = sys.argv[1:] if argv is None else argv
+
+    def work() -> int:
+        try:
+            return _run(make_parser().parse_args(words))
+        except ScopeMismatch as error:  # of the file's records: the call was right
+            raise FormatError(str(error)) from error
+
+    return guard(PROGRAM, work)
 
 
 def make_parser() -> Parser:
@@ -167,8 +164,3 @@ def _listing() -> list[str]:
             shown = ",".join(default) if isinstance(default, tuple) else str(default).lower()
             lines.append(f"    {option}={shown}")
     return lines
-
-
-def _fail(message: str, code: int) -> int:
-    print(f"{PROGRAM}:", *message.splitlines(), file=sys.stderr)
-    return code

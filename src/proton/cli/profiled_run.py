@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import functools
-import io
 import os
 import shlex
 import sys
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import ParamSpec, Protocol, TypeVar
 
-from proton.cli import triton_alias
+from proton.cli import say, triton_alias
 from proton.cli.target import Target
 from proton.errors import ProtonWarning
 from proton.runtime import command_line
@@ -222,18 +221,6 @@ def _why_empty() -> str:
     else:
         reason = "the target launched no Triton kernel and entered no scope while it was recorded"
     return f"{reason}; mark regions with proton.scope, or check the machine with: proton doctor"
-
-
-def say(lines: list[str]) -> None:
-    """Print to stderr, where there still is one."""
-    if sys.stderr is None:
-        return
-    try:
-        for line in lines:
-            print(f"proton: {line}", file=sys.stderr)
-        sys.stderr.flush()
-    except (OSError, ValueError):  # closed, or nobody reads it any more
-        sys.stderr = io.StringIO()  # what could not be written would fail again, and the exit code
 
 
 def _files(paths: list[str]) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import glob
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
@@ -63,11 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
         except FormatError as error:
             failures.append(error)
             continue
-        print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+        say(lines)
     if failures and len(journals) == 1:
         raise failures[0]
-    for failure in failures:
-        print(f"proton: {failure}", file=sys.stderr)
+    say(map(str, failures))
     return 1 if failures else 0
 
 
@@ -147,7 +145,7 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
     return lines
 
 
-def _target(journal: str, facts: Mapping[str, Any]) -> str:
+def _target(journal: str, facts: Mapping[str, object]) -> str:
     from proton.files.schema import SUFFIXES
 
     stem = journal.removesuffix(f".{SUFFIX}")
@@ -187,7 +185,7 @@ def _about_parts(numbers: Sequence[int]) -> list[str]:
     return [f"parts that are whole: phase {listed}"]
 
 
-def _written_by(journal: str, facts: Mapping[str, Any], profile: Profile) -> str | None:
+def _written_by(journal: str, facts: Mapping[str, object], profile: Profile) -> str | None:
     """The file that the same process wrote after its journal: it was killed just then."""
     from proton.files.growing import has_all
 
@@ -200,7 +198,7 @@ def _written_by(journal: str, facts: Mapping[str, Any], profile: Profile) -> str
     return None
 
 
-def _clean(journal: str, facts: Mapping[str, Any]) -> list[str]:
+def _clean(journal: str, facts: Mapping[str, object]) -> list[str]:
     """Remove the journal, and what the process was writing when it was killed."""
     folder = os.path.dirname(journal) or "."
     pattern = os.path.join(glob.escape(folder), f".proton-{facts.get('pid')}-*.tmp")

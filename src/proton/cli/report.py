@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import gc
 import os
-import sys
 from collections.abc import Sequence
 
+from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         if was_collecting:
             gc.enable()
-    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr)
+    say(lines)
     return 0
 
 

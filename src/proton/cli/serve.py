@@ -7,6 +7,7 @@ import os
 import socket
 import sys
 
+from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
@@ -55,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     with busy(f"reading {site.name}"):
         problem = site.prepare()
     server = Server(site, port)
-    _say(*filter(None, [problem]), f"serving {site.name} at {server.url} (Ctrl-C ends it)")
+    say([*filter(None, [problem]), f"serving {site.name} at {server.url} (Ctrl-C ends it)"])
     if not arguments.no_open and not open_in_browser(server.url):
-        _say(_how_to_reach(server.url))
+        say([_how_to_reach(server.url)])
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -65,10 +66,6 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         server.close()
     return 0
-
-
-def _say(*lines: str) -> None:
-    print(*(f"proton: {line}" for line in lines), sep="\n", file=sys.stderr, flush=True)
 
 
 def _how_to_reach(url: str) -> str:

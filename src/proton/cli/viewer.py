@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import contextlib
 import gc
 import math
 import os
@@ -15,9 +14,10 @@ from typing import NoReturn, TextIO
 
 from proton._version import __version__
 from proton.analysis.prepare import prepare
+from proton.cli import guard
 from proton.cli.parser import Parser
 from proton.cli.progress import busy
-from proton.errors import ProtonError, UsageError
+from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile, TreeProfile
 from proton.render.display_names import FORMATS, printable
@@ -72,20 +72,11 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the viewer; returns the exit code: 0 done, 1 wrong file, 2 wrong call."""
     _prepare_streams()
+    words = sys.argv[1:] if argv is None else argv
     was_collecting = gc.isenabled()
     gc.disable()  # everything lives until the end: looking for cycles would only cost time
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
-    except ProtonError as error:
-        return _fail(str(error), 2 if isinstance(error, UsageError) else 1)
-    except BrokenPipeError:  # the reader has seen enough, as in `proton-viewer run.hatchet | head`
-        _abandon_output()
-        return 0
-    except OSError as error:
-        if error.filename is None:
-            _abandon_output()
-        reason = error.strerror or type(error).__name__
-        return _fail(f"{error.filename or 'output'}: {reason.lower()}", 1)
+        return guard(PROGRAM, lambda: _run(words), shown=printable)
     except KeyboardInterrupt:
         return 130
     finally:
@@ -317,17 +308,6 @@ def _escapes(error: UnicodeError) -> tuple[str | bytes, int]:
     """Escapes as Python writes them; the mark of a cut name stays one column wide."""
     replaced, end = codecs.backslashreplace_errors(error)
     return str(replaced).replace("\\u2026", "*"), end
-
-
-def _abandon_output() -> None:
-    """Send what stdout still holds nowhere, so that the end of the process does not fail on it."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _fail(message: str, code: int) -> int:
-    print(f"{PROGRAM}: {printable(message)}", file=sys.stderr)
-    return code
 
 
 if __name__ == "__main__":

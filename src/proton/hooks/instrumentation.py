@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from proton._mode_text import BaseMode
 from proton.errors import UsageError
@@ -17,7 +17,7 @@ class InstrumentationHook(Hook):
 
     priority = 0
     enable_host_buffer: ClassVar[bool] = False
-    host_buffer: ClassVar[Any] = None
+    host_buffer: ClassVar[object] = None
     profile_buffer_size: ClassVar[int] = 1
     profile_buffer_alignment: ClassVar[int] = 128
 
@@ -31,7 +31,7 @@ class InstrumentationHook(Hook):
         self._handle: Handle | None = None
 
     def init_handle(
-        self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+        self, module: object, function: object, name: str, metadata_group: dict[str, str], hash: str
     ) -> None:
         """Nothing to do: the backend finds what a kernel records in its metadata."""
 

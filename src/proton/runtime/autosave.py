@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proton import _native
 from proton.errors import SessionNotFound
@@ -315,7 +315,7 @@ class Journal:
         return path
 
 
-def _is_elsewhere(facts: Mapping[str, Any]) -> bool:
+def _is_elsewhere(facts: Mapping[str, object]) -> bool:
     """Whether the journal is of another machine, where its process may be alive."""
     return bool(facts) and facts.get("host") != os.uname().nodename
 

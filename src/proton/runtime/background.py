@@ -14,9 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from proton._native import Termination
+
+if TYPE_CHECKING:
+    import logging
 
 SIGNAL_LIMIT_S = 8.0  # containers are killed ten seconds after they were asked to end
 JOIN_LIMIT_S = 10.0
@@ -27,7 +30,7 @@ RETRY_S = 10.0
 Step = Callable[[], float]  # does what is due; in how many seconds to come again
 
 
-def _log() -> Any:
+def _log() -> logging.Logger:
     import logging  # slow to load; most programs never need it
 
     return logging.getLogger("proton")

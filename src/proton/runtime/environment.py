@@ -40,6 +40,20 @@ _SIZES = {
     "profile_buffer_size": "TRITON_PROFILE_BUFFER_SIZE",
     "profile_metric_buffer_size": "TRITON_PROFILE_METRIC_BUFFER_SIZE",
 }
+_PATHS = {
+    "cupti_lib_dir": ("TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_DIR"),
+    "cupti_lib_blackwell_dir": ("TRITON_CUPTI_LIB_BLACKWELL_PATH",),
+}
+_JOURNAL_INTERVAL = "PROTON_JOURNAL_INTERVAL"
+_CUDA_LIBRARY = "PROTON_CUDA_LIBRARY"
+# what is ours of what a session reads
+VARIABLES = (
+    *_SWITCHES.values(),
+    *(variable for variables in _PATHS.values() for variable in variables),
+    *_SIZES.values(),
+    _JOURNAL_INTERVAL,
+    _CUDA_LIBRARY,
+)
 _SIZE_DIGITS = 19  # what has fewer fits into 64 bits
 JOURNAL_INTERVAL_S = 10.0
 
@@ -81,7 +95,7 @@ def read_journal_interval() -> float:
     Raises:
         UsageError: not a number of seconds.
     """
-    return _read_seconds("PROTON_JOURNAL_INTERVAL", JOURNAL_INTERVAL_S)
+    return _read_seconds(_JOURNAL_INTERVAL, JOURNAL_INTERVAL_S)
 
 
 def read_knobs() -> Knobs:
@@ -98,17 +112,13 @@ def read_knobs() -> Knobs:
         disable=_read_bool(knobs, "disable"),
         enable_nvtx=_read_bool(knobs, "enable_nvtx", default=True),
         enable_hw_trace=_read_bool(knobs, "enable_hw_trace"),
-        cupti_lib_dir=_read_text(
-            knobs, "cupti_lib_dir", "TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_DIR"
-        ),
-        cupti_lib_blackwell_dir=_read_text(
-            knobs, "cupti_lib_blackwell_dir", "TRITON_CUPTI_LIB_BLACKWELL_PATH"
-        ),
+        cupti_lib_dir=_read_text(knobs, "cupti_lib_dir"),
+        cupti_lib_blackwell_dir=_read_text(knobs, "cupti_lib_blackwell_dir"),
         profile_buffer_size=_read_size(knobs, "profile_buffer_size"),
         profile_metric_buffer_size=_read_size(knobs, "profile_metric_buffer_size"),
         data_flush_timing=_read_bool({}, "data_flush_timing"),
         graph_launch_timing=_read_bool({}, "graph_launch_timing"),
-        cuda_library=os.environ.get("PROTON_CUDA_LIBRARY") or None,
+        cuda_library=os.environ.get(_CUDA_LIBRARY) or None,
         cuda_home=os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or None,
         library_folders=tuple(
             filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep))
@@ -153,8 +163,8 @@ def _read_bool(knobs: Mapping[str, object], knob: str, *, default: bool = False)
     raise _unparsable(place, value, "one of 1, true, yes, on, y or 0, false, no, off, n")
 
 
-def _read_text(knobs: Mapping[str, object], knob: str, *variables: str) -> str | None:
-    place, value = _find(knobs, knob, *variables)
+def _read_text(knobs: Mapping[str, object], knob: str) -> str | None:
+    place, value = _find(knobs, knob, *_PATHS[knob])
     if value is None or isinstance(value, str):
         return value or None
     if isinstance(value, bytes | os.PathLike):

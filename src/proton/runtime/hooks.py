@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 
 class LazyMetadata(Protocol):
     """What Triton hands to launch hooks: the dict is made when first asked for."""
 
-    def get(self) -> dict[str, Any]:
+    def get(self) -> dict[str, object]:
         """`name`, `function`, `stream`, and what the kernel's launch_metadata function returned."""
 
 
@@ -26,11 +26,11 @@ class Hook(ABC):
 
     @abstractmethod
     def init_handle(
-        self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+        self, module: object, function: object, name: str, metadata_group: dict[str, str], hash: str
     ) -> None:
         """A kernel was loaded."""
 
-    def destroy_handle(self, module: Any, function: Any, *args: Any) -> None:  # noqa: B027
+    def destroy_handle(self, module: object, function: object, *args: object) -> None:  # noqa: B027
         """A kernel was unloaded (Triton 3.8 and later)."""
 
     @abstractmethod
@@ -97,14 +97,14 @@ class HookManager:
 
     @staticmethod
     def init_handle(
-        module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+        module: object, function: object, name: str, metadata_group: dict[str, str], hash: str
     ) -> None:
         """Triton's call when a kernel was loaded."""
         for hook in tuple(HookManager.active_hooks):
             hook.init_handle(module, function, name, metadata_group, hash)
 
     @staticmethod
-    def destroy_handle(module: Any, function: Any, *args: Any) -> None:
+    def destroy_handle(module: object, function: object, *args: object) -> None:
         """Triton's call when a kernel was unloaded."""
         for hook in tuple(HookManager.active_hooks):
             hook.destroy_handle(module, function, *args)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import re
 from contextvars import ContextVar
-from typing import Any
 
 from proton import _native
 from proton.errors import ProtonError, UsageError
@@ -58,7 +57,7 @@ class LaunchHook(Hook):
         self._exclude = _compile("exclude", exclude)
 
     def init_handle(
-        self, module: Any, function: Any, name: str, metadata_group: dict[str, str], hash: str
+        self, module: object, function: object, name: str, metadata_group: dict[str, str], hash: str
     ) -> None:
         """Nothing to do: only launches matter here."""
 
@@ -151,7 +150,7 @@ def _is_metric(key: object, value: object) -> bool:
     return isinstance(value, (int, float, list, tuple)) or is_tensor(value)
 
 
-def _recordable(own_name: str | None, metrics: dict[str, Any]) -> dict[str, Any] | None:
+def _recordable(own_name: str | None, metrics: dict[str, object]) -> dict[str, object] | None:
     """Those metrics that the core takes one by one."""
     good = {}
     for key, value in metrics.items():

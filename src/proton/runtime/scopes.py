@@ -8,7 +8,7 @@ caller's work is the caller's.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -144,7 +144,7 @@ def wrap(
             f"cannot decorate {function!r}: it is not a function; "
             "put the decorator below @classmethod or @property"
         )
-    wrapped: Callable[..., Any]
+    wrapped: Callable[..., object]
     if inspect.iscoroutinefunction(function):
         wrapped = _wrap_coroutine(function, region)
     elif inspect.isasyncgenfunction(function):
@@ -156,8 +156,10 @@ def wrap(
     return cast(F, functools.wraps(function)(wrapped))
 
 
-def _wrap_plain(function: Callable[..., Any], region: Callable[[], Region]) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Any:
+def _wrap_plain(
+    function: Callable[..., object], region: Callable[[], Region]
+) -> Callable[..., object]:
+    def run(*args: object, **kwargs: object) -> object:
         with region():
             return function(*args, **kwargs)
 
@@ -165,9 +167,9 @@ def _wrap_plain(function: Callable[..., Any], region: Callable[[], Region]) -> C
 
 
 def _wrap_coroutine(
-    function: Callable[..., Any], region: Callable[[], Region]
-) -> Callable[..., Any]:
-    async def run(*args: Any, **kwargs: Any) -> Any:
+    function: Callable[..., Awaitable[object]], region: Callable[[], Region]
+) -> Callable[..., object]:
+    async def run(*args: object, **kwargs: object) -> object:
         with region():
             return await function(*args, **kwargs)
 
@@ -175,11 +177,13 @@ def _wrap_coroutine(
 
 
 def _wrap_generator(
-    function: Callable[..., Any], step: Callable[[], Region], finish: Callable[[], None]
-) -> Callable[..., Any]:
-    def run(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+    function: Callable[..., Generator[object, object, object]],
+    step: Callable[[], Region],
+    finish: Callable[[], None],
+) -> Callable[..., object]:
+    def run(*args: object, **kwargs: object) -> Generator[object, object, object]:
         inner = function(*args, **kwargs)
-        resume: Callable[[], Any] = inner.__next__
+        resume: Callable[[], object] = inner.__next__
         try:
             while True:
                 try:
@@ -204,11 +208,13 @@ def _wrap_generator(
 
 
 def _wrap_async_generator(
-    function: Callable[..., Any], step: Callable[[], Region], finish: Callable[[], None]
-) -> Callable[..., Any]:
-    async def run(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
+    function: Callable[..., AsyncGenerator[object, object]],
+    step: Callable[[], Region],
+    finish: Callable[[], None],
+) -> Callable[..., object]:
+    async def run(*args: object, **kwargs: object) -> AsyncGenerator[object, object]:
         inner = function(*args, **kwargs)
-        resume: Callable[[], Any] = inner.__anext__
+        resume: Callable[[], Awaitable[object]] = inner.__anext__
         try:
             while True:
                 try:

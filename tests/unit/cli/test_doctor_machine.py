@@ -8,6 +8,7 @@ import pytest
 
 from proton.backends.cupti import driver
 from proton.cli import doctor_cuda, doctor_machine
+from proton.runtime.environment import VARIABLES
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +21,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(doctor_cuda, "libraries", lambda knobs: iter(()))
     monkeypatch.setattr(doctor_machine, "_AMD", tmp_path / "kfd")
     others = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "TRITON_INTERPRET")
-    for name in (*doctor_machine._VARIABLES, *others):
+    for name in (*VARIABLES, *others):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path

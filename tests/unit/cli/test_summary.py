@@ -6,7 +6,8 @@ import io
 
 import pytest
 
-from proton.cli.profiled_run import describe, say
+from proton.cli import say
+from proton.cli.profiled_run import describe
 from proton.runtime.command_line import Ending
 
 
