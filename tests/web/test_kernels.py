@@ -34,7 +34,7 @@ def test_every_column_that_was_recorded_is_there(open_report: Open, steps: Path)
     opened = open_report(steps, hash="view=kernels")
     assert heads(opened) == [
         *("kernel", "time", "share", "n", "p50", "p99", "FLOP/s", "B/s", "of peak"),
-        *("bound by", "could win", "avg", "min", "max"),
+        *("bound by", "could save", "avg", "min", "max"),
         *("grid", "block", "registers", "shared", "occupancy"),
     ]
 

@@ -1,4 +1,4 @@
-"""The roofline in a browser: roofs, dots, what could be won."""
+"""The roofline in a browser: roofs, dots, what could be saved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_kernel_is_a_dot_and_a_row(open_report: Open, steps: Path) -> None
 def test_the_row_on_top_has_the_most_to_win(open_report: Open, steps: Path) -> None:
     opened = open_report(steps, hash="view=roofline")
     assert opened.texts(".roofline-view tbody tr td:first-child")[0] == "flash_bwd"
-    assert "could be won at best" in opened.texts(".toolbar")[0]
+    assert "could be saved at best" in opened.texts(".toolbar")[0]
 
 
 def test_the_pointer_tells_what_could_be_won(open_report: Open, steps: Path) -> None:
@@ -47,7 +47,7 @@ def test_the_pointer_tells_what_could_be_won(open_report: Open, steps: Path) -> 
     opened.page.hover(".plot circle >> nth=0", force=True)  # the largest is drawn first
     (card,) = opened.texts(".card")
     assert card.startswith("flash_bwd")
-    assert "could be won: at the roof it takes" in card
+    assert "could be saved: at the roof it takes" in card
     assert opened.page.locator(".plot .distance").count() == 1
 
 

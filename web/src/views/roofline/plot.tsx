@@ -79,7 +79,7 @@ function Axes({ plot, frame }: { plot: Roofline; frame: Frame }): VNode {
           <text x={frame.left - 6} y={plot.y.at(tick) + 4} text-anchor="end">{powerText(tick, "")}</text>
         </g>
       ))}
-      <text x={right} y={frame.height - 5} text-anchor="end">operations for each byte</text>
+      <text x={right} y={frame.height - 5} text-anchor="end">FLOP/byte</text>
       <text x={2} y={11}>FLOP/s</text>
       {plot.dots.some((dot) => dot.edge === "left") ? (
         <g>
@@ -163,7 +163,7 @@ function DotCard({ of, dot, x, y }: { of: Profile; dot: RoofDot; x: number; y: n
         <p class="quiet">the roof above it is not known</p>
       ) : (
         <p>
-          <strong>{text(time(dot.headroom_ns))}</strong> could be won: at the roof it takes {text(time(dot.least_ns))} instead of {text(time(dot.time_ns))}
+          <strong>{text(time(dot.headroom_ns))}</strong> could be saved: at the roof it takes {text(time(dot.least_ns))} instead of {text(time(dot.time_ns))}
         </p>
       )}
       <dl>

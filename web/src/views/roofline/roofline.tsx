@@ -1,4 +1,4 @@
-/** The roofline: what the hardware allows, one dot for each kernel, and what could be won. */
+/** The roofline: what the hardware allows, one dot for each kernel, and what could be saved. */
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
@@ -14,7 +14,7 @@ import "./roofline.css"
 
 const ID = "roofline"
 const MOST_DOTS = 3000
-const MOST_TO_WIN = "-won"
+const MOST_TO_SAVE = "-won"
 
 export const roofline: View = {
   id: ID,
@@ -30,7 +30,7 @@ function stateOf(part: RooflinePart): { device: number; sort: string } {
   const [device, sort] = (zoom.value[ID] ?? "").split(".")
   const fallback = part.dots.find((dot) => dot.device !== null)?.device ?? 0
   const asked = /^\d+$/.test(device ?? "") ? Number(device) : fallback
-  return { device: asked < part.devices.length ? asked : fallback, sort: sort || MOST_TO_WIN }
+  return { device: asked < part.devices.length ? asked : fallback, sort: sort || MOST_TO_SAVE }
 }
 
 function dotsOf(part: RooflinePart, device: number): RoofDot[] {
@@ -46,7 +46,7 @@ function Roofline(): VNode | null {
   const dots = dotsOf(part, at)
   const drawn = dots.slice(0, MOST_DOTS)
   const known = dots.filter((dot) => dot.headroom_ns !== null)
-  const toWin = known.reduce((sum, dot) => sum + Math.max(dot.headroom_ns ?? 0, 0), 0)
+  const toSave = known.reduce((sum, dot) => sum + Math.max(dot.headroom_ns ?? 0, 0), 0)
   return (
     <div class="roofline-view">
       <div class="toolbar">
@@ -64,14 +64,14 @@ function Roofline(): VNode | null {
         <span class="gap" />
         {known.length === 0 ? null : (
           <span title="time above the roof, of the kernels that declare their work">
-            <strong>{text(time(toWin))}</strong> could be won at best
+            <strong>{text(time(toSave))}</strong> could be saved at best
           </span>
         )}
       </div>
       <RooflinePlot of={shown} device={device} dots={drawn} />
       {drawn.length < dots.length ? <p class="quiet">{dots.length - drawn.length} more are only in the table</p> : null}
       <Table
-        label="what could be won"
+        label="what could be saved"
         columns={columnsOf(shown, dots)}
         rows={dots}
         idOf={(dot) => `${dot.device} ${dot.name}`}
@@ -102,8 +102,8 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
     },
     {
       id: "won",
-      title: "could win",
-      hint: "time above the roof: what could be won at best",
+      title: "could save",
+      hint: "time above the roof: what could be saved at best",
       width: 130,
       key: (dot) => dot.headroom_ns,
       cell: (dot) => <BarCell share={most > 0 && dot.headroom_ns !== null ? dot.headroom_ns / most : null} color={colorOf(dot)} of={time(dot.headroom_ns)} />,

@@ -162,7 +162,7 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
             <Fact name="memory" of={amount(table.byte_per_s[at], "B/s")} />
             <Fact name="of peak" of={percent(table.share_of_peak[at])} />
             <Words name="bound by" of={table.bound[at] ?? null} />
-            <Fact name="could be won" of={time(table.headroom_ns[at])} />
+            <Fact name="could be saved" of={time(table.headroom_ns[at])} />
           </>
         ) : null}
       </dl>

@@ -10,6 +10,7 @@ import { Figure } from "../widgets/facts"
 import { Kernels, onKey } from "./top_kernels"
 import { Where } from "./where"
 import type { View } from "../widgets/view"
+import "./summary.css"
 
 export const summary: View = {
   id: "summary",

@@ -118,7 +118,7 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       cell: (at) => <BarCell share={table.share_of_peak[at] ?? null} color={colorOf(at)} of={percent(table.share_of_peak[at])} />,
     },
     { id: "bound", title: "bound by", width: 80, isText: true, isKnown: known(table.bound), key: words(table.bound), cell: (at) => table.bound[at] ?? "–" },
-    { id: "won", title: "could win", hint: "time above the roof of the hardware", width: 92, isKnown: known(table.headroom_ns), key: numbers(table.headroom_ns), cell: (at) => <Num of={time(table.headroom_ns[at])} /> },
+    { id: "won", title: "could save", hint: "time above the roof of the hardware", width: 92, isKnown: known(table.headroom_ns), key: numbers(table.headroom_ns), cell: (at) => <Num of={time(table.headroom_ns[at])} /> },
     { id: "avg", title: "avg", width: 86, key: numbers(table.avg_ns), cell: (at) => <Num of={time(table.avg_ns[at])} /> },
     { id: "min", title: "min", width: 86, isKnown: known(table.min_ns), key: numbers(table.min_ns), cell: (at) => <Num of={time(table.min_ns[at])} /> },
     { id: "max", title: "max", width: 86, isKnown: known(table.max_ns), key: numbers(table.max_ns), cell: (at) => <Num of={time(table.max_ns[at])} /> },
