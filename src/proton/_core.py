@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 
 _NO_SYMBOLS = "C++ symbols are shown as recorded: the native core of proton is not installed"
@@ -16,10 +17,9 @@ _NO_SYMBOLS = "C++ symbols are shown as recorded: the native core of proton is n
 def load() -> ModuleType | None:
     """The extension module; None where it is not installed."""
     try:
-        from proton import _native
-    except ImportError:
+        return import_module("proton._native")
+    except ImportError:  # not there, or made for another system
         return None
-    return _native
 
 
 def demangle(name: str) -> str:

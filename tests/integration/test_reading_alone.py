@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -46,6 +47,22 @@ def test_the_viewer_shows_a_profile_without_the_native_core(package_without_core
     shown = run(package_without_core, "-m", "proton.viewer", str(RECORDING))
     assert shown.returncode == 0, shown.stderr
     assert "flash_fwd" in shown.stdout
+
+
+def test_without_the_native_core_symbols_stay_as_recorded_and_one_line_says_so(
+    package_without_core: Path,
+) -> None:
+    symbols = ["_Z3addIiEvPT_", "_Z3mulIfEvPT_"]
+    children = [
+        {"frame": {"name": name}, "metrics": {"time (ns)": 1, "count": 1}} for name in symbols
+    ]
+    path = package_without_core / "cpp.hatchet"
+    path.write_text(json.dumps([{"frame": {"name": "ROOT"}, "children": children}, {}]))
+    shown = run(package_without_core, "-m", "proton.viewer", str(path))
+    assert shown.returncode == 0, shown.stderr
+    assert all(symbol in shown.stdout for symbol in symbols)
+    (line,) = shown.stderr.splitlines()
+    assert "C++ symbols are shown as recorded: the native core of proton is not installed" in line
 
 
 def test_recording_without_the_native_core_names_it_and_the_remedy(
