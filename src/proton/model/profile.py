@@ -35,7 +35,7 @@ class Profile:
     metric_kinds: Mapping[str, MetricKind] = field(default_factory=_nothing)  # else inclusive
     losses: Mapping[str, int] = field(default_factory=_nothing)  # kind of loss -> events
     warnings: Sequence[str] = ()
-    autotune: Sequence[Mapping[str, Any]] = ()
+    autotune: Sequence[Mapping[str, object]] = ()
     phases: Sequence[int] = (0,)  # the phases this profile was put together from
     sampling: Sampling | None = None  # of sessions that sampled instructions
     in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded
