@@ -23,6 +23,8 @@ from proton.analysis.device_work import (
 )
 from proton.model.trace import LaneKind, SpanKind, Trace
 
+_ON_THE_CLOCK = (LaneKind.HOST, LaneKind.GRAPH, LaneKind.DEVICE)
+
 
 class GapCause(Enum):
     """What a stream waited for; the value is what people read."""
@@ -168,9 +170,6 @@ def _fill_host(gaps: Gaps, start_ns: float, end_ns: float, blocking: Work) -> No
         gaps.add(call_ns, start_ns, _COPY)
         at += 1
     gaps.add(start_ns, end_ns, _HOST)
-
-
-_ON_THE_CLOCK = (LaneKind.HOST, LaneKind.GRAPH, LaneKind.DEVICE)
 
 
 @dataclass(frozen=True, slots=True)

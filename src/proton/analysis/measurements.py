@@ -16,6 +16,7 @@ from proton.model.profile import LABELS
 from proton.model.tree import Tree
 
 Cell = MetricValue | None  # a metric of one row
+_MIXED = "numbers and lists of several lengths"  # compared by identity; never shown
 
 
 def raw_metrics(tree: Tree) -> list[str]:
@@ -116,6 +117,3 @@ def _accumulate_numbers(values: list[float | None], parents: Sequence[int]) -> N
             parent = parents[row]
             above = values[parent]
             values[parent] = value if above is None else above + value
-
-
-_MIXED = "numbers and lists of several lengths"  # compared by identity; never shown

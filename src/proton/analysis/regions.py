@@ -11,6 +11,7 @@ from proton.model.profile import Profile
 from proton.model.tree import Tree
 
 EVENT = "event"  # asynchronous: it overlaps the regions around it
+CAPTURED_AT = "<captured_at>"  # below a replay of a graph: what follows is where it was captured
 
 
 def shares_of(kernel: RecordedKernel) -> list[float | None]:
@@ -57,9 +58,6 @@ def order_of(kernel: RecordedKernel, most: int | None) -> list[tuple[int, int]]:
         order.append((number, depth))
         pending += [(child, depth + 1) for child in reversed(children.get(number, []))]
     return order
-
-
-CAPTURED_AT = "<captured_at>"  # below a replay of a graph: what follows is where it was captured
 
 
 class RegionRow(NamedTuple):

@@ -21,6 +21,9 @@ BYTES = "bytes"
 DECLARED = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))  # what bounds a time
 
 COMPUTE, MEMORY = "compute", "memory"
+_PLAIN = "flops"  # of no stated width: no peak to hold it against
+_WORK = {BYTES, _PLAIN, *(metric for _, metric in WIDTH_METRICS)}
+UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +72,6 @@ def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
     return COMPUTE if (flops_s or 0.0) >= (bytes_s or 0.0) else MEMORY
 
 
-UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
-
-
 class Peaks:
     """The peaks of a profile's devices, asked for once each."""
 
@@ -115,10 +115,6 @@ def device_of_rows(tree: Tree, devices: Sequence[Device]) -> list[int | None]:
         if found[row] is not None and DEVICE_ID not in tree.own[parent]:
             found[parent] = found[row] if found[parent] in (None, found[row]) else mixed
     return [None if device == mixed else device for device in found]
-
-
-_PLAIN = "flops"  # of no stated width: no peak to hold it against
-_WORK = {BYTES, _PLAIN, *(metric for _, metric in WIDTH_METRICS)}
 
 
 @dataclass(slots=True)

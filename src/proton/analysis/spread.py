@@ -14,6 +14,12 @@ from proton.model.frame import FrameKind
 from proton.model.ranks import CPU_TIME_BY_RANK_NS, TIME_BY_RANK_NS, Rank, Spread, spread_of
 from proton.model.tree import KernelDetail, Tree
 
+SLOWEST = "slowest_rank"
+RANK_TIMES: Mapping[str, Callable[[Spread], float]] = {
+    "rank_min": lambda spread: spread.least,
+    "rank_median": lambda spread: spread.median,
+    "rank_max": lambda spread: spread.largest,
+}
 SPREAD: Mapping[str, Callable[[KernelDetail], int | None]] = {
     "min_time": lambda detail: detail.min_ns,
     "max_time": lambda detail: detail.max_ns,
@@ -68,14 +74,6 @@ LAUNCH: Mapping[str, Callable[[KernelDetail], Cell]] = {
     "regs": lambda detail: detail.attributes.get("registers"),
     "shared": _shared_bytes,
     "occupancy": lambda detail: detail.attributes.get("occupancy"),
-}
-
-
-SLOWEST = "slowest_rank"
-RANK_TIMES: Mapping[str, Callable[[Spread], float]] = {
-    "rank_min": lambda spread: spread.least,
-    "rank_median": lambda spread: spread.median,
-    "rank_max": lambda spread: spread.largest,
 }
 
 

@@ -10,6 +10,10 @@ from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
 from proton.render.units import MISSING, format_bytes, format_count
 
 _MOST_SITES = 40
+_MOST_COLUMNS = 64
+_LEAST_COLUMNS = 8
+_MOST_ROWS = 16
+_OFFSET_ROOM = 10  # of "1023.0 KiB"
 _MOST_BEGUN = 8  # accesses whose first addresses are shown
 _MOST_FIRST = 6  # warps of each
 _LEAST_NAME_ROOM = 12
@@ -102,12 +106,6 @@ def _row(site: AccessSite, whole: int) -> tuple[str, ...]:
         format_bytes(site.bytes),
         f"{100 * site.bytes / whole:.1f}" if whole else MISSING,
     )
-
-
-_MOST_COLUMNS = 64
-_LEAST_COLUMNS = 8
-_MOST_ROWS = 16
-_OFFSET_ROOM = 10  # of "1023.0 KiB"
 
 
 def heat_lines(heat: HeatMap, style: Style) -> list[str]:
