@@ -4,6 +4,12 @@
 `profiled_run`, `children` and `triton_alias`); `doctor`, `report`, `serve`, `convert`, `merge` and
 `recover` are commands of their own, `viewer` and `opt` programs; `completion` is for shells and
 `progress` for who waits.
+
+Another command: a module with `add_arguments(parser)` and `run(arguments)`, its line in
+`parser.COMMANDS`, its rows in docs/reference/cli.md. Another option of a session: a field of
+`runtime.request.SessionRequest` and its check in `runtime.options`, a line in
+`run.add_arguments`, a row in docs/reference/cli.md; and an argument of `start` and `profile`, if
+programs may set it.
 """
 
 from __future__ import annotations
