@@ -345,9 +345,14 @@ def test_a_program_that_never_finalizes_is_written_however_it_ends(
         from proton.runtime import autosave
         autosave.FIRST_SAVE_S = 0.01
         proton.start("run", backend="interpreter", data="trace")
-        for n in range(200):
-            with proton.scope("s"):
-                time.sleep(0.0005)
+        def work(count):
+            for n in range(count):
+                with proton.scope("s"):
+                    pass
+        work(100)
+        while not os.path.exists("run.partial"):
+            pass
+        work(100)
         {last_line}
         """,
         env={"PROTON_JOURNAL_INTERVAL": "0.01"},
@@ -369,7 +374,7 @@ def test_a_process_that_leaves_at_once_is_recovered(run_python: Any, tmp_path: P
         with proton.scope("s", {"x": 1}):
             pass
         while not os.path.exists("run.partial"):
-            time.sleep(0.01)
+            pass
         os._exit(9)
         """,
         env={"PROTON_JOURNAL_INTERVAL": "0.01"},

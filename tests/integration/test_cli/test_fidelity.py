@@ -85,12 +85,13 @@ print("flushed", flush=True)
 os._exit(5)
 """,
     "threads that outlive the main thread": """
-import atexit, threading, concurrent.futures, time, sys
+import atexit, threading, concurrent.futures, sys
 atexit.register(lambda: print("at exit", sys.modules["__main__"].value, flush=True))
 value = 42
 pool = concurrent.futures.ThreadPoolExecutor(1)
 pool.submit(lambda: print("pool", value, flush=True)).result()
-threading.Thread(target=lambda: (time.sleep(0.1), print("thread", value, flush=True))).start()
+end = threading.main_thread().join
+threading.Thread(target=lambda: (end(), print("thread", value, flush=True))).start()
 """,
     "a failing thread": """
 import threading

@@ -69,9 +69,9 @@ def test_the_profile_is_written_however_the_target_ends(
 
 
 LATE = """
-import atexit, os, threading, time, proton
+import atexit, os, threading, proton
 def late():
-    time.sleep(0.05)
+    threading.main_thread().join()
     with proton.scope("late thread"): pass
 def handler():
     with proton.scope("exit handler"): pass
