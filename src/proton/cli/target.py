@@ -13,17 +13,17 @@ import io
 import os
 import runpy
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
-from typing import Any
 
 from proton.errors import UsageError
 
 _SUFFIXES = (".py", ".pyw")
 # runpy's own entry for `python -m`: the interpreter calls it by this name, and its frames belong
 # to the tracebacks of modules.
-_run_module_as_main: Any = vars(runpy)["_run_module_as_main"]
+_run_module_as_main: Callable[..., object] = vars(runpy)["_run_module_as_main"]
 _RunpyError: type[Exception] = vars(runpy)["_Error"]
 
 
@@ -157,12 +157,12 @@ def _enter_module(target: Target) -> None:
     _new_main(BuiltinImporter)
 
 
-def _new_main(loader: Any) -> ModuleType:
+def _new_main(loader: object) -> ModuleType:
     """A fresh `__main__`, with the names that Python gives it, in their order."""
     global _our_main
     _our_main = sys.modules["__main__"]
     main = ModuleType("__main__")
-    main.__loader__ = loader
+    main.__dict__["__loader__"] = loader
     main.__spec__ = None
     main.__annotations__ = {}
     main.__dict__["__builtins__"] = builtins
@@ -208,7 +208,9 @@ def _hide_our_frames(error: BaseException) -> None:
     while traceback is not None and traceback.tb_frame.f_globals is globals():
         traceback = traceback.tb_next
 
-    def show_own_frames(kind: type[BaseException], value: BaseException, whole: Any) -> None:
+    def show_own_frames(
+        kind: type[BaseException], value: BaseException, whole: TracebackType | None
+    ) -> None:
         if value is error:
             whole = traceback
             value = value.with_traceback(traceback)
