@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TYPES = ROOT / "web" / "src" / "schema.ts"
 DOCS = ROOT / "docs" / "reference" / "file-format.md"
 # What the page gets; types inside of these follow by themselves.
-PAGE = ("proton.render.page:PageData", "proton.render.folder:FolderData")
+PAGE = ("proton.render.page:PageData", "proton.render.server.folder:FolderData")
 _PLACE = re.compile(r"(<!-- fields of (\S+) -->\n)(.*?)(<!-- end of fields -->)", re.DOTALL)
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "boolean", object: "anything"}
 _SCRIPT = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null"}

@@ -24,7 +24,7 @@ def folder(tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(DATA / "gpt.hatchet", "tree.hatchet")
     shutil.copy(DATA / "proton_trace.chrome_trace", "trace.chrome_trace")
     Path("empty").mkdir()
-    for module in ("proton.render.html", "proton.render.site"):
+    for module in ("proton.render.html", "proton.render.server.site"):
         monkeypatch.setattr(f"{module}.template", lambda: f"<p>{PLACE}</p>")
     return tmp_cwd
 
@@ -139,7 +139,7 @@ def test_a_page_that_was_not_built(
     def missing() -> str:
         raise PageNotBuilt("this installation has no page; build it with: make web")
 
-    for module in ("proton.render.html", "proton.render.site"):
+    for module in ("proton.render.html", "proton.render.server.site"):
         monkeypatch.setattr(f"{module}.template", missing)
     for command in ("report", "serve"):
         assert "build it with: make web" in line_of([command, "tree.hatchet"], capsys)

@@ -12,7 +12,7 @@ import proton
 from proton.errors import FormatError
 from proton.files.growing import find_recording, find_recordings, open_growing
 from proton.render.page import page_data
-from proton.render.site import DATA, Maker, Place, Site
+from proton.render.server.site import DATA, Maker, Place, Site
 from tests.support.profiles import tree_in
 from tests.support.waiting import wait_for
 

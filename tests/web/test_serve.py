@@ -22,7 +22,7 @@ from tests.web.conftest import DATA, find_browser
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from proton.render.serve import Server
+    from proton.render.server.serve import Server
 
 Serve = Callable[..., "Server"]
 Open = Callable[..., Opened]
@@ -33,8 +33,8 @@ LOST = "net::ERR_CONNECTION_REFUSED"
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """`serve(path...)`: a server of these, which looks at its files often."""
-    from proton.render.serve import Server
-    from proton.render.site import Site, page_maker
+    from proton.render.server.serve import Server
+    from proton.render.server.site import Site, page_maker
 
     started: list[tuple[Server, threading.Thread]] = []
 

@@ -45,9 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         ProtonError: a word is wrong, there is no profile, or the port cannot be used.
     """
-    from proton.render.browser import open_in_browser  # readers: not for --help
-    from proton.render.serve import Server
-    from proton.render.site import Site, page_maker
+    from proton.render.server.browser import open_in_browser  # readers: not for --help
+    from proton.render.server.serve import Server
+    from proton.render.server.site import Site, page_maker
 
     if not arguments.files:
         raise UsageError("serve needs a profile or a folder; as in: proton serve run.hatchet")

@@ -17,8 +17,8 @@ from proton.cli import main, serve
 from proton.cli.parser import parse
 from proton.errors import UsageError
 from proton.files.write import write_profile
-from proton.render import browser
 from proton.render.html import PLACE
+from proton.render.server import browser
 from tests.conftest import folder_of_proton
 from tests.support.profiles import profile_of
 
@@ -35,7 +35,7 @@ def folder(tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page that is built, whether it is or not."""
-    from proton.render import site
+    from proton.render.server import site
 
     monkeypatch.setattr(site, "template", lambda: f"<p>{PLACE}</p>")
 
@@ -112,7 +112,7 @@ def test_without_a_browser_it_says_how_to_get_there(monkeypatch: pytest.MonkeyPa
 
 
 _PROGRAM = """
-from proton.render import site
+from proton.render.server import site
 site.template = lambda: "<p>" + site.PLACE + "</p>"
 from proton.cli import main
 raise SystemExit(main(["serve", "run.hatchet", "--port", "0", "--no-open"]))

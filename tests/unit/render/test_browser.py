@@ -7,7 +7,7 @@ import webbrowser
 
 import pytest
 
-from proton.render import browser
+from proton.render.server import browser
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ import pytest
 
 from proton.files.growing import Recording, find_recordings
 from proton.files.write import write_profile
-from proton.render import folder as folder_module
-from proton.render.folder import Facts, FolderFacts, folder_data
-from proton.render.site import folder_element
+from proton.render.server import folder as folder_module
+from proton.render.server.folder import Facts, FolderFacts, folder_data
+from proton.render.server.site import folder_element
 from tests.support.profiles import profile_of
 
 

@@ -6,7 +6,7 @@ from email.message import Message
 
 import pytest
 
-from proton.render.guard import refusal
+from proton.render.server.guard import refusal
 
 
 def asked(method: str = "GET", target: str = "/", **headers: str) -> int | None:

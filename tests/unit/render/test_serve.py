@@ -16,8 +16,8 @@ import pytest
 from proton.errors import ServeError
 from proton.files.write import write_profile
 from proton.model.profile import Profile
-from proton.render.serve import ADDRESS, Server
-from proton.render.site import Maker, Site
+from proton.render.server.serve import ADDRESS, Server
+from proton.render.server.site import Maker, Site
 from tests.support.profiles import profile_of
 
 
@@ -200,15 +200,15 @@ def test_the_default_port_gives_way_to_the_next_one(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = server.server_address[1]
-    monkeypatch.setattr("proton.render.serve.DEFAULT_PORT", port)
+    monkeypatch.setattr("proton.render.server.serve.DEFAULT_PORT", port)
     other = Server(server.site)
     other.close()
     assert port < other.server_address[1] < port + 20
 
 
 def test_when_all_are_busy_any_is_offered(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.render.serve.DEFAULT_PORT", server.server_address[1])
-    monkeypatch.setattr("proton.render.serve._NEXT_PORTS", 1)
+    monkeypatch.setattr("proton.render.server.serve.DEFAULT_PORT", server.server_address[1])
+    monkeypatch.setattr("proton.render.server.serve._NEXT_PORTS", 1)
     with pytest.raises(ServeError, match="is busy"):
         Server(server.site)
 

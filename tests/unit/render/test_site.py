@@ -13,7 +13,7 @@ import pytest
 from proton.errors import FormatError
 from proton.files.write import write_profile
 from proton.model.profile import Profile, TreeProfile
-from proton.render.site import Answer, Maker, Site
+from proton.render.server.site import Answer, Maker, Site
 from tests.support.profiles import profile_of
 
 

@@ -14,8 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from proton.errors import ServeError
-from proton.render.guard import HEADERS, refusal
-from proton.render.site import CHANGES, TEXT, Answer, Place, Site
+from proton.render.server.guard import HEADERS, refusal
+from proton.render.server.site import CHANGES, TEXT, Answer, Place, Site
 
 ADDRESS = "127.0.0.1"
 DEFAULT_PORT = 8710

@@ -21,10 +21,10 @@ from proton.errors import FormatError, StillGrowing
 from proton.files.growing import Recording, find_recording, find_recordings, open_growing, stamp
 from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.profile import Profile
-from proton.render.folder import FolderData, FolderFacts, folder_data
 from proton.render.html import PLACE, template
 from proton.render.page import page_data
 from proton.render.page.pack import to_json
+from proton.render.server.folder import FolderData, FolderFacts, folder_data
 
 DATA = "data"
 CHANGES = "changes"
