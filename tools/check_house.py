@@ -32,7 +32,6 @@ LARGE_TYPES: dict[str, tuple[int, int]] = {
     "Recorder": (1928, 32),
     "RegionMatcher": (722, 29),
     "Sampler": (998, 28),
-    "Session": (1868, 45),
 }
 
 _FOLDERS = ("src/proton", "src/native", "web/src")

@@ -35,6 +35,11 @@ NATIVE_ROOMS: dict[str, frozenset[str]] = {
     "nvtx": frozenset(),
     "bindings": frozenset({"base", "model", "cubin", "session", "files", "backends", "nvtx"}),
 }
+# Room of src/native -> its sub-rooms, lowest first: each includes only those before it. Files on
+# the room's own level stand above all of them.
+NATIVE_LAYERS: dict[str, tuple[str, ...]] = {
+    "session": ("metrics", "scopes", "booking", "samples", "snapshot"),
+}
 PYTHON_HEADERS = ("Python.h", "nanobind/", "structmember.h", "frameobject.h", "internal/pycore")
 
 # Pieces are joined here so that this file does not complain about itself.
@@ -111,9 +116,19 @@ def check_includes(root: Path) -> Complaints:
             other = included.partition("/")[0]
             if other in NATIVE_ROOMS and other != room and other not in NATIVE_ROOMS.get(room, ()):
                 complaints.append(f"{name}: room {room!r} must not include {included!r}")
+            if other == room and layer_of(included) > layer_of(path.relative_to(native).as_posix()):
+                complaints.append(f"{name}: must not include {included!r}, which stands above it")
             if room != "bindings" and included.startswith(PYTHON_HEADERS):
                 complaints.append(f"{name}: only room 'bindings' may include {included!r}")
     return complaints
+
+
+def layer_of(name: str) -> int:
+    """How high a file stands in its native room, from 0; without layers all stand on one."""
+    room, _, rest = name.partition("/")
+    layers = NATIVE_LAYERS.get(room, ())
+    sub_room = rest.rpartition("/")[0]
+    return layers.index(sub_room) if sub_room in layers else len(layers)
 
 
 def check_native_headers(root: Path) -> Complaints:

@@ -23,7 +23,7 @@
 #include "session/scopes/scope_events.h"
 #include "session/session.h"
 #include "session/snapshot/phase_copy.h"
-#include "session/snapshot/trace_cursor.h"
+#include "session/snapshot/trace_builder.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -150,7 +150,7 @@ nb::list sampled_files(PySession& self, int phase) {
 /// Formats the phase into `out`. The GIL is held for as little of it as can be.
 void write_tree(const Session& session, void (*format)(const CallTree&, ByteSink&), int phase,
                 Value::Map facts, ByteSink& out) {
-  TreeCopy copy(session, phase);
+  PhaseCopy copy(session.parts(), phase);
   {
     nb::gil_scoped_release unlocked;
     copy.copy_device_part();

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -33,5 +34,9 @@ class SampledCode {
   /// The bytes of an instruction; none where there is none.
   virtual std::span<const std::byte> instruction(uint32_t pc) const = 0;
 };
+
+/// The code of a function in a module; null: not known. Called on any thread, with or without the
+/// GIL.
+using FindCode = std::shared_ptr<const SampledCode> (*)(uint64_t module, std::string_view symbol);
 
 }  // namespace proton

@@ -1,127 +1,93 @@
-/// One recording: a sink for events, with phases, losses and warnings.
+/// One recording: a sink for events, made of a booking on the host, a booking on devices, losses
+/// and facts. It only hands calls on; the parts say what guards them.
 ///
-/// Host path: every member but those under "device path" is called under the GIL. Device path:
-/// any thread, guarded by the session's mutex; it never takes the GIL. In a tree session memory
-/// grows with distinct contexts, never with events.
+/// Host path: under the GIL, unless a member says otherwise. Device path: any thread, never waits
+/// for the GIL.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include "base/string_table.h"
 #include "model/call_tree.h"
 #include "model/event_sink.h"
 #include "model/recorded_launch.h"
 #include "model/trace_log.h"
-#include "session/booking/phase.h"
-#include "session/booking/phase_boundaries.h"
-#include "session/booking/sampling.h"
-#include "session/scopes/captured_metrics.h"
-#include "session/scopes/context_stack.h"
-#include "session/scopes/launch_contexts.h"
-#include "session/scopes/range_thread.h"
-#include "session/snapshot/occupancy.h"
+#include "session/booking/device_booking.h"
+#include "session/booking/session_parts.h"
+#include "session/scopes/host_booking.h"
+#include "session/scopes/loss_log.h"
 
 namespace proton {
 
-enum class ContextKind : uint8_t { kShadow, kPython };
-enum class DataKind : uint8_t { kTree, kTrace };
-
 struct TraceCursor;
 
-class Session : public EventSink {
+class Session final : public EventSink {
  public:
   Session(int64_t id, ContextKind context, DataKind data);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  int64_t id() const { return id_; }
-  ContextKind context() const { return context_; }
-  DataKind data() const { return data_; }
-  bool is_active() const { return is_active_.load(std::memory_order_relaxed); }
-  bool is_closed() const { return is_closed_; }
-  /// Whether launch metadata renames kernels and adds metrics.
-  bool uses_launch_metadata() const { return uses_metadata_.load(std::memory_order_relaxed); }
-  void use_launch_metadata(bool is_used) { uses_metadata_.store(is_used); }
-
-  /// Whether metrics of scopes that were captured into a graph count for every replay of it.
-  bool counts_replays() const { return newest_launch_ != nullptr; }
-
-  /// Whether a backend times kernels. Else those that record are booked with their own times.
-  bool has_kernel_times() const { return has_kernel_times_.load(std::memory_order_relaxed); }
-  void set_kernel_times(bool are_there) { has_kernel_times_.store(are_there); }
-
-  /// A backend with correlation ids tells the newest one: phases begin after it.
-  void set_launch_counter(CorrelationId (*newest)() noexcept) { newest_launch_ = newest; }
-
-  /// And whether launches after the first id, up to the second, still have no event.
-  using LaunchesUnderWay = bool (*)(CorrelationId after, CorrelationId until, bool with_frames);
-  void set_launch_tracker(LaunchesUnderWay tracker) { launches_under_way_ = tracker; }
-
-  /// Told, on the host path, when the session becomes active or stops being so; null: nobody.
+  int64_t id() const { return facts_.id; }
+  ContextKind context() const { return host_.context(); }
+  DataKind data() const { return host_.data(); }
+  bool is_active() const { return host_.is_active(); }
+  bool is_closed() const { return host_.is_closed(); }
+  void activate() { host_.activate(); }
+  void deactivate() { host_.deactivate(); }
+  void close() { host_.close(); }
+  /// Told when the session becomes active or stops being so; null: nobody.
   void set_activity_listener(std::function<void(bool)> listener) {
-    activity_listener_ = std::move(listener);
+    host_.set_activity_listener(std::move(listener));
   }
 
-  void activate();
-  void deactivate();
-  void close();
-  void abandon() noexcept;  // in a forked child: the session is the parent's
+  /// Whether launch metadata renames kernels and adds metrics.
+  bool uses_launch_metadata() const { return device_.uses_launch_metadata(); }
+  void use_launch_metadata(bool is_used) { device_.use_launch_metadata(is_used); }
+  /// Whether a backend times kernels. Else those that record are booked with their own times.
+  bool has_kernel_times() const { return device_.has_kernel_times(); }
+  void set_kernel_times(bool are_there) { device_.set_kernel_times(are_there); }
+  /// A backend with correlation ids tells the newest one: phases begin after it, and metrics of
+  /// captured scopes count for every replay.
+  void set_launch_counter(DeviceBooking::NewestLaunch newest) {
+    host_.count_replays(newest != nullptr);
+    device_.set_launch_counter(newest);
+  }
+  /// And whether launches after the first id, up to the second, still have no event.
+  void set_launch_tracker(DeviceBooking::LaunchesUnderWay tracker) {
+    device_.set_launch_tracker(tracker);
+  }
 
   // Phases
-  int phase() const { return current_->number; }
+  int phase() const { return host_.phase(); }
+  bool has_phase(int phase) const { return host_.has_phase(phase); }
   int advance_phase();
-  bool has_phase(int phase) const { return phases_.contains(phase); }
   void clear_phase(int phase);
   /// A number that differs whenever the phase holds something else; 0 where there is none.
   uint64_t change_count(int phase) const;
   /// Whether the phase was left and each of its launches has an event, as far as the backend can
   /// tell. Waits for a buffer that is being read: call it without the GIL.
-  bool is_settled(int phase) const;
-  uint64_t event_count() const { return event_count_.load(std::memory_order_relaxed); }
-  bool is_empty() const;
-
-  // Scopes
-  /// Makes `path` a node of the current phase: one load once it is.
-  void see(PathId path) {
-    if (path >= marks_.size() || marks_[path] != mark_) see_first(path);
-  }
-  /// A scope was left: its metrics, its time and its span. Throws Error on a metric that changed
-  /// its type, after booking the others.
-  void book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
-  /// Takes back what `book_metrics` was given for a scope that turns out to have been captured.
-  SampleList take_metrics(const ScopeEntry& entry);
-  /// Metrics of a scope that stays open.
-  void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
-
-  /// A range or mark of a library, for a session that keeps every event.
-  void book_range(const RangeSpan& span);
-  /// Payloads and marks of ranges, for a session that adds up.
-  void book_range_sum(const RangeSum& sum);
+  bool is_settled(int phase) const { return device_.is_complete(phase); }
+  uint64_t event_count() const { return device_.event_count(); }
+  bool is_empty() const { return host_.is_empty() && device_.is_empty(); }
 
   /// A finished kernel whose context the caller knows. Metrics that cannot be booked are counted.
   void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
-                  const SampleList* launch_metrics, const SampleList* metrics);
-
+                  const SampleList* launch_metrics, const SampleList* metrics) {
+    device_.add_kernel(path, thread_number, event, launch_metrics, metrics);
+  }
   /// What an instrumented kernel recorded about itself: rows below it in a tree, spans in a trace.
   /// Any thread.
-  void add_recorded(RecordedLaunch launch);
+  void add_recorded(RecordedLaunch launch) { device_.add_regions(std::move(launch)); }
 
   // Samples of instructions
   /// Says how they are taken. Times are kept by symbol from now on: samples are divided by them.
-  void set_sampling(SamplingFacts facts);
-  bool is_sampling() const { return sampling_.has_value(); }
+  void set_sampling(SamplingFacts facts) { device_.set_sampling(std::move(facts)); }
   /// Functions whose code nobody has, as (module, symbol). Reads the code of all others, which may
   /// take a while, and which snapshots then need not do; best without the GIL.
   std::vector<std::pair<uint64_t, std::string>> missing_code(int phase) const;
@@ -129,11 +95,20 @@ class Session : public EventSink {
   std::vector<std::string> sampled_files(int phase) const;
 
   // About the recording as a whole
-  void add_device(std::string type, std::string id, Value::Map attributes);
-  void add_autotune(Value record) { autotune_.push_back(std::move(record)); }
-  void warn(const std::string& text);
-  std::vector<std::string> warnings() const;
+  void add_device(std::string type, std::string id, Value::Map attributes) {
+    facts_.add_device(std::move(type), std::move(id), std::move(attributes));
+  }
+  void add_autotune(Value record) { facts_.add_autotune(std::move(record)); }
+  void warn(const std::string& text) { losses_.warn(text); }
+  std::vector<std::string> warnings() const { return losses_.warnings(); }
   std::map<std::string, uint64_t> losses() const;
+  /// Any thread.
+  void count_loss(const std::string& kind, uint64_t count = 1) noexcept {
+    losses_.count(kind, count);
+  }
+
+  /// For readers: snapshots are made of these.
+  SessionParts parts() const { return {facts_, losses_, host_, device_}; }
 
   /// One phase as plain data (phase_copy.h: the same with less under the locks); open scopes of a
   /// trace end now. Throws Error: no such phase, or the other kind of data.
@@ -144,168 +119,26 @@ class Session : public EventSink {
                               size_t limit) const;
 
   // Device path
-  void on_events(std::span<const KernelEvent> events) noexcept override;
-  void on_launches(std::span<const LaunchEvent> launches) noexcept override;
-  void on_values(std::span<const ValueEvent> values) noexcept override;
-  void on_samples(const SampleBatch& batch) noexcept override;
-  void on_recorded(const RecordedLaunch& launch) noexcept override;
+  void on_events(std::span<const KernelEvent> events) noexcept override {
+    device_.add_events(events);
+  }
+  void on_launches(std::span<const LaunchEvent> launches) noexcept override {
+    device_.add_launches(launches);
+  }
+  void on_values(std::span<const ValueEvent> values) noexcept override {
+    device_.add_values(values);
+  }
+  void on_samples(const SampleBatch& batch) noexcept override { device_.add_samples(batch); }
+  void on_recorded(const RecordedLaunch& launch) noexcept override { device_.add_recorded(launch); }
   void on_dropped(uint64_t count) noexcept override;
-  void on_loss(const char* kind, uint64_t count) noexcept override { count_loss(kind, count); }
-  void count_loss(const std::string& kind, uint64_t count = 1) noexcept;
+  void on_loss(const char* kind, uint64_t count) noexcept override { losses_.count(kind, count); }
 
  private:
-  struct Kernel {
-    NameId name;  // of kernel_names_
-    uint32_t device;
-    EventKind kind;
-  };
-  struct DeviceSeen {
-    std::string type;
-    std::string id;
-  };
-
-  void see_first(PathId path);
-  void book_samples(PathId path, const SampleList& metrics);
-  void settle_metrics();
-  [[noreturn]] void refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value);
-  void add_span(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
-  int64_t span_start(const ScopeEntry& entry) const;
-  PathId path_of_range(const OpenRange& range) const;
-  HostSpan span_of_range(const RangeSpan& span) const;
-  void cut_open_spans();
-  /// With or without the GIL. Throws Error: no such phase, or the other kind of data.
-  std::shared_ptr<const Phase> find_phase(int phase, DataKind data) const;
-
-  // With mutex_ held
-  /// A kernel on its way to its row or span.
-  struct Booked {
-    PlaceId place;
-    uint32_t kernel;
-    uint32_t row;  // of a tree
-    const Op* op = nullptr;
-    const SampleList* launch_metrics = nullptr;
-    const SampleList* metrics = nullptr;
-    bool has_thread = false;
-    uint32_t thread_number = 0;
-  };
-
-  /// Metrics given at the entry of a scope that is still open.
-  struct EntryMetrics {
-    PathId path;
-    SampleList metrics;
-  };
-
-  /// The phase in which a launch was made.
-  Phase& phase_of(CorrelationId correlation) {
-    return correlation == 0 || boundaries_.is_latest(correlation) ? *current_
-                                                                  : phase_among(correlation);
-  }
-  Phase& phase_among(CorrelationId correlation);
-  Phase& phase_numbered(std::optional<int> number);
-  PlaceId captured_place(PathId replay, PathId capture);
-  PlaceId unseen_place(PathId replay, uint32_t graph);
-  /// Where a kernel of which no more is known is booked.
-  Booked locate(const KernelEvent& event, const Op* op, uint32_t op_id);
-  /// Where a kernel is booked in a phase; a captured one at its capture, below its replay if
-  /// another backend saw one.
-  Booked locate_in(Phase& phase, const KernelEvent& event, bool is_captured);
-  PlaceId place_of_captured(const Phase& phase, PathId capture, uint32_t kernel);
-  void add_recorded(RecordedLaunch launch, bool with_time);
-  void book_recorded(const RecordedLaunch& launch, KernelEvent& event, Booked booked, Phase& phase);
-  void keep_recorded(RecordedLaunch launch, const Booked& booked, Phase& phase);
-  void book_value(const ValueEvent& event);
-  void book_kernel_value(const ValueEvent& event);
-  void forget_values(const Phase& phase);
-  void book_riders(const KernelEvent& event, Phase& phase);
-  void add_rider_metrics(const KernelEvent& event, Phase& phase, size_t first);
-  const Op* op_of_graph(const KernelEvent& event);
-  PathId path_of_rider(const Rider& rider) const {
-    return context_ == ContextKind::kPython && rider.python != kUnknownContext ? rider.python
-                                                                               : rider.shadow;
-  }
-  void place_event(const KernelEvent& event, bool with_metadata);
-  uint32_t row_of(Phase& phase, PlaceId place, uint32_t kernel);
-  PlaceId place_of(const KernelEvent& event);
-  PathId path_of_context(ContextId context);
-  uint32_t device_of(const KernelEvent& event);
-  uint32_t find_device(std::string_view type, uint32_t number);
-  uint32_t intern_kernel(std::string_view name, uint32_t device, EventKind kind);
-  uint32_t kernel_of(const KernelEvent& event, const Op* op, uint32_t op_id);
-  void book(const KernelEvent& event, const Booked& booked, Phase& phase);
-  void book_symbol(const KernelEvent& event, int64_t time_ns, const Booked& booked, Phase& phase);
-  void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked, Phase& phase);
-  void count_booking(Booking booking);
-  void book_kernel_metrics(Phase& phase, uint32_t row, const SampleList& metrics);
-  void count_loss_locked(const std::string& kind, uint64_t count) { losses_[kind] += count; }
-  Summary summary_locked(Value::Map header) const;
-  const DeviceEntry* described_locked(const DeviceSeen& seen) const;
-  std::vector<std::optional<SmLimits>> sm_limits_locked() const;  // by number in devices_seen_
-  friend class SampleCopy;
-  friend class TreeCopy;
-  friend class TraceBuilder;
-
-  const int64_t id_;
-  const ContextKind context_;
-  const DataKind data_;
-  std::atomic<bool> is_active_{false};
-  bool is_closed_ = false;
-  const int64_t base_host_ns_;
-  const int64_t base_unix_ns_;
-  int64_t activated_ns_ = 0;
-
-  std::map<int, std::shared_ptr<Phase>> phases_;  // shared with snapshots under way
-  Phase* current_;
-  std::vector<uint32_t> marks_;  // by path: phase number + 1 it was last seen in
-  uint32_t mark_ = 1;
-  std::atomic<uint64_t> next_stamp_{0};
-  std::atomic<uint64_t> event_count_{0};
-  std::unordered_map<uint64_t, EntryMetrics> pending_metrics_;  // by scope id
-  std::vector<DeviceEntry> devices_;
-  Value::List autotune_;
-  mutable std::unordered_map<std::string, bool> verdicts_;  // of the filter of samples, by name
-  std::atomic<bool> uses_metadata_{false};
-  std::atomic<bool> has_kernel_times_{false};
-  std::function<void(bool)> activity_listener_;
-  CorrelationId (*newest_launch_)() noexcept = nullptr;
-  LaunchesUnderWay launches_under_way_ = nullptr;
-
-  mutable std::mutex mutex_;  // guards what follows, and the device part of phases
-  std::map<std::string, uint64_t> losses_;
-  std::vector<std::pair<std::string, uint64_t>> warnings_;
-  StringTable kernel_names_;
-  StringTable reasons_;  // of samples
-  std::optional<SamplingFacts> sampling_;
-  KeyIndex kernel_ids_;       // (name, device, kind) -> kernels_
-  KeyIndex backend_kernels_;  // the same by the backend's number for the name
-  KeyIndex op_kernels_;       // and by the op that gives the name
-  std::vector<Kernel> kernels_;
-  std::vector<DeviceSeen> devices_seen_;
-  // Of the event before: the next one is mostly from the same device and place.
-  const char* last_device_type_ = nullptr;
-  uint32_t last_device_id_ = 0;
-  uint32_t last_device_ = 0;
-  uint64_t last_captured_ = 0;
-  PlaceId last_place_ = 0;
-  KeyIndex captured_index_;  // (replay, capture) -> captured_places_
-  std::vector<CapturedPlace> captured_places_;
-  std::unordered_set<uint32_t> unseen_graphs_;  // graphs whose capture nobody saw
-  /// What the launch metadata of a graph's kernels adds up to.
-  struct GraphSum {
-    uint64_t version = 0;  // of the GraphLaunches
-    Op op;
-    std::vector<Booking> refused;
-    void add(const Op& launch);
-  };
-  std::unordered_map<uint32_t, GraphSum> graph_sums_;  // by graph
-  /// Values of a trace that came from devices: by scope id, and by the launch of their kernel.
-  std::unordered_map<uint64_t, std::vector<SpanMetric>> scope_values_;
-  struct KernelValue {
-    PlaceId place;
-    uint32_t kernel;
-    SpanMetric metric;
-  };
-  std::unordered_map<CorrelationId, std::vector<KernelValue>> kernel_values_;
-  PhaseBoundaries boundaries_;
+  LossLog losses_;
+  SessionFacts facts_;
+  std::atomic<uint64_t> next_stamp_{0};  // orders first uses on the host and on devices together
+  HostBooking host_;
+  DeviceBooking device_;
 };
 
 }  // namespace proton

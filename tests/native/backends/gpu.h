@@ -35,7 +35,7 @@ inline Hub& hub() {
     source.thread_number = []() noexcept { return proton::current_thread_number(); };
     source.epoch = []() noexcept { return proton::process.epoch.load(); };
     source.is_with_lead = proton::is_with_lead_unlocked;
-    source.forget_node = [](uint64_t node) noexcept { proton::process.riders.forget(node); };
+    source.forget_node = [](uint64_t node) noexcept { proton::process.captured_metrics.forget(node); };
     proton::process.graphs = {
         Hub::captured_count,    Hub::captured_since, Hub::ridden_since,          Hub::ride,
         Hub::captured_contexts, Hub::move_contexts,  &Hub::lead_captured_count()};

@@ -152,7 +152,7 @@ TEST(nothing_stays_of_graphs_that_were_destroyed) {
   for (const int64_t silent : {0, 1}) {  // whether each node is told of
     gpu::set("silent_nodes", silent);
     const size_t nodes = gpu::hub().stats().graph_nodes;
-    const size_t riders = proton::process.riders.size();
+    const size_t before = proton::process.captured_metrics.size();
     for (int i = 0; i < 5; ++i) {
       gpu::Recording recording;
       void* graph = gpu::capture([](void* stream) {
@@ -166,7 +166,7 @@ TEST(nothing_stays_of_graphs_that_were_destroyed) {
       CHECK_EQ(recording.rows().size(), 1u);
     }
     CHECK_EQ(gpu::hub().stats().graph_nodes, nodes);
-    CHECK_EQ(proton::process.riders.size(), riders);
+    CHECK_EQ(proton::process.captured_metrics.size(), before);
   }
 }
 

@@ -68,7 +68,7 @@ inline proton::KernelEvent kernel(proton::ContextId context = proton::kRootPath,
 /// The newest phase as a save takes it: under the GIL, which is free now, for a part only.
 inline proton::CallTree save(const proton::Session& session) {
   std::unique_lock lock(gil());
-  proton::TreeCopy copy(session, session.phase());
+  proton::PhaseCopy copy(session.parts(), session.phase());
   lock.unlock();
   copy.copy_device_part();
   lock.lock();

@@ -1,4 +1,4 @@
-#include "session/snapshot/occupancy.h"
+#include "session/snapshot/kernel_details.h"
 
 #include "check.h"
 

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "host.h"
 #include "model/losses.h"
-#include "session/snapshot/trace_cursor.h"
+#include "session/snapshot/trace_builder.h"
 
 using namespace proton;
 

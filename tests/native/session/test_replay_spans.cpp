@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "host.h"
-#include "session/snapshot/trace_cursor.h"
+#include "session/snapshot/trace_builder.h"
 
 using namespace proton;
 

@@ -73,6 +73,18 @@ def test_includes_down_the_order_pass(tmp_path: Path) -> None:
     assert check_tree.check_includes(tmp_path) == []
 
 
+def test_sub_rooms_of_a_native_room_include_those_below_them_only(tmp_path: Path) -> None:
+    write(tmp_path, "src/native/session/scopes/x.cpp", '#include "session/metrics/a.h"\n')
+    write(tmp_path, "src/native/session/booking/y.cpp", '#include "session/samples/b.h"\n')
+    write(tmp_path, "src/native/session/snapshot/z.cpp", '#include "session/session.h"\n')
+    assert check_tree.check_includes(tmp_path) == [
+        "src/native/session/booking/y.cpp: must not include 'session/samples/b.h', "
+        "which stands above it",
+        "src/native/session/snapshot/z.cpp: must not include 'session/session.h', "
+        "which stands above it",
+    ]
+
+
 def test_a_native_header_must_open_with_its_purpose(tmp_path: Path) -> None:
     write(tmp_path, "src/native/base/a.h", "#pragma once\n")
     write(tmp_path, "src/native/base/b.h", "/// What b is for.\n#pragma once\n")

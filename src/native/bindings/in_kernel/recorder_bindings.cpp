@@ -107,7 +107,7 @@ nb::list frames_of(ContextId context) {
   nb::list names;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     const NameId name =
-        frame->is_position() ? process.frame_texts[frame->number()] : frame->number();
+        frame->is_position() ? process.frame_texts.by_position[frame->number()] : frame->number();
     const std::string& text = process.names.text(name);
     names.append(nb::steal(
         PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));

@@ -150,8 +150,8 @@ void update_context(ThreadState& thread) {
 /// A foreign thread's first scope hangs below the lead's range, if that is its innermost.
 void follow_range(ScopeEntry& entry, RangeThread* ranges) {
   if (ranges == nullptr) return;
-  entry.range_context = Ranges::innermost(*ranges, entry.parent);
-  entry.range_epoch = process.epoch;
+  entry.range.context = Ranges::innermost(*ranges, entry.parent);
+  entry.range.epoch = process.epoch;
 }
 
 void release_thread(void* host_part) {
@@ -199,7 +199,7 @@ ScopeEntry& Current::push(PyObject* name, PyObject* owner) {
                                     ? process.threads.lead()
                                     : nullptr;
   ScopeEntry& entry = here.push(home_, name, owner);
-  if (followed != nullptr && entry.range_context == kRootPath) {
+  if (followed != nullptr && entry.range.context == kRootPath) {
     follow_range(entry, followed->ranges.load(std::memory_order_acquire));
   }
   entry.thread_number = thread_.number;

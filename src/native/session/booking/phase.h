@@ -1,9 +1,12 @@
-/// What one phase of a session holds while it records. The host part is guarded by the GIL, the
-/// device part by the session's mutex. Rows are only ever added, so that a snapshot can take them
-/// bit by bit.
+/// What the phases of a session hold of its devices. Guarded by the lock of the booking on devices.
+/// Rows are only ever added, or change in place, so that a snapshot can take them bit by bit.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -13,32 +16,28 @@
 #include "model/event.h"
 #include "model/ids.h"
 #include "model/recorded_launch.h"
-#include "model/trace_log.h"
+#include "session/booking/captured_places.h"
+#include "session/booking/phase_boundaries.h"
 #include "session/booking/recorded_regions.h"
 #include "session/booking/sample_table.h"
-#include "session/booking/timed_symbols.h"
 #include "session/metrics/distribution.h"
 #include "session/metrics/metric_table.h"
+#include "session/scopes/host_booking.h"
 
 namespace proton {
 
-/// A path in order of first sight; `stamp` orders host and device rows together.
-struct SeenPath {
-  uint64_t stamp;
-  PathId path;
-};
-
-/// Where a kernel is booked: a path, or (with kLaunchBit) one of the session's captured places.
-using PlaceId = uint32_t;
-
-/// A place below a graph's replay: the kernel's node was captured at another path.
-struct CapturedPlace {
-  PathId replay;
-  PathId capture;  // with kLaunchBit: nobody saw it, and the rest is the graph's number or 0
-
-  bool is_seen() const { return (capture & kLaunchBit) == 0; }
-  uint32_t graph() const { return capture & ~kLaunchBit; }
-};
+/// Word by word: what the library offers calls memcmp for each part.
+inline bool is_same(const LaunchShape& shape, const LaunchShape& other) {
+  constexpr size_t kWords = sizeof(LaunchShape) / sizeof(uint64_t);
+  static_assert(sizeof(LaunchShape) == kWords * sizeof(uint64_t) + sizeof(uint32_t));
+  uint64_t words[kWords], others[kWords];
+  std::memcpy(words, &shape, sizeof(words));
+  std::memcpy(others, &other, sizeof(others));
+  uint64_t difference = static_cast<uint32_t>(shape.dynamic_shared_bytes) ^
+                        static_cast<uint32_t>(other.dynamic_shared_bytes);
+  for (size_t i = 0; i < kWords; ++i) difference |= words[i] ^ others[i];
+  return difference == 0;
+}
 
 /// All runs of one kernel in one context on one device.
 struct KernelRow {
@@ -65,24 +64,31 @@ struct KernelRow {
   void compare(const LaunchShape& other);  // which parts are not every run's
 };
 
-/// A metric of a span.
-struct SpanMetric {
-  MetricId metric;
-  MetricValue value;
-};
+inline void KernelRow::compare(const LaunchShape& other) {
+  is_one_grid &= shape.grid == other.grid;
+  is_one_block &= shape.block == other.block;
+  is_one_binary &=
+      shape.registers == other.registers && shape.static_shared_bytes == other.static_shared_bytes;
+  is_one_dynamic_shared &= shape.dynamic_shared_bytes == other.dynamic_shared_bytes;
+}
 
-/// A scope that was left, on its thread's lane.
-struct HostSpan {
-  SpanKind kind;
-  PathId path;
-  uint32_t thread_number;
-  int64_t start_ns;
-  int64_t end_ns;
-  uint64_t scope_id;
-  uint32_t first_metric;
-  uint32_t metric_count;
-  const char* category = nullptr;  // of a library's range; never freed
-};
+inline void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
+  if (count == 0) {
+    min_ns = max_ns = duration_ns;
+    lane = event.lane;
+    shape = event.shape;
+  } else {
+    if (!spread.has_value()) spread.emplace().add(min_ns);
+    spread->add(duration_ns);
+    min_ns = std::min(min_ns, duration_ns);
+    max_ns = std::max(max_ns, duration_ns);
+    is_one_lane &= lane == event.lane;
+    if (!is_same(shape, event.shape)) compare(event.shape);
+  }
+  count += 1;
+  time_ns += duration_ns;
+  bytes += event.bytes;
+}
 
 /// One run of a kernel, and the thread that launched it where the backend says so at once.
 struct KernelSpan {
@@ -137,17 +143,7 @@ struct ShapeHash {
   }
 };
 
-struct Phase {
-  explicit Phase(int number) : number(number) {}
-
-  int number;
-  // host
-  std::vector<SeenPath> seen;
-  MetricTable scope_metrics;  // rows are paths
-  std::vector<HostSpan> spans;
-  std::vector<SpanMetric> span_metrics;
-  uint64_t host_change_count = 0;  // metrics of scopes
-  // device
+struct DevicePhase {
   KeyIndex kernel_index;  // (place, kernel) -> row
   std::vector<KernelRow> kernels;
   MetricTable kernel_metrics;  // rows are indices into `kernels`
@@ -164,18 +160,70 @@ struct Phase {
   uint64_t recorded_spans = 0;           // in them
   SampleTable samples;
   TimedSymbols timed_symbols;  // of sessions that sample
-  uint64_t event_count = 0;
+  uint64_t event_changes = 0;  // events, and the changes of tables that were cleared
 
   /// Grows with everything that is recorded.
-  uint64_t change_count() const {
-    return host_change_count + event_count + seen.size() + spans.size() + launch_spans.size() +
-           samples.total();
+  uint64_t change_count() const { return event_changes + launch_spans.size() + samples.total(); }
+  bool is_empty() const {
+    return kernels.empty() && kernel_spans.empty() && recorded.empty() && samples.total() == 0;
+  }
+};
+
+/// The phases of a session that are in memory.
+class DevicePhases {
+ public:
+  DevicePhases() : current_(phases_.emplace(0, std::make_shared<DevicePhase>()).first->second) {}
+
+  DevicePhase& current() { return *current_; }
+  int number() const { return number_; }  // of the current one
+
+  /// The phase in which a launch was made; null: it was cleared.
+  DevicePhase* of_launch(CorrelationId correlation) {
+    if (correlation == 0 || boundaries_.is_latest(correlation)) return current_.get();
+    return find(boundaries_.phase_of(correlation));
+  }
+  DevicePhase* find(int phase) {
+    const auto found = phases_.find(phase);
+    return found == phases_.end() ? nullptr : found->second.get();
+  }
+  /// What the phase holds stays readable even if it is cleared. Null: there is none.
+  std::shared_ptr<DevicePhase> share(int phase) const {
+    const auto found = phases_.find(phase);
+    return found == phases_.end() ? nullptr : found->second;
   }
 
-  bool is_empty() const {
-    return seen.empty() && spans.empty() && kernels.empty() && kernel_spans.empty() &&
-           recorded.empty() && samples.total() == 0;
+  /// The next phase begins, after launch `newest`; none: the backend does not count launches.
+  void advance(int phase, std::optional<CorrelationId> newest) {
+    if (newest.has_value()) boundaries_.add(*newest, phase);
+    current_ = phases_[phase] = std::make_shared<DevicePhase>();
+    number_ = phase;
   }
+
+  void clear(int phase) {
+    if (phase == number_) {
+      const uint64_t changes = current_->change_count();
+      current_ = phases_[phase] = std::make_shared<DevicePhase>();
+      current_->event_changes = changes;
+      return;
+    }
+    phases_.erase(phase);
+    boundaries_.drop(phase, [this](int number) { return !phases_.contains(number); });
+  }
+
+  /// An event of this launch came.
+  void follow(CorrelationId correlation) { boundaries_.follow(correlation); }
+  std::optional<PhaseBoundaries::Launches> launches_of(int phase) const {
+    return boundaries_.launches_of(phase);
+  }
+  bool are_empty() const {
+    return std::ranges::all_of(phases_, [](const auto& phase) { return phase.second->is_empty(); });
+  }
+
+ private:
+  std::map<int, std::shared_ptr<DevicePhase>> phases_;  // shared with snapshots under way
+  std::shared_ptr<DevicePhase> current_;
+  int number_ = 0;
+  PhaseBoundaries boundaries_;
 };
 
 }  // namespace proton

@@ -1,6 +1,5 @@
 /// From the samples of a phase to what a file shows: samples of a symbol divided over the contexts
-/// it was launched from, and the `sampling` object with the hottest instructions. Takes no lock;
-/// private to session/.
+/// it was launched from, and the `sampling` object with the hottest instructions. Takes no lock.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include "model/call_tree.h"
 #include "model/value.h"
 #include "session/booking/sample_table.h"
-#include "session/booking/sampling.h"
 #include "session/samples/sample_copy.h"
 #include "session/samples/sample_lines.h"
 #include "session/samples/share_split.h"
@@ -48,6 +46,13 @@ struct ReportLimits {
   size_t instructions = 1536;        // of all
   bool with_line_totals = false;     // for files without nodes
 };
+
+/// Stands above kernels that were sampled but never timed: those of a graph that is one event, and
+/// those that ran when the session began or ended.
+inline constexpr const char* kSampledUntimed = "<sampled without a timed launch>";
+
+/// Source files that samples lie in, as compilers name them.
+std::vector<std::string> sampled_files(const SampleCopy& copy);
 
 class SampleReport {
  public:

@@ -1,4 +1,4 @@
-/// Metrics of scopes that were captured into CUDA graphs: they ride on a captured node, and count
+/// Metrics of scopes that were captured into CUDA graphs: they belong to a captured node, and count
 /// whenever it runs. Process-wide, because a graph outlives the session that saw its capture.
 /// Any thread; its lock is the innermost one.
 #pragma once
@@ -14,56 +14,56 @@
 
 namespace proton {
 
-struct Rider {
+struct CapturedScope {
   PathId shadow;                    // the scope's path
   PathId python = kUnknownContext;  // the same in frames, where a session wanted those
   std::vector<OpMetric> metrics = {};
 };
 
-class GraphRiders {
+class CapturedMetrics {
  public:
-  void add(uint64_t node, Rider rider) {
+  void add(uint64_t node, CapturedScope scope) {
     std::lock_guard lock(mutex_);
-    riders_[node].push_back(std::move(rider));
+    scopes_[node].push_back(std::move(scope));
   }
 
   /// The node is gone.
   void forget(uint64_t node) noexcept {
     std::lock_guard lock(mutex_);
-    riders_.erase(node);
+    scopes_.erase(node);
   }
 
-  /// Calls `visit` with each rider of a node; it must not come back here.
+  /// Calls `visit` with each scope of a node; it must not come back here.
   template <typename Visit>
   void visit(uint64_t node, Visit visit) {
     std::lock_guard lock(mutex_);
-    const auto found = riders_.find(node);
-    if (found == riders_.end()) return;
-    for (const Rider& rider : found->second) visit(rider);
+    const auto found = scopes_.find(node);
+    if (found == scopes_.end()) return;
+    for (const CapturedScope& scope : found->second) visit(scope);
   }
 
   /// Calls `visit` with each path; what it returns takes the path's place.
   template <typename Visit>
   void move_paths(Visit visit) {
     std::lock_guard lock(mutex_);
-    for (auto& [node, riders] : riders_) {
-      for (Rider& rider : riders) {
-        rider.shadow = visit(rider.shadow);
-        if (rider.python != kUnknownContext) rider.python = visit(rider.python);
+    for (auto& [node, scopes] : scopes_) {
+      for (CapturedScope& scope : scopes) {
+        scope.shadow = visit(scope.shadow);
+        if (scope.python != kUnknownContext) scope.python = visit(scope.python);
       }
     }
   }
 
   size_t size() {
     std::lock_guard lock(mutex_);
-    return riders_.size();
+    return scopes_.size();
   }
 
   void reset_after_fork() { new (&mutex_) std::mutex; }
 
  private:
   std::mutex mutex_;
-  std::unordered_map<uint64_t, std::vector<Rider>> riders_;  // by captured node
+  std::unordered_map<uint64_t, std::vector<CapturedScope>> scopes_;  // by captured node
 };
 
 }  // namespace proton

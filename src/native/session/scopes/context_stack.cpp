@@ -13,8 +13,8 @@ void recycle(ScopeEntry* entry) {
   }
   void* name = entry->name;
   void* owner = entry->owner;
-  entry->parent = process.free_entries;
-  process.free_entries = entry;
+  entry->parent = process.entries.free;
+  process.entries.free = entry;
   // Last: releasing may run code of the host that opens scopes itself.
   process.hooks.release(name);
   if (owner != nullptr) process.hooks.release(owner);
@@ -22,22 +22,22 @@ void recycle(ScopeEntry* entry) {
 
 /// For a thread with ranges of libraries: `entry` was entered in the innermost one.
 [[gnu::noinline]] void note_range(ScopeEntry& entry, RangeThread& ranges) {
-  entry.range_context = Ranges::innermost(ranges, entry.parent);
-  entry.range_owner = &ranges;
-  entry.range_serial = ranges.serial.load(std::memory_order_relaxed);
-  entry.range_epoch = process.epoch;
+  entry.range.context = Ranges::innermost(ranges, entry.parent);
+  entry.range.owner = &ranges;
+  entry.range.serial = ranges.serial.load(std::memory_order_relaxed);
+  entry.range.epoch = process.epoch;
 }
 
-[[gnu::noinline]] ScopeEntry* fill_pool() { return process.free_entries = new ScopeEntry; }
+[[gnu::noinline]] ScopeEntry* fill_pool() { return process.entries.free = new ScopeEntry; }
 
 }  // namespace
 
 ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
-  ScopeEntry* entry = process.free_entries;
+  ScopeEntry* entry = process.entries.free;
   if (entry == nullptr) [[unlikely]] {
     entry = fill_pool();
   }
-  process.free_entries = entry->parent;
+  process.entries.free = entry->parent;
   entry->parent = top;
   entry->references = 1;
   entry->epoch = 0;
@@ -51,8 +51,8 @@ ScopeEntry& ContextStack::push(const void* home, void* name, void* owner) {
   entry->scope_id = 0;
   entry->captured_nodes = kUnknownCount;
   entry->has_metrics = false;
-  entry->range_context = kRootPath;
-  entry->range_owner = nullptr;
+  entry->range.context = kRootPath;
+  entry->range.owner = nullptr;
   top = entry;
   if (RangeThread* ranges = this_ranges) [[unlikely]] {
     note_range(*entry, *ranges);

@@ -15,6 +15,14 @@ namespace proton {
 
 inline constexpr uint64_t kUnknownCount = UINT64_MAX;
 
+/// Where a scope stands among the ranges of libraries.
+struct RangePosition {
+  ContextId context = kRootPath;  // the innermost range that it was entered in
+  uint32_t epoch = 0;             // of `context`
+  const void* owner = nullptr;    // the RangeThread of `serial`
+  uint64_t serial = 0;            // of the range that its thread began last before it
+};
+
 /// One open scope.
 struct ScopeEntry {
   ScopeEntry* parent = nullptr;  // counted
@@ -35,12 +43,11 @@ struct ScopeEntry {
   uint64_t captured_nodes = kUnknownCount;  // graphs and nodes the thread had made at entry
   uint64_t launch_count = 0;                // launches it had made then
   uint32_t thread_number = 0;
-  uint32_t range_epoch = 0;             // of range_context
-  ContextId range_context = kRootPath;  // the range of a library that it was entered in, innermost
-  const void* range_owner = nullptr;    // the RangeThread of `range_serial`
-  uint64_t range_serial = 0;            // of the range that its thread began last before it
-  ScopeEntry* next_listed = nullptr;
-  ScopeEntry* previous_listed = nullptr;
+  RangePosition range;
+  struct Neighbours {
+    ScopeEntry* next = nullptr;
+    ScopeEntry* previous = nullptr;
+  } listed;  // in that list
 };
 
 /// A label on the work below the current scope; the innermost counts.

@@ -1,10 +1,16 @@
 #include "session/scopes/process.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
-#include "session/scopes/kept_contexts.h"
+#include "model/call_tree.h"
+#include "model/ids.h"
+#include "session/scopes/host_booking.h"
+#include "session/scopes/launch_contexts.h"
 #include "session/scopes/scope_events.h"
-#include "session/session.h"
 
 namespace proton {
 namespace {
@@ -23,6 +29,106 @@ HostHooks null_hooks() {
   };
 }
 
+FrameId to_frame(FrameKind kind, const std::string& name) {
+  const NameId id = process.names.intern(name);
+  switch (kind) {
+    case FrameKind::kState:
+      return FrameId::state(id);
+    case FrameKind::kPython:
+      return FrameId::python_text(id);
+    case FrameKind::kKernel:
+      return FrameId::kernel(id);
+    default:
+      return FrameId::scope(id);
+  }
+}
+
+/// What captured graphs still refer to when the process's tables are cleared: carried over as text
+/// and put into the new tables, so that replays in a later session find where they were captured.
+/// Memory stays bounded by the graphs that exist.
+class KeptContexts {
+ public:
+  /// Before the tables are cleared.
+  KeptContexts();
+  /// Afterwards, in the new epoch.
+  void restore();
+
+ private:
+  struct Path {
+    PathId parent;
+    FrameKind kind;
+    std::string name;
+    PathId moved = kRootPath;
+  };
+  struct Context {
+    PathId path;
+    uint32_t op;
+  };
+
+  void keep_path(PathId path);
+  PathId moved(PathId path) const;
+
+  std::map<PathId, Path> paths_;                     // parents first: their ids are lower
+  std::unordered_map<ContextId, Context> contexts_;  // those with launch metadata
+  std::unordered_map<ContextId, PathId> ranges_;
+  std::unordered_map<uint32_t, Op> ops_;
+};
+
+KeptContexts::KeptContexts() {
+  if (process.graphs.contexts == nullptr) return;
+  for (const ContextId context : process.graphs.contexts()) {
+    const PathId path = process.ranges.path(process.contexts.path(context));
+    keep_path(path);
+    if (is_range(context)) ranges_.try_emplace(context, path);
+    uint32_t op_id = 0;
+    const Op* op = process.contexts.op(context, op_id);
+    if (op == nullptr) continue;
+    contexts_.try_emplace(context, Context{path, op_id});
+    ops_.try_emplace(op_id, *op);
+  }
+  std::vector<PathId> paths;  // texts are made without the metrics' lock: that may run host code
+  process.captured_metrics.move_paths([&](PathId path) {
+    paths.push_back(path);
+    return path;
+  });
+  for (const PathId path : paths) keep_path(path);
+}
+
+void KeptContexts::keep_path(PathId path) {
+  if (path >= process.paths.size()) return;
+  for (; path != kRootPath && !paths_.contains(path); path = process.paths.parent(path)) {
+    const FrameId frame = process.paths.frame(path);
+    paths_.emplace(path, Path{process.paths.parent(path), frame.kind(), process.frame_name(frame)});
+  }
+}
+
+PathId KeptContexts::moved(PathId path) const {
+  const auto found = paths_.find(path);
+  return found == paths_.end() ? kRootPath : found->second.moved;
+}
+
+void KeptContexts::restore() {
+  for (auto& [old, path] : paths_) {
+    path.moved = process.paths.child(moved(path.parent), to_frame(path.kind, path.name));
+  }
+  std::unordered_map<ContextId, ContextId> launches;
+  std::unordered_map<uint32_t, uint32_t> ops;
+  for (auto& [old, op] : ops_) ops.emplace(old, process.contexts.add_op(std::move(op)));
+  for (const auto& [old, context] : contexts_) {
+    launches.emplace(old, process.contexts.intern(moved(context.path), ops.at(context.op)));
+  }
+  process.captured_metrics.move_paths([this](PathId path) { return moved(path); });
+  if (process.graphs.move_contexts == nullptr) return;
+  process.graphs.move_contexts(process.epoch, [&](ContextId context) -> ContextId {
+    if (context >= kUnknownContext) return context;
+    if (const auto launch = launches.find(context); launch != launches.end()) {
+      return launch->second;
+    }
+    const auto range = ranges_.find(context);
+    return moved(range == ranges_.end() ? context : range->second);
+  });
+}
+
 }  // namespace
 
 Process& process = *new Process;
@@ -35,8 +141,9 @@ std::string Process::frame_name(FrameId frame) const {
       return "ROOT";
     case FrameKind::kPython:
       if (!frame.is_position()) return names.text(frame.number());
-      if (frame.number() < frame_texts.size() && frame_texts[frame.number()] != kUnknownText) {
-        return names.text(frame_texts[frame.number()]);
+      if (frame.number() < frame_texts.by_position.size() &&
+          frame_texts.by_position[frame.number()] != kUnknownText) {
+        return names.text(frame_texts.by_position[frame.number()]);
       }
       return hooks.frame_text(frame.number());
     default:
@@ -46,44 +153,47 @@ std::string Process::frame_name(FrameId frame) const {
 
 void Process::resolve_frames() {
   // The tables may grow, or even be cleared, while the host makes a text.
-  for (; resolved_paths < paths.size(); ++resolved_paths) {
-    const FrameId frame = paths.frame(static_cast<PathId>(resolved_paths));
+  for (; frame_texts.path_count < paths.size(); ++frame_texts.path_count) {
+    const FrameId frame = paths.frame(static_cast<PathId>(frame_texts.path_count));
     if (!frame.is_position()) continue;
     const uint32_t position = frame.number();
-    if (position < frame_texts.size() && frame_texts[position] != kUnknownText) continue;
+    if (position < frame_texts.by_position.size() &&
+        frame_texts.by_position[position] != kUnknownText)
+      continue;
     const uint32_t before = epoch;
     const std::string text = hooks.frame_text(position);
     if (epoch != before) return resolve_frames();
-    if (position >= frame_texts.size()) frame_texts.resize(position + 1, kUnknownText);
-    frame_texts[position] = names.intern(text);
+    if (position >= frame_texts.by_position.size())
+      frame_texts.by_position.resize(position + 1, kUnknownText);
+    frame_texts.by_position[position] = names.intern(text);
   }
 }
 
 void Process::list(ScopeEntry& entry) {
   entry.is_listed = true;
-  entry.previous_listed = nullptr;
-  entry.next_listed = task_entries;
-  if (task_entries != nullptr) task_entries->previous_listed = &entry;
-  task_entries = &entry;
+  entry.listed.previous = nullptr;
+  entry.listed.next = entries.in_tasks;
+  if (entries.in_tasks != nullptr) entries.in_tasks->listed.previous = &entry;
+  entries.in_tasks = &entry;
 }
 
 void Process::unlist(ScopeEntry& entry) {
   entry.is_listed = false;
-  if (entry.next_listed != nullptr) entry.next_listed->previous_listed = entry.previous_listed;
-  if (entry.previous_listed != nullptr) {
-    entry.previous_listed->next_listed = entry.next_listed;
+  if (entry.listed.next != nullptr) entry.listed.next->listed.previous = entry.listed.previous;
+  if (entry.listed.previous != nullptr) {
+    entry.listed.previous->listed.next = entry.listed.next;
   } else {
-    task_entries = entry.next_listed;
+    entries.in_tasks = entry.listed.next;
   }
 }
 
 void Process::count_loss(const char* kind, uint64_t count) {
-  for (Session* session : active_sessions) session->count_loss(kind, count);
+  for (HostBooking* session : active_sessions) session->count_loss(kind, count);
 }
 
-void Process::add_session(Session& session) { open_sessions.push_back(&session); }
+void Process::add_session(HostBooking& session) { open_sessions.push_back(&session); }
 
-void Process::remove_session(Session& session) {
+void Process::remove_session(HostBooking& session) {
   std::erase(open_sessions, &session);
   update_active();
   if (!open_sessions.empty()) return;
@@ -92,8 +202,7 @@ void Process::remove_session(Session& session) {
   paths.clear();
   names.clear();
   invalid_names.clear();
-  frame_texts.clear();
-  resolved_paths = 0;
+  frame_texts = {};
   hooks.clear_names();
   contexts.clear();
   ranges.clear();
@@ -104,7 +213,7 @@ void Process::remove_session(Session& session) {
 void Process::update_active() {
   active_sessions.clear();
   needs_clock = false;
-  for (Session* session : open_sessions) {
+  for (HostBooking* session : open_sessions) {
     if (!session->is_active()) continue;
     active_sessions.push_back(session);
     needs_clock = needs_clock || session->data() == DataKind::kTrace;
@@ -113,17 +222,17 @@ void Process::update_active() {
 }
 
 void Process::reset_after_fork() {
-  for (Session* session : open_sessions) session->abandon();
+  for (HostBooking* session : open_sessions) session->abandon();
   open_sessions.clear();
   active_sessions.clear();
   needs_clock = false;
-  for (ScopeEntry* entry = task_entries; entry != nullptr; entry = entry->next_listed) {
+  for (ScopeEntry* entry = entries.in_tasks; entry != nullptr; entry = entry->listed.next) {
     entry->is_listed = false;
   }
-  task_entries = nullptr;
+  entries.in_tasks = nullptr;
   ++epoch;
   ++fork_count;
-  riders.reset_after_fork();
+  captured_metrics.reset_after_fork();
   threads.forget_others();
   ranges.reset_after_fork();
   if (this_thread == nullptr) return;

@@ -12,7 +12,7 @@
 #include "base/string_table.h"
 #include "model/device_value.h"
 #include "model/ids.h"
-#include "session/booking/sampling.h"
+#include "model/sampled_code.h"
 #include "session/metrics/metric_names.h"
 #include "session/scopes/captured_metrics.h"
 #include "session/scopes/context_stack.h"
@@ -23,7 +23,7 @@
 
 namespace proton {
 
-class Session;
+class HostBooking;
 
 /// What a backend that reads metric values from devices is told: where one belongs, or that it is
 /// of no use. Null: no backend does.
@@ -54,11 +54,11 @@ struct GraphHooks {
   uint64_t (*node_count)(bool is_lead) noexcept = nullptr;
   /// The node that stands for what was captured since `count` was so; 0: nothing.
   uint64_t (*node_since)(bool is_lead, uint64_t count) noexcept = nullptr;
-  /// The node that metrics of a scope ride on which was entered when `count` was so and the thread
-  /// had made so many launches; 0: they count once.
-  uint64_t (*ridden_since)(bool is_lead, uint64_t count, uint64_t launches) noexcept = nullptr;
+  /// The node whose runs the metrics of a scope count with: it was entered when `count` was so and
+  /// the thread had made so many launches. 0: they count once.
+  uint64_t (*metric_node_since)(bool is_lead, uint64_t count, uint64_t launches) noexcept = nullptr;
   /// Events tell from now on when `node` or a clone of it runs. False: it is gone.
-  bool (*ride)(uint64_t node) noexcept = nullptr;
+  bool (*report_runs)(uint64_t node) noexcept = nullptr;
   /// The contexts that nodes refer to, and what has become of them when the tables were cleared.
   std::vector<ContextId> (*contexts)() = nullptr;
   void (*move_contexts)(uint32_t epoch, const std::function<ContextId(ContextId)>& move) = nullptr;
@@ -78,19 +78,23 @@ struct Process {
   Ranges ranges;                   // says itself what needs the GIL
   std::atomic<uint32_t> epoch{1};  // grows when the tables are cleared; older path ids are void
   GraphHooks graphs;
-  GraphRiders riders;
+  CapturedMetrics captured_metrics;
   ValueHooks values{};
   std::atomic<FindCode> find_code{nullptr};  // of whoever keeps loaded modules; null: nobody
   uint32_t fork_count = 0;  // forks that led to this process; stacks of before are the parent's
   uint64_t next_scope_id = 0;
-  bool needs_clock = false;             // a trace session is active
-  std::vector<Session*> open_sessions;  // between construction and close
-  std::vector<Session*> active_sessions;
+  bool needs_clock = false;                 // a trace session is active
+  std::vector<HostBooking*> open_sessions;  // between construction and close
+  std::vector<HostBooking*> active_sessions;
   std::vector<uint8_t> invalid_names;  // by NameId: 1 where text was replaced
-  std::vector<NameId> frame_texts;     // by position; kUnknownText: not asked for yet
-  size_t resolved_paths = 0;           // those whose frames are in `frame_texts`
-  ScopeEntry* free_entries = nullptr;  // pool
-  ScopeEntry* task_entries = nullptr;  // scopes open in tasks, linked
+  struct FrameTexts {
+    std::vector<NameId> by_position;  // kUnknownText: not asked for yet
+    size_t path_count = 0;            // of paths whose frames are there
+  } frame_texts;
+  struct Entries {
+    ScopeEntry* free = nullptr;      // pool
+    ScopeEntry* in_tasks = nullptr;  // scopes open in tasks, linked
+  } entries;
 
   Process();
   bool is_recording() const { return !active_sessions.empty(); }
@@ -109,9 +113,9 @@ struct Process {
   /// In every active session.
   void count_loss(const char* kind, uint64_t count = 1);
 
-  void add_session(Session& session);
-  void remove_session(Session& session);  // the last one out clears the tables
-  void update_active();                   // after a session was activated or deactivated
+  void add_session(HostBooking& session);
+  void remove_session(HostBooking& session);  // the last one out clears the tables
+  void update_active();                       // after a session was activated or deactivated
 
   /// In a forked child, safe in a pthread_atfork handler: sessions and stacks of the parent are
   /// forgotten, not released.

@@ -1,6 +1,4 @@
-/// The ranges of libraries (NVTX) that one thread has open, and what it has seen of them. Filled by
-/// its own thread with or without the GIL, so everything but `context` is guarded by `mutex`; who
-/// holds it never waits for the GIL.
+/// Ranges of libraries (NVTX): the table of their contexts, and what one thread has open.
 ///
 /// Ranges and scopes of one thread nest in the order of the calls. Every range has a serial number,
 /// and every scope entry knows the serial of the range begun last before it: so either side can
@@ -15,10 +13,50 @@
 #include <vector>
 
 #include "base/key_index.h"
+#include "base/string_table.h"
 #include "model/ids.h"
-#include "session/scopes/range_table.h"
 
 namespace proton {
+
+/// Where ranges stand: contexts as (parent context, name), made on any thread without the GIL and
+/// turned into paths under it. One lock for all threads; each thread keeps what it has seen, so
+/// that only a first use comes here.
+class RangeTable {
+ public:
+  // Any thread
+  NameId intern(std::string_view name);
+  /// The context of a range below `parent`, which is a path or a range.
+  ContextId child(ContextId parent, NameId name);
+  /// Counts clearings: ids of an earlier one are void.
+  uint32_t epoch() const;
+
+  // Under the GIL
+  /// The path of a range, made on first demand; of any other context, itself.
+  PathId path(ContextId context);
+  /// Makes all paths, so that what was sized by the path table fits them.
+  void resolve_all();
+  std::string text(NameId name);
+  void clear();
+
+  /// In a forked child: another thread may have held the lock.
+  void reset_after_fork() noexcept;
+
+ private:
+  struct Row {
+    ContextId parent;
+    NameId name;
+    PathId path;
+  };
+  PathId path_locked(ContextId context) const;
+  void resolve_locked(size_t count);
+
+  mutable std::mutex mutex_;
+  StringTable names_;
+  KeyIndex index_;         // (parent, name) -> row
+  std::vector<Row> rows_;  // parents first
+  size_t resolved_ = 0;    // rows before this one have their path
+  uint32_t epoch_ = 1;
+};
 
 /// A number that came with a range or mark.
 struct RangePayload {
@@ -72,6 +110,9 @@ struct RangeSum {
   double real;
 };
 
+/// The ranges that one thread has open, and what it has seen of them. Filled by its own thread with
+/// or without the GIL, so everything but `context` is guarded by `mutex`; who holds it never waits
+/// for the GIL.
 struct RangeThread {
   /// The innermost range, if no scope was entered after it; else kRootPath. Any thread reads it.
   std::atomic<ContextId> context{kRootPath};
@@ -88,9 +129,9 @@ struct RangeThread {
 
   /// The id of the name of `start`, through what this thread has seen.
   NameId name_of(const RangeStart& start, RangeTable& table);
-  /// The context below `parent`; `is_sighting` tells whether it is the first time since `tick`.
+  /// The context below `parent`; `is_first_use` tells whether it is the first time since `tick`.
   ContextId child(ContextId parent, NameId name, uint32_t tick, RangeTable& table,
-                  bool& is_sighting);
+                  bool& is_first_use);
   /// Forgets names and contexts of an earlier epoch.
   void follow_epoch(uint32_t epoch);
   void add_sum(const OpenRange& range, bool is_mark);

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "model/losses.h"
+#include "session/scopes/host_booking.h"
 #include "session/scopes/process.h"
-#include "session/session.h"
 
 namespace proton {
 namespace {
@@ -70,12 +70,12 @@ OpenRange Ranges::prepare(RangeThread& thread, const RangeStart& start, bool is_
 /// Gives the range its place; the thread's lock is held. True: it was not seen there before.
 bool Ranges::place(RangeThread& thread, const RangeStart& start, ContextId parent,
                    OpenRange& range) {
-  bool is_sighting;
+  bool is_first_use;
   thread.follow_epoch(epoch_.load(std::memory_order_acquire));
   range.name = thread.name_of(start, table_);
   range.context =
-      thread.child(parent, range.name, tick_.load(std::memory_order_relaxed), table_, is_sighting);
-  return is_sighting;
+      thread.child(parent, range.name, tick_.load(std::memory_order_relaxed), table_, is_first_use);
+  return is_first_use;
 }
 
 OpenRange Ranges::begin(const RangeStart& start, bool is_started) {
@@ -83,10 +83,10 @@ OpenRange Ranges::begin(const RangeStart& start, bool is_started) {
   OpenRange range = prepare(thread, start, is_started);
   const bool records = records_.load(std::memory_order_relaxed);
   const ContextId parent = records ? process.contexts.path(current_context_unlocked()) : kRootPath;
-  bool is_sighting = false;
+  bool is_first_use = false;
   {
     std::lock_guard lock(thread.mutex);
-    if (records) is_sighting = place(thread, start, parent, range);
+    if (records) is_first_use = place(thread, start, parent, range);
     for (size_t i = thread.open.size(); i-- > 0;) {
       if (thread.open[i].domain != range.domain || thread.open[i].is_started) continue;
       range.level = thread.open[i].level + 1;
@@ -100,7 +100,7 @@ OpenRange Ranges::begin(const RangeStart& start, bool is_started) {
     }
     thread.update();
   }
-  if (is_sighting) see(range.context);
+  if (is_first_use) note_first_use(range.context);
   return range;
 }
 
@@ -179,28 +179,28 @@ void Ranges::mark(const RangeStart& start) noexcept {
     RangeThread& thread = here();
     OpenRange range = prepare(thread, start, false);
     const ContextId parent = process.contexts.path(current_context_unlocked());
-    bool is_sighting;
+    bool is_first_use;
     {
       std::lock_guard lock(thread.mutex);
-      is_sighting = place(thread, start, parent, range);
+      is_first_use = place(thread, start, parent, range);
       if (keeps_sums_.load(std::memory_order_relaxed)) thread.add_sum(range, true);
       if (keeps_spans()) {
         thread.spans.push_back({range, thread.number.load(), range.start_ns, true});
       }
     }
-    if (is_sighting) see(range.context);
+    if (is_first_use) note_first_use(range.context);
   } catch (...) {
     failed_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-void Ranges::see(ContextId context) {
+void Ranges::note_first_use(ContextId context) {
   {
     std::lock_guard lock(mutex_);
-    sightings_.push_back(context);
+    first_uses_.push_back(context);
   }
   // At once where that is allowed, so that nodes stand in the order of the calls.
-  if (process.hooks.holds_lock()) drain_sightings();
+  if (process.hooks.holds_lock()) drain_first_uses();
 }
 
 void Ranges::bury(RangeThread* thread) noexcept {
@@ -227,7 +227,7 @@ namespace {
 
 /// The number of the range begun last before `top`; an entry of another thread's is older than all.
 uint64_t serial_before(const RangeThread& thread, const ScopeEntry* top) {
-  return top != nullptr && top->range_owner == &thread ? top->range_serial : 0;
+  return top != nullptr && top->range.owner == &thread ? top->range.serial : 0;
 }
 
 }  // namespace
@@ -247,22 +247,22 @@ void Ranges::follow_host(RangeThread& thread, const ScopeEntry* top, bool has_mo
   thread.update();
 }
 
-void Ranges::drain_sightings() {
+void Ranges::drain_first_uses() {
   std::vector<ContextId> seen;
   {
     std::lock_guard lock(mutex_);
-    seen.swap(sightings_);
+    seen.swap(first_uses_);
   }
   for (const ContextId context : seen) {
     const PathId path = table_.path(context);
-    for (Session* session : process.active_sessions) {
-      if (session->context() == ContextKind::kShadow) session->see(path);
+    for (HostBooking* session : process.active_sessions) {
+      if (session->context() == ContextKind::kShadow) session->add_path(path);
     }
   }
 }
 
 void Ranges::drain() {
-  drain_sightings();
+  drain_first_uses();
   for (RangeThread* thread : threads()) {
     std::vector<RangeSpan> spans;
     std::vector<RangeSum> sums;
@@ -276,7 +276,7 @@ void Ranges::drain() {
         thread->is_dead = false;
       }
     }
-    for (Session* session : process.active_sessions) {
+    for (HostBooking* session : process.active_sessions) {
       for (const RangeSpan& span : spans) session->book_range(span);
       for (const RangeSum& sum : sums) session->book_range_sum(sum);
     }
@@ -295,9 +295,9 @@ void Ranges::drain() {
   }
 }
 
-void Ranges::follow_sessions(const std::vector<Session*>& active) {
+void Ranges::follow_sessions(const std::vector<HostBooking*>& active) {
   bool has_trace = false, has_tree = false, has_frames = false;
-  for (const Session* session : active) {
+  for (const HostBooking* session : active) {
     (session->data() == DataKind::kTrace ? has_trace : has_tree) = true;
     has_frames = has_frames || session->context() == ContextKind::kPython;
   }
@@ -318,7 +318,7 @@ void Ranges::restart() {
 void Ranges::clear() {
   {
     std::lock_guard lock(mutex_);
-    sightings_.clear();
+    first_uses_.clear();
   }
   table_.clear();
   epoch_.store(table_.epoch(), std::memory_order_release);
@@ -348,7 +348,7 @@ std::vector<RangeSpan> Ranges::open_spans() {
 void Ranges::reset_after_fork() noexcept {
   // Leaked, not released: another thread may have been in the middle of a change.
   new (&mutex_) std::mutex;
-  new (&sightings_) std::vector<ContextId>;
+  new (&first_uses_) std::vector<ContextId>;
   new (&threads_) std::vector<RangeThread*>;
   new (&free_) std::vector<RangeThread*>;
   table_.reset_after_fork();

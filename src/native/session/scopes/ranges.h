@@ -1,5 +1,5 @@
 /// Ranges that libraries mark by NVTX, as scopes. They begin and end on any thread, mostly without
-/// the GIL: their contexts come from a table of their own (range_table.h), kernels find the
+/// the GIL: their contexts come from a table of their own (RangeTable), kernels find the
 /// innermost one by one load, and what the host side of sessions keeps of them (nodes, spans,
 /// payloads) waits with its thread until somebody under the GIL drains it.
 #pragma once
@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "model/ids.h"
-#include "session/scopes/range_table.h"
 #include "session/scopes/range_thread.h"
 
 namespace proton {
 
-class Session;
+class HostBooking;
 struct ScopeEntry;
 
 class Ranges {
@@ -40,12 +39,12 @@ class Ranges {
   /// The thread's innermost scope is `top` now; `has_more`: a state or launch metadata stands below
   /// everything else.
   static void follow_host(RangeThread& thread, const ScopeEntry* top, bool has_more);
-  /// Hands what has ended and what was seen to the active sessions.
+  /// Hands what has ended and what was used for the first time to the active sessions.
   void drain();
-  /// After a session was activated or began a phase: everything is seen anew.
+  /// After a session was activated or began a phase: every use is a first one again.
   void next_tick() { tick_.fetch_add(1, std::memory_order_relaxed); }
   /// What the active sessions want to know.
-  void follow_sessions(const std::vector<Session*>& active);
+  void follow_sessions(const std::vector<HostBooking*>& active);
   /// Calls begin to arrive after a while in which they did not: nothing is known to be open.
   void restart();
   /// The path table was cleared: ranges that are open are passed over from now on.
@@ -63,8 +62,8 @@ class Ranges {
   bool place(RangeThread& thread, const RangeStart& start, ContextId parent, OpenRange& range);
   OpenRange begin(const RangeStart& start, bool is_started);
   void finish(RangeThread& thread, size_t at);
-  void see(ContextId context);
-  void drain_sightings();
+  void note_first_use(ContextId context);
+  void drain_first_uses();
   std::vector<RangeThread*> threads();
 
   RangeTable table_;
@@ -78,7 +77,7 @@ class Ranges {
   std::atomic<uint64_t> unclosed_{0};
   std::atomic<uint64_t> failed_{0};
   std::mutex mutex_;  // guards what follows; taken after a thread's, never before
-  std::vector<ContextId> sightings_;
+  std::vector<ContextId> first_uses_;
   std::vector<RangeThread*> threads_;  // never freed, used again
   std::vector<RangeThread*> free_;
 };

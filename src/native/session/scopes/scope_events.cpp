@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/launch_count.h"
-#include "session/session.h"
+#include "session/scopes/host_booking.h"
 
 namespace proton {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view kMetadataPrefix = "__proton_launch_metadata:";
 
 inline void resolve(ScopeEntry* entry, PathId parent) {
-  if (entry->range_context != kRootPath && entry->range_epoch == process.epoch) [[unlikely]] {
-    parent = process.ranges.path(entry->range_context);
+  if (entry->range.context != kRootPath && entry->range.epoch == process.epoch) [[unlikely]] {
+    parent = process.ranges.path(entry->range.context);
   }
   entry->path = process.paths.child(parent, FrameId::scope(process.hooks.intern(entry->name)));
   entry->epoch = process.epoch;
@@ -62,8 +62,8 @@ ValuePlace place_of(const DeviceSample& sample) {
 
 std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   std::vector<ValueTarget> targets;
-  for (Session* session : process.active_sessions) {
-    targets.push_back({session, session->phase(), scope_id});
+  for (HostBooking* session : process.active_sessions) {
+    targets.push_back({&session->sink(), session->phase(), scope_id});
   }
   return targets;
 }
@@ -76,7 +76,7 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   const PathId shadow = path_of(&entry);
   const bool with_frames = std::any_of(
       process.active_sessions.begin(), process.active_sessions.end(),
-      [](const Session* session) { return session->context() == ContextKind::kPython; });
+      [](const HostBooking* session) { return session->context() == ContextKind::kPython; });
   for (const DeviceSample& sample : metrics.device()) {
     ValuePlace place = place_of(sample);
     place.shadow = shadow;
@@ -85,7 +85,7 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   }
 }
 
-PathId path_in(const Session& session, ThreadState& thread, ScopeEntry& entry) {
+PathId path_in(const HostBooking& session, ThreadState& thread, ScopeEntry& entry) {
   return session.context() == ContextKind::kPython ? frames_path_of(thread, entry)
                                                    : path_of(&entry);
 }
@@ -102,28 +102,29 @@ uint64_t captured_since(uint64_t count) {
   return has_captured_since(count) ? process.graphs.node_since(is_lead(), count) : 0;
 }
 
-/// The graph node that the metrics of a scope ride on; 0: they count once.
-uint64_t node_to_ride(const ThreadState& thread, const ScopeEntry& entry) {
+/// The graph node whose runs the metrics of a scope count with; 0: they count once.
+uint64_t metric_node(const ThreadState& thread, const ScopeEntry& entry) {
   if (!has_captured_since(entry.captured_nodes)) [[likely]] {
     return 0;
   }
   if (entry.thread_number != thread.number) return 0;  // entered on another one
-  return process.graphs.ridden_since(is_lead(), entry.captured_nodes, entry.launch_count);
+  return process.graphs.metric_node_since(is_lead(), entry.captured_nodes, entry.launch_count);
 }
 
 /// The metrics of a captured scope count whenever `node` runs.
-void ride(ThreadState& thread, ScopeEntry& entry, uint64_t node, const SampleList& metrics) {
+void attach_metrics(ThreadState& thread, ScopeEntry& entry, uint64_t node,
+                    const SampleList& metrics) {
   if (metrics.size() == 0) return;  // but for values on a device
-  Rider rider{path_of(&entry)};
-  for (const Session* session : process.active_sessions) {
-    if (session->context() == ContextKind::kPython) rider.python = frames_path_of(thread, entry);
+  CapturedScope scope{path_of(&entry)};
+  for (const HostBooking* session : process.active_sessions) {
+    if (session->context() == ContextKind::kPython) scope.python = frames_path_of(thread, entry);
   }
   for (size_t i = 0; i < metrics.size(); ++i) {
     const MetricId metric = metrics[i].metric;
-    rider.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
+    scope.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
   }
-  process.riders.add(node, std::move(rider));
-  if (!process.graphs.ride(node)) process.riders.forget(node);
+  process.captured_metrics.add(node, std::move(scope));
+  if (!process.graphs.report_runs(node)) process.captured_metrics.forget(node);
 }
 
 /// A scope with metrics was left in which `node` was captured: they count whenever it runs, in the
@@ -133,7 +134,7 @@ void ride(ThreadState& thread, ScopeEntry& entry, uint64_t node, const SampleLis
   SampleList given;  // at entry
   bool is_captured = false;
   std::exception_ptr first_error;
-  for (Session* session : process.active_sessions) {
+  for (HostBooking* session : process.active_sessions) {
     const PathId path = path_in(*session, thread, entry);
     try {
       if (!session->counts_replays()) {
@@ -150,7 +151,7 @@ void ride(ThreadState& thread, ScopeEntry& entry, uint64_t node, const SampleLis
   }
   if (is_captured) {
     given.add_all(metrics);
-    ride(thread, entry, node, given);
+    attach_metrics(thread, entry, node, given);
   }
   commit_values(thread, entry, metrics);
   if (first_error) std::rethrow_exception(first_error);
@@ -227,7 +228,7 @@ ContextSource context_source() {
       current_thread_number,
       []() noexcept { return process.epoch.load(std::memory_order_relaxed); },
       is_with_lead_unlocked,
-      [](uint64_t node) noexcept { process.riders.forget(node); },
+      [](uint64_t node) noexcept { process.captured_metrics.forget(node); },
   };
 }
 
@@ -278,8 +279,9 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
   entry.captured_nodes = count_captured();
   entry.launch_count = this_launch_count->load(std::memory_order_relaxed);
   publish(thread, stack);
-  for (Session* session : process.active_sessions) {
-    session->see(session->context() == ContextKind::kPython ? frames_path_of(thread, entry) : path);
+  for (HostBooking* session : process.active_sessions) {
+    session->add_path(session->context() == ContextKind::kPython ? frames_path_of(thread, entry)
+                                                                 : path);
   }
   if (process.needs_clock || entry.is_timed) entry.start_ns = now_ns();
 }
@@ -288,12 +290,12 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
   const bool has_metrics = !metrics.empty() || entry.has_metrics;
   if (!has_metrics && !is_exit_wanted(entry)) return;
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
-  const uint64_t node = has_metrics ? node_to_ride(thread, entry) : 0;
+  const uint64_t node = has_metrics ? metric_node(thread, entry) : 0;
   if (node != 0) [[unlikely]] {
     return record_captured(thread, entry, end_ns, node, metrics);
   }
   std::exception_ptr first_error;
-  for (Session* session : process.active_sessions) {
+  for (HostBooking* session : process.active_sessions) {
     if (session->data() == DataKind::kTree && !has_metrics && !entry.is_timed) continue;
     try {
       session->book_scope(path_in(*session, thread, entry), entry, end_ns, metrics);
@@ -312,7 +314,7 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
   entry.has_metrics = true;
   std::exception_ptr first_error;
-  for (Session* session : process.active_sessions) {
+  for (HostBooking* session : process.active_sessions) {
     try {
       session->book_metrics(path_in(*session, thread, entry), entry, metrics);
     } catch (const Error&) {

@@ -82,7 +82,7 @@ void for_each_open(Visit visit) {
       if (!entry->is_closed) visit(*entry);
     }
   }
-  for (ScopeEntry* entry = process.task_entries; entry != nullptr; entry = entry->next_listed) {
+  for (ScopeEntry* entry = process.entries.in_tasks; entry != nullptr; entry = entry->listed.next) {
     if (!entry->is_closed) visit(*entry);
   }
 }

@@ -1,24 +1,50 @@
-/// The spreads and launch attributes of a tree's rows. Rows of a phase that meet in one row of the
-/// tree, because their frames have equal text, are put together. Private to session/.
+/// What is known of kernels beyond their sums: launch attributes, the theoretical occupancy that
+/// follows from them, and how the times of a tree's row spread. Computed when a snapshot is made,
+/// so that launches pay nothing for it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "model/call_tree.h"
+#include "model/event.h"
+#include "model/value.h"
 #include "session/booking/phase.h"
-#include "session/snapshot/occupancy.h"
 
 namespace proton {
 
-/// What stands between a replay's path and the path where its kernels were captured.
-inline constexpr const char* kCapturedAt = "<captured_at>";
-/// Stands for that path when nobody saw the capture: before the session, or while it paused.
-inline constexpr const char* kUnknownCapture = "<captured while not recording>";
+/// What one multiprocessor has to give: how many of the warps that it can hold a launch may fill,
+/// by its block size, registers and shared memory, is its theoretical occupancy.
+struct SmLimits {
+  int64_t major = 0;  // of the compute capability
+  int64_t max_threads = 0;
+  int64_t max_blocks = 0;
+  int64_t registers = 0;
+  int64_t shared_bytes = 0;
+  int64_t reserved_shared_bytes = 0;  // of every block, taken by the driver
+
+  /// From the attributes of a device; none where one is missing or the device is no NVIDIA GPU.
+  static std::optional<SmLimits> from(const Value::Map& attributes);
+  /// The same; null: nobody described the device.
+  static std::optional<SmLimits> from(const DeviceEntry* device) {
+    return device == nullptr ? std::nullopt : from(device->attributes);
+  }
+};
+
+/// Blocks of such a launch that fit on a multiprocessor at once; 0: not even one.
+int64_t resident_blocks(const SmLimits& limits, const LaunchShape& shape);
+
+/// Share of the warps, 0 to 1, to four decimals. None where the shape says too little, or where the
+/// launch could not have run: then the limits are not those of its device.
+std::optional<double> occupancy_of(const SmLimits& limits, const LaunchShape& shape);
 
 /// The attributes of a launch as they stand in files; null limits: those of its device are unknown.
 Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits);
 
+/// The details of a tree's rows. Rows of a phase that meet in one row of the tree, because their
+/// frames have equal text, are put together.
 class KernelDetails {
  public:
   /// All kernels of a row ran on one device, whose limits must outlive this; null: unknown.

@@ -1,11 +1,8 @@
 #include "session/snapshot/phase_copy.h"
 
-#include <mutex>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "session/scopes/process.h"
-#include "session/snapshot/slices.h"
 
 namespace proton {
 namespace {
@@ -16,72 +13,68 @@ void follow_range(uint32_t& place) {
 
 }  // namespace
 
-TreeCopy::TreeCopy(const Session& session, int phase)
-    : TreeCopy(session, session.find_phase(phase, DataKind::kTree)) {}
+PhaseCopy::PhaseCopy(const SessionParts& parts, int phase)
+    : PhaseCopy(parts, phase, parts.find_phase(phase, DataKind::kTree)) {}
 
-TreeCopy::TreeCopy(const Session& session, std::shared_ptr<const Phase> phase)
-    : samples(session, phase), session_(&session), phase_(std::move(phase)) {}
+PhaseCopy::PhaseCopy(const SessionParts& parts, int phase,
+                     std::shared_ptr<const DevicePhase> device_phase)
+    : samples(parts, device_phase),
+      parts_(parts),
+      device_phase_(std::move(device_phase)),
+      host_phase_(parts.host.find_phase(phase)) {}
 
-void TreeCopy::copy_device_part() {
+void PhaseCopy::copy_device_part() {
   // Metrics before the rows they refer to, rows before their kernels and places: what is referred
   // to is there by the time it is copied.
-  std::mutex& mutex = session_->mutex_;
-  samples.copy_device_part();
-  copy_in_slices(mutex, phase_->kernel_metrics.cells(), kernel_metrics);
-  copy_in_slices(mutex, phase_->replay_metrics.cells(), replay_metrics);
-  copy_in_slices(mutex, phase_->device_values.cells(), device_values);
-  copy_in_slices(mutex, phase_->regions.rows(), regions);
-  copy_in_slices(mutex, phase_->kernels, kernels);
-  std::lock_guard lock(mutex);
-  kernel_kinds = session_->kernels_;
-  kernel_names = session_->kernel_names_.texts();
-  captured_places = session_->captured_places_;
+  const DeviceBooking& device = parts_.device;
+  samples.copy_rows();
+  device.copy_rows(device_phase_->kernel_metrics.cells(), kernel_metrics);
+  device.copy_rows(device_phase_->replay_metrics.cells(), replay_metrics);
+  device.copy_rows(device_phase_->device_values.cells(), device_values);
+  device.copy_rows(device_phase_->regions.rows(), regions);
+  device.copy_rows(device_phase_->kernels, rows);
+  samples.copy_names();
 }
 
-void TreeCopy::copy_host_part(Value::Map header) {
+void PhaseCopy::copy_host_part(Value::Map header) {
   process.ranges.drain();
   process.ranges.resolve_all();
   samples.copy_host_part();  // may run code of the program's
   process.resolve_frames();  // so may this, last: later paths would lack their texts
-  if (session_->is_closed()) {
+  if (parts_.host.is_closed()) {
     throw Error(ErrorKind::kSessionNotFound,
-                concat("session ", session_->id(), " is not open; it was finalized"));
+                concat("session ", parts_.facts.id, " is not open; it was finalized"));
   }
-  seen = phase_->seen;
-  scope_metrics = phase_->scope_metrics.cells();
-  if (phase_.get() == session_->current_) {
-    for (const auto& [scope_id, given] : session_->pending_metrics_) {
-      for (size_t i = 0; i < given.metrics.size(); ++i) {
-        scope_metrics.push_back({given.path, given.metrics[i].metric, given.metrics.value(i)});
-      }
-    }
-  }
+  seen = host_phase_->seen;
+  scope_metrics = parts_.host.metrics_of(*host_phase_);
   metric_names = process.metric_names.all();
   copy_paths();
-  std::lock_guard lock(session_->mutex_);
-  devices = session_->devices_seen_;
-  limits = session_->sm_limits_locked();
-  summary = session_->summary_locked(std::move(header));
+  for (const SampleCopy::Device& device : samples.devices) {
+    limits.push_back(SmLimits::from(parts_.facts.find_device(device.seen)));
+  }
+  summary = parts_.device.read([&](const DeviceTables& tables) {
+    return parts_.facts.summarize(std::move(header), parts_.losses, tables);
+  });
 }
 
 /// Turns ranges into their paths, which may make some, and then takes the paths.
-void TreeCopy::copy_paths() {
-  for (KernelRow& kernel : kernels) follow_range(kernel.place);
+void PhaseCopy::copy_paths() {
+  for (KernelRow& row : rows) follow_range(row.place);
   for (TimedSymbol& timed : samples.timed) follow_range(timed.place);
   for (MetricCell& cell : device_values) follow_range(cell.row);
   for (MetricCell& cell : replay_metrics) follow_range(cell.row);
   for (MetricCell& cell : scope_metrics) follow_range(cell.row);
-  for (SeenPath& sight : seen) follow_range(sight.path);
-  for (CapturedPlace& place : captured_places) {
+  for (SeenPath& path : seen) follow_range(path.path);
+  for (CapturedPlace& place : samples.captured_places) {
     follow_range(place.replay);
     if (place.is_seen()) follow_range(place.capture);
   }
   paths = process.paths.rows();
   names = process.names.texts();
-  frame_texts = process.frame_texts;
+  frame_texts = process.frame_texts.by_position;
 }
 
-std::string TreeCopy::frame_name(FrameId frame) const {
+std::string PhaseCopy::frame_name(FrameId frame) const {
   if (frame.kind() == FrameKind::kRoot) return "ROOT";
   return names[frame.is_position() ? frame_texts[frame.number()] : frame.number()];
 }

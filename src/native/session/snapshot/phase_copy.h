@@ -9,23 +9,22 @@
 
 #include "base/string_table.h"
 #include "model/call_tree.h"
-#include "session/booking/phase.h"
+#include "session/booking/session_parts.h"
 #include "session/metrics/metric_names.h"
 #include "session/samples/sample_copy.h"
 #include "session/scopes/path_table.h"
-#include "session/session.h"
-#include "session/snapshot/occupancy.h"
+#include "session/snapshot/kernel_details.h"
 
 namespace proton {
 
-class TreeCopy {
+class PhaseCopy {
  public:
   /// Under the GIL. Throws Error: no such phase, or a trace. What the phase holds stays readable
   /// even if it is cleared before it is copied; the session must not be destroyed.
-  TreeCopy(const Session& session, int phase);
+  PhaseCopy(const SessionParts& parts, int phase);
 
-  /// First. Best without the GIL: takes the session's mutex, again and again for a slice of rows.
-  /// What comes in meanwhile may be in or not, but each row is of one moment.
+  /// First. Best without the GIL: takes the lock of the booking on devices, again and again for a
+  /// slice of rows. What comes in meanwhile may be in or not, but each row is of one moment.
   void copy_device_part();
 
   /// Then, under the GIL: everything that the device part refers to is known by now. Throws Error:
@@ -33,17 +32,20 @@ class TreeCopy {
   void copy_host_part(Value::Map header);
 
   std::string frame_name(FrameId frame) const;
+  const KernelEntry& kernel(uint32_t number) const { return samples.kernels[number]; }
+  const std::string& kernel_name(NameId name) const { return samples.kernel_names[name]; }
+  const SeenDevice& device(uint32_t number) const { return samples.devices[number].seen; }
+  const CapturedPlace& captured(PlaceId place) const {
+    return samples.captured_places[place & ~kLaunchBit];
+  }
 
-  SampleCopy samples;
+  SampleCopy samples;  // with kernels, devices and captured places
   // device part
   std::vector<MetricCell> kernel_metrics;
   std::vector<MetricCell> replay_metrics;
   std::vector<MetricCell> device_values;
   std::vector<RegionRow> regions;
-  std::vector<KernelRow> kernels;
-  std::vector<Session::Kernel> kernel_kinds;
-  StringTexts kernel_names;
-  std::vector<CapturedPlace> captured_places;
+  std::vector<KernelRow> rows;
   // host part
   std::vector<SeenPath> seen;
   std::vector<MetricCell> scope_metrics;  // with those of open scopes
@@ -51,19 +53,19 @@ class TreeCopy {
   StringTexts names;
   std::vector<NameId> frame_texts;  // by position
   std::vector<MetricName> metric_names;
-  std::vector<Session::DeviceSeen> devices;
-  std::vector<std::optional<SmLimits>> limits;  // by number in `devices`
+  std::vector<std::optional<SmLimits>> limits;  // by device
   Summary summary;
 
  private:
-  TreeCopy(const Session& session, std::shared_ptr<const Phase> phase);
+  PhaseCopy(const SessionParts& parts, int phase, std::shared_ptr<const DevicePhase> device_phase);
   void copy_paths();
 
-  const Session* session_;
-  std::shared_ptr<const Phase> phase_;
+  const SessionParts parts_;
+  std::shared_ptr<const DevicePhase> device_phase_;
+  std::shared_ptr<const HostPhase> host_phase_;
 };
 
 /// The tree of a complete copy; needs no lock.
-CallTree build_tree(TreeCopy copy);
+CallTree build_tree(PhaseCopy copy);
 
 }  // namespace proton

@@ -36,8 +36,8 @@ void RecordedSpans::add_ctas(const Launch& launch) {
       span.end_ns = std::max(span.end_ns, warps[next].end_ns + launch.shift_ns);
     }
     if (span.end_ns < span.start_ns) continue;  // no warp of it could be placed
-    span.lane = around_.sm_lane(launch.device, warps[first].sm);
-    span.path = around_.child(launch.path, concat("CTA ", warps[first].cta));
+    span.lane = lanes_.device(LaneKind::kSm, launch.device, warps[first].sm, launch.seen);
+    span.path = child(launch.path, concat("CTA ", warps[first].cta));
     span.attributes = attributes;
     log_.spans.push_back(span);
   }
@@ -50,8 +50,7 @@ void RecordedSpans::add_regions(const Launch& launch) {
   std::vector<uint32_t> paths, attributes;
   for (size_t i = 0; i < recorded.regions.size(); ++i) {
     const RecordedRegion& region = recorded.regions[i];
-    paths.push_back(
-        around_.child(region.parent < i ? paths[region.parent] : launch.path, region.name));
+    paths.push_back(child(region.parent < i ? paths[region.parent] : launch.path, region.name));
     attributes.push_back(attributes_of(recorded, &region));
   }
   std::vector<uint32_t> order(recorded.spans.size());
@@ -77,8 +76,9 @@ void RecordedSpans::add_regions(const Launch& launch) {
       *found = from.end_ns;
       line = static_cast<uint32_t>(found - line_ends.begin()) + 1;
     }
-    TraceSpan span{SpanKind::kRegion, warp_lane(launch, recorded.warps[from.warp], line),
-                   paths[from.region], from.start_ns + launch.shift_ns,
+    const uint32_t lane = lanes_.warp(launch.device, launch.kernel, launch.name, recorded,
+                                      recorded.warps[from.warp], line);
+    TraceSpan span{SpanKind::kRegion, lane, paths[from.region], from.start_ns + launch.shift_ns,
                    std::max(from.start_ns, from.end_ns) + launch.shift_ns};
     span.attributes = attributes_of_span(recorded, from, attributes[from.region]);
     log_.spans.push_back(span);
@@ -113,18 +113,6 @@ uint32_t RecordedSpans::attributes_of_span(const RecordedLaunch& launch, const R
   }
   log_.attributes.push_back(std::move(found));
   return static_cast<uint32_t>(log_.attributes.size() - 1);
-}
-
-uint32_t RecordedSpans::warp_lane(const Launch& launch, const RecordedWarp& warp, uint32_t line) {
-  const auto key = std::tuple(launch.device, launch.kernel, warp.sm, warp.cta, warp.warp, line);
-  auto [found, is_new] = lanes_.try_emplace(key, static_cast<uint32_t>(log_.lanes.size()));
-  if (is_new) {
-    TraceLane lane{LaneKind::kWarp, warp.warp, launch.recorded.device_id,
-                   launch.recorded.device_type};
-    lane.inside = {launch.name, warp.sm, warp.cta, line};
-    log_.lanes.push_back(std::move(lane));
-  }
-  return found->second;
 }
 
 }  // namespace proton

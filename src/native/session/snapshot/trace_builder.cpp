@@ -1,180 +1,233 @@
-// A phase of a trace session as a TraceLog.
+#include "session/snapshot/trace_builder.h"
+
 #include <algorithm>
 #include <map>
-#include <tuple>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "session/samples/sample_report.h"
-#include "session/scopes/scope_events.h"
+#include "session/scopes/process.h"
 #include "session/snapshot/kernel_details.h"
 #include "session/snapshot/recorded_spans.h"
 #include "session/snapshot/replay_spans.h"
-#include "session/snapshot/snapshot.h"
-#include "session/snapshot/timed_runs.h"
-#include "session/snapshot/trace_cursor.h"
 #include "session/snapshot/trace_paths.h"
 
 namespace proton {
+namespace {
 
-class TraceBuilder {
+constexpr uint32_t kUnknown = UINT32_MAX;
+
+/// A phase and what it refers to, with both locks held.
+struct TraceSource {
+  const SessionParts& parts;
+  const HostPhase& host;
+  const DevicePhase& device;
+  const DeviceTables& tables;
+  bool is_growing;  // scopes that are open belong to it
+
+  const KernelEntry& kernel(uint32_t number) const { return tables.kernels.all()[number]; }
+  const SeenDevice& seen(uint32_t device) const { return tables.kernels.devices()[device]; }
+};
+
+/// The attributes of spans: equal ones share one entry of the log.
+class TraceAttributes {
  public:
-  TraceBuilder(const Session& session, const Phase& phase)
-      : session_(session),
-        phase_(phase),
-        limits_(session.sm_limits_locked()),
-        strings_(log_.strings),
-        kernel_texts_(session.kernels_.size(), kUnknown),
-        launch_texts_(session.kernels_.size(), kUnknown) {}
-
-  TraceLog build(Value::Map header) {
-    begin(std::move(header));
-    add_replays(0, phase_.kernel_spans.size());
-    log_.spans.reserve(log_.spans.size() + phase_.spans.size() + phase_.launch_spans.size() +
-                       phase_.kernel_spans.size());
-    for (const HostSpan& span : phase_.spans) add_host_span(span);
-    if (session_.is_active() && phase_.number == session_.phase()) add_open_spans();
-    for (const LaunchSpan& launch : phase_.launch_spans) add_launch(launch);
-    for (const KernelSpan& span : phase_.kernel_spans) add_kernel_span(span);
-    for (const ValueSpan& span : phase_.value_spans) add_value_span(span);
-    for (const RecordedKernel& recorded : phase_.recorded) add_recorded(recorded);
-    number_threads();
-    note_residuals();
-    return std::move(log_);
-  }
-
-  /// Only what came since the cursor, and at most `limit` events of each kind.
-  TraceLog build_new(Value::Map header, TraceCursor& cursor, size_t limit) {
-    begin(std::move(header));
-    log_.lanes = std::move(cursor.lanes);
-    host_lanes_ = std::move(cursor.host_lanes);
-    device_lanes_ = std::move(cursor.device_lanes);
-    warp_lanes_ = std::move(cursor.warp_lanes);
-    const auto next = [&](size_t& at, size_t size, const auto& add) {
-      for (const size_t end = std::min(size, at + limit); at < end; ++at) add(at);
-    };
-    next(cursor.span_count, phase_.spans.size(),
-         [&](size_t at) { add_host_span(phase_.spans[at]); });
-    next(cursor.launch_count, phase_.launch_spans.size(), [&](size_t at) {
-      add_launch(phase_.launch_spans[at]);
-      if (cursor.unclaimed.size() >= TraceCursor::kUnclaimedLimit) cursor.unclaimed.clear();
-      cursor.unclaimed[phase_.launch_spans[at].correlation] = at;
-    });
-    // A replay whose records are not all here goes on in the next chunk.
-    add_replays(cursor.kernel_count,
-                std::min(phase_.kernel_spans.size(), cursor.kernel_count + limit));
-    next(cursor.kernel_count, phase_.kernel_spans.size(), [&](size_t at) {
-      const CorrelationId correlation = phase_.kernel_spans[at].correlation;
-      if (auto launch = cursor.unclaimed.extract(correlation)) {
-        if (!launches_.contains(correlation)) add_launch(phase_.launch_spans[launch.mapped()]);
-      }
-      add_kernel_span(phase_.kernel_spans[at]);
-    });
-    // By whole launches: at most one goes beyond the limit.
-    for (size_t count = 0; cursor.recorded_count < phase_.recorded.size() && count < limit;) {
-      const RecordedKernel& recorded = phase_.recorded[cursor.recorded_count++];
-      add_recorded(recorded);
-      count += recorded.launch.spans.size() + 1;
+  TraceAttributes(const TraceSource& source, std::vector<Value::Map>& attributes)
+      : shapes_(source.device.shapes), attributes_(attributes) {
+    for (const SeenDevice& seen : source.tables.kernels.devices()) {
+      limits_.push_back(SmLimits::from(source.parts.facts.find_device(seen)));
     }
-    cursor.is_at_end = cursor.span_count == phase_.spans.size() &&
-                       cursor.launch_count == phase_.launch_spans.size() &&
-                       cursor.kernel_count == phase_.kernel_spans.size() &&
-                       cursor.recorded_count == phase_.recorded.size();
-    if (cursor.is_at_end && session_.is_active() && phase_.number == session_.phase()) {
-      add_open_spans();
-    }
-    cursor.lanes = log_.lanes;
-    cursor.host_lanes = std::move(host_lanes_);
-    cursor.device_lanes = std::move(device_lanes_);
-    cursor.warp_lanes = std::move(warp_lanes_);
-    return std::move(log_);
   }
 
- private:
-  void begin(Value::Map header) {
-    log_.base_host_ns = session_.base_host_ns_;
-    log_.base_unix_ns = session_.base_unix_ns_;
-    log_.summary = session_.summary_locked(std::move(header));
-    log_.paths.push_back({0, strings_.at(strings_.intern("ROOT"))});
-  }
-
-  static constexpr uint32_t kUnknown = UINT32_MAX;
-
-  /// The name of a kernel, or of the call that launched it.
-  uint32_t kernel_text(uint32_t kernel) {
-    uint32_t& text = kernel_texts_[kernel];
-    if (text == kUnknown) {
-      text = strings_.intern(session_.kernel_names_.text(session_.kernels_[kernel].name));
-    }
-    return text;
-  }
-
-  uint32_t launch_text(uint32_t kernel, bool is_graph) {
-    if (is_graph) return strings_.intern(concat(kLaunchPrefix, "<graph>"));
-    uint32_t& text = launch_texts_[kernel];
-    if (text == kUnknown)
-      text = strings_.intern(concat(kLaunchPrefix, *strings_.at(kernel_text(kernel))));
-    return text;
-  }
-
-  uint32_t attributes_of_shape(uint32_t shape, uint32_t device) {
+  uint32_t of_shape(uint32_t shape, uint32_t device) {
     if (shape == 0) return 0;
     bool is_new;
-    uint32_t* at = shapes_.find_or_add(pair_key(shape, device), is_new);
+    uint32_t* at = of_shapes_.find_or_add(pair_key(shape, device), is_new);
     if (is_new) {
-      *at = static_cast<uint32_t>(log_.attributes.size());
       const auto& limits = limits_[device];
-      log_.attributes.push_back(
-          to_attributes(phase_.shapes[shape], limits.has_value() ? &*limits : nullptr));
+      *at = add(to_attributes(shapes_[shape], limits.has_value() ? &*limits : nullptr));
     }
     return *at;
   }
 
-  /// Functions are few, and one text may stand at several addresses.
-  uint32_t attributes_of_function(const char* function) {
-    auto [found, is_new] = functions_.try_emplace(function, log_.attributes.size());
-    if (is_new) {
-      log_.attributes.push_back({{"function", Value{std::string(function)}}});
-    }
+  /// Functions of the driver and categories are few, and one text may stand at several addresses.
+  uint32_t of_text(const char* key, const char* text) {
+    if (text == nullptr) return 0;
+    auto [found, is_new] = of_texts_.try_emplace({key, text}, 0);
+    if (is_new) found->second = add({{key, Value{std::string(text)}}});
     return found->second;
   }
 
-  uint32_t metric_key(MetricId metric) {
-    if (metric >= metric_keys_.size()) metric_keys_.resize(metric + 1, kUnknown);
-    if (metric_keys_[metric] == kUnknown) {
+ private:
+  uint32_t add(Value::Map map) {
+    attributes_.push_back(std::move(map));
+    return static_cast<uint32_t>(attributes_.size() - 1);
+  }
+
+  const std::vector<LaunchShape>& shapes_;
+  std::vector<Value::Map>& attributes_;
+  std::vector<std::optional<SmLimits>> limits_;  // by device
+  KeyIndex of_shapes_;                           // (shape, device)
+  std::map<std::pair<std::string_view, std::string_view>, uint32_t> of_texts_;
+};
+
+/// The texts of kernels and metrics, by their numbers.
+class TraceNames {
+ public:
+  TraceNames(const DeviceTables& tables, TraceLog& log, TraceTexts& texts)
+      : kernels_(tables.kernels),
+        log_(log),
+        texts_(texts),
+        kernel_texts_(kernels_.all().size(), kUnknown),
+        launch_texts_(kernels_.all().size(), kUnknown) {}
+
+  uint32_t kernel(uint32_t kernel) {
+    uint32_t& text = kernel_texts_[kernel];
+    if (text == kUnknown) text = texts_.intern(kernels_.names.text(kernels_.all()[kernel].name));
+    return text;
+  }
+
+  /// Of the call that launched a kernel, or a graph.
+  uint32_t launch(uint32_t kernel, bool is_graph) {
+    if (is_graph) return texts_.intern(concat(kLaunchPrefix, "<graph>"));
+    uint32_t& text = launch_texts_[kernel];
+    if (text == kUnknown) {
+      text = texts_.intern(concat(kLaunchPrefix, *texts_.at(this->kernel(kernel))));
+    }
+    return text;
+  }
+
+  const std::string* metric(MetricId metric) {
+    if (metric >= metric_keys_.size()) metric_keys_.resize(metric + 1, nullptr);
+    if (metric_keys_[metric] == nullptr) {
       const MetricName& name = process.metric_names.name(metric);
       if (name.kind != MetricKind::kInclusive) {
         log_.summary.metric_kinds.try_emplace(name.key, name.kind);
       }
-      metric_keys_[metric] = strings_.intern(name.key);
+      metric_keys_[metric] = texts_.at(texts_.intern(name.key));
     }
     return metric_keys_[metric];
   }
 
-  uint32_t host_lane(uint32_t thread_number) {
-    auto [found, is_new] = host_lanes_.try_emplace(thread_number, log_.lanes.size());
-    if (is_new) {
-      log_.lanes.push_back({LaneKind::kHost, 0, 0, {}, system_thread_id(thread_number)});
+  const std::string* bytes() {
+    if (bytes_key_ == nullptr) bytes_key_ = texts_.at(texts_.intern("bytes"));
+    return bytes_key_;
+  }
+
+ private:
+  const KernelTable& kernels_;
+  TraceLog& log_;
+  TraceTexts& texts_;
+  std::vector<uint32_t> kernel_texts_;
+  std::vector<uint32_t> launch_texts_;
+  std::vector<const std::string*> metric_keys_;
+  const std::string* bytes_key_ = nullptr;
+};
+
+/// How far the clocks of host and device are apart, at least: a kernel that seems to have begun
+/// before the call that launched it tells.
+class ClockResiduals {
+ public:
+  void add(uint32_t device, int64_t early_ns) {
+    int64_t& most_ns = early_ns_[device];
+    most_ns = std::max(most_ns, early_ns);
+  }
+
+  void note(const TraceSource& source, std::vector<DeviceEntry>& devices) const {
+    for (const auto& [device, early_ns] : early_ns_) {
+      if (early_ns <= 0) continue;
+      const auto& [type, number] = source.seen(device);
+      for (DeviceEntry& entry : devices) {
+        if (entry.type == type && entry.id == number) raise(entry.attributes, early_ns);
+      }
     }
-    return found->second;
   }
 
-  /// From 0 in the order in which the threads appeared, not in that of their first spans' ends.
-  void number_threads() {
-    uint64_t number = 0;
-    for (const auto& [thread, lane] : host_lanes_) log_.lanes[lane].number = number++;
-  }
+ private:
+  static constexpr const char* kClockResidual = "clock_residual_ns";
 
-  uint32_t device_lane(LaneKind kind, uint32_t device, uint64_t stream) {
-    auto [found, is_new] = device_lanes_.try_emplace({kind, device, stream}, log_.lanes.size());
-    if (is_new) {
-      const auto& [type, number] = session_.devices_seen_[device];
-      const auto id = static_cast<uint32_t>(std::stoul(number));
-      log_.lanes.push_back({kind, stream, id, type});
+  static void raise(Value::Map& attributes, int64_t to_ns) {
+    for (auto& [key, value] : attributes) {
+      if (key != kClockResidual) continue;
+      if (auto* known = std::get_if<int64_t>(&value.data)) *known = std::max(*known, to_ns);
+      return;
     }
-    return found->second;
+    attributes.emplace_back(kClockResidual, Value{to_ns});
   }
 
+  std::map<uint32_t, int64_t> early_ns_;  // by device
+};
+
+class TraceBuilder {
+ public:
+  TraceBuilder(const TraceSource& source, Value::Map header, TraceLanes lanes = {})
+      : source_(source), lanes_(std::move(lanes)) {
+    const SessionFacts& facts = source.parts.facts;
+    log_.base_host_ns = facts.base_host_ns;
+    log_.base_unix_ns = facts.base_unix_ns;
+    log_.summary = facts.summarize(std::move(header), source.parts.losses, source.tables);
+  }
+
+  TraceLog build() {
+    const auto& [host, device] = std::tie(source_.host, source_.device);
+    add_replays(0, device.kernel_spans.size());
+    log_.spans.reserve(log_.spans.size() + host.spans.size() + device.launch_spans.size() +
+                       device.kernel_spans.size());
+    for (const HostSpan& span : host.spans) add_host_span(span);
+    if (source_.is_growing) add_open_spans();
+    for (const LaunchSpan& launch : device.launch_spans) add_launch(launch);
+    for (const KernelSpan& span : device.kernel_spans) add_kernel_span(span);
+    for (const ValueSpan& span : device.value_spans) add_value_span(span);
+    for (const RecordedKernel& recorded : device.recorded) add_recorded(recorded);
+    lanes_.number_threads();
+    residuals_.note(source_, log_.summary.devices);
+    log_.lanes = lanes_.all();
+    return std::move(log_);
+  }
+
+  /// Only what came since the cursor, and at most `limit` events of each kind.
+  TraceLog build_new(TraceCursor& cursor, size_t limit) {
+    const auto& [host, device] = std::tie(source_.host, source_.device);
+    const auto next = [&](size_t& at, size_t size, const auto& add) {
+      for (const size_t end = std::min(size, at + limit); at < end; ++at) add(at);
+    };
+    next(cursor.span_count, host.spans.size(), [&](size_t at) { add_host_span(host.spans[at]); });
+    next(cursor.launch_count, device.launch_spans.size(), [&](size_t at) {
+      add_launch(device.launch_spans[at]);
+      if (cursor.unclaimed.size() >= TraceCursor::kUnclaimedLimit) cursor.unclaimed.clear();
+      cursor.unclaimed[device.launch_spans[at].correlation] = at;
+    });
+    // A replay whose records are not all here goes on in the next chunk.
+    add_replays(cursor.kernel_count,
+                std::min(device.kernel_spans.size(), cursor.kernel_count + limit));
+    next(cursor.kernel_count, device.kernel_spans.size(), [&](size_t at) {
+      const CorrelationId correlation = device.kernel_spans[at].correlation;
+      if (auto launch = cursor.unclaimed.extract(correlation)) {
+        if (!launches_.contains(correlation)) add_launch(device.launch_spans[launch.mapped()]);
+      }
+      add_kernel_span(device.kernel_spans[at]);
+    });
+    // By whole launches: at most one goes beyond the limit.
+    for (size_t count = 0; cursor.recorded_count < device.recorded.size() && count < limit;) {
+      const RecordedKernel& recorded = device.recorded[cursor.recorded_count++];
+      add_recorded(recorded);
+      count += recorded.launch.spans.size() + 1;
+    }
+    cursor.is_at_end = cursor.span_count == host.spans.size() &&
+                       cursor.launch_count == device.launch_spans.size() &&
+                       cursor.kernel_count == device.kernel_spans.size() &&
+                       cursor.recorded_count == device.recorded.size();
+    if (cursor.is_at_end && source_.is_growing) add_open_spans();
+    log_.lanes = lanes_.all();
+    cursor.lanes = std::move(lanes_);
+    return std::move(log_);
+  }
+
+ private:
+  uint32_t device_lane(LaneKind kind, uint32_t device, uint64_t number) {
+    return lanes_.device(kind, device, number, source_.seen(device));
+  }
+
+  /// Metrics of the span that is added next.
   void add_metrics(TraceSpan& span, const std::vector<SpanMetric>& from, uint32_t first,
                    uint32_t count) {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
@@ -182,25 +235,36 @@ class TraceBuilder {
   }
 
   void add_metric(TraceSpan& span, const SpanMetric& metric) {
-    log_.metrics.push_back({strings_.at(metric_key(metric.metric)), metric.value});
+    log_.metrics.push_back({names_.metric(metric.metric), metric.value});
     ++span.metric_count;
   }
 
-  void add_host_span(const HostSpan& from) {
+  TraceSpan to_span(const HostSpan& from) {
     TraceSpan span{from.kind,
-                   host_lane(from.thread_number),
-                   paths_.of_row(from.path),
+                   lanes_.host(from.thread_number),
+                   paths_.of_path(from.path),
                    from.start_ns,
                    from.end_ns,
                    from.scope_id};
-    add_metrics(span, phase_.span_metrics, from.first_metric, from.metric_count);
-    if (auto found = session_.scope_values_.find(from.scope_id);
-        found != session_.scope_values_.end()) {
+    span.attributes = attributes_.of_text("category", from.category);
+    return span;
+  }
+
+  void add_host_span(const HostSpan& from) {
+    TraceSpan span = to_span(from);
+    add_metrics(span, source_.host.span_metrics, from.first_metric, from.metric_count);
+    const auto& values = source_.tables.values.of_scopes;
+    if (auto found = values.find(from.scope_id); found != values.end()) {
       for (const SpanMetric& metric : found->second) add_metric(span, metric);
       span.kind = SpanKind::kMetric;
     }
-    span.attributes = category_attributes(from.category);
     log_.spans.push_back(span);
+  }
+
+  void add_open_spans() {
+    for (const HostSpan& span : source_.parts.host.open_spans()) {
+      log_.spans.push_back(to_span(span));
+    }
   }
 
   /// A value that a replay read, at the moment when it did.
@@ -212,53 +276,12 @@ class TraceBuilder {
     log_.spans.push_back(span);
   }
 
-  /// The values of launch metadata that came from a device: one each metric, as a graph may run a
-  /// kernel several times.
-  void add_kernel_values(TraceSpan& span, const KernelSpan& from) {
-    const auto found = session_.kernel_values_.find(from.correlation);
-    if (found == session_.kernel_values_.end()) return;
-    std::vector<MetricId> taken;
-    auto& used = used_values_[from.correlation];
-    used.resize(found->second.size());
-    for (size_t i = 0; i < used.size(); ++i) {
-      const auto& [place, kernel, metric] = found->second[i];
-      if (used[i] || place != from.place || kernel != from.kernel) continue;
-      if (std::find(taken.begin(), taken.end(), metric.metric) != taken.end()) continue;
-      used[i] = true;
-      taken.push_back(metric.metric);
-      add_metric(span, metric);
-    }
-  }
-
-  /// The index of attributes that tell a range's category.
-  uint32_t category_attributes(const char* category) {
-    if (category == nullptr) return 0;
-    auto [found, is_new] = categories_.try_emplace(category, log_.attributes.size());
-    if (is_new) log_.attributes.push_back({{"category", Value{std::string(category)}}});
-    return found->second;
-  }
-
-  void add_open_spans() {
-    const int64_t end_ns = now_ns();
-    for_each_open([&](ScopeEntry& entry) {
-      const PathId shadow = path_of(&entry);
-      const bool is_python = session_.context() == ContextKind::kPython;
-      if (is_python && !entry.has_frames_path) return;
-      log_.spans.push_back({SpanKind::kScope, host_lane(entry.thread_number),
-                            paths_.of_row(is_python ? entry.frames_path : shadow),
-                            session_.span_start(entry), end_ns, entry.scope_id});
-    });
-    for (const RangeSpan& span : process.ranges.open_spans()) {
-      add_host_span(session_.span_of_range(span));
-    }
-  }
-
   /// Named after the driver's function until its kernel is found.
   void add_launch(const LaunchSpan& from) {
-    const uint32_t path = paths_.child(paths_.of_row(from.path), strings_.intern(from.function));
-    TraceSpan span{SpanKind::kLaunch, host_lane(from.thread_number), path, from.start_ns,
+    const uint32_t path = paths_.child(paths_.of_path(from.path), texts_.intern(from.function));
+    TraceSpan span{SpanKind::kLaunch, lanes_.host(from.thread_number), path, from.start_ns,
                    from.end_ns};
-    span.attributes = attributes_of_function(from.function);
+    span.attributes = attributes_.of_text("function", from.function);
     launches_.emplace(from.correlation, log_.spans.size());
     log_.spans.push_back(span);
   }
@@ -275,52 +298,75 @@ class TraceBuilder {
   }
 
   void add_kernel_span(const KernelSpan& from) {
-    const auto [name, device, kind] = session_.kernels_[from.kernel];
-    const uint32_t path = paths_.child(paths_.of_place(from.place), kernel_text(from.kernel));
+    const auto [name, device, kind] = source_.kernel(from.kernel);
+    const uint32_t path = paths_.child(paths_.of_place(from.place), names_.kernel(from.kernel));
     const LaneKind lane = kind == EventKind::kGraph ? LaneKind::kGraph : LaneKind::kDevice;
     TraceSpan span{kind_of(kind), device_lane(lane, device, from.lane), path, from.start_ns,
                    from.end_ns};
     if (from.has_thread) {
-      TraceSpan launch{SpanKind::kScope, host_lane(from.thread_number), path, from.start_ns,
+      TraceSpan launch{SpanKind::kScope, lanes_.host(from.thread_number), path, from.start_ns,
                        from.end_ns};
       launch.flow_id = span.flow_id = ++last_flow_id_;
       launch.is_flow_source = true;
       log_.spans.push_back(launch);
-    } else if (auto launch = launches_.find(from.correlation); launch != launches_.end()) {
-      // One arrow a launch: a graph's goes to its first kernel.
-      TraceSpan& source = log_.spans[launch->second];
-      int64_t& early_ns = early_ns_[device];
-      early_ns = std::max(early_ns, source.start_ns - from.start_ns);
-      source.flow_id = span.flow_id = ++last_flow_id_;
-      source.is_flow_source = true;
-      const bool is_graph = kind == EventKind::kGraph || (from.place & kLaunchBit) != 0;
-      source.path =
-          paths_.child(log_.paths[source.path].parent, launch_text(from.kernel, is_graph));
-      launches_.erase(launch);
+    } else {
+      join_launch(from, device, kind, span);
     }
-    span.attributes = attributes_of_shape(from.shape, device);
-    add_metrics(span, phase_.kernel_span_metrics, from.first_metric, from.metric_count);
+    span.attributes = attributes_.of_shape(from.shape, device);
+    add_metrics(span, source_.device.kernel_span_metrics, from.first_metric, from.metric_count);
     add_kernel_values(span, from);
     if (kind == EventKind::kCopy) {
-      if (bytes_key_ == kUnknown) bytes_key_ = strings_.intern("bytes");
-      log_.metrics.push_back({strings_.at(bytes_key_), from.bytes});
+      log_.metrics.push_back({names_.bytes(), from.bytes});
       ++span.metric_count;
     }
     log_.spans.push_back(span);
   }
 
+  /// One arrow a launch: a graph's goes to its first kernel.
+  void join_launch(const KernelSpan& from, uint32_t device, EventKind kind, TraceSpan& span) {
+    const auto launch = launches_.find(from.correlation);
+    if (launch == launches_.end()) return;
+    TraceSpan& source = log_.spans[launch->second];
+    residuals_.add(device, source.start_ns - from.start_ns);
+    source.flow_id = span.flow_id = ++last_flow_id_;
+    source.is_flow_source = true;
+    const bool is_graph = kind == EventKind::kGraph || is_captured(from.place);
+    source.path =
+        paths_.child(log_.paths[source.path].parent, names_.launch(from.kernel, is_graph));
+    launches_.erase(launch);
+  }
+
+  /// The values of launch metadata that came from a device: one each metric, as a graph may run a
+  /// kernel several times.
+  void add_kernel_values(TraceSpan& span, const KernelSpan& from) {
+    const auto& values = source_.tables.values.of_kernels;
+    const auto found = values.find(from.correlation);
+    if (found == values.end()) return;
+    std::vector<MetricId> taken;
+    auto& used = used_values_[from.correlation];
+    used.resize(found->second.size());
+    for (size_t i = 0; i < used.size(); ++i) {
+      const auto& [place, kernel, metric] = found->second[i];
+      if (used[i] || place != from.place || kernel != from.kernel) continue;
+      if (std::ranges::find(taken, metric.metric) != taken.end()) continue;
+      used[i] = true;
+      taken.push_back(metric.metric);
+      add_metric(span, metric);
+    }
+  }
+
   /// What stands on graph lanes of these kernels. First of all, as the memory that it takes is free
   /// again before the log grows.
   void add_replays(size_t from, size_t to) {
-    if (session_.captured_places_.empty()) return;
+    if (source_.tables.places.all().empty()) return;
     ReplaySpans replays(log_);
     uint32_t lane = 0;
     const KernelSpan* last = nullptr;
     for (size_t at = from; at < to; ++at) {
-      const KernelSpan& span = phase_.kernel_spans[at];
-      if ((span.place & kLaunchBit) == 0 || span.correlation == 0) continue;
+      const KernelSpan& span = source_.device.kernel_spans[at];
+      if (!is_captured(span.place) || span.correlation == 0) continue;
       if (last == nullptr || last->lane != span.lane || last->kernel != span.kernel) {
-        lane = device_lane(LaneKind::kGraph, session_.kernels_[span.kernel].device, span.lane);
+        lane = device_lane(LaneKind::kGraph, source_.kernel(span.kernel).device, span.lane);
       }
       last = &span;
       replays.add(lane, paths_.of_captured(span.place).scopes, span);
@@ -329,68 +375,27 @@ class TraceBuilder {
   }
 
   void add_recorded(const RecordedKernel& from) {
-    const auto [name, device, kind] = session_.kernels_[from.kernel];
-    const uint32_t text = kernel_text(from.kernel);
-    recorded_.add({from.launch, device, from.kernel,
-                   paths_.child(paths_.of_place(from.place), text), *strings_.at(text),
+    const uint32_t device = source_.kernel(from.kernel).device;
+    const uint32_t text = names_.kernel(from.kernel);
+    recorded_.add({from.launch, device, source_.seen(device), from.kernel,
+                   paths_.child(paths_.of_place(from.place), text), *texts_.at(text),
                    timed_.shift_of(from)});
   }
 
-  /// A kernel that seems to have begun before the call that launched it tells how far the clocks of
-  /// host and device are apart, at least.
-  void note_residuals() {
-    for (const auto& [device, early_ns] : early_ns_) {
-      if (early_ns <= 0) continue;
-      const auto& [type, number] = session_.devices_seen_[device];
-      for (DeviceEntry& entry : log_.summary.devices) {
-        if (entry.type != type || entry.id != number) continue;
-        raise_residual(entry.attributes, early_ns);
-      }
-    }
-  }
-
-  static void raise_residual(Value::Map& attributes, int64_t to_ns) {
-    for (auto& [key, value] : attributes) {
-      if (key != kClockResidual) continue;
-      if (auto* known = std::get_if<int64_t>(&value.data)) *known = std::max(*known, to_ns);
-      return;
-    }
-    attributes.emplace_back(kClockResidual, Value{to_ns});
-  }
-
-  static constexpr const char* kClockResidual = "clock_residual_ns";
-
-  const Session& session_;
-  const Phase& phase_;
-  const std::vector<std::optional<SmLimits>> limits_;
+  const TraceSource& source_;
   TraceLog log_;
-  SnapshotStrings strings_;
-  TracePaths paths_{log_.paths, strings_, session_.captured_places_};
-  std::vector<uint32_t> kernel_texts_;  // by kernel of the session
-  std::vector<uint32_t> launch_texts_;
-  std::vector<uint32_t> metric_keys_;  // by MetricId
-  uint32_t bytes_key_ = kUnknown;
-  KeyIndex shapes_;                                           // (shape, device) -> attributes
-  std::unordered_map<std::string_view, uint32_t> functions_;  // -> attributes
-  std::map<uint32_t, uint32_t> host_lanes_;                   // thread number -> lane
-  std::map<std::tuple<LaneKind, uint32_t, uint64_t>, uint32_t> device_lanes_;
+  TraceLanes lanes_;
+  TraceTexts texts_{log_.strings};
+  TracePaths paths_{log_.paths, texts_, source_.tables.places};
+  TraceNames names_{source_.tables, log_, texts_};
+  TraceAttributes attributes_{source_, log_.attributes};
+  TimedRuns timed_{source_.device};
+  RecordedSpans recorded_{log_, lanes_, texts_, paths_};
+  ClockResiduals residuals_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
-  std::map<std::string_view, uint32_t> categories_;  // -> attributes
-  TimedRuns timed_{phase_};
-  WarpLanes warp_lanes_;
-  RecordedSpans recorded_{
-      log_,
-      warp_lanes_,
-      {[this](uint32_t parent, std::string name) {
-         return paths_.child(parent, strings_.intern(std::move(name)));
-       },
-       [this](uint32_t device, uint32_t sm) { return device_lane(LaneKind::kSm, device, sm); }}};
   uint64_t last_flow_id_ = 0;
-  std::map<uint32_t, int64_t> early_ns_;  // device -> most that a kernel was before its launch
 };
-
-namespace {
 
 /// Samples have no times: they stand in the summary only, by kernel and line.
 void add_samples(const SampleCopy& samples, const ReportLimits& limits, Summary& summary) {
@@ -415,41 +420,42 @@ void add_samples(const SampleCopy& samples, const ReportLimits& limits, Summary&
   report.describe(summary);
 }
 
-}  // namespace
-
-TraceLog Session::snapshot_trace(int phase, Value::Map header) const {
-  const auto held = find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
-  SampleCopy samples(*this, held);
+/// Builds a log by `build(TraceSource)`, and adds the samples.
+template <typename Build>
+TraceLog take_trace(const SessionParts& parts, int phase, const ReportLimits& limits, Build build) {
+  const auto device = parts.find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
+  const auto host = parts.host.find_phase(phase);
+  SampleCopy samples(parts, device);
   process.ranges.drain();
   process.ranges.resolve_all();
   process.threads.reap();  // scopes of threads that ended are not open
   samples.copy_device_part();
   samples.copy_host_part();
   process.resolve_frames();
-  TraceLog log = [&] {
-    std::lock_guard lock(mutex_);
-    return TraceBuilder(*this, *held).build(std::move(header));
-  }();
-  add_samples(samples, {.with_line_totals = true}, log.summary);
+  const bool is_growing = parts.host.is_active() && phase == parts.host.phase();
+  TraceLog log = parts.device.read([&](const DeviceTables& tables) {
+    return build(TraceSource{parts, *host, *device, tables, is_growing});
+  });
+  add_samples(samples, limits, log.summary);
   return log;
 }
 
-TraceLog Session::snapshot_new_trace(int phase, Value::Map header, TraceCursor& cursor,
-                                     size_t limit) const {
-  const auto held = find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
-  SampleCopy samples(*this, held);
-  process.ranges.drain();
-  process.ranges.resolve_all();
-  process.threads.reap();
-  samples.copy_device_part();
-  samples.copy_host_part();
-  TraceLog log = [&] {
-    std::lock_guard lock(mutex_);
-    return TraceBuilder(*this, *held).build_new(std::move(header), cursor, limit);
-  }();
+}  // namespace
+
+TraceLog build_trace(const SessionParts& parts, int phase, Value::Map header) {
+  return take_trace(parts, phase, {.with_line_totals = true}, [&](const TraceSource& source) {
+    return TraceBuilder(source, std::move(header)).build();
+  });
+}
+
+TraceLog build_new_trace(const SessionParts& parts, int phase, Value::Map header,
+                         TraceCursor& cursor, size_t limit) {
   // In every chunk, as the last one tells about the whole: a short list must do.
-  add_samples(samples, {.instructions = 256, .with_line_totals = true}, log.summary);
-  return log;
+  const ReportLimits limits{.instructions = 256, .with_line_totals = true};
+  return take_trace(parts, phase, limits, [&](const TraceSource& source) {
+    return TraceBuilder(source, std::move(header), std::move(cursor.lanes))
+        .build_new(cursor, limit);
+  });
 }
 
 }  // namespace proton

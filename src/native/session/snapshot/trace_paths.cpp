@@ -1,25 +1,39 @@
 #include "session/snapshot/trace_paths.h"
 
-#include "session/snapshot/kernel_details.h"
+#include "session/scopes/process.h"
 
 namespace proton {
 
+uint32_t TraceTexts::intern(std::string text) {
+  if (auto found = index_.find(text); found != index_.end()) return found->second;
+  const auto id = static_cast<uint32_t>(texts_.size());
+  texts_.push_back(std::move(text));
+  index_.emplace(texts_.back(), id);
+  return id;
+}
+
+uint32_t TraceTexts::intern_frame(FrameId frame) {
+  auto [found, is_new] = frames_.try_emplace(frame.bits(), 0);
+  if (is_new) found->second = intern(process.frame_name(frame));
+  return found->second;
+}
+
 const TracePaths::Captured& TracePaths::of_captured(PlaceId place) {
   auto [known, is_new] = captured_.try_emplace(place);
-  if (is_new) known->second = make_captured(places_[place & ~kLaunchBit]);
+  if (is_new) known->second = make_captured(places_.at(place));
   return known->second;
 }
 
 TracePaths::Captured TracePaths::make_captured(const CapturedPlace& place) {
-  uint32_t at = child(of_row(place.replay), strings_.intern(kCapturedAt));
+  uint32_t at = child(of_path(place.replay), texts_.intern(kCapturedAt));
   Captured made = {at, {at}};
   const auto go_down = [&](uint32_t text, bool is_drawn) {
     made.path = at = child(at, text);
     if (is_drawn) made.scopes.push_back(at);
   };
   if (!place.is_seen()) {
-    go_down(strings_.intern(kUnknownCapture), true);
-    if (place.graph() != 0) go_down(strings_.intern(graph_name(place.graph())), true);
+    go_down(texts_.intern(kUnknownCapture), true);
+    if (place.graph() != 0) go_down(texts_.intern(place.graph_name()), true);
     return made;
   }
   std::vector<PathId> below;
@@ -28,23 +42,23 @@ TracePaths::Captured TracePaths::make_captured(const CapturedPlace& place) {
   for (; path != kRootPath; path = process.paths.parent(path)) below.push_back(path);
   for (auto it = below.rbegin(); it != below.rend(); ++it) {
     const FrameId frame = process.paths.frame(*it);
-    go_down(strings_.intern_frame(frame), frame.kind() == FrameKind::kScope);
+    go_down(texts_.intern_frame(frame), frame.kind() == FrameKind::kScope);
   }
   return made;
 }
 
-uint32_t TracePaths::of_row(PathId path) {
+uint32_t TracePaths::of_path(PathId path) {
   path = process.ranges.path(path);
   if (path >= process.paths.size()) path = kRootPath;  // of a time before tables were cleared
   std::vector<PathId> missing;
-  while (path != kRootPath && !rows_.contains(path)) {
+  while (path != kRootPath && !of_paths_.contains(path)) {
     missing.push_back(path);
     path = process.paths.parent(path);
   }
-  uint32_t at = path == kRootPath ? 0 : rows_.at(path);
+  uint32_t at = path == kRootPath ? 0 : of_paths_.at(path);
   for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
-    at = child(at, strings_.intern_frame(process.paths.frame(*it)));
-    rows_.emplace(*it, at);
+    at = child(at, texts_.intern_frame(process.paths.frame(*it)));
+    of_paths_.emplace(*it, at);
   }
   return at;
 }
@@ -54,7 +68,7 @@ uint32_t TracePaths::child(uint32_t parent, uint32_t text) {
   uint32_t* at = children_.find_or_add(pair_key(parent, text), is_new);
   if (is_new) {
     *at = static_cast<uint32_t>(paths_.size());
-    paths_.push_back({parent, strings_.at(text)});
+    paths_.push_back({parent, texts_.at(text)});
   }
   return *at;
 }

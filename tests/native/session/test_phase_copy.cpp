@@ -43,7 +43,7 @@ TEST(a_phase_that_is_cleared_during_a_save_is_saved_as_it_was) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   run_kernel_in(session, "a");
-  TreeCopy copy(session, 0);
+  PhaseCopy copy(session.parts(), 0);
   copy.copy_device_part();
   session.clear_phase(0);
   run_kernel_in(session, "b");
@@ -59,7 +59,7 @@ TEST(scopes_and_kernels_that_come_during_a_save_leave_a_whole_tree) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   run_kernel_in(session, "a");
-  TreeCopy copy(session, 0);
+  PhaseCopy copy(session.parts(), 0);
   copy.copy_device_part();
   run_kernel_in(session, "a");
   run_kernel_in(session, "b");
@@ -75,7 +75,7 @@ TEST(a_session_that_is_closed_during_a_save_says_so) {
   Session session(7, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   run_kernel_in(session, "a");
-  TreeCopy copy(session, 0);
+  PhaseCopy copy(session.parts(), 0);
   copy.copy_device_part();
   session.close();
   try {
@@ -92,7 +92,7 @@ TEST(a_copy_is_built_after_the_tables_were_cleared) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
   session.activate();
   run_kernel_in(session, "a");
-  TreeCopy copy(session, 0);
+  PhaseCopy copy(session.parts(), 0);
   copy.copy_device_part();
   copy.copy_host_part({});
   session.close();
@@ -165,7 +165,7 @@ TEST(a_tree_is_built_while_its_session_closes) {
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("scope " + std::to_string(i));
   for (const std::string& name : names) run_kernel_in(*session, name.c_str());
-  TreeCopy copy(*session, 0);
+  PhaseCopy copy(session->parts(), 0);
   copy.copy_device_part();
   copy.copy_host_part({});
   size_t node_count = 0;
