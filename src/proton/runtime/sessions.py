@@ -137,7 +137,7 @@ def finalize(session: int | None = None, output_format: str = "") -> None:
     Args:
         session: its id; None for all.
         output_format: `"hatchet"` or `"hatchet_msgpack"` for a tree, `"chrome_trace"` or
-            `"perfetto"` (a tenth of the size, `.pftrace`) for a trace; `""` is the first that
+            `"perfetto"` (a fraction of the size, `.pftrace`) for a trace; `""` is the first that
             suits.
 
     Raises:
