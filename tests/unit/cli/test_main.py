@@ -66,3 +66,12 @@ def test_a_reader_that_has_seen_enough_is_no_failure(words: list[str]) -> None:
             [sys.executable, "-c", code], stdout=stdout, stderr=subprocess.PIPE, timeout=60
         )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_an_output_that_is_full_is_one_line() -> None:
+    code = "import sys; from proton.cli import main; sys.exit(main(['--completion', 'bash']))"
+    with open("/dev/full", "wb") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=stdout, stderr=subprocess.PIPE, timeout=60
+        )
+    assert (done.returncode, done.stderr) == (1, b"proton: output: no space left on device\n")
