@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/device_buffer/clock_widener.h"
-
 namespace proton::device_buffer {
 namespace {
 

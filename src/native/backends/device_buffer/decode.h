@@ -2,16 +2,102 @@
 /// sense is counted and left out. One thread; calls nobody.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "backends/device_buffer/layout.h"
-#include "backends/device_buffer/losses.h"
 
 namespace proton::device_buffer {
+
+/// What could not be read from a kernel's buffer, or not be trusted: counts, never guesses.
+struct Losses {
+  uint64_t missing_warps = 0;        // slots without a header: the warp never closed its buffer
+  uint64_t damaged_headers = 0;      // slots whose header is no header, or of another geometry
+  uint64_t overwritten_records = 0;  // the ring went round and nobody had drained it
+  uint64_t damaged_records = 0;      // ids out of range, values without their second half
+  uint64_t unmatched_starts = 0;
+  uint64_t unmatched_ends = 0;
+  uint64_t overwritten_starts = 0;  // ends whose start may be among the overwritten records
+  uint64_t crossed_regions = 0;     // matched, though an outer region had ended before
+  uint64_t too_deep = 0;            // starts nested deeper, or in more contexts, than are kept
+  uint64_t clock_anomalies = 0;     // records whose clock ran backwards
+  uint64_t long_gaps = 0;           // warps silent for longer than 2^32 cycles
+  uint64_t bad_clock_pairs = 0;     // warps whose own times and clocks contradict each other
+  uint64_t clock_outliers = 0;      // warps whose clocks disagree with the rest of their SM
+  uint64_t over_corrected = 0;      // records that followed another sooner than they should cost
+  uint64_t unplaced_spans = 0;      // spans of warps without usable clocks
+  uint64_t host_misfits = 0;        // buffers that ran longer than the host says their kernel did
+  uint64_t unread_replays = 0;      // of a graph: a later one has overwritten their records
+
+  void add(const Losses& other);
+};
+
+struct LossField {
+  const char* name;
+  uint64_t Losses::* count;
+};
+inline constexpr LossField kLossFields[] = {
+    {"missing_warps", &Losses::missing_warps},
+    {"damaged_headers", &Losses::damaged_headers},
+    {"overwritten_records", &Losses::overwritten_records},
+    {"damaged_records", &Losses::damaged_records},
+    {"unmatched_starts", &Losses::unmatched_starts},
+    {"unmatched_ends", &Losses::unmatched_ends},
+    {"overwritten_starts", &Losses::overwritten_starts},
+    {"crossed_regions", &Losses::crossed_regions},
+    {"too_deep", &Losses::too_deep},
+    {"clock_anomalies", &Losses::clock_anomalies},
+    {"long_gaps", &Losses::long_gaps},
+    {"bad_clock_pairs", &Losses::bad_clock_pairs},
+    {"clock_outliers", &Losses::clock_outliers},
+    {"over_corrected", &Losses::over_corrected},
+    {"unplaced_spans", &Losses::unplaced_spans},
+    {"host_misfits", &Losses::host_misfits},
+    {"unread_replays", &Losses::unread_replays},
+};
+static_assert(std::size(kLossFields) * sizeof(uint64_t) == sizeof(Losses));
+
+inline void Losses::add(const Losses& other) {
+  for (const auto& [name, count] : kLossFields) this->*count += other.*count;
+}
+
+/// Calls `visit(name, count)` for each, in the order above.
+template <typename Visit>
+void visit_losses(const Losses& losses, Visit&& visit) {
+  for (const auto& [name, count] : kLossFields) visit(name, losses.*count);
+}
+
+/// What records cost, and what that leaves of the time between two of them.
+/// A record's instructions take `cycles` where there is work around them. Right behind another
+/// record they take longer, as they wait for its store to read its registers, which work hides.
+struct RecordCost {
+  double cycles = 0;          // 0: nothing is corrected
+  double empty_cycles = 0;    // between two records with nothing between them; 0: `cycles`
+  bool shifts_spans = false;  // spans are placed without it, too, not only summed
+
+  bool is_known() const { return cycles > 0; }
+  bool is_valid() const {
+    return std::isfinite(cycles) && cycles >= 0 && std::isfinite(empty_cycles) && empty_cycles >= 0;
+  }
+  /// What is left of `raw` cycles from a record to one that is `records` further on. Nothing up to
+  /// what empty ones take; from twice their wait on, all but `cycles`; in between a straight line.
+  double without(uint64_t raw, uint64_t records) const {
+    const double time = static_cast<double>(raw), count = static_cast<double>(records);
+    const double above_empty = time - count * std::max(empty_cycles, cycles);
+    return std::max(0.0, std::min(time - count * cycles, 2 * above_empty));
+  }
+  /// Whether it was so short that the cost cannot be right.
+  bool contradicts(uint64_t raw, uint64_t records) const {
+    const double least = empty_cycles > 0 ? std::min(empty_cycles, cycles) : cycles;
+    return 2 * static_cast<double>(raw) < static_cast<double>(records) * least;
+  }
+};
 
 /// How starts and ends of a region belong together.
 enum class Matching : uint8_t {
@@ -84,5 +170,59 @@ inline bool has_good_clocks(const Header& header) {
 /// from the header's start, and behind overwritten records backward from its end.
 WarpRecords decode_warp(const WarpBytes& warp, const RecordFormat& format,
                         std::vector<Event>& events, Losses& losses);
+
+/// Makes whole clocks of the part of them that the records of one warp hold.
+class ClockWidener {
+ public:
+  ClockWidener(const Header& header, uint32_t clock_bits)
+      : start_(header.start_clock), end_(header.end_clock), wrap_(uint64_t{1} << clock_bits) {}
+
+  uint64_t start() const { return start_; }
+  uint64_t wrap() const { return wrap_; }
+  bool has_end() const { return start_ <= end_; }
+  uint64_t life() const { return end_ - start_; }
+
+  /// The distance from one clock to a later one.
+  uint64_t step(uint64_t from, uint64_t to) const { return (to - from) & (wrap_ - 1); }
+
+  /// A clock from `latest` on, which becomes the latest. One that would lie behind the warp's end
+  /// ran backwards: the record gets the nearest time that fits.
+  uint64_t forward(uint64_t part, uint64_t& latest, uint64_t& anomalies) const {
+    const uint64_t ahead = step(latest, part);
+    const bool is_backward = has_end() ? ahead > end_ - latest : ahead >= wrap_ / 2;
+    if (!is_backward) [[likely]] {
+      return latest += ahead;
+    }
+    ++anomalies;
+    return latest - std::min(wrap_ - ahead, latest - start_);
+  }
+
+  /// Clocks from the start on; returns the latest.
+  uint64_t widen_forward(std::span<Event> events, Losses& losses) const {
+    uint64_t clock = start_;
+    for (Event& event : events) {
+      event.clock = forward(event.clock, clock, losses.clock_anomalies);
+    }
+    return clock;
+  }
+
+  /// The same from the warp's end back, never before its start.
+  void widen_backward(std::span<Event> events, Losses& losses) const {
+    uint64_t clock = end_;
+    for (size_t i = events.size(); i-- > 0;) {
+      Event& event = events[i];
+      const uint64_t back = step(event.clock, clock);
+      if (back <= clock - start_) [[likely]] {
+        event.clock = clock -= back;
+        continue;
+      }
+      ++losses.clock_anomalies;
+      event.clock = clock + std::min(wrap_ - back, end_ - clock);
+    }
+  }
+
+ private:
+  uint64_t start_, end_, wrap_;
+};
 
 }  // namespace proton::device_buffer

@@ -10,7 +10,6 @@
 
 #include "backends/device_buffer/clock_map.h"
 #include "backends/device_buffer/decode.h"
-#include "backends/device_buffer/record_cost.h"
 #include "backends/device_buffer/regions.h"
 
 namespace proton::device_buffer {

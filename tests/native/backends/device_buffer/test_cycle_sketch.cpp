@@ -1,5 +1,5 @@
 // Quantiles over many values in bounded memory, against sorted values.
-#include "backends/device_buffer/recorder/cycle_sketch.h"
+#include "backends/device_buffer/recorder/kernel_book.h"
 
 #include <random>
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/device_buffer/host_offset.h"
+#include "backends/device_buffer/clock_map.h"
 #include "backends/device_buffer/recorder/block_pool.h"
 #include "backends/device_buffer/recorder/launch.h"
 #include "backends/device_buffer/recorder/problems.h"

@@ -11,7 +11,6 @@
 
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/layout.h"
-#include "backends/device_buffer/record_cost.h"
 #include "backends/device_buffer/recorder/block_pool.h"
 #include "backends/device_buffer/recorder/replay_counters.h"
 #include "model/ids.h"

@@ -1,8 +1,10 @@
-// Warps that recorded what another one did, which is what most do: only their clocks are read.
-#include <algorithm>
+#include "backends/device_buffer/warp_patterns.h"
 
-#include "backends/device_buffer/clock_widener.h"
-#include "backends/device_buffer/regions.h"
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/device_buffer/decode.h"
 
 namespace proton::device_buffer {
 namespace {
@@ -19,23 +21,29 @@ Record record_at(const std::byte* place) {
 
 }  // namespace
 
+void WarpPatterns::begin() {
+  for (Pattern& pattern : patterns_) pattern.tags.clear();
+  repeated_ = learned_ = 0;
+}
+
 /// Where every record is the start or the end of a passage within the warp, and nothing was lost.
-void RegionMatcher::learn(std::span<const Event> events, Pattern& pattern) {
+void WarpPatterns::learn(uint32_t alike, std::span<const Event> events, bool is_plain,
+                         std::span<const uint32_t> contexts) {
+  Pattern& pattern = patterns_[alike % patterns_.size()];
   pattern.tags.clear();
   pattern.passages.clear();
   std::swap(pattern.passages, passages_);
   const bool is_simple = !events.empty() && events.size() == 2 * pattern.passages.size() &&
                          events.size() <= kMostRecords &&
-                         events.back().number + 1 == events.size() && !has_crossed_ &&
-                         !options_.keeps_spans;
+                         events.back().number + 1 == events.size() && is_plain;
   if (!is_simple || learned_ > repeated_ + kTries) return;
   ++learned_;
   for (const Event& event : events) pattern.tags.push_back(pack_tag(event.kind, event.region));
-  pattern.contexts.assign(touched_.begin(), touched_.end());
+  pattern.contexts.assign(contexts.begin(), contexts.end());
 }
 
-bool RegionMatcher::repeat_warp(uint64_t slot, uint32_t alike, const WarpBytes& warp,
-                                uint32_t clock_bits) {
+bool WarpPatterns::repeat(uint64_t slot, uint32_t alike, const WarpBytes& warp, uint32_t clock_bits,
+                          const RecordCost& cost, RegionContexts& contexts, Losses& losses) {
   const Pattern& pattern = patterns_[alike % patterns_.size()];
   const size_t count = pattern.tags.size();
   if (count == 0 || warp.header.written_bytes != count * kRecordBytes ||
@@ -51,30 +59,28 @@ bool RegionMatcher::repeat_warp(uint64_t slot, uint32_t alike, const WarpBytes& 
     worked_at_.resize(count);
   }
   const ClockWidener widener(warp.header, clock_bits);
-  const RecordCost cost = options_.cost;
   const bool is_cost_known = cost.is_known();
   uint64_t latest = widener.start(), before = UINT64_MAX;
   double worked = 0;
   for (size_t at = 0; at < count; ++at) {
-    const uint64_t clock =
-        widener.forward(clock_of(record_at(ring + at * kRecordBytes), clock_bits), latest,
-                        losses_->clock_anomalies);
+    const uint64_t clock = widener.forward(
+        clock_of(record_at(ring + at * kRecordBytes), clock_bits), latest, losses.clock_anomalies);
     if (is_cost_known && clock >= before) {
-      losses_->over_corrected += cost.contradicts(clock - before, 1);
+      losses.over_corrected += cost.contradicts(clock - before, 1);
       worked += cost.without(clock - before, 1);
     }
     clocks_[at] = before = clock;
     worked_at_[at] = worked;
   }
-  losses_->long_gaps += widener.has_end() && warp.header.end_clock - latest >= widener.wrap();
+  losses.long_gaps += widener.has_end() && warp.header.end_clock - latest >= widener.wrap();
   for (const Pattern::Passage& passage : pattern.passages) {
     const uint64_t start = clocks_[passage.start], end = clocks_[passage.end];
     const uint64_t raw = end > start ? end - start : 0;
     const double cycles = is_cost_known ? worked_at_[passage.end] - worked_at_[passage.start]
                                         : static_cast<double>(raw);
-    contexts_[passage.context].add(raw, cycles);
+    contexts[passage.context].add(raw, cycles);
   }
-  for (const uint32_t at : pattern.contexts) contexts_[at].finish_warp(slot);
+  for (const uint32_t at : pattern.contexts) contexts[at].finish_warp(slot);
   ++repeated_;
   return true;
 }

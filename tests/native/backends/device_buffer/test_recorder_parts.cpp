@@ -1,0 +1,141 @@
+/// The parts of the recorder, each alone: what sessions are told and when no longer, buffers of
+/// threads that ended, mailboxes, lines for the user.
+#include <thread>
+
+#include "recorder_session.h"
+
+namespace {
+
+/// A reporter with sessions that launch in context 7, phase 3.
+struct Reports {
+  Reports() {
+    reporter.set_source({[]() noexcept { return ContextId{7}; },
+                         []() noexcept { return ContextId{8}; }, []() noexcept { return 0u; },
+                         []() noexcept { return 1u; }, []() noexcept { return false; },
+                         [](uint64_t) noexcept {}});
+  }
+  void add(Sink& sink, bool with_frames = false) {
+    SinkOptions options;
+    options.with_frames = with_frames;
+    options.is_active = [] { return true; };
+    options.phase = [] { return 3; };
+    reporter.add(sink, options);
+  }
+
+  Problems problems;
+  Reporter reporter{problems};
+};
+
+/// A launch of one CTA with one ring in host memory.
+struct MailboxLaunch {
+  MailboxLaunch() {
+    kernel.has_mailbox = true;
+    kernel.ring_bytes = kRing;
+    kernel.scratch_bytes = kRing + kHeaderBytes;
+    block.host = bytes.data();
+    launch.kernel = &kernel;
+    launch.grid_ctas = 1;
+  }
+  Header& header() {
+    return *reinterpret_cast<Header*>(bytes.data() + kernel.geometry(1).header_offset(0));
+  }
+
+  alignas(8) std::array<std::byte, kRing + kHeaderBytes> bytes{};
+  RecordingKernel kernel{};
+  Block block{};
+  Launch launch{LaunchBuffer{.block = &block, .bytes = sizeof(bytes)}};
+};
+
+}  // namespace
+
+TEST(a_problem_is_told_once_until_sessions_begin_anew) {
+  Problems problems;
+  problems.note("a");
+  problems.note("a");
+  CHECK_EQ(problems.take().size(), 1u);
+  problems.note("a");
+  CHECK(problems.take().empty());
+  problems.restart();
+  for (int i = 0; i < 100; ++i) problems.note(std::to_string(i));
+  CHECK_EQ(problems.take().size(), 32u);
+}
+
+TEST(a_launch_belongs_to_the_sessions_of_its_era) {
+  Reports reports;
+  Sink frames, scopes;
+  CHECK(!reports.reporter.era());
+  reports.add(frames, true);
+  reports.add(scopes);
+  const uint64_t era = *reports.reporter.era();
+  const auto both = reports.reporter.destinations(era, nullptr);
+  CHECK_EQ(both->size(), 2u);
+  CHECK_EQ((*both)[0].context, 8u);
+  CHECK_EQ((*both)[1].context, 7u);
+  CHECK_EQ((*both)[1].phase, 3);
+  CHECK_EQ(reports.reporter.destinations(era, &scopes)->size(), 1u);
+  CHECK(reports.reporter.remove(frames));
+  CHECK(!reports.reporter.remove(frames));
+  CHECK_EQ(reports.reporter.destinations(era, nullptr)->size(), 1u);
+  CHECK(reports.reporter.remove(scopes));
+  CHECK(!reports.reporter.destinations(era, nullptr));
+  CHECK(!reports.reporter.count_unread(era));
+}
+
+TEST(a_session_that_has_ended_is_told_nothing) {
+  Reports reports;
+  Sink first, second;
+  reports.add(first);
+  reports.add(second);
+  FAKE(fake_clear)();
+  Driver driver = Driver::open(fake::library_path());
+  FAKE(fake_launch)("warm", 1, nullptr);
+  BufferPool pool(driver, reports.problems);
+  Launch launch(pool.take(64, 1, nullptr, false));
+  RecordingKernel kernel;
+  launch.kernel = &kernel;
+  launch.destinations = *reports.reporter.destinations(*reports.reporter.era(), nullptr);
+  CHECK(reports.reporter.remove(first));
+  CHECK(Reporter::is_wanted(launch));
+  reports.reporter.drop(launch, "a reason");
+  CHECK_EQ(first.losses.load(), 0u);
+  CHECK_EQ(second.losses.load(), 1u);
+  CHECK_EQ(reports.reporter.sums(second, 3)[0].dropped, 1u);
+  CHECK_EQ(reports.problems.take()[0], "records of a launch could not be read: a reason");
+  CHECK(reports.reporter.remove(second));
+  CHECK(!Reporter::is_wanted(launch));
+}
+
+TEST(a_buffer_of_a_thread_that_ended_is_kept_until_it_is_asked_for) {
+  FAKE(fake_clear)();
+  Problems problems;
+  Driver driver = Driver::open(fake::library_path());
+  FAKE(fake_launch)("warm", 1, nullptr);
+  BufferPool pool(driver, problems);
+  const LaunchBuffer buffer = pool.take(1000, 128, nullptr, false);
+  CHECK_EQ(buffer.address % 128, 0u);
+  CHECK(buffer.comes_back());
+  CHECK(pool.size_bytes() >= 1000);
+  std::thread([&] { pool.leave_behind(buffer); }).join();
+  CHECK_EQ(pool.take_left_behind().size(), 1u);
+  CHECK(pool.take_left_behind().empty());
+  pool.free_unused(*buffer.memory);
+  CHECK(pool.size_bytes() >= 1000);  // it is still in use
+}
+
+TEST(a_full_ring_is_taken_out_of_a_mailbox_once) {
+  MailboxLaunch mail;
+  mail.bytes[3] = std::byte{42};
+  mail.header().mailbox_written_bytes = kRing;
+  mail.launch.drain();
+  mail.launch.drain();
+  CHECK_EQ(mail.launch.drained[0].size(), size_t{kRing});
+  CHECK_EQ(static_cast<int>(mail.launch.drained[0][3]), 42);
+  CHECK_EQ(mail.header().mailbox_drained_bytes, kRing);
+}
+
+TEST(warps_of_a_launch_that_nobody_reads_do_not_wait) {
+  MailboxLaunch mail;
+  mail.launch.leave_unread();
+  CHECK(mail.launch.kernel == nullptr);
+  CHECK_EQ(mail.header().mailbox_drained_bytes, kHostIsDead);
+}
