@@ -113,9 +113,9 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
   session.set_launch_tracker([](CorrelationId after, CorrelationId until, bool with_frames) {
     return Hub::get().has_launches_under_way(after, until, with_frames);
   });
-  process.graphs = {
-      Hub::captured_count,    Hub::captured_since, Hub::ridden_since,          Hub::ride,
-      Hub::captured_contexts, Hub::move_contexts,  &Hub::lead_captured_count()};
+  process.graphs = {cupti::captured_count,        cupti::captured_since,  cupti::metrics_node_since,
+                    Hub::attach_metrics,          Hub::captured_contexts, Hub::move_contexts,
+                    &cupti::lead_captured_count()};
   self.on_detach = [&session] {
     session.set_activity_listener(nullptr);
     session.set_launch_counter(nullptr);
@@ -175,23 +175,23 @@ int driver_version() {
 nb::dict stats() {
   const cupti::HubStats stats = unlocked([] { return Hub::get().stats(); });
   nb::dict entries;
-  entries["kernels"] = stats.kernels;
-  entries["copies"] = stats.copies;
-  entries["graphs"] = stats.graphs;
-  entries["incomplete"] = stats.incomplete;
-  entries["unknown"] = stats.unknown;
-  entries["dropped"] = stats.dropped;
-  entries["buffers"] = stats.buffers;
-  entries["buffer_bytes"] = stats.buffer_bytes;
+  entries["kernels"] = stats.reader.events.kernels;
+  entries["copies"] = stats.reader.events.copies;
+  entries["graphs"] = stats.reader.events.graphs;
+  entries["incomplete"] = stats.reader.incomplete;
+  entries["unknown"] = stats.reader.events.unknown;
+  entries["dropped"] = stats.reader.dropped;
+  entries["buffers"] = stats.reader.buffers;
+  entries["buffer_bytes"] = stats.reader.buffer_bytes;
   entries["buffer_count"] = stats.buffer_count;
   entries["launches"] = stats.launches;
   entries["graph_nodes"] = stats.graph_nodes;
   entries["graph_refusals"] = stats.graph_refusals;
-  entries["names"] = stats.names;
+  entries["names"] = stats.reader.names;
   entries["values"] = stats.values;
   entries["value_bytes"] = stats.value_bytes;
-  entries["clock_offset_ns"] = stats.clock_offset_ns;
-  entries["clock_residual_ns"] = stats.clock_residual_ns;
+  entries["clock_offset_ns"] = stats.reader.clock_offset_ns;
+  entries["clock_residual_ns"] = stats.reader.clock_residual_ns;
   entries["samples"] = stats.sampling.samples;
   entries["dropped_samples"] = stats.sampling.dropped;
   entries["non_user_samples"] = stats.sampling.non_user;
@@ -239,14 +239,14 @@ void set_problem_listener(nb::callable listener) {
   PyObject* const before = std::exchange(problem_listener, listener.release().ptr());
   Py_XDECREF(before);
   // The driver's callbacks cannot wait for the GIL: who has it may be waiting for the driver.
-  Hub::get().set_problem_hook([] {
+  Hub::get().sampler().set_problem_hook([] {
     if (Py_IsInitialized()) Py_AddPendingCall(tell_problems, nullptr);
   });
 }
 
 void keep_cubin(nb::bytes cubin, const std::string& ptx) {
   const std::string_view image(cubin.c_str(), cubin.size());
-  unlocked([&] { Hub::get().add_cubin(image, ptx); });
+  unlocked([&] { Hub::get().sampled_sinks().add_cubin(image, ptx); });
 }
 
 struct Cupti {};

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "backends/cupti/abi.h"
-#include "backends/cupti/sampling_abi.h"
 #include "fake_cuda/records.h"
 #include "fake_cuda/sampling_records.h"
 

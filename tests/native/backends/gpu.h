@@ -36,9 +36,13 @@ inline Hub& hub() {
     source.epoch = []() noexcept { return proton::process.epoch.load(); };
     source.is_with_lead = proton::is_with_lead_unlocked;
     source.forget_node = [](uint64_t node) noexcept { proton::process.captured_metrics.forget(node); };
-    proton::process.graphs = {
-        Hub::captured_count,    Hub::captured_since, Hub::ridden_since,          Hub::ride,
-        Hub::captured_contexts, Hub::move_contexts,  &Hub::lead_captured_count()};
+    proton::process.graphs = {proton::cupti::captured_count,
+                              proton::cupti::captured_since,
+                              proton::cupti::metrics_node_since,
+                              Hub::attach_metrics,
+                              Hub::captured_contexts,
+                              Hub::move_contexts,
+                              &proton::cupti::lead_captured_count()};
     hub.set_source(source);
     return hub;
   }();

@@ -1,6 +1,6 @@
-// What is known about graph nodes: clones, late records, forgetting, riders, new tables.
-#include "backends/cupti/graph_log.h"
+// What is known about graph nodes: clones, late records, forgetting, attached metrics, new tables.
 #include "backends/cupti/graph_nodes.h"
+#include "backends/cupti/thread_cells.h"
 #include "check.h"
 
 using namespace proton;
@@ -105,35 +105,35 @@ TEST(ids_that_lie_far_apart_are_known_too) {
   CHECK(nodes.find(node_id(1, 3)) == nullptr);
 }
 
-TEST(riders_are_forgotten_with_the_last_clone) {
+TEST(attached_metrics_are_forgotten_with_the_last_clone) {
   forgotten.clear();
   GraphNodes nodes;
   nodes.set_forget([](uint64_t root) noexcept { forgotten.push_back(root); });
   nodes.add(node_id(1, 1), 10, 20);
   nodes.copy(node_id(2, 1), node_id(1, 1));
-  CHECK(nodes.ride(node_id(1, 1)));
-  CHECK(!nodes.ride(node_id(9, 9)));
+  CHECK(nodes.attach_metrics(node_id(1, 1)));
+  CHECK(!nodes.attach_metrics(node_id(9, 9)));
   nodes.remove_graph(1);
   nodes.trim(100);
   CHECK(forgotten.empty());
-  CHECK(nodes.find(node_id(2, 1))->is_ridden);
+  CHECK(nodes.find(node_id(2, 1))->has_metrics);
   nodes.remove_graph(2);
   nodes.trim(100);
   CHECK_EQ(forgotten.size(), 1);
   CHECK_EQ(forgotten[0], node_id(1, 1));
 }
 
-TEST(a_graph_knows_the_riders_of_its_parts) {
+TEST(a_graph_knows_the_metrics_of_its_parts) {
   GraphNodes nodes;
   nodes.add(node_id(1, 1), 10, 20);
   nodes.add(node_id(2, 1), 11, 21);
   nodes.copy(node_id(3, 1), node_id(1, 1));
   nodes.copy(node_id(4, 1), node_id(2, 1));
   nodes.set_parts(3, {4});
-  CHECK(nodes.whole(3)->ridden.empty());
-  nodes.ride(node_id(2, 1));  // after the clone was made
-  CHECK_EQ(nodes.whole(3)->ridden.size(), 1);
-  CHECK_EQ(nodes.whole(3)->ridden[0], node_id(2, 1));
+  CHECK(nodes.whole(3)->metric_nodes.empty());
+  nodes.attach_metrics(node_id(2, 1));  // after the clone was made
+  CHECK_EQ(nodes.whole(3)->metric_nodes.size(), 1);
+  CHECK_EQ(nodes.whole(3)->metric_nodes[0], node_id(2, 1));
   nodes.remove_graph(3);
   CHECK_EQ(nodes.size(), 2);  // its parts went with it
 }
@@ -212,7 +212,7 @@ TEST(a_clone_is_not_captured) {
   CHECK_EQ(log.count(), before);
 }
 
-TEST(a_scope_rides_on_the_graph_in_which_it_began) {
+TEST(a_scope_belongs_to_the_graph_in_which_it_began) {
   NodeLog log;
   log.add(node_id(1, 1));
   const uint64_t outside = log.count();
@@ -227,25 +227,25 @@ TEST(a_scope_rides_on_the_graph_in_which_it_began) {
   CHECK_EQ(log.last_since(inside), node_id(2, 1));
 }
 
-TEST(metrics_ride_on_a_graph_that_was_begun_before_their_scope) {
+TEST(metrics_belong_to_a_graph_that_was_begun_before_their_scope) {
   NodeLog log;
   const int thread = 0, graph = 0, body = 0;
   const LaunchTally early{&thread, 5, 0}, late{&thread, 9, 1};
   const uint64_t outside = log.count();
   log.begin(&graph, early);
   const uint64_t inside = log.count();
-  CHECK_EQ(log.ridden_since(outside, 5, early), 0);  // nothing in it yet
+  CHECK_EQ(log.metrics_node_since(outside, 5, early), 0);  // nothing in it yet
   log.add(node_id(1, 1), &graph);
-  CHECK_EQ(log.ridden_since(inside, 5, late), node_id(1, 1));
-  CHECK_EQ(log.ridden_since(outside, 5, late), 0);  // three launches ran
-  CHECK_EQ(log.ridden_since(outside, 5, {&thread, 6, 1}), node_id(1, 1));
-  CHECK_EQ(log.ridden_since(outside, 4, {&thread, 6, 1}), 0);  // one ran before
-  CHECK_EQ(log.ridden_since(outside, 5, {&body, 6, 1}), 0);    // begun by another thread
-  for (uint32_t other = 2; other < 200; ++other) {             // the log is bounded
+  CHECK_EQ(log.metrics_node_since(inside, 5, late), node_id(1, 1));
+  CHECK_EQ(log.metrics_node_since(outside, 5, late), 0);  // three launches ran
+  CHECK_EQ(log.metrics_node_since(outside, 5, {&thread, 6, 1}), node_id(1, 1));
+  CHECK_EQ(log.metrics_node_since(outside, 4, {&thread, 6, 1}), 0);  // one ran before
+  CHECK_EQ(log.metrics_node_since(outside, 5, {&body, 6, 1}), 0);    // begun by another thread
+  for (uint32_t other = 2; other < 200; ++other) {                   // the log is bounded
     log.begin(&body, late);
     log.add(node_id(other, 1), &body);
   }
-  CHECK_EQ(log.ridden_since(outside, 5, {&thread, 6, 1}), 0);
+  CHECK_EQ(log.metrics_node_since(outside, 5, {&thread, 6, 1}), 0);
 }
 
 TEST(a_graph_nobody_told_of_is_an_older_one_unless_another_began_meanwhile) {
@@ -253,11 +253,11 @@ TEST(a_graph_nobody_told_of_is_an_older_one_unless_another_began_meanwhile) {
   const int thread = 0, graph = 0;
   const uint64_t before = log.count();
   log.add(node_id(7, 1), &thread);
-  CHECK_EQ(log.ridden_since(before, 0, {&thread, 3, 0}), node_id(7, 1));
+  CHECK_EQ(log.metrics_node_since(before, 0, {&thread, 3, 0}), node_id(7, 1));
   const uint64_t count = log.count();
   log.begin(&graph, {&thread, 4, 0});
   log.add(node_id(8, 1), &thread);  // as a conditional body
-  CHECK_EQ(log.ridden_since(count, 3, {&thread, 5, 1}), 0);
+  CHECK_EQ(log.metrics_node_since(count, 3, {&thread, 5, 1}), 0);
 }
 
 TEST(a_graph_nobody_told_of_stays_an_older_one_whatever_begins_after_it) {
@@ -267,10 +267,10 @@ TEST(a_graph_nobody_told_of_stays_an_older_one_whatever_begins_after_it) {
   log.add(node_id(7, 1), &thread);
   log.begin(&body, {&thread, 1, 0});
   log.add(node_id(8, 1), &body);
-  CHECK_EQ(log.ridden_since(before, 0, {&thread, 9, 1}), node_id(7, 1));
+  CHECK_EQ(log.metrics_node_since(before, 0, {&thread, 9, 1}), node_id(7, 1));
 }
 
-TEST(a_scope_rides_on_the_graph_that_was_under_way_though_a_body_comes_first) {
+TEST(a_scope_belongs_to_the_graph_that_was_under_way_though_a_body_comes_first) {
   NodeLog log;
   const int thread = 0, graph = 0, body = 0;
   log.begin(&graph, {&thread, 0, 0});
@@ -278,7 +278,7 @@ TEST(a_scope_rides_on_the_graph_that_was_under_way_though_a_body_comes_first) {
   log.begin(&body, {&thread, 0, 0});
   log.add(node_id(2, 1), &body);
   log.add(node_id(1, 1), &graph);
-  CHECK_EQ(log.ridden_since(count, 0, {&thread, 9, 1}), node_id(1, 1));
+  CHECK_EQ(log.metrics_node_since(count, 0, {&thread, 9, 1}), node_id(1, 1));
 }
 
 TEST(numbers_of_graphs_that_come_again_are_other_graphs) {
@@ -291,5 +291,5 @@ TEST(numbers_of_graphs_that_come_again_are_other_graphs) {
   const uint64_t step = log.count();
   log.begin(&graph, {&thread, 5, 0});
   log.add(node_id(1, 1), &graph);
-  CHECK_EQ(log.ridden_since(step, 4, {&thread, 6, 1}), 0);
+  CHECK_EQ(log.metrics_node_since(step, 4, {&thread, 6, 1}), 0);
 }

@@ -183,12 +183,12 @@ TEST(a_cubin_can_be_given_later) {
   gpu::begin_sampling();
   const std::string cubin = "loaded before anybody looked";
   const size_t before = proton::cubin::ModuleStore::get().size();
-  gpu::hub().add_cubin(cubin, "");
-  gpu::hub().add_cubin(cubin, "its ptx");
+  gpu::hub().sampled_sinks().add_cubin(cubin, "");
+  gpu::hub().sampled_sinks().add_cubin(cubin, "its ptx");
   CHECK_EQ(proton::cubin::ModuleStore::get().size(), before + 1);
   CHECK(!proton::cubin::ModuleStore::get().add(FAKE(fake_cubin_crc)(cubin.data(), cubin.size()),
                                                cubin, "its ptx"));
-  CHECK_THROWS(gpu::hub().add_cubin("", ""), proton::BackendError);
+  CHECK_THROWS(gpu::hub().sampled_sinks().add_cubin("", ""), proton::BackendError);
 }
 
 TEST(windows_open_and_close_and_only_they_see_samples) {

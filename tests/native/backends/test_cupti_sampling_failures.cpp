@@ -134,14 +134,14 @@ TEST(a_context_that_is_refused_later_is_a_loss_and_a_line_for_the_user) {
   SampledSession session;
   static std::atomic<int> told;  // at once, not with the next flush
   told = 0;
-  gpu::hub().set_problem_hook([] { ++told; });
+  gpu::hub().sampler().set_problem_hook([] { ++told; });
   FAKE(fake_set_failure)("cuptiPCSamplingEnable", 27, 0, -1);
   void* const context = FAKE(fake_context_create)(0);
   CHECK_EQ(told.load(), 1);
   gpu::launch("k");  // there: no reason to try again
   session.flush();
   CHECK_EQ(told.load(), 1);
-  gpu::hub().set_problem_hook(nullptr);
+  gpu::hub().sampler().set_problem_hook(nullptr);
   CHECK_EQ(session.sink.losses().at("sampling_lost_context"), 1u);
   const auto problems = gpu::hub().take_problems();
   CHECK_EQ(problems.size(), 1u);

@@ -1,6 +1,6 @@
 /// When a sink was active, told by the order of launches: a record may come long after its launch,
 /// and belongs to the sinks that were active then. For records that name no launch, told by the
-/// host's clock. Not safe for threads: the hub's decode lock is.
+/// host's clock. Not safe for threads: callers hold the lock of the sink table.
 #pragma once
 
 #include <cstddef>

@@ -102,7 +102,7 @@ class CorrelationMap {
   }
 
   /// Any thread. A record of this launch may fail to come.
-  void excuse(uint32_t correlation) noexcept {
+  void mark_optional(uint32_t correlation) noexcept {
     if (correlation == 0) return;
     Slot& slot = slots_.get()[correlation & (kCapacity - 1)];
     uint64_t entry = slot.load(std::memory_order_acquire);

@@ -1,5 +1,10 @@
 #include "backends/cupti/activities.h"
 
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+
 namespace proton::cupti {
 namespace {
 
@@ -139,6 +144,56 @@ Decoded decode(const void* record, NamePool& names, const ClockMap& clock, Kerne
     default:
       return Decoded::kIgnored;
   }
+}
+
+const NamePool::Name& NamePool::find_other(const char* text) {
+  if (text == nullptr) text = "<unknown kernel>";
+  bool is_new;
+  uint32_t* at = by_pointer_.find_or_add(reinterpret_cast<uint64_t>(text), is_new);
+  if (is_new || (names_[*at]->checked != turn_ && names_[*at]->text != text)) {
+    const auto count = static_cast<uint32_t>(names_.size());
+    names_.push_back(std::make_unique<Name>(count + 1, text));
+    *at = count;
+  }
+  Name& name = *names_[*at];
+  name.checked = turn_;
+  last_text_ = text;
+  last_ = &name;
+  return name;
+}
+
+const NamePool::Name& NamePool::find_graph(uint32_t graph) {
+  if (by_graph_.size() >= kGraphLimit && by_graph_.find(uint64_t{graph} + 1) == nullptr) {
+    return find("<graph>");
+  }
+  bool is_new;
+  uint32_t* at = by_graph_.find_or_add(uint64_t{graph} + 1, is_new);
+  if (is_new) {
+    *at = static_cast<uint32_t>(names_.size());
+    names_.push_back(std::make_unique<Name>(*at + 1, concat("<graph ", graph, ">")));
+  }
+  return *names_[*at];
+}
+
+void ClockMap::start(const ClockPair& pair) {
+  first_ = last_ = pair;
+  drift_ = 0;
+  residual_ns_ = 0;
+  is_same_ = is_same();
+}
+
+void ClockMap::update(const ClockPair& pair) {
+  const int64_t expected = to_host(static_cast<uint64_t>(pair.cupti_ns));
+  residual_ns_ = std::max(residual_ns_, std::abs(pair.host_ns - expected));
+  last_ = pair;
+  is_same_ = is_same();
+  const int64_t span = last_.cupti_ns - first_.cupti_ns;
+  if (span < kShortestNs) return;
+  drift_ = static_cast<double>(last_.offset_ns() - first_.offset_ns()) / static_cast<double>(span);
+}
+
+bool ClockMap::is_same() const {
+  return std::abs(first_.offset_ns()) < kSameNs && std::abs(last_.offset_ns()) < kSameNs;
 }
 
 }  // namespace proton::cupti

@@ -6,7 +6,18 @@
 #include <cstring>
 #include <new>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace proton::cupti {
+
+void expect_buffer_size(size_t bytes) {
+  if (bytes >= kSmallestBufferBytes && bytes <= kLargestBufferBytes) return;
+  throw Error(
+      ErrorKind::kUsage,
+      concat("a buffer of ", bytes, " bytes is no good for CUPTI; give from ", kSmallestBufferBytes,
+             " (64 KiB) to ", kLargestBufferBytes, " (1 GiB) as TRITON_PROFILE_BUFFER_SIZE"));
+}
 
 void BufferPool::set_size(size_t bytes) {
   std::lock_guard lock(mutex_);

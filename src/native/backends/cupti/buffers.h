@@ -15,6 +15,9 @@ inline constexpr size_t kDefaultBufferBytes = size_t{4} << 20;
 inline constexpr size_t kSmallestBufferBytes = size_t{64} << 10;
 inline constexpr size_t kLargestBufferBytes = size_t{1} << 30;
 
+/// Throws Error where CUPTI has no use for buffers of this size.
+void expect_buffer_size(size_t bytes);
+
 class BufferPool {
  public:
   /// The size of buffers from now on; those of another size go when they come back.

@@ -136,7 +136,7 @@ void GraphNodes::tell_value(uint32_t captured, bool has_come) {
 void GraphNodes::release(uint32_t captured) {
   CapturedNode& one = captured_[captured - 1];
   if (--one.references != 0) return;
-  if (one.is_ridden && forget_ != nullptr) forget_(one.root);
+  if (one.has_metrics && forget_ != nullptr) forget_(one.root);
   one = {};
   free_.push_back(captured - 1);
 }
@@ -154,11 +154,11 @@ void GraphNodes::forget(uint64_t node) {
   if (--graph->second.known == 0) erase(graph->first);
 }
 
-bool GraphNodes::ride(uint64_t node) {
+bool GraphNodes::attach_metrics(uint64_t node) {
   const uint32_t* slot = slot_of(node);
   if (slot == nullptr) return false;
   CapturedNode& captured = captured_[(*slot & ~kDead) - 1];
-  captured.is_ridden = true;
+  captured.has_metrics = true;
   if (captured.references > 1) ++version_;  // its clones are anywhere
   touch(graph_of(node));
   return true;
@@ -186,12 +186,12 @@ void GraphNodes::touch(uint32_t id) {
 }
 
 /// Dead nodes too: their executable may be in flight, or runs what the driver put in their place.
-void GraphNodes::collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& ridden,
+void GraphNodes::collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& metric_nodes,
                          std::vector<ContextId>& launches) const {
   const auto take = [&](uint32_t slot) {
     if (slot == 0) return;
     const CapturedNode& captured = captured_[(slot & ~kDead) - 1];
-    if (captured.is_ridden) ridden.push_back(captured.root);
+    if (captured.has_metrics) metric_nodes.push_back(captured.root);
     const bool is_launch = (captured.shadow & kLaunchBit) != 0 && captured.shadow < kUnknownContext;
     if (is_launch && captured.value == 0) launches.push_back(captured.shadow);
   };
@@ -207,12 +207,12 @@ const WholeGraph* GraphNodes::whole(uint32_t exec) {
   if (graph->version == version_) return &graph->whole;
   graph->version = version_;
   WholeGraph& whole = graph->whole;
-  whole.ridden.clear();
+  whole.metric_nodes.clear();
   std::vector<ContextId> launches;
-  collect(exec, *graph, whole.ridden, launches);
+  collect(exec, *graph, whole.metric_nodes, launches);
   for (const uint32_t part : graph->parts) {
     if (const auto inner = graphs_.find(part); inner != graphs_.end()) {
-      collect(part, inner->second, whole.ridden, launches);
+      collect(part, inner->second, whole.metric_nodes, launches);
     }
   }
   if (launches.empty()) {

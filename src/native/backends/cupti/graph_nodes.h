@@ -21,14 +21,14 @@ struct CapturedNode {
   uint64_t root = 0;  // the id of the node that was captured
   ContextId shadow = kUnknownContext;
   ContextId python = kUnknownContext;
-  uint64_t value = 0;       // the metric value that it reads; 0: work of the program's
-  bool is_ridden = false;   // metrics of scopes count whenever it runs
-  uint32_t references = 0;  // nodes that refer to this
+  uint64_t value = 0;        // the metric value that it reads; 0: work of the program's
+  bool has_metrics = false;  // metrics of scopes count whenever it runs
+  uint32_t references = 0;   // nodes that refer to this
 };
 
 /// What the nodes of an executable graph, its parts' included, bring to a replay of it as a whole.
 struct WholeGraph {
-  std::vector<uint64_t> ridden;                   // roots
+  std::vector<uint64_t> metric_nodes;             // roots
   std::shared_ptr<const GraphLaunches> launches;  // null: none has launch metadata
 };
 
@@ -39,7 +39,7 @@ class GraphNodes {
 
   std::mutex& mutex() { return mutex_; }
 
-  /// Told, with the mutex held, the root of what is forgotten while it was ridden.
+  /// Told, with the mutex held, the root of a node with metrics that is forgotten.
   void set_forget(void (*forget)(uint64_t root) noexcept) { forget_ = forget; }
   /// Told, with the mutex held, that a node which reads a value has come or gone.
   void set_value_listener(void (*listener)(uint64_t value, bool has_come)) {
@@ -72,7 +72,7 @@ class GraphNodes {
   }
 
   /// Metrics count whenever `node` or a clone of it runs. False: it is gone.
-  bool ride(uint64_t node);
+  bool attach_metrics(uint64_t node);
   /// `exec` runs the nodes of these graphs too: its children and bodies.
   void set_parts(uint32_t exec, std::vector<uint32_t> parts);
   /// One look-up unless its nodes have changed; good until they do. Null: nobody saw it.
@@ -136,7 +136,7 @@ class GraphNodes {
   void erase(uint32_t graph);
   void forget(uint64_t node);
   void touch(uint32_t graph);
-  void collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& ridden,
+  void collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& metric_nodes,
                std::vector<ContextId>& launches) const;
 
   std::mutex mutex_;

@@ -141,6 +141,13 @@ const char* Library::missing_for_sampling() const {
   return missing;
 }
 
+void Library::expect_sampling() const {
+  const char* missing = missing_for_sampling();
+  if (missing == nullptr) return;
+  throw BackendError("cupti", concat(path, " has no function ", missing),
+                     "install CUPTI of CUDA 12.8 or newer (pip install nvidia-cuda-cupti)");
+}
+
 std::string Library::describe(Result result) const {
   const char* name = nullptr;
   if (get_result_string == nullptr || get_result_string(result, &name) != kSuccess) name = nullptr;

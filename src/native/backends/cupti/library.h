@@ -4,7 +4,6 @@
 #include <string>
 
 #include "backends/cupti/abi.h"
-#include "backends/cupti/sampling_abi.h"
 
 namespace proton::cupti {
 
@@ -88,6 +87,8 @@ struct Library {
 
   /// The first function that sampling needs and the library has not; null: it has them all.
   const char* missing_for_sampling() const;
+  /// Throws BackendError where it has not.
+  void expect_sampling() const;
 
   /// "CUPTI_ERROR_NOT_INITIALIZED (error 15)"
   std::string describe(Result result) const;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <new>
 
-#include "backends/cupti/hub.h"
 #include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -18,25 +17,25 @@ constexpr double kIntegerLimit = 9.2e18;
 /// While it lives, callbacks on this thread know that the launch is ours.
 class OwnLaunch {
  public:
-  explicit OwnLaunch(ValueId id) : cell_(find_cell()) {
+  OwnLaunch(LaunchTable& launches, ValueId id) : launches_(launches), cell_(find_cell()) {
     if (cell_ == nullptr) return;
     cell_->own_value = id;
-    launches_ = cell_->launch_count.load(std::memory_order_relaxed);
+    count_ = cell_->launch_count.load(std::memory_order_relaxed);
   }
   ~OwnLaunch() {
     if (cell_ == nullptr) return;
     cell_->own_value = 0;
-    const bool is_counted = cell_->launch_count.load(std::memory_order_relaxed) != launches_;
-    if (!is_counted) return;
-    cell_->excuse_last_launch();
-    Hub::get().settle_last_launch();
+    if (cell_->launch_count.load(std::memory_order_relaxed) == count_) return;  // nobody told
+    cell_->graphs.idle_launches.add(cell_->last_launch());
+    launches_.mark_read(cell_->last_launch());
   }
   OwnLaunch(const OwnLaunch&) = delete;
   OwnLaunch& operator=(const OwnLaunch&) = delete;
 
  private:
+  LaunchTable& launches_;
   ThreadCell* cell_;
-  uint64_t launches_ = 0;
+  uint64_t count_ = 0;
 };
 
 /// False: no number of that type.
@@ -75,10 +74,14 @@ bool convert_all(const std::vector<uint64_t>& elements, ElementKind kind, bool i
 
 }  // namespace
 
-ValueId MetricValues::read(const Library& library, const ValueSource& source, bool& is_captured) {
-  const ContextGuard current(library, source.device);
+ValueId MetricValues::read(const ValueSource& source, bool& is_captured) {
+  if (source.count == 0 || source.count > kCountLimit) {
+    throw Error(ErrorKind::kUsage, concat("a list of ", source.count, " numbers; give from 1 to ",
+                                          kCountLimit, " of them"));
+  }
+  const ContextGuard current(library_, source.device);
   int capture = 0;
-  check_cuda(library, library.is_capturing(source.stream, &capture), "cuStreamIsCapturing");
+  check_cuda(library_, library_.is_capturing(source.stream, &capture), "cuStreamIsCapturing");
   is_captured = capture != 0;
   ReaderParams params{source.address,
                       source.stride_bytes,
@@ -91,7 +94,7 @@ ValueId MetricValues::read(const Library& library, const ValueSource& source, bo
   void* function;
   {
     std::lock_guard lock(mutex_);
-    ValueReader& reader = readers_.find(library, current.context(), source.device);
+    ValueReader& reader = readers_.find(library_, current.context(), source.device);
     function = reader.function;
     params.ring = reader.ring_address;
     params.capacity_bits = reader.ring->capacity_bits();
@@ -107,12 +110,12 @@ ValueId MetricValues::read(const Library& library, const ValueSource& source, bo
   void* arguments[] = {&params};
   CudaResult result;
   {
-    const OwnLaunch own(params.id);  // callbacks take mutex_
-    result = library.launch_kernel(function, 1, 1, 1, kReaderThreads, 1, 1, 0, source.stream,
-                                   arguments, nullptr);
+    const OwnLaunch own(launches_, params.id);  // callbacks take mutex_
+    result = library_.launch_kernel(function, 1, 1, 1, kReaderThreads, 1, 1, 0, source.stream,
+                                    arguments, nullptr);
   }
   if (result != 0) drop(params.id);
-  check_cuda(library, result, "cuLaunchKernel");
+  check_cuda(library_, result, "cuLaunchKernel");
   return params.id;
 }
 
@@ -173,7 +176,7 @@ ValueId MetricValues::newest() {
   return last_id_;
 }
 
-void MetricValues::collect(ValueId settled, std::vector<ArrivedValue>& arrived, LostValues& lost) {
+void MetricValues::collect(ValueId finished, std::vector<ArrivedValue>& arrived, LostValues& lost) {
   std::lock_guard lock(mutex_);
   if (slots_.empty()) return;
   drain();
@@ -183,23 +186,23 @@ void MetricValues::collect(ValueId settled, std::vector<ArrivedValue>& arrived, 
   std::vector<ValueId> touched;
   touched.swap(touched_);
   for (const auto& entry : slots_) {
-    if (entry.first <= settled) touched.push_back(entry.first);
+    if (entry.first <= finished) touched.push_back(entry.first);
   }
   std::sort(touched.begin(), touched.end());  // properties: the last one stands
   for (const ValueId id : touched) {
     const auto found = slots_.find(id);
-    if (found != slots_.end()) match(id, found->second, id <= settled, arrived, lost);
+    if (found != slots_.end()) match(id, found->second, id <= finished, arrived, lost);
   }
-  if (settled != 0) unexplained_ = 0;
+  if (finished != 0) unexplained_ = 0;
 }
 
-void MetricValues::match(ValueId id, Slot& slot, bool is_settled,
+void MetricValues::match(ValueId id, Slot& slot, bool is_finished,
                          std::vector<ArrivedValue>& arrived, LostValues& lost) {
   if (!slot.is_committed) return;
-  if (slot.is_captured) return match_replays(id, slot, is_settled, arrived, lost);
+  if (slot.is_captured) return match_replays(id, slot, is_finished, arrived, lost);
   if (!slot.runs.empty()) {
     take_run(id, slot, nullptr, arrived, lost);
-  } else if (!is_settled) {
+  } else if (!is_finished) {
     return;
   } else if (unexplained_ > 0) {
     --unexplained_;
@@ -209,18 +212,18 @@ void MetricValues::match(ValueId id, Slot& slot, bool is_settled,
   slots_.erase(id);
 }
 
-void MetricValues::match_replays(ValueId id, Slot& slot, bool is_settled,
+void MetricValues::match_replays(ValueId id, Slot& slot, bool is_finished,
                                  std::vector<ArrivedValue>& arrived, LostValues& lost) {
   auto& replays = slot.replays;
   std::sort(replays.begin(), replays.end(),
             [](const ReplayedRead& a, const ReplayedRead& b) { return a.start_ns < b.start_ns; });
-  const size_t spare = is_settled ? 0 : kReplayWindow;
+  const size_t spare = is_finished ? 0 : kReplayWindow;
   size_t used = 0;
   while (replays.size() - used > spare && !slot.runs.empty()) {
     take_run(id, slot, &replays[used++], arrived, lost);
   }
   replays.erase(replays.begin(), replays.begin() + static_cast<ptrdiff_t>(used));
-  if (!is_settled) return;
+  if (!is_finished) return;
   while (!slot.runs.empty()) take_run(id, slot, nullptr, arrived, lost);
   replays.clear();
   if (slot.had_node && slot.node_count == 0) slots_.erase(id);

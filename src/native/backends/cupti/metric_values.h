@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/common/launch_table.h"
 #include "backends/cupti/value_readers.h"
 #include "model/device_value.h"
 
@@ -47,9 +48,12 @@ class MetricValues {
   /// The longest list.
   static constexpr uint32_t kCountLimit = 4096;
 
+  MetricValues(const Library& library, LaunchTable& launches)
+      : library_(library), launches_(launches) {}
+
   /// Puts a read into the stream; `is_captured` tells whether that became part of a graph. Throws
   /// Error. Until `commit` or `drop` the value waits.
-  ValueId read(const Library& library, const ValueSource& source, bool& is_captured);
+  ValueId read(const ValueSource& source, bool& is_captured);
   void commit(ValueId id, const ValuePlace& place, std::span<const ValueTarget> targets);
   void drop(ValueId id);
 
@@ -61,9 +65,9 @@ class MetricValues {
 
   /// The newest read so far.
   ValueId newest();
-  /// Appends what has arrived. Reads up to `settled` are over, with all their records here, so
+  /// Appends what has arrived. Reads up to `finished` are over, with all their records here, so
   /// that what has not arrived of them never will; 0: nobody knows.
-  void collect(ValueId settled, std::vector<ArrivedValue>& arrived, LostValues& lost);
+  void collect(ValueId finished, std::vector<ArrivedValue>& arrived, LostValues& lost);
 
   /// Captured values are read while open.
   void set_open(bool is_open);
@@ -96,14 +100,16 @@ class MetricValues {
   static constexpr size_t kReplayWindow = 256;
 
   void drain();
-  void match(ValueId id, Slot& slot, bool is_settled, std::vector<ArrivedValue>& arrived,
+  void match(ValueId id, Slot& slot, bool is_finished, std::vector<ArrivedValue>& arrived,
              LostValues& lost);
-  void match_replays(ValueId id, Slot& slot, bool is_settled, std::vector<ArrivedValue>& arrived,
+  void match_replays(ValueId id, Slot& slot, bool is_finished, std::vector<ArrivedValue>& arrived,
                      LostValues& lost);
   void take_run(ValueId id, Slot& slot, const ReplayedRead* replay,
                 std::vector<ArrivedValue>& arrived, LostValues& lost);
   static bool convert(const Slot& slot, const std::vector<uint64_t>& elements, MetricValue& value);
 
+  const Library& library_;
+  LaunchTable& launches_;
   std::mutex mutex_;
   ValueReaders readers_;
   std::unordered_map<ValueId, Slot> slots_;

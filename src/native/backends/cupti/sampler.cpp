@@ -1,10 +1,12 @@
-// What is done to contexts: switched on and off, read out. The thread that does it has the turn.
 #include "backends/cupti/sampler.h"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <thread>
 #include <utility>
 
+#include "backends/cupti/devices.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -13,254 +15,236 @@
 namespace proton::cupti {
 namespace {
 
-/// Instructions that a buffer holds; more come with the next call.
-constexpr size_t kCapacity = 16384;
-constexpr int kReadLimit = 1000;  // calls of one read-out
-constexpr size_t kScratchBytes = 1u << 20;
+/// After a launch that took too long, before the next try, which holds all others meanwhile;
+/// doubled each time.
+constexpr int64_t kRetryNs = 10'000'000;
+constexpr int kMostDoublings = 9;
+/// After CUPTI refused what it had allowed before.
+constexpr int64_t kGivenUpNs = 60'000'000'000;
 
-/// Set while the thread is in a call of ours: what CUPTI itself makes or unloads meanwhile is not
-/// the program's.
-thread_local bool is_calling = false;
+[[noreturn]] void fail_with(std::string reason) {
+  throw BackendError("cupti", std::move(reason),
+                     "start the program again, and tell which GPU and driver did this "
+                     "(`proton doctor`); mode='' times kernels without sampling");
+}
 
-class CallMark {
- public:
-  CallMark() : before_(is_calling) { is_calling = true; }
-  ~CallMark() { is_calling = before_; }
-
- private:
-  bool before_;
-};
-
-SamplingSetting setting(SamplingAttribute attribute) {
-  SamplingSetting one;
-  one.attribute = attribute;
-  return one;
+std::string line_of(const BackendError& error) {
+  return concat(error.what(), "; ", error.remedy());
 }
 
 }  // namespace
 
-Sampler::Turn::Turn(Sampler& sampler, int64_t limit_ns) : sampler_(sampler) {
-  std::unique_lock lock(sampler.mutex_);
-  is_taken_ = sampler.changed_.wait_for(lock, std::chrono::nanoseconds(limit_ns),
-                                        [&] { return !sampler.is_taken_; });
-  if (is_taken_) sampler.is_taken_ = true;
+void SamplingSchedule::begin(int64_t now, const SamplingOptions& options) {
+  retry_count_ = 0;
+  next_window_ns_ = now;
+  begin_window(now, options);
+  go_on(now, options, true);
 }
 
-Sampler::Turn::~Turn() {
-  if (!is_taken_) return;
-  std::lock_guard lock(sampler_.mutex_);
-  sampler_.is_taken_ = false;
-  sampler_.changed_.notify_all();
+void SamplingSchedule::retry(int64_t now) {
+  retry_count_ = std::min(retry_count_ + 1, kMostDoublings);
+  next_ns_ = now + (kRetryNs << (retry_count_ - 1));
 }
 
-/// False: a launch took too long, and `calls` was not run.
-bool Sampler::switch_behind_gate(const std::function<void()>& calls) {
-  if (gate_.has_hung()) return false;
-  const CallMark mark;
-  const int64_t start_ns = now_ns();
-  if (!gate_.close(limits_.inside_ns)) {
-    std::lock_guard lock(mutex_);
-    ++stats_.put_off;
-    return false;
+void SamplingSchedule::go_on(int64_t now, const SamplingOptions& options, bool is_window) {
+  retry_count_ = 0;
+  const int64_t read_ns = now + options.drain_ns;
+  if (options.every_ns == 0) {
+    next_ns_ = read_ns;
+  } else if (is_window) {
+    next_ns_ = std::min(read_ns, window_end_ns_);
+  } else {
+    // The next whole period: a late one is no reason to sample twice as much.
+    while (next_window_ns_ <= now) next_window_ns_ += options.every_ns;
+    next_ns_ = next_window_ns_;
   }
-  struct Open {
-    SamplingGate& gate;
-    ~Open() { gate.open(); }
-  };
-  {
-    const Open open{gate_};
-    calls();
-  }
-  std::lock_guard lock(mutex_);
-  ++stats_.switches;
-  const auto held_ns = static_cast<uint64_t>(now_ns() - start_ns);
-  stats_.longest_hold_ns = std::max(stats_.longest_hold_ns, held_ns);
-  return true;
 }
 
-void Sampler::call(Result (*function)(SamplingContext*), const char* name, Sampled& one) {
-  if (gate_.has_hung()) {  // who waited has gone on: a switch beside a launch would hang, too
-    throw BackendError("cupti", concat("instruction sampling was given up: ", gate_.hung()),
-                       "start the program again");
+void SamplingSchedule::give_up(int64_t now) { next_ns_ = now + kGivenUpNs; }
+
+class Sampler::Turn {
+ public:
+  Turn(Sampler& sampler, int64_t limit_ns)
+      : turn_(sampler.turn_), is_taken_(turn_.take(limit_ns)) {}
+  ~Turn() {
+    if (is_taken_) turn_.give_back();
   }
-  gate_.set_call(name);
-  make_current(one.context);
-  SamplingContext given{sizeof(SamplingContext), nullptr, one.context};
-  library_.check(function(&given), name);
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  explicit operator bool() const { return is_taken_; }
+
+ private:
+  TimedTurn& turn_;
+  const bool is_taken_;
+};
+
+void Sampler::begin() {
+  SampledContexts::begin_worker();
+  int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
+  if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
 }
 
-Sampler::Sampled* Sampler::find(Context context) {
-  for (const auto& one : sampled_) {
-    if (one->context == context) return one.get();
-  }
-  return nullptr;
+int64_t Sampler::next_ns() const { return is_open() ? schedule_.next_ns() : JobThread::kNever; }
+
+void Sampler::end_step() {
+  sampled_.make_current(nullptr);  // or it would be the last to hold on to one
+  note_hang();
 }
 
-/// Contexts that ended while others had the turn; CUPTI may still write to their buffers.
-void Sampler::forget_gone() {
-  std::vector<Context> gone;
-  {
-    std::lock_guard lock(mutex_);
-    gone.swap(gone_);
-  }
-  std::erase_if(sampled_, [&](std::unique_ptr<Sampled>& one) {
-    if (std::find(gone.begin(), gone.end(), one->context) == gone.end()) return false;
-    one.release();
-    return true;
-  });
-}
-
-void Sampler::add(Context context) {
-  auto one = std::make_unique<Sampled>();
-  one->context = context;
-  library_.check(library_.device_of_context(context, &one->device_id), "cuptiGetDeviceId");
-  call(library_.enable_sampling, "cuptiPCSamplingEnable", *one);
+/// What its time has come for: a window's begin or end, or a read.
+void Sampler::tick() {
+  const int64_t now = now_ns();
+  schedule_.retry(now);
   try {
-    gate_.set_call("cuptiPCSamplingGetStallReasons");
-    one->numbers = reasons_.read(library_, context);
-    configure(*one);
-    if (is_window_) start(*one);
+    const Turn turn(*this, limits_.turn_ns);
+    if (turn && is_open()) tick_with_turn();
+  } catch (const BackendError& error) {
+    report_.note_problem(concat("instruction sampling ended: ", line_of(error)));
+    report_.count_lost(losses::kLostSampling, 1);
+    schedule_.give_up(now);
+  } catch (const std::exception&) {  // out of memory: what CUPTI holds is read next time
+  }
+}
+
+void Sampler::tick_with_turn() {
+  sampled_.forget_gone();
+  adopt_late();
+  const bool is_windowed = options().every_ns != 0;
+  const bool begins = is_windowed && !sampled_.is_running();
+  const bool ends = is_windowed && !begins && schedule_.is_window_over(now_ns());
+  if (begins || ends) {
+    sampled_.set_running(begins);
+    const bool is_done = sampled_.is_empty() || sampled_.switch_behind_gate([&] {
+      begins ? sampled_.start_all() : sampled_.stop_all();
+    });
+    if (!is_done) return sampled_.set_running(!begins);
+  }
+  if (begins) {
+    schedule_.begin_window(now_ns(), options());
+    report_.count([](SamplingStats& stats) { ++stats.windows; });
+  } else {
+    sampled_.read_all();
+  }
+  schedule_.go_on(now_ns(), options(), sampled_.is_running());
+}
+
+/// Has the worker run it; throws what it throws. False: it takes longer than the limit, and may
+/// still end.
+bool Sampler::ask(std::function<void(const Job&)> run, int64_t limit_ns) {
+  const JobThread::Answer answer = worker_.ask(std::move(run), limit_ns);
+  if (answer == JobThread::Answer::kNoThread) {
+    fail_with("no thread could be started to read samples");
+  }
+  if (answer == JobThread::Answer::kDone) return true;
+  gate_.give_up_if_late();
+  note_hang();
+  return false;
+}
+
+/// A full queue may hold a launch in the driver, until the GPU has done its work, that began before
+/// launches had to pass the gate.
+void Sampler::wait_for_launches() {
+  for (Context context : contexts_.all()) {
+    if (library_.push_context(context) != 0) continue;
+    library_.synchronize_context();
+    Context popped = nullptr;
+    library_.pop_context(&popped);
+  }
+}
+
+void Sampler::open(const SamplingOptions& options) {
+  library_.expect_sampling();
+  if (gate_.has_hung()) fail_with(concat("sampling was given up: ", gate_.hung()));
+  const auto begin = [this, options](const Job& job) {
+    wait_for_launches();
+    if (job.is_cancelled.load()) return;
+    sampled_.set_options(options);
+    open_all(job);
+  };
+  if (!ask(begin, limits_.switch_ns)) {
+    fail_with(concat("instruction sampling did not start within ",
+                     limits_.switch_ns / 1'000'000'000, " s",
+                     gate_.has_hung() ? ": " + gate_.hung() : ""));
+  }
+}
+
+void Sampler::open_all(const Job& job) {
+  const Turn turn(*this, limits_.switch_ns);
+  if (!turn || job.is_cancelled.load()) fail_with("instruction sampling is busy");
+  // First: a context that comes from now on is told, and waits for the turn.
+  sampled_.set_running(true);
+  is_open_.store(true, std::memory_order_release);
+  {
+    std::lock_guard lock(used_mutex_);
+    used_.clear();
+  }
+  visit_cells(
+      [](ThreadCell& cell) { cell.sampled_context.store(nullptr, std::memory_order_relaxed); });
+  bool is_done = false;
+  try {
+    for (int i = 0; i < SampledContexts::kSwitchTries && !is_done && !gate_.has_hung(); ++i) {
+      is_done = sampled_.switch_behind_gate([&] {
+        const std::vector<Context> contexts = contexts_.all();
+        // For launches that nobody saw begin; now that all others wait, they have the processor.
+        if (!contexts.empty()) {
+          std::this_thread::sleep_for(std::chrono::nanoseconds(limits_.grace_ns));
+        }
+        for (Context context : contexts) {
+          if (!sampled_.has(context)) sampled_.add(context);
+        }
+      });
+    }
+    if (!is_done) fail_with("launches took too long to start instruction sampling between them");
   } catch (...) {
-    SamplingContext given{sizeof(SamplingContext), nullptr, context};
-    library_.disable_sampling(&given);
+    close_all();
     throw;
   }
-  sampled_.push_back(std::move(one));
-  std::lock_guard lock(mutex_);
-  stats_.contexts = sampled_.size();
+  schedule_.begin(now_ns(), options());
+  if (options().every_ns != 0) report_.count([](SamplingStats& stats) { ++stats.windows; });
 }
 
-void Sampler::configure(Sampled& one) {
-  const size_t count = one.numbers.all.size();
-  one.configured = std::make_unique<SampleBuffer>(kCapacity, count);
-  SamplingSetting settings[] = {
-      setting(kReasonsAttribute),      setting(kModeAttribute),
-      setting(kPeriodAttribute),       setting(kHardwareBytesAttribute),
-      setting(kScratchBytesAttribute), setting(kStartStopAttribute),
-      setting(kBufferAttribute),
+void Sampler::close() {
+  if (!is_open()) return;
+  const auto end = [this](const Job&) {
+    const Turn turn(*this, limits_.switch_ns);
+    if (turn) close_all();
   };
-  settings[0].reasons = {count, one.numbers.all.data()};
-  settings[1].number = kContinuousMode;
-  settings[2].number = options_.period_exponent;
-  settings[3].bytes = options_.buffer_bytes;
-  settings[4].bytes = kScratchBytes;
-  settings[5].number = 1;
-  settings[6].buffer = &one.configured->raw();
-  gate_.set_call("cuptiPCSamplingSetConfigurationAttribute");
-  SamplingSettings given{sizeof(SamplingSettings), nullptr, one.context, std::size(settings),
-                         settings};
-  const Result result = library_.configure_sampling(&given);
-  if (result == kSuccess) return;
-  std::string which;
-  for (const SamplingSetting& each : settings) {
-    if (each.status != kSuccess) which += concat(" attribute ", each.attribute);
-  }
-  library_.check(result, concat("cuptiPCSamplingSetConfigurationAttribute", which).c_str());
+  const bool is_done = ask(end, limits_.switch_ns);
+  if (!is_done) is_open_.store(false, std::memory_order_release);
 }
 
-void Sampler::start(Sampled& one) {
-  call(library_.start_sampling, "cuptiPCSamplingStart", one);
-  one.is_started = true;
-  one.is_full = false;
+void Sampler::close_all() {
+  sampled_.end_all();
+  late_.clear();
+  is_open_.store(false, std::memory_order_release);
 }
 
-void Sampler::stop(Sampled& one) {
-  if (!one.is_started) return;
-  one.is_started = false;
-  call(library_.stop_sampling, "cuptiPCSamplingStop", one);
-}
-
-/// Gate closed. Leaves the context as it was before us.
-void Sampler::remove(Sampled& one) {
-  stop(one);
-  read(one);
-  one.configured->clear();
-  call(library_.disable_sampling, "cuptiPCSamplingDisable", one);
-  take(one, *one.configured);
-}
-
-/// Reads all that these have. Gate closed.
-void Sampler::restart(std::vector<Sampled*> which) {
-  for (Sampled* one : which) {
-    const bool is_running = one->is_started;
-    stop(*one);
-    read(*one);
-    if (is_running && is_window_) start(*one);
-  }
-}
-
-void Sampler::read(Sampled& one) {
-  const CallMark mark;
-  const size_t width = one.numbers.all.size();
-  if (width > buffer_width_) {
-    buffer_ = std::make_unique<SampleBuffer>(kCapacity, width);
-    buffer_width_ = width;
-  }
-  gate_.set_call("cuptiPCSamplingGetData");
-  make_current(one.context);
-  bool is_full = false;
-  for (int i = 0; i < kReadLimit; ++i) {
-    buffer_->clear();
-    SamplingRead given{sizeof(SamplingRead), nullptr, one.context, &buffer_->raw()};
-    const Result result = library_.read_samples(&given);
-    if (result != kSuccess && result != kOutOfMemory) {
-      note_problem(concat("cuptiPCSamplingGetData failed with ", library_.describe(result),
-                          ": samples that CUPTI held are missing"));
-      hooks_.lose(losses::kLostSampling, 1);
-      break;
-    }
-    const PcBuffer& raw = buffer_->raw();
-    is_full |= raw.is_hardware_full != 0 || result == kOutOfMemory;
-    take(one, *buffer_);
-    if (raw.remaining_count == 0 || raw.record_count == 0) break;
-  }
-  one.is_full |= is_full;
-  {
-    std::lock_guard lock(mutex_);
-    ++stats_.reads;
-    if (is_full) ++stats_.overflows;
-  }
-  if (is_full) hooks_.lose(losses::kSampleOverflow, 1);
-}
-
-/// Hands over what CUPTI has written.
-void Sampler::take(Sampled& one, SampleBuffer& buffer) {
-  const PcBuffer& raw = buffer.raw();
-  const auto records = buffer.records();
-  send_records(records, one.numbers, reasons_.names(), one.device_id, hooks_.send);
-  if (raw.dropped_count != 0) hooks_.lose(losses::kDroppedSamples, raw.dropped_count);
-  const uint64_t others = raw.non_user_count + count_samples(records, one.numbers, true);
-  if (others != 0) hooks_.lose(losses::kNonUserSamples, others);
-  std::lock_guard lock(mutex_);
-  stats_.samples += count_samples(records, one.numbers, false);
-  stats_.dropped += raw.dropped_count;
-  stats_.non_user += others;
-}
-
-void Sampler::read_all() {
-  forget_gone();
-  std::vector<Sampled*> full;
-  for (const auto& one : sampled_) {
-    read(*one);
-    // Once full, the hardware's buffer takes no more until it is started again.
-    if (one->is_full && one->is_started) full.push_back(one.get());
-  }
-  if (!full.empty()) switch_behind_gate([&] { restart(full); });
+bool Sampler::collect(int64_t limit_ns, bool is_whole) {
+  if (!is_open()) return true;
+  auto is_done = std::make_shared<std::atomic<bool>>(false);
+  const auto read = [this, is_whole, is_done](const Job&) {
+    const Turn turn(*this, limits_.switch_ns);
+    if (!turn || !is_open()) return;
+    sampled_.forget_gone();
+    if (!is_whole) sampled_.read_all();
+    is_done->store(!is_whole || sampled_.read_whole());
+  };
+  return ask(read, std::min(limit_ns, limits_.switch_ns)) && is_done->load();
 }
 
 void Sampler::adopt(Context context) {
-  forget_gone();  // a new context may have the address of one that is gone
-  if (!is_open() || find(context) != nullptr) return;
+  sampled_.forget_gone();  // a new context may have the address of one that is gone
+  if (!is_open() || sampled_.has(context)) return;
   try {
-    if (switch_behind_gate([&] { add(context); })) return;
+    if (sampled_.switch_behind_gate([&] { sampled_.add(context); })) return;
     late_.push_back(context);  // with the next read
     return;
   } catch (const BackendError& error) {
-    note_problem(concat("a CUDA context is not sampled: ", error.what(), "; ", error.remedy()));
+    report_.note_problem(concat("a CUDA context is not sampled: ", line_of(error)));
   } catch (const std::exception& error) {
-    note_problem(concat("a CUDA context is not sampled: ", error.what()));
+    report_.note_problem(concat("a CUDA context is not sampled: ", error.what()));
   }
-  hooks_.lose(losses::kLostSampling, 1);
+  report_.count_lost(losses::kLostSampling, 1);
 }
 
 /// Those that a long launch kept from being sampled.
@@ -271,13 +255,13 @@ void Sampler::adopt_late() {
 }
 
 bool Sampler::is_used(Context context) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(used_mutex_);
   return std::find(used_.begin(), used_.end(), context) != used_.end();
 }
 
 /// From now on launches there are no reason to try it once more.
 void Sampler::note_used(Context context) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(used_mutex_);
   std::erase(used_, context);
   used_.push_back(context);
 }
@@ -285,14 +269,15 @@ void Sampler::note_used(Context context) {
 /// On the worker, unless it is gone by then.
 void Sampler::post_adoption(Context context) {
   note_used(context);
-  post([this, context](const Job&) {
+  const bool is_posted = worker_.post([this, context](const Job&) {
     const Turn turn(*this, limits_.turn_ns);
     if (turn && is_used(context)) adopt(context);
   });
+  if (!is_posted) fail_with("no thread could be started to read samples");
 }
 
 void Sampler::on_context_created(Context context) noexcept {
-  if (!is_open() || is_calling) return;
+  if (!is_open() || SampledContexts::is_calling()) return;
   try {
     if (!gate_.is_inside()) {
       const Turn turn(*this, limits_.turn_ns);
@@ -301,75 +286,86 @@ void Sampler::on_context_created(Context context) noexcept {
     }
     post_adoption(context);
   } catch (...) {  // out of memory
-    hooks_.lose(losses::kLostSampling, 1);
+    report_.count_lost(losses::kLostSampling, 1);
   }
 }
 
 void Sampler::on_context_used(Context context) noexcept {
-  if (!is_open() || is_calling || context == nullptr) return;
+  if (!is_open() || SampledContexts::is_calling() || context == nullptr) return;
   try {
     if (!is_used(context)) post_adoption(context);
   } catch (...) {  // out of memory
-    hooks_.lose(losses::kLostSampling, 1);
+    report_.count_lost(losses::kLostSampling, 1);
   }
 }
 
 void Sampler::on_context_destroyed(Context context) noexcept {
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(used_mutex_);
     std::erase(used_, context);
   }
-  if (!is_open() || is_calling) return;
+  if (!is_open() || SampledContexts::is_calling()) return;
   try {
     const Turn turn(*this, limits_.turn_ns);
-    if (!turn) {
-      {
-        std::lock_guard lock(mutex_);
-        gone_.push_back(context);
-      }
-      hooks_.lose(losses::kLostSampling, 1);
-      return;
-    }
-    Sampled* one = find(context);
-    if (one == nullptr) return;
-    bool is_removed = false;
-    try {
-      is_removed = !gate_.is_inside() && switch_behind_gate([&] { remove(*one); });
-    } catch (const BackendError& error) {
-      note_problem(concat("a CUDA context ended while it was sampled: ", error.what()));
-    }
-    const auto found = std::find_if(sampled_.begin(), sampled_.end(),
-                                    [&](const auto& each) { return each.get() == one; });
-    if (!is_removed) {
-      hooks_.lose(losses::kLostSampling, 1);
-      found->release();  // CUPTI may still write there
-    }
-    sampled_.erase(found);
-    std::lock_guard lock(mutex_);
-    stats_.contexts = sampled_.size();
+    if (!turn) sampled_.note_gone(context);
+    if (!turn || !sampled_.end(context)) report_.count_lost(losses::kLostSampling, 1);
   } catch (...) {  // out of memory
-    hooks_.lose(losses::kLostSampling, 1);
+    report_.count_lost(losses::kLostSampling, 1);
   }
 }
 
 void Sampler::on_module_unload(Context context) noexcept {
-  if (!is_open() || is_calling) return;
+  if (!is_open() || SampledContexts::is_calling()) return;
   try {
     const Turn turn(*this, limits_.turn_ns);
     if (!turn) return;
-    forget_gone();
-    std::vector<Sampled*> which;
-    for (const auto& one : sampled_) {
-      if (context == nullptr || one->context == context) which.push_back(one.get());
-    }
-    if (which.empty()) return;
-    const bool is_whole = !gate_.is_inside() && switch_behind_gate([&] { restart(which); });
-    if (is_whole) return;
-    for (Sampled* one : which) read(*one);
+    sampled_.forget_gone();
+    sampled_.read_before_unload(context);
   } catch (const std::exception& error) {
-    note_problem(
+    report_.note_problem(
         concat("a module was unloaded and its last samples were not read: ", error.what()));
   }
+}
+
+std::string Sampler::check() const {
+  try {
+    library_.expect_sampling();
+    return "";
+  } catch (const BackendError& error) {
+    return line_of(error);
+  }
+}
+
+std::string Sampler::probe() {
+  try {
+    library_.expect_sampling();
+    const auto try_it = [this](const Job&) {
+      const Turn turn(*this, limits_.turn_ns);
+      if (turn && !is_open()) try_sampling(library_);
+    };
+    if (ask(try_it, limits_.switch_ns)) return "";
+    return concat("CUPTI did not answer within ", limits_.switch_ns / 1'000'000'000,
+                  " s; see `nvidia-smi` for what the GPU does");
+  } catch (const BackendError& error) {
+    return line_of(error);
+  }
+}
+
+/// Once: no call of CUPTI's came back in time, and sampling is over.
+void Sampler::note_hang() noexcept {
+  if (!gate_.has_hung() || has_told_hang_.exchange(true)) return;
+  is_open_.store(false, std::memory_order_release);
+  report_.count_lost(losses::kLostSampling, 1);
+  try {
+    report_.note_problem(concat("instruction sampling was given up: ", gate_.hung(),
+                                "; samples after that are missing, kernels are still timed"));
+  } catch (const std::exception&) {  // out of memory: the loss is counted
+  }
+}
+
+std::vector<std::string> Sampler::take_problems() {
+  note_hang();
+  return report_.take_problems();
 }
 
 }  // namespace proton::cupti

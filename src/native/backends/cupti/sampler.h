@@ -4,70 +4,59 @@
 /// Calls of CUPTI that sample are made by one thread at a time, the one that has the turn: the
 /// worker, or a thread in a callback of a context or module that comes or goes. Those that switch
 /// sampling also close the gate. Waits have limits: what takes longer is put off or given up.
-/// Of the hub's locks none is held while the turn is waited for but `control`, and only its decode
-/// lock is taken (in Hooks::send) while somebody has the turn.
+/// Of the hub's locks none is held while the turn is waited for but `control`, and only that of the
+/// sink table is taken while somebody has the turn. `used_mutex_` is held for no call.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "backends/common/job_thread.h"
+#include "backends/cupti/contexts.h"
 #include "backends/cupti/library.h"
-#include "backends/cupti/sample_buffer.h"
+#include "backends/cupti/sampled_contexts.h"
 #include "backends/cupti/sampling_gate.h"
 
 namespace proton::cupti {
 
-struct SamplingOptions {
-  uint32_t period_exponent = 14;     // a sample of each SM every 2^14 cycles
-  size_t buffer_bytes = 512u << 20;  // of the hardware
-  int64_t drain_ns = 200'000'000;    // between two reads
-  int64_t window_ns = 0;             // sampled time in every `every_ns`
-  int64_t every_ns = 0;              // 0: sampled all the time
-
-  bool operator==(const SamplingOptions&) const = default;
-};
-
-struct SamplingStats {
-  uint64_t samples = 0;  // of the program's kernels
-  uint64_t dropped = 0;
-  uint64_t non_user = 0;
-  uint64_t overflows = 0;  // reads that found the hardware's buffer full
-  uint64_t reads = 0;
-  uint64_t windows = 0;
-  uint64_t switches = 0;         // times that launches were held
-  uint64_t put_off = 0;          // times they could not be, because one took too long
-  uint64_t longest_hold_ns = 0;  // of launches
-  uint64_t contexts = 0;         // sampled now
-};
-
-class Sampler {
+/// When the worker has something to do. By the worker alone.
+class SamplingSchedule {
  public:
-  struct Hooks {
-    std::vector<Context> (*contexts)();  // all that are alive
-    void (*send)(const SampleBatch& batch);
-    void (*lose)(const char* kind, uint64_t count);
-    void (*tell)();  // a problem was noted; on any thread, in callbacks of the driver too
-  };
-  /// Tests shorten them.
-  struct Limits {
-    int64_t inside_ns = 100'000'000;     // for launches under way to end
-    int64_t grace_ns = 50'000'000;       // for those that began before they were watched
-    int64_t turn_ns = 2'000'000'000;     // in callbacks, for the turn
-    int64_t switch_ns = 10'000'000'000;  // for the worker to switch all contexts
-  };
+  int64_t next_ns() const { return next_ns_; }
+  /// Sampling begins, with a window where there are any.
+  void begin(int64_t now, const SamplingOptions& options);
+  /// A window begins.
+  void begin_window(int64_t now, const SamplingOptions& options) {
+    window_end_ns_ = now + options.window_ns;
+  }
+  bool is_window_over(int64_t now) const { return now >= window_end_ns_; }
+  /// What is to be done now may fail, and is then tried again: each time after twice as long.
+  void retry(int64_t now);
+  /// It was done; the next read, or the next end or begin of a window.
+  void go_on(int64_t now, const SamplingOptions& options, bool is_window);
+  /// CUPTI has refused what it had allowed before.
+  void give_up(int64_t now);
 
-  Sampler(const Library& library, const Hooks& hooks) : library_(library), hooks_(hooks) {}
+ private:
+  int64_t next_ns_ = 0;
+  int retry_count_ = 0;
+  int64_t window_end_ns_ = 0;
+  int64_t next_window_ns_ = 0;
+};
+
+class Sampler : private JobThread::Owner {
+ public:
+  using Limits = SamplingLimits;
+
+  Sampler(const Library& library, ContextList& contexts, SinkTable& sinks)
+      : library_(library), contexts_(contexts), report_(sinks) {}
 
   SamplingGate& gate() { return gate_; }
   bool is_open() const noexcept { return is_open_.load(std::memory_order_acquire); }
-  const SamplingOptions& options() const { return options_; }  // by who opens and closes
+  const SamplingOptions& options() const { return sampled_.options(); }  // by who opens and closes
 
   /// Samples every context, now and when it comes. Launches must pass the gate already. Throws
   /// BackendError; then nothing is sampled.
@@ -91,112 +80,53 @@ class Sampler {
   /// and makes a context for it: for a process that does nothing else.
   std::string probe();
 
-  SamplingStats stats();
+  SamplingStats stats() { return report_.stats(); }
   /// What went wrong since the last call, as lines for the user.
   std::vector<std::string> take_problems();
+  /// Called when there is a problem to tell of, on any thread and in callbacks of the driver.
+  void set_problem_hook(void (*hook)()) { report_.set_problem_hook(hook); }
   void set_limits(const Limits& limits) { limits_ = limits; }
 
  private:
-  struct Sampled {
-    Context context;
-    uint32_t device_id = 0;
-    bool is_started = false;
-    bool is_full = false;  // the hardware's buffer was, at the last read
-    ReasonTable::Numbers numbers;
-    std::unique_ptr<SampleBuffer> configured;  // CUPTI's, until it is disabled
-  };
-  /// What a caller has the worker do.
-  struct Job {
-    std::function<void(const Job&)> run;
-    std::exception_ptr error;
-    bool is_done = false;
-    std::atomic<bool> is_cancelled{false};
-  };
+  using Job = JobThread::Job;
   /// The right to call CUPTI's sampling functions.
-  class Turn {
-   public:
-    Turn(Sampler& sampler, int64_t limit_ns);
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    explicit operator bool() const { return is_taken_; }
+  class Turn;
 
-   private:
-    Sampler& sampler_;
-    bool is_taken_;
-  };
+  // Of the worker
+  void begin() override;
+  int64_t next_ns() const override;
+  void tick() override;
+  void end_step() override;
 
-  // Of sampling_worker.cpp
-  std::shared_ptr<Job> post(std::function<void(const Job&)> run);
   bool ask(std::function<void(const Job&)> run, int64_t limit_ns);
-  void run_worker();
-  void tick();
-  void schedule(int64_t now_ns);
-  void wait_for_launches(const std::vector<Context>& contexts);
+  void wait_for_launches();
 
   // With the turn
-  bool switch_behind_gate(const std::function<void()>& calls);
-  void call(Result (*function)(SamplingContext*), const char* name, Sampled& one);
+  void tick_with_turn();
   void open_all(const Job& job);
   void close_all();
   void adopt(Context context);
   void adopt_late();
+
+  bool is_used(Context context);
   void note_used(Context context);
   void post_adoption(Context context);
-  bool is_used(Context context);
-  void add(Context context);
-  void configure(Sampled& one);
-  void start(Sampled& one);
-  void stop(Sampled& one);
-  void remove(Sampled& one);
-  void restart(std::vector<Sampled*> which);
-  void read(Sampled& one);
-  void read_all();
-  void take(Sampled& one, SampleBuffer& buffer);
-  void forget_gone();
-  Sampled* find(Context context);
-  void try_device();
-  void expect_functions() const;
-
-  /// On the worker, which has no context of its own; other threads are in a call for one.
-  void make_current(Context context);
-
-  void note_problem(std::string text);
   void note_hang() noexcept;
 
   const Library& library_;
-  const Hooks hooks_;
+  ContextList& contexts_;
+  SamplingReport report_;
   Limits limits_;
   SamplingGate gate_;
   std::atomic<bool> is_open_{false};
   std::atomic<bool> has_told_hang_{false};
-  SamplingOptions options_;
-
-  std::mutex mutex_;  // the next ones
-  std::condition_variable changed_;
-  bool has_worker_ = false;
-  bool is_taken_ = false;  // the turn
-  std::deque<std::shared_ptr<Job>> jobs_;
-  std::vector<Context> gone_;  // while nobody could have the turn
+  JobThread worker_{*this};
+  SamplingSchedule schedule_;
+  TimedTurn turn_;
+  SampledContexts sampled_{library_, gate_, report_, limits_};  // with the turn
+  std::vector<Context> late_;  // with the turn: to be sampled, but for a launch that took too long
+  std::mutex used_mutex_;
   std::vector<Context> used_;  // alive, and tried: no launch there is news
-  std::vector<std::string> problems_;
-  SamplingStats stats_;
-
-  // With the turn
-  std::vector<std::unique_ptr<Sampled>> sampled_;
-  std::vector<Context> late_;  // to be sampled, but for a launch that took too long
-  ReasonTable reasons_;
-  std::unique_ptr<SampleBuffer> buffer_;  // to read into
-  size_t buffer_width_ = 0;               // the reasons of a record
-  bool is_window_ = false;                // contexts are to run
-
-  // The worker's
-  inline static thread_local bool is_worker_ = false;
-  Context current_ = nullptr;
-  int64_t next_ns_ = 0;
-  int retry_count_ = 0;  // of a switch that was put off
-  int64_t window_end_ns_ = 0;
-  int64_t next_window_ns_ = 0;
 };
 
 }  // namespace proton::cupti

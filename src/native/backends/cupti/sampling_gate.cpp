@@ -26,8 +26,9 @@ bool SamplingGate::close(int64_t limit_ns) noexcept {
   is_switching = true;
   const uint32_t epoch = state_.fetch_or(kClosed, std::memory_order_seq_cst) & ~kClosed;
   const int64_t deadline_ns = now_ns() + limit_ns;
-  for (ThreadCell* cell = first_cell(); cell != nullptr; cell = cell->next) {
-    while (cell->launch_epoch.load(std::memory_order_seq_cst) == epoch && cell != this_cell) {
+  for (LaunchCell* cell = launch_cells().first(); cell != nullptr; cell = cell->next) {
+    const auto& launching = static_cast<ThreadCell&>(*cell);
+    while (launching.launch_epoch.load(std::memory_order_seq_cst) == epoch && cell != this_cell) {
       if (now_ns() > deadline_ns) {
         open();
         return false;

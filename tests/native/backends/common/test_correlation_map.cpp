@@ -126,19 +126,19 @@ TEST(launches_whose_records_must_come_are_told_from_those_that_need_not) {
   CorrelationMap map;
   map.put(5, 42, CorrelationMap::tag(2, true));   // moves aside
   map.put(6, 43, CorrelationMap::tag(2, true));   // is read
-  map.put(7, 44, CorrelationMap::tag(2, true));   // is excused
+  map.put(7, 44, CorrelationMap::tag(2, true));   // may have no record
   map.put(8, 45, CorrelationMap::tag(2, false));  // need not come
   map.put(9, 46, CorrelationMap::tag(1, true));   // of an earlier generation
   map.put(5 + kLap, 47, CorrelationMap::tag(2, true));
   map.find(6);
-  map.excuse(7);
+  map.mark_optional(7);
   std::vector<std::pair<uint32_t, uint32_t>> seen;
   map.visit_expected(0, 5 + kLap, 2,
                      [&](uint32_t id, uint32_t context) { seen.emplace_back(id, context); });
   CHECK(seen == (std::vector<std::pair<uint32_t, uint32_t>>{{5 + kLap, 47}, {5, 42}}));
   for (const uint32_t id : {5u, 5 + kLap}) CHECK(map.is_expected(id, 2));
   for (const uint32_t id : {6u, 7u, 8u, 9u, 10u}) CHECK(!map.is_expected(id, 2));
-  map.excuse(5);
+  map.mark_optional(5);
   CHECK(!map.is_expected(5, 2));
   CHECK(map.has_unread(4, 5, 2));  // but it is waited for
 }

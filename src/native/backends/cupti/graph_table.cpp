@@ -1,12 +1,10 @@
-// What the hub is told about graphs, on the threads that make, instantiate, launch and destroy
-// them.
+#include "backends/cupti/graph_table.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <set>
 #include <unordered_set>
 
-#include "backends/cupti/hub.h"
-#include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 
 namespace proton::cupti {
@@ -17,13 +15,19 @@ constexpr size_t kKeptNodes = 1u << 20;
 /// So many clones are remembered until an executable is made of them.
 constexpr size_t kStepLimit = 1u << 20;
 
+void add_step(GraphMaking& graphs, const GraphStep& step) {
+  auto& steps = graphs.steps;
+  if (steps.size() >= kStepLimit) steps.erase(steps.begin(), steps.begin() + kStepLimit / 2);
+  steps.push_back(step);
+}
+
 }  // namespace
 
-void Hub::on_graph_launch(const CallbackData& data) noexcept {
-  const bool is_timed = (captures_.load(std::memory_order_relaxed) & kGraphTimes) != 0;
+void GraphTable::on_launch(const CallbackData& data) noexcept {
+  const bool is_timed = (launches_.captures() & kNeedsGraphTimes) != 0;
   const int64_t before = is_timed ? now_ns() : 0;
   check_replay(data);
-  on_launch(kGraphLaunch, data);
+  launches_.on_launch(kGraphLaunch, data);
   if (!is_timed) [[likely]] {
     return;
   }
@@ -45,7 +49,7 @@ void Hub::on_graph_launch(const CallbackData& data) noexcept {
 }
 
 /// An executable that CUPTI cannot trace as a whole ends such tracing.
-void Hub::check_replay(const CallbackData& data) noexcept {
+void GraphTable::check_replay(const CallbackData& data) noexcept {
   if (!execs_.is_traced() || data.site != kEnterSite || data.params == nullptr) return;
   if (execs_.allows(static_cast<const GraphLaunchParams*>(data.params)->graph_exec)) return;
   // An older graph: from here on all graphs are recorded by their nodes.
@@ -64,49 +68,49 @@ void Hub::check_replay(const CallbackData& data) noexcept {
 // made before that start, and one after it. Of an update: for each node whose parameters changed,
 // the new graph's node and, as its original, the executable's.
 
-void Hub::on_graph_resource(uint32_t cbid, const GraphData& data) {
+void GraphTable::on_resource(uint32_t cbid, const GraphData& data) {
   ThreadCell* cell = find_cell();
   if (cell == nullptr) return;
   switch (cbid) {
     case kGraphCreated:
-      cell->judge_launches();
+      cell->graphs.idle_launches.begin_graph(cell->last_launch());
       log_of(*cell).begin(data.graph, cell->tally());
-      return add_step(*cell, {data.graph, nullptr, 0});
+      return add_step(cell->graphs, {data.graph, nullptr, 0});
     case kGraphNodeCreateStarting:
-      cell->starting_node = data.node;
-      cell->starting_type = data.node_type;
+      cell->graphs.starting_node = data.node;
+      cell->graphs.starting_type = data.node_type;
       return;
     case kGraphNodeCreated:
       // A launch that is captured has no record to wait for.
-      settle_launch(cell->under_way.load(std::memory_order_relaxed));
-      return on_graph_node(cbid, data, *cell);
+      launches_.table().mark_read(cell->under_way.load(std::memory_order_relaxed));
+      return on_node(cbid, data, *cell);
     case kGraphNodeCloned:
     case kGraphNodeUpdated:
     case kGraphNodeDestroyStarting:
-      return on_graph_node(cbid, data, *cell);
+      return on_node(cbid, data, *cell);
     case kGraphExecCreateStarting:
-      cell->is_instantiating = true;
+      cell->graphs.is_instantiating = true;
       return;
     case kGraphExecCreated:
-      cell->is_instantiating = false;
+      cell->graphs.is_instantiating = false;
       execs_.add(data.graph_exec);
       return on_exec_created(data.graph_exec, *cell);
     case kGraphExecDestroyStarting:
       execs_.remove(data.graph_exec);
-      return on_graph_destroyed(library_.graph_exec_id, data.graph_exec);
+      return on_destroyed(library_.graph_exec_id, data.graph_exec);
     case kGraphDestroyStarting:
-      return on_graph_destroyed(library_.graph_id, data.graph);
+      return on_destroyed(library_.graph_id, data.graph);
     default:
       return;
   }
 }
 
-void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) {
+void GraphTable::on_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) {
   if (library_.graph_node_id == nullptr) return;
   uint64_t node = 0;
   if (library_.graph_node_id(data.node, &node) != kSuccess) return;
   if (cbid == kGraphNodeDestroyStarting) {
-    if (cell.is_instantiating) add_step(cell, {nullptr, data.node, 0});
+    if (cell.graphs.is_instantiating) add_step(cell.graphs, {nullptr, data.node, 0});
     std::lock_guard lock(nodes_.mutex());
     return nodes_.remove(node);
   }
@@ -121,46 +125,43 @@ void Hub::on_graph_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) 
     return nodes_.copy(original, node);
   }
   log_of(cell).take_back(node);
-  cell.take_back_excuse(data.node);
-  add_step(cell, {nullptr, data.node, node});
+  cell.graphs.idle_launches.take_back(data.node);
+  add_step(cell.graphs, {nullptr, data.node, node});
   std::lock_guard lock(nodes_.mutex());
   nodes_.copy(node, original);
 }
 
-void Hub::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell) {
-  if (!cell.is_instantiating) cell.excuse_last_launch(data.node);
-  const int type = cell.starting_node == data.node ? cell.starting_type : data.node_type;
+void GraphTable::on_node_created(uint64_t node, const GraphData& data, ThreadCell& cell) {
+  if (!cell.graphs.is_instantiating) {
+    cell.graphs.idle_launches.add(cell.last_launch(), data.node);
+  }
+  const int type =
+      cell.graphs.starting_node == data.node ? cell.graphs.starting_type : data.node_type;
   if (type > kMemsetNode) return;  // only kernels, copies and memsets have records
-  const uint32_t captures = captures_.load(std::memory_order_relaxed);
-  const bool has_python = (captures & kPython) != 0;
-  const ContextId shadow = source_.shadow();
-  const ContextId python = has_python ? source_.python() : kUnknownContext;
-  const uint32_t epoch = source_.epoch();
+  const ContextSource& source = launches_.source();
+  const bool has_python = (launches_.captures() & kNeedsPython) != 0;
+  const ContextId shadow = source.shadow();
+  const ContextId python = has_python ? source.python() : kUnknownContext;
+  const uint32_t epoch = source.epoch();
   {
     std::lock_guard lock(nodes_.mutex());
     nodes_.expect_epoch(epoch);
     nodes_.add(node, shadow, python, cell.own_value);
   }
   // Neither the driver's own nodes nor ours are work of the program's.
-  if (!cell.is_instantiating && cell.own_value == 0) log_of(cell).add(node, data.graph);
+  if (!cell.graphs.is_instantiating && cell.own_value == 0) log_of(cell).add(node, data.graph);
 }
 
-NodeLog& Hub::log_of(ThreadCell& cell) {
-  return source_.is_with_lead() ? lead_nodes() : cell.nodes;
-}
-
-void Hub::add_step(ThreadCell& cell, const GraphStep& step) {
-  auto& steps = cell.graph_steps;
-  if (steps.size() >= kStepLimit) steps.erase(steps.begin(), steps.begin() + kStepLimit / 2);
-  steps.push_back(step);
+NodeLog& GraphTable::log_of(ThreadCell& cell) {
+  return launches_.source().is_with_lead() ? lead_nodes() : cell.graphs.nodes;
 }
 
 /// Nodes of children and bodies were cloned with the graph, on this thread: under ids of their own,
 /// or now of the executable's.
-void Hub::on_exec_created(void* exec, ThreadCell& cell) {
+void GraphTable::on_exec_created(void* exec, ThreadCell& cell) {
   uint32_t id = 0;
-  const std::vector<GraphStep> steps = std::move(cell.graph_steps);
-  cell.graph_steps = {};
+  const std::vector<GraphStep> steps = std::move(cell.graphs.steps);
+  cell.graphs.steps = {};
   if (library_.graph_exec_id == nullptr || library_.graph_exec_id(exec, &id) != kSuccess) return;
   log_of(cell).take_back_graph(id);
   std::unordered_set<const void*> destroyed;
@@ -184,7 +185,7 @@ void Hub::on_exec_created(void* exec, ThreadCell& cell) {
   nodes_.set_parts(id, {parts.begin(), parts.end()});
 }
 
-void Hub::on_graph_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {
+void GraphTable::on_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {
   uint32_t id = 0;
   if (id_of == nullptr || id_of(graph, &id) != kSuccess) return;
   std::lock_guard lock(nodes_.mutex());
@@ -202,65 +203,81 @@ NodeLog* log_since(bool is_lead, uint64_t& count) noexcept {
   if (is_own == is_lead) return nullptr;
   count &= ~kOwnLog;
   if (is_lead) return &lead_nodes();
-  return this_cell == nullptr ? nullptr : &this_cell->nodes;
+  return this_cell == nullptr ? nullptr : &this_cell->graphs.nodes;
 }
 
 }  // namespace
 
-uint64_t Hub::captured_count(bool is_lead) noexcept {
+uint64_t captured_count(bool is_lead) noexcept {
   if (is_lead) return lead_nodes().count();
-  return kOwnLog | (this_cell == nullptr ? 0 : this_cell->nodes.count());
+  return kOwnLog | (this_cell == nullptr ? 0 : this_cell->graphs.nodes.count());
 }
 
-const std::atomic<uint64_t>& Hub::lead_captured_count() noexcept { return lead_nodes().counter(); }
+const std::atomic<uint64_t>& lead_captured_count() noexcept { return lead_nodes().counter(); }
 
-uint64_t Hub::captured_since(bool is_lead, uint64_t count) noexcept {
+uint64_t captured_since(bool is_lead, uint64_t count) noexcept {
   NodeLog* log = log_since(is_lead, count);
   return log == nullptr ? 0 : log->last_since(count);
 }
 
-uint64_t Hub::ridden_since(bool is_lead, uint64_t count, uint64_t launches) noexcept {
+uint64_t metrics_node_since(bool is_lead, uint64_t count, uint64_t launches) noexcept {
   const ThreadCell* cell = find_cell();
   NodeLog* log = log_since(is_lead, count);
   if (cell == nullptr || log == nullptr) return 0;
   // 0: it had launched nothing.
-  return log->ridden_since(count, std::max(launches, cell->launches_before), cell->tally());
+  return log->metrics_node_since(count, std::max(launches, cell->launches_before), cell->tally());
 }
 
-bool Hub::ride(uint64_t node) noexcept {
-  GraphNodes& nodes = get().nodes_;
-  std::lock_guard lock(nodes.mutex());
-  return nodes.ride(node);
+CapturedNode GraphTable::find(uint64_t node) {
+  std::lock_guard lock(nodes_.mutex());
+  const CapturedNode* known = nodes_.find(node);
+  return known == nullptr ? CapturedNode() : *known;
 }
 
-std::vector<ContextId> Hub::captured_contexts() {
-  if (get().is_forked_) return {};  // the fork may have caught them in the middle of a change
-  GraphNodes& nodes = get().nodes_;
-  std::lock_guard lock(nodes.mutex());
-  return nodes.contexts();
+bool GraphTable::attach_metrics(uint64_t node) {
+  std::lock_guard lock(nodes_.mutex());
+  return nodes_.attach_metrics(node);
 }
 
-void Hub::move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move) {
-  if (get().is_forked_) return;
-  GraphNodes& nodes = get().nodes_;
-  std::lock_guard lock(nodes.mutex());
-  nodes.move_contexts(epoch, move);
+std::vector<ContextId> GraphTable::contexts() {
+  std::lock_guard lock(nodes_.mutex());
+  return nodes_.contexts();
 }
 
-void Hub::trim_nodes() {
+void GraphTable::move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move) {
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.move_contexts(epoch, move);
+}
+
+size_t GraphTable::size() {
+  std::lock_guard lock(nodes_.mutex());
+  return nodes_.size();
+}
+
+void GraphTable::trim() {
   std::lock_guard lock(nodes_.mutex());
   nodes_.trim(kKeptNodes);
 }
 
-/// Where the nodes of the pending events were captured, and who rides on them.
-void Hub::find_nodes() {
-  const uint32_t epoch = source_.epoch();
+void GraphTable::forget_gone() {
+  std::lock_guard lock(nodes_.mutex());
+  nodes_.trim(nodes_.size());
+}
+
+void GraphTable::reset_after_fork() {
+  new (&nodes_.mutex()) std::mutex;
+  execs_.reset_after_fork();
+  change_logs([](NodeLog& log) { log.reset_after_fork(); });
+}
+
+void GraphTable::annotate(std::span<KernelEvent> events, std::span<EventContexts> contexts) {
+  const uint32_t epoch = launches_.source().epoch();
   std::unique_lock lock(nodes_.mutex(), std::defer_lock);
-  ridden_.clear();
-  riders_.clear();
+  events_with_metrics_.clear();
+  metric_nodes_.clear();
   graph_launches_.clear();
-  for (size_t i = 0; i < pending_count_; ++i) {
-    KernelEvent& event = pending_[i];
+  for (size_t i = 0; i < events.size(); ++i) {
+    KernelEvent& event = events[i];
     if (event.graph == 0 && event.graph_node == 0) continue;
     if (!lock.owns_lock()) {
       lock.lock();
@@ -273,25 +290,26 @@ void Hub::find_nodes() {
         event.graph_launches = whole->launches.get();
         graph_launches_.push_back(whole->launches);
       }
-      if (whole->ridden.empty()) continue;
-      ridden_.push_back({i, riders_.size(), whole->ridden.size()});
-      riders_.insert(riders_.end(), whole->ridden.begin(), whole->ridden.end());
+      const auto& nodes = whole->metric_nodes;
+      if (nodes.empty()) continue;
+      events_with_metrics_.push_back({i, metric_nodes_.size(), nodes.size()});
+      metric_nodes_.insert(metric_nodes_.end(), nodes.begin(), nodes.end());
       continue;
     }
-    Contexts& contexts = contexts_of_[i];
-    contexts.shadow_capture = contexts.python_capture = kUnknownContext;
+    EventContexts& known = contexts[i];
+    known.shadow_capture = known.python_capture = kUnknownContext;
     const CapturedNode* node = nodes_.find(event.graph_node);
     if (node == nullptr) continue;
-    contexts.shadow_capture = node->shadow;
+    known.shadow_capture = node->shadow;
     // Scopes say more than nothing where nobody asked for frames at the capture.
-    contexts.python_capture = node->python == kUnknownContext ? node->shadow : node->python;
+    known.python_capture = node->python == kUnknownContext ? node->shadow : node->python;
     if (node->shadow == kUnknownContext) event.graph = GraphNodes::graph_of(node->root);
-    if (!node->is_ridden) continue;
-    ridden_.push_back({i, riders_.size(), 1});
-    riders_.push_back(node->root);
+    if (!node->has_metrics) continue;
+    events_with_metrics_.push_back({i, metric_nodes_.size(), 1});
+    metric_nodes_.push_back(node->root);
   }
-  for (const RiddenEvent& one : ridden_) {
-    pending_[one.event].riders = {riders_.data() + one.first, one.count};
+  for (const EventMetrics& one : events_with_metrics_) {
+    events[one.event].riders = {metric_nodes_.data() + one.first, one.count};
   }
 }
 
