@@ -18,16 +18,11 @@ Edges = Mapping[str, Mapping[str, str]]  # folder -> folder it needs -> an examp
 LEVEL_LIMIT = 30
 # Folder -> the files it may have on its level.
 CROWDED: dict[str, int] = {
-    "src/native/backends/cupti": 46,
-    "src/proton/files": 46,
-    "src/proton/inkernel": 42,
 }
 
 TYPE_LINES, TYPE_MEMBERS = 600, 20
 # Type -> the lines and data members it may have.
 LARGE_TYPES: dict[str, tuple[int, int]] = {
-    "Hub": (2230, 53),
-    "Sampler": (998, 28),
 }
 
 _FOLDERS = ("src/proton", "src/native", "web/src")

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 
 using namespace proton::cupti;
 

@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "backends/cupti/devices.h"
+#include "backends/cupti/driver/devices.h"
+#include "backends/cupti/driver/thread_cells.h"
 #include "backends/cupti/hub.h"
-#include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/session_object.h"

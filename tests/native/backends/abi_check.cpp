@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <type_traits>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 #include "fake_cuda/records.h"
 #include "fake_cuda/sampling_records.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../session/host.h"
+#include "backends/cupti/driver/thread_cells.h"
 #include "backends/cupti/hub.h"
-#include "backends/cupti/thread_cells.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "fake_cuda/fake.h"

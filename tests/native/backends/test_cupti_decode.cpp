@@ -1,5 +1,5 @@
 // Hand-made records of CUPTI become events.
-#include "backends/cupti/activities.h"
+#include "backends/cupti/driver/activities.h"
 #include "check.h"
 
 using namespace proton;

@@ -1,5 +1,5 @@
 // Several devices and contexts, and what happens when one goes away in the middle of a recording.
-#include "backends/cupti/devices.h"
+#include "backends/cupti/driver/devices.h"
 #include "check.h"
 #include "gpu.h"
 

@@ -1,6 +1,6 @@
 // What is known about graph nodes: clones, late records, forgetting, attached metrics, new tables.
+#include "backends/cupti/driver/thread_cells.h"
 #include "backends/cupti/graph_nodes.h"
-#include "backends/cupti/thread_cells.h"
 #include "check.h"
 
 using namespace proton;

@@ -1,6 +1,6 @@
 // The hub's tables: clocks, buffers.
-#include "backends/cupti/activities.h"
-#include "backends/cupti/buffers.h"
+#include "backends/cupti/driver/activities.h"
+#include "backends/cupti/driver/buffers.h"
 #include "check.h"
 
 using namespace proton;

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 #include "check.h"
 #include "graphs.h"
 

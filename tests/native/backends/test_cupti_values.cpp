@@ -3,7 +3,7 @@
 #include <atomic>
 #include <thread>
 
-#include "backends/cupti/thread_cells.h"
+#include "backends/cupti/driver/thread_cells.h"
 #include "check.h"
 #include "gpu.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 #include "recorder/format.h"
 
 #define PLAYER_EXPORT extern "C" __attribute__((visibility("default")))

@@ -67,7 +67,7 @@ def _build(
     compiler = find_compiler()
     if compiler is None:
         raise FileNotFoundError("no C++ compiler (c++, g++ or clang++, or name one in CXX)")
-    abi = ROOT / "src" / "native" / "backends" / "cupti" / "abi.h"
+    abi = ROOT / "src" / "native" / "backends" / "cupti" / "driver" / "abi.h"
     headers = [*HERE.glob("*.h"), *PLAYER.glob("*.h"), abi]
     content = b"".join(path.read_bytes() for path in (*sources, *sorted(headers)))
     key = repr((compiler, _FLAGS, tuple(more), tuple(link))).encode()

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 #include "format.h"
 
 #define RECORDER_EXPORT extern "C" __attribute__((visibility("default")))

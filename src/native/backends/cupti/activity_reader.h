@@ -6,10 +6,10 @@
 
 #include "backends/common/event_batch.h"
 #include "backends/common/sink_table.h"
-#include "backends/cupti/activities.h"
-#include "backends/cupti/buffers.h"
+#include "backends/cupti/driver/activities.h"
+#include "backends/cupti/driver/buffers.h"
+#include "backends/cupti/driver/library.h"
 #include "backends/cupti/graph_table.h"
-#include "backends/cupti/library.h"
 #include "backends/cupti/value_dispatch.h"
 
 namespace proton::cupti {

@@ -10,9 +10,9 @@
 #include "backends/common/timed_flush.h"
 #include "backends/common/unrecorded_launches.h"
 #include "backends/cupti/activity_reader.h"
-#include "backends/cupti/contexts.h"
-#include "backends/cupti/sampled_sinks.h"
-#include "backends/cupti/subscription.h"
+#include "backends/cupti/driver/contexts.h"
+#include "backends/cupti/driver/subscription.h"
+#include "backends/cupti/sampling/sampled_sinks.h"
 
 namespace proton::cupti {
 

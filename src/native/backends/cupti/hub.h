@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "backends/cupti/activity_reader.h"
-#include "backends/cupti/contexts.h"
+#include "backends/cupti/driver/contexts.h"
+#include "backends/cupti/driver/subscription.h"
 #include "backends/cupti/flusher.h"
 #include "backends/cupti/graph_table.h"
 #include "backends/cupti/launch_recorder.h"
 #include "backends/cupti/needs.h"
-#include "backends/cupti/sampled_sinks.h"
-#include "backends/cupti/subscription.h"
+#include "backends/cupti/sampling/sampled_sinks.h"
 #include "backends/cupti/value_dispatch.h"
 #include "model/event_sink.h"
 

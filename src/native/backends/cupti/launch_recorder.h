@@ -7,9 +7,9 @@
 
 #include "backends/common/launch_table.h"
 #include "backends/common/sweeper.h"
-#include "backends/cupti/contexts.h"
-#include "backends/cupti/sampler.h"
-#include "backends/cupti/thread_cells.h"
+#include "backends/cupti/driver/contexts.h"
+#include "backends/cupti/driver/thread_cells.h"
+#include "backends/cupti/sampling/sampler.h"
 #include "model/event_sink.h"
 
 namespace proton::cupti {

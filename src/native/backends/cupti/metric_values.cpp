@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include "backends/cupti/thread_cells.h"
+#include "backends/cupti/driver/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
 

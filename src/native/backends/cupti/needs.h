@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "backends/cupti/driver/subscription.h"
 #include "backends/cupti/graph_table.h"
 #include "backends/cupti/launch_recorder.h"
-#include "backends/cupti/sampler.h"
-#include "backends/cupti/subscription.h"
+#include "backends/cupti/sampling/sampler.h"
 
 namespace proton::cupti {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/library.h"
 #include "backends/cupti/metric_kernel.h"
 
 namespace proton::cupti {

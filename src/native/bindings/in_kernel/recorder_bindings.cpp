@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/cupti/devices.h"
+#include "backends/cupti/driver/devices.h"
 #include "backends/device_buffer/recorder/recorder.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "backends/cupti/driver/thread_cells.h"
 #include "backends/cupti/hub.h"
-#include "backends/cupti/thread_cells.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/bindings.h"

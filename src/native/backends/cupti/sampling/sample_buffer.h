@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/library.h"
 #include "model/sample.h"
 
 namespace proton::cupti {
@@ -66,5 +66,9 @@ void send_records(std::span<const PcRecord> records, const ReasonTable::Numbers&
 /// The samples of the program's kernels, or of our own, of any reason.
 uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Numbers& numbers,
                        bool of_own);
+
+/// Throws BackendError where device 0 cannot be sampled. Initialises the driver and makes a context
+/// for it, which is the thread's current one meanwhile.
+void try_sampling(const Library& library);
 
 }  // namespace proton::cupti

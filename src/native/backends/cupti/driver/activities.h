@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 #include "base/key_index.h"
 #include "model/event.h"
 

@@ -1,4 +1,4 @@
-#include "backends/cupti/sampler.h"
+#include "backends/cupti/sampling/sampler.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "backends/cupti/devices.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"

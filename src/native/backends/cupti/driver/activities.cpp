@@ -1,4 +1,4 @@
-#include "backends/cupti/activities.h"
+#include "backends/cupti/driver/activities.h"
 
 #include <algorithm>
 #include <cstdlib>

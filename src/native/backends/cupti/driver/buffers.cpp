@@ -1,4 +1,4 @@
-#include "backends/cupti/buffers.h"
+#include "backends/cupti/driver/buffers.h"
 
 #include <sys/mman.h>
 

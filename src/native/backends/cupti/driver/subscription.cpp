@@ -1,8 +1,8 @@
-#include "backends/cupti/subscription.h"
+#include "backends/cupti/driver/subscription.h"
 
 #include <utility>
 
-#include "backends/cupti/devices.h"
+#include "backends/cupti/driver/devices.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -1,4 +1,4 @@
-#include "backends/cupti/thread_cells.h"
+#include "backends/cupti/driver/thread_cells.h"
 
 #include <new>
 

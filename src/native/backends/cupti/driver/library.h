@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "backends/cupti/abi.h"
+#include "backends/cupti/driver/abi.h"
 
 namespace proton::cupti {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/cupti/activities.h"
-#include "backends/cupti/buffers.h"
-#include "backends/cupti/contexts.h"
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/activities.h"
+#include "backends/cupti/driver/buffers.h"
+#include "backends/cupti/driver/contexts.h"
+#include "backends/cupti/driver/library.h"
 
 namespace proton::cupti {
 

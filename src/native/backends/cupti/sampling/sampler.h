@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "backends/common/job_thread.h"
-#include "backends/cupti/contexts.h"
-#include "backends/cupti/library.h"
-#include "backends/cupti/sampled_contexts.h"
-#include "backends/cupti/sampling_gate.h"
+#include "backends/cupti/driver/contexts.h"
+#include "backends/cupti/driver/library.h"
+#include "backends/cupti/sampling/sampled_contexts.h"
+#include "backends/cupti/sampling/sampling_gate.h"
 
 namespace proton::cupti {
 

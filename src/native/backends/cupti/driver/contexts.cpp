@@ -1,4 +1,4 @@
-#include "backends/cupti/contexts.h"
+#include "backends/cupti/driver/contexts.h"
 
 #include <algorithm>
 #include <new>

@@ -1,8 +1,7 @@
-#include "backends/cupti/devices.h"
+#include "backends/cupti/driver/devices.h"
 
 #include <algorithm>
 
-#include "backends/cupti/sample_buffer.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -70,16 +69,6 @@ Value::Map describe(const Library& library, int device) {
   return map;
 }
 
-constexpr Result kMigNotSupported = 43;  // CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED
-
-void expect_whole_gpu(const Library& library, int device) {
-  char name[256] = "";
-  if (library.device_name(name, sizeof(name) - 1, device) != 0) return;
-  if (std::string_view(name).find(" MIG ") == std::string_view::npos) return;
-  throw BackendError("cupti", concat("CUPTI cannot sample a part of a GPU (", name, ")"),
-                     remedy_for(kMigNotSupported), kMigNotSupported);
-}
-
 }  // namespace
 
 std::vector<Value::Map> list_devices(const Library& library) {
@@ -112,40 +101,6 @@ int driver_version(const Library& library) {
   int version = 0;
   check(library, library.driver_version(&version), "cuDriverGetVersion");
   return version;
-}
-
-void try_sampling(const Library& library) {
-  int device = 0;
-  Context context = nullptr;
-  if (library.init(0) != 0 || library.device(&device, 0) != 0) {
-    throw BackendError("cupti", "there is no CUDA device", "see whether `nvidia-smi` shows a GPU");
-  }
-  expect_whole_gpu(library, device);
-  if (const CudaResult result = library.retain_primary_context(&context, device); result != 0) {
-    throw BackendError(
-        "cupti",
-        concat("no CUDA context could be made on device 0: ", library.describe_cuda(result)),
-        "see whether `nvidia-smi` shows a GPU with free memory");
-  }
-  struct Release {
-    const Library& library;
-    int device;
-    ~Release() {
-      library.set_context(nullptr);
-      if (library.release_primary_context != nullptr) library.release_primary_context(device);
-    }
-  };
-  const Release release{library, device};
-  library.set_context(context);
-  SamplingContext request{sizeof(SamplingContext), nullptr, context};
-  library.check(library.enable_sampling(&request), "cuptiPCSamplingEnable");
-  try {
-    ReasonTable().read(library, context);
-  } catch (...) {
-    library.disable_sampling(&request);
-    throw;
-  }
-  library.check(library.disable_sampling(&request), "cuptiPCSamplingDisable");
 }
 
 }  // namespace proton::cupti

@@ -1,4 +1,4 @@
-#include "backends/cupti/sample_buffer.h"
+#include "backends/cupti/sampling/sample_buffer.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,6 +25,16 @@ T* make_zeroed(size_t count) {
 
 std::string_view name_of(const PcRecord& record) {
   return record.function_name == nullptr ? "" : record.function_name;
+}
+
+constexpr Result kMigNotSupported = 43;  // CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED
+
+void expect_whole_gpu(const Library& library, int device) {
+  char name[256] = "";
+  if (library.device_name(name, sizeof(name) - 1, device) != 0) return;
+  if (std::string_view(name).find(" MIG ") == std::string_view::npos) return;
+  throw BackendError("cupti", concat("CUPTI cannot sample a part of a GPU (", name, ")"),
+                     remedy_for(kMigNotSupported), kMigNotSupported);
 }
 
 }  // namespace
@@ -135,6 +145,40 @@ uint64_t count_samples(std::span<const PcRecord> records, const ReasonTable::Num
     }
   }
   return sum;
+}
+
+void try_sampling(const Library& library) {
+  int device = 0;
+  Context context = nullptr;
+  if (library.init(0) != 0 || library.device(&device, 0) != 0) {
+    throw BackendError("cupti", "there is no CUDA device", "see whether `nvidia-smi` shows a GPU");
+  }
+  expect_whole_gpu(library, device);
+  if (const CudaResult result = library.retain_primary_context(&context, device); result != 0) {
+    throw BackendError(
+        "cupti",
+        concat("no CUDA context could be made on device 0: ", library.describe_cuda(result)),
+        "see whether `nvidia-smi` shows a GPU with free memory");
+  }
+  struct Release {
+    const Library& library;
+    int device;
+    ~Release() {
+      library.set_context(nullptr);
+      if (library.release_primary_context != nullptr) library.release_primary_context(device);
+    }
+  };
+  const Release release{library, device};
+  library.set_context(context);
+  SamplingContext request{sizeof(SamplingContext), nullptr, context};
+  library.check(library.enable_sampling(&request), "cuptiPCSamplingEnable");
+  try {
+    ReasonTable().read(library, context);
+  } catch (...) {
+    library.disable_sampling(&request);
+    throw;
+  }
+  library.check(library.disable_sampling(&request), "cuptiPCSamplingDisable");
 }
 
 }  // namespace proton::cupti

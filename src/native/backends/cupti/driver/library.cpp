@@ -1,4 +1,4 @@
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/library.h"
 
 #include <dlfcn.h>
 

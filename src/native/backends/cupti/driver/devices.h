@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/library.h"
 #include "model/value.h"
 
 namespace proton::cupti {
@@ -20,9 +20,5 @@ int newest_capability(const Library& library);
 
 /// The newest CUDA version that the driver serves, 13000 for 13.0.
 int driver_version(const Library& library);
-
-/// Throws BackendError where device 0 cannot be sampled. Initialises the driver and makes a context
-/// for it, which is the thread's current one meanwhile.
-void try_sampling(const Library& library);
 
 }  // namespace proton::cupti

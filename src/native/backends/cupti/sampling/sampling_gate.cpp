@@ -1,4 +1,4 @@
-#include "backends/cupti/sampling_gate.h"
+#include "backends/cupti/sampling/sampling_gate.h"
 
 #include <chrono>
 #include <new>

@@ -1,4 +1,4 @@
-#include "backends/cupti/sampled_contexts.h"
+#include "backends/cupti/sampling/sampled_contexts.h"
 
 #include <algorithm>
 #include <utility>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backends/common/sink_table.h"
-#include "backends/cupti/sampler.h"
-#include "backends/cupti/subscription.h"
+#include "backends/cupti/driver/subscription.h"
+#include "backends/cupti/sampling/sampler.h"
 
 namespace proton::cupti {
 

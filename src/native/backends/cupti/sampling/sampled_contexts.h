@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "backends/common/sink_table.h"
-#include "backends/cupti/library.h"
-#include "backends/cupti/sample_buffer.h"
-#include "backends/cupti/sampling_gate.h"
+#include "backends/cupti/driver/library.h"
+#include "backends/cupti/sampling/sample_buffer.h"
+#include "backends/cupti/sampling/sampling_gate.h"
 
 namespace proton::cupti {
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <string>
 
-#include "backends/cupti/thread_cells.h"
+#include "backends/cupti/driver/thread_cells.h"
 
 namespace proton::cupti {
 

@@ -1,4 +1,4 @@
-#include "backends/cupti/sampled_sinks.h"
+#include "backends/cupti/sampling/sampled_sinks.h"
 
 #include "base/error.h"
 #include "cubin/module_store.h"

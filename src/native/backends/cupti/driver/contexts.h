@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/common/timed_flush.h"
-#include "backends/cupti/library.h"
+#include "backends/cupti/driver/library.h"
 
 namespace proton::cupti {
 
