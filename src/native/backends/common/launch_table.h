@@ -35,6 +35,11 @@ class LaunchTable {
   };
 
   explicit LaunchTable(LaunchCells& cells) : cells_(cells) {}
+  ~LaunchTable() {
+    for (const auto& known : maps_) delete known.load();
+  }
+  LaunchTable(const LaunchTable&) = delete;
+  LaunchTable& operator=(const LaunchTable&) = delete;
 
   // With the backend's control lock
   /// Launches with contexts of this kind will come. Throws std::bad_alloc.
@@ -89,7 +94,7 @@ class LaunchTable {
 
  private:
   std::atomic<uint32_t> generation_{0};
-  std::array<std::atomic<CorrelationMap*>, 2> maps_{};  // never freed: launches go on
+  std::array<std::atomic<CorrelationMap*>, 2> maps_{};  // once made they stay
   LaunchCells& cells_;
 };
 

@@ -86,8 +86,8 @@ void SampledContexts::call(Result (*function)(SamplingContext*), const char* nam
   }
   gate_.set_call(name);
   make_current(one.context);
-  SamplingContext given{sizeof(SamplingContext), nullptr, one.context};
-  library_.check(function(&given), name);
+  SamplingContext request{sizeof(SamplingContext), nullptr, one.context};
+  library_.check(function(&request), name);
 }
 
 SampledContexts::Sampled* SampledContexts::find(Context context) {
@@ -121,8 +121,8 @@ void SampledContexts::add(Context context) {
     configure(*one);
     if (is_running_) start(*one);
   } catch (...) {
-    SamplingContext given{sizeof(SamplingContext), nullptr, context};
-    library_.disable_sampling(&given);
+    SamplingContext request{sizeof(SamplingContext), nullptr, context};
+    library_.disable_sampling(&request);
     throw;
   }
   sampled_.push_back(std::move(one));
@@ -146,9 +146,9 @@ void SampledContexts::configure(Sampled& one) {
   settings[5].number = 1;
   settings[6].buffer = &one.configured->raw();
   gate_.set_call("cuptiPCSamplingSetConfigurationAttribute");
-  SamplingSettings given{sizeof(SamplingSettings), nullptr, one.context, std::size(settings),
-                         settings};
-  const Result result = library_.configure_sampling(&given);
+  SamplingSettings request{sizeof(SamplingSettings), nullptr, one.context, std::size(settings),
+                           settings};
+  const Result result = library_.configure_sampling(&request);
   if (result == kSuccess) return;
   std::string which;
   for (const SamplingSetting& each : settings) {
@@ -208,8 +208,8 @@ void SampledContexts::read(Sampled& one) {
   bool is_full = false;
   for (int i = 0; i < kReadLimit; ++i) {
     buffer_->clear();
-    SamplingRead given{sizeof(SamplingRead), nullptr, one.context, &buffer_->raw()};
-    const Result result = library_.read_samples(&given);
+    SamplingRead request{sizeof(SamplingRead), nullptr, one.context, &buffer_->raw()};
+    const Result result = library_.read_samples(&request);
     if (result != kSuccess && result != kOutOfMemory) {
       report_.note_problem(concat("cuptiPCSamplingGetData failed with ", library_.describe(result),
                                   ": samples that CUPTI held are missing"));
