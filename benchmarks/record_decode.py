@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from proton._native import DeviceBuffer
-from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
+from proton.inkernel.ir.layout import MAGIC, Geometry, RecordKind, pack_tag
 from stats import Result, estimate, interleave, parser, report
 
 CTA_COUNT, WARP_COUNT = 264, 4

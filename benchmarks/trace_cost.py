@@ -22,7 +22,7 @@ from pathlib import Path
 
 from memory_flat import resident_kib
 from proton import _native
-from proton.files.schema import SUFFIXES
+from proton.files.encoding.schema import SUFFIXES
 from stats import Result, estimate, interleave, parser, report, time_ns
 
 FORMATS = ("perfetto", "chrome_trace")

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proton.files.read import read_profile
 from proton.files.write import write_profile
-from proton.render.html import page_of, template
+from proton.render.page.html import page_of, template
 from stats import Result, estimate, parser, report
 from web_work import big_trace, wide_tree
 

@@ -194,7 +194,7 @@ class OtherFakeGpu(FakeGpu):
 @pytest.fixture
 def fake_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[FakeGpu]]:
     """Backends `"fake"`, here the default, and `"other_fake"`; `fake_gpu.launch("name")`."""
-    from proton.backends.base import BACKENDS
+    from proton.backends.common.base import BACKENDS
     from proton.backends.default_backend import DefaultBackend
 
     module = ModuleType("proton_fake_gpu")

@@ -536,7 +536,7 @@ class _Geometry(Protocol):
 class DeviceBuffer:
     """What instrumented kernels leave in their buffers: the numbers of the layout, and the decoder.
 
-    `proton.inkernel.layout` names the numbers; backends/device_buffer/layout.h defines them.
+    `proton.inkernel.ir.layout` names the numbers; backends/device_buffer/layout.h defines them.
     """
 
     RECORD_BYTES: int
@@ -646,7 +646,7 @@ class HeatMap:
 class DeviceMemory:
     """What kernels count about memory: the numbers of the layout, and the decoder.
 
-    `proton.inkernel.layout` names the numbers; backends/device_buffer/bins.h defines them.
+    `proton.inkernel.ir.layout` names the numbers; backends/device_buffer/bins.h defines them.
     """
 
     COUNTER_BYTES: int

@@ -14,7 +14,7 @@ from proton.analysis.prepare import prepare
 from proton.errors import UsageError
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
-from proton.render.html import page_of
+from proton.render.page.html import page_of
 from proton.render.server.browser import open_in_browser
 from proton.render.text.head import head_lines
 from proton.render.text.style import Style

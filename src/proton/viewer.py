@@ -16,7 +16,7 @@ from proton.analysis.roofline import FLOPS_WIDTHS
 from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
 from proton.errors import FormatError
-from proton.files.summary import device_map, read_devices
+from proton.files.encoding.summary import device_map, read_devices
 from proton.model.device import peak_bytes_per_second, peak_flops
 from proton.model.frame import Frame
 from proton.model.metric import DEVICE_ID, MetricKind, MetricValue

@@ -20,7 +20,7 @@ import triton.language as tl
 
 import proton
 from proton.files.detect import open_profile
-from proton.files.schema import SUFFIXES
+from proton.files.encoding.schema import SUFFIXES
 from proton.files.write import write_profile
 
 

@@ -68,7 +68,7 @@ def find_cupti() -> Path:
     code = (
         "import os, torch\n"
         "from proton.backends.cupti.candidates import chosen_of, find_candidates\n"
-        "from proton.backends.knobs import Knobs\n"
+        "from proton.backends.common.knobs import Knobs\n"
         "knobs = Knobs(cupti_lib_dir=os.environ.get('TRITON_CUPTI_LIB_PATH'))\n"
         "print(chosen_of(find_candidates(knobs)).path)\n"
     )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proton._native import DecodedBuffer, DeviceBuffer
-from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
+from proton.inkernel.ir.layout import MAGIC, Geometry, RecordKind, pack_tag
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.layout import HEADER_BYTES, MAGIC
+from proton.inkernel.ir.layout import HEADER_BYTES, MAGIC
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 

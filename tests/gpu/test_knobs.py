@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
-from proton.backends.knobs import Knobs
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch]
 
@@ -51,7 +51,7 @@ def capability_of(torch: Any) -> int:
 def test_the_newest_capability_is_torchs_and_found_without_cuda(torch: Any) -> None:
     code = (
         "from proton.backends.cupti.gpu_capability import newest_capability\n"
-        "from proton.backends.knobs import Knobs\n"
+        "from proton.backends.common.knobs import Knobs\n"
         "import ctypes\n"
         "found = newest_capability(Knobs())\n"
         "count = ctypes.c_int()\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from proton.inkernel.layout import HEADER_BYTES, MAGIC, RECORD_BYTES
+from proton.inkernel.ir.layout import HEADER_BYTES, MAGIC, RECORD_BYTES
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.allocate_shared import AllocateShared
 from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular

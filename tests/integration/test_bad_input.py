@@ -19,12 +19,12 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 @pytest.fixture(autouse=True)
 def folder(tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A tree, a trace, and an empty folder; the page counts as built."""
-    from proton.render.html import PLACE
+    from proton.render.page.html import PLACE
 
     shutil.copy(DATA / "gpt.hatchet", "tree.hatchet")
     shutil.copy(DATA / "proton_trace.chrome_trace", "trace.chrome_trace")
     Path("empty").mkdir()
-    for module in ("proton.render.html", "proton.render.server.site"):
+    for module in ("proton.render.page.html", "proton.render.server.site"):
         monkeypatch.setattr(f"{module}.template", lambda: f"<p>{PLACE}</p>")
     return tmp_cwd
 
@@ -139,7 +139,7 @@ def test_a_page_that_was_not_built(
     def missing() -> str:
         raise PageNotBuilt("this installation has no page; build it with: make web")
 
-    for module in ("proton.render.html", "proton.render.server.site"):
+    for module in ("proton.render.page.html", "proton.render.server.site"):
         monkeypatch.setattr(f"{module}.template", missing)
     for command in ("report", "serve"):
         assert "build it with: make web" in line_of([command, "tree.hatchet"], capsys)

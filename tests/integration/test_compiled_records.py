@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from proton.inkernel.compiler.mode_passes import KernelFacts, lowering_passes, recording_passes
+from proton.inkernel.compiler.pipeline import run_passes
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.passes.allocate_global import AllocateGlobal
@@ -15,7 +16,6 @@ from proton.inkernel.passes.lower_records_circular import LowerRecordsCircular
 from proton.inkernel.passes.lower_records_flush import LowerRecordsFlush
 from proton.inkernel.passes.lower_to_amd import LowerToAmd
 from proton.inkernel.passes.lower_to_nvidia import LowerToNvidia
-from proton.inkernel.pipeline import run_passes
 from tests.support.carrier_kernels import KERNELS, NVIDIA, TARGETS, Built, build, is_usual, sass
 from tests.support.wide import combinations
 from tests.unit.inkernel.llvm.test_counting import check_walks

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.pipeline import parse_passes, run_passes
 from proton.inkernel.ir.nesting import verify
 from proton.inkernel.ir.parse import read_module
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.inkernel.pipeline import parse_passes, run_passes
 from tests.support.kernels import SHAPES, compile_shape
 
 pytestmark = [

@@ -98,7 +98,7 @@ def test_pages_are_made_and_shown_without_the_native_core(package_without_core: 
     assert (package_without_core / "page.html").exists()
     program = (
         "import proton\n"
-        "from proton.render import browser\n"
+        "from proton.render.server import browser\n"
         "browser.has_browser = lambda: False\n"
         f"proton.show({str(RECORDING)!r})"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
+from proton.inkernel.ir.layout import MAGIC, Geometry, RecordKind, pack_tag
 
 START_TIME, START_CLOCK = 1_800_000_000_000_000_000, 5_000_000_000
 REGIONS = [{"name": "outer", "kind": "scope"}, {"name": "copy", "kind": "event"}, {"name": "n"}]

@@ -17,7 +17,7 @@ from triton.runtime import _allocation
 from triton.runtime.driver import driver
 
 from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
-from proton.inkernel.layout import MAGIC, Geometry, RecordKind, pack_tag
+from proton.inkernel.ir.layout import MAGIC, Geometry, RecordKind, pack_tag
 from tests.native.fake_cuda.driver import FakeDriver
 
 CYCLES_PER_NS = 1.5

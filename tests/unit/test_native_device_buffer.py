@@ -7,7 +7,7 @@ import pytest
 
 from proton._native import DeviceBuffer, DeviceClock
 from proton.errors import UsageError
-from proton.inkernel.layout import Geometry, RecordKind
+from proton.inkernel.ir.layout import Geometry, RecordKind
 from tests.support.device_buffer import (
     RECORD_MAP,
     REGIONS,

@@ -13,7 +13,7 @@ from proton._native import DecodedBuffer, DeviceBuffer, Scope, Session
 from proton.errors import UsageError
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
-from proton.inkernel.layout import Geometry, RecordKind
+from proton.inkernel.ir.layout import Geometry, RecordKind
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import LaneKind, SpanKind, Trace
 from tests.support.device_buffer import RECORD_MAP, launch, nested_launch, record

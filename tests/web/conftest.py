@@ -47,7 +47,7 @@ def _missing() -> str:
     if not find_browser():
         return "no Chromium is installed (apt-get install chromium)"
     from proton.errors import PageNotBuilt
-    from proton.render.html import template
+    from proton.render.page.html import template
 
     try:
         template()

@@ -16,7 +16,7 @@ from tests.support.browser import Opened
 def test_no_view_fails_on_numbers_that_cannot_be(
     seed: int, tmp_path: Path, open_page: Callable[..., Opened]
 ) -> None:
-    from proton.render.html import page_of
+    from proton.render.page.html import page_of
 
     dice = random.Random(seed)
     count = 2 if seed % 3 == 2 else 1

@@ -207,7 +207,7 @@ def test_a_browser_that_cannot_decompress_is_told_so(open_report: Open) -> None:
 
 
 def test_a_page_without_data_says_how_to_write_one(tmp_path: Path, open_page: Open) -> None:
-    from proton.render.html import PLACE, template
+    from proton.render.page.html import PLACE, template
 
     page = tmp_path / "page.html"
     page.write_text(template().replace(PLACE, ""))
@@ -216,7 +216,7 @@ def test_a_page_without_data_says_how_to_write_one(tmp_path: Path, open_page: Op
 
 
 def test_the_page_is_small_and_its_policy_lets_only_its_own_script_run(browser: object) -> None:
-    from proton.render.html import template
+    from proton.render.page.html import template
 
     page = template()
     assert len(page.encode()) < 400_000

@@ -3,7 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "base/demangle.h"
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 #include "files/format.h"
 
 namespace nb = nanobind;

@@ -1,5 +1,5 @@
 // The Python side of cubins: `_native.Cubin`.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>

@@ -1,5 +1,5 @@
 // The `Cupti` class of the module: the hub that reports to sessions.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -16,7 +16,7 @@
 #include "backends/cupti/hub.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/session_object.h"
+#include "bindings/objects/session_object.h"
 #include "cubin/module_store.h"
 #include "session/scopes/scope_events.h"
 

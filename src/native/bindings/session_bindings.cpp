@@ -1,5 +1,5 @@
 // The `Session` class of the module.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,12 +11,12 @@
 #include "base/demangle.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
-#include "bindings/python_objects.h"
+#include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/metric_values.h"
-#include "bindings/scopes/names.h"
-#include "bindings/session_object.h"
-#include "bindings/values.h"
+#include "bindings/objects/names.h"
+#include "bindings/objects/session_object.h"
+#include "bindings/objects/values.h"
 #include "files/writers.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.driver import devices, why_no_gpu
-from proton.backends.knobs import Knobs
 
 
 @dataclass(frozen=True, slots=True)

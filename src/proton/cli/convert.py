@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         ProtonError: a word is wrong, the input is no profile, or the output cannot be written.
     """
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
+    from proton.files.encoding.schema import FORMATS
     from proton.files.export import EXPORTS, export_profile
-    from proton.files.schema import FORMATS
     from proton.files.write import write_file, write_profile
 
     source, destination = _paths(arguments.files)
@@ -97,8 +97,8 @@ def _summed(profile: TraceProfile) -> TreeProfile:
 
 def _format_of(destination: str) -> str:
     """The format that a path's suffix names."""
+    from proton.files.encoding.schema import FORMAT_OF_SUFFIX
     from proton.files.export import export_of_path, suffixes
-    from proton.files.schema import FORMAT_OF_SUFFIX
 
     known = FORMAT_OF_SUFFIX.get(os.path.splitext(destination)[1].removeprefix("."))
     if (found := known or export_of_path(destination)) is None:

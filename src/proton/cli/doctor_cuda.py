@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver, sampling_probe
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
@@ -15,7 +16,6 @@ from proton.backends.cupti.sampling_setup import (
     missing_perf_libraries,
     perf_libraries,
 )
-from proton.backends.knobs import Knobs
 from proton.cli.doctor import Finding
 
 _PROC = Path("/proc")

@@ -7,8 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.default_backend import choose_backend
-from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 from proton.cli.doctor import Finding
 from proton.errors import UsageError

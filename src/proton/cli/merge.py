@@ -50,8 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         ProtonError: a word is wrong, a profile cannot be read, ranks do not match, or the output
             cannot be written.
     """
+    from proton.files.encoding.schema import FORMAT_OF_SUFFIX
     from proton.files.rank_files import find_files, merge_files  # readers: not for --help
-    from proton.files.schema import FORMAT_OF_SUFFIX
     from proton.files.write import write_profile
 
     if not arguments.files or not arguments.output:

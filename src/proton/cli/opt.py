@@ -12,16 +12,16 @@ from proton.cli.parser import Parser
 from proton.errors import FormatError, ScopeMismatch, UsageError
 from proton.inkernel.compiler.mode_passes import recording_passes
 from proton.inkernel.compiler.overridden_files import with_carriers
-from proton.inkernel.ir.parse import is_generic, to_usual_form
-from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of, registered_passes
-from proton.inkernel.pipeline import (
+from proton.inkernel.compiler.pipeline import (
     is_llvm,
     load_passes,
     parse_passes,
     run_passes,
     unrecorded_functions,
 )
+from proton.inkernel.ir.parse import is_generic, to_usual_form
+from proton.inkernel.modes.mode_table import parse_instrumentation
+from proton.inkernel.passes import PASSES, Pass, load_pass_class, options_of, registered_passes
 
 PROGRAM = "proton-opt"
 

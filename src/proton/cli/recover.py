@@ -101,7 +101,7 @@ def _what_is_there(name: str) -> str:
 
 def _stem_of(name: str) -> str:
     """The path of a profile without its suffix and part."""
-    from proton.files.schema import FORMAT_OF_SUFFIX
+    from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 
     path = Path(name)
     if path.suffix.removeprefix(".") in FORMAT_OF_SUFFIX:
@@ -146,7 +146,7 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
 
 
 def _target(journal: str, facts: Mapping[str, object]) -> str:
-    from proton.files.schema import SUFFIXES
+    from proton.files.encoding.schema import SUFFIXES
 
     stem = journal.removesuffix(f".{SUFFIX}")
     data = facts.get("data")

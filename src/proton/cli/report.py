@@ -59,8 +59,8 @@ def _write(sources: Sequence[str], output: str) -> list[str]:
     """Make the page; what there is to say of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.write import write_file
-    from proton.render.html import fill, template
     from proton.render.page import page_data
+    from proton.render.page.html import fill, template
 
     page = template()  # first: what is missing is said before long work
     profiles = []
@@ -101,6 +101,6 @@ def _default_output(source: str) -> str:
 
 
 def _known_suffixes() -> set[str]:
-    from proton.files.schema import FORMAT_OF_SUFFIX
+    from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 
     return {*FORMAT_OF_SUFFIX, "json"}

@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 
 from proton.errors import CutShort, FormatError, StillGrowing
+from proton.files.encoding.schema import FORMAT_OF_SUFFIX, SUFFIXES
 from proton.files.journal.format import SUFFIX, is_alive, is_journal, read_facts
 from proton.files.read import read_profile
-from proton.files.schema import FORMAT_OF_SUFFIX, SUFFIXES
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 

@@ -23,11 +23,11 @@ from proton.files.detect import (
     part_name,
     with_suffix,
 )
+from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 from proton.files.export import export_of_path
 from proton.files.journal.format import SUFFIX as JOURNAL_SUFFIX
 from proton.files.journal.format import is_alive, read_facts
 from proton.files.journal.read import describe
-from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 

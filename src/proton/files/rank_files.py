@@ -10,8 +10,8 @@ from pathlib import Path
 
 from proton.errors import FormatError, UsageError
 from proton.files.detect import find_parts, is_part, open_profile
+from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 from proton.files.export import export_of_path
-from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.merge_ranks import RankMerger
 from proton.model.profile import Profile, TreeProfile
 

@@ -10,14 +10,14 @@ from proton.errors import CutShort, FormatError
 from proton.files.encoding.checks import short
 from proton.files.encoding.decode_json import decode_json
 from proton.files.encoding.decode_msgpack import decode_msgpack
+from proton.files.encoding.schema import PROTON_KEY
+from proton.files.encoding.summary import read_devices, read_summary
 from proton.files.hatchet.details import read_details
 from proton.files.hatchet.frames import is_kinds
 from proton.files.hatchet.tree import read_tree
 from proton.files.journal.format import is_journal
 from proton.files.journal.read import read_journal
 from proton.files.perfetto.read import is_cut_perfetto, is_perfetto, read_perfetto
-from proton.files.schema import PROTON_KEY
-from proton.files.summary import read_devices, read_summary
 from proton.files.trace.read import is_trace, read_trace
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from proton.errors import DataKindError, UsageError, WriteError
-from proton.files import schema
+from proton.files.encoding import schema
 from proton.files.hatchet.tree import to_json, to_msgpack
 from proton.files.perfetto.write import to_perfetto
 from proton.files.trace.write import to_chrome

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proton._native import DeviceMemory
-from proton.inkernel.layout import RecordMap
+from proton.inkernel.ir.layout import RecordMap
 
 MOST_BINS = 1024  # that a heat map of one tensor has; finer ones are joined
 MOST_ADDRESSES = 4096

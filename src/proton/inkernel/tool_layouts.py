@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from proton._native import DeviceBuffer
-from proton.inkernel.layout import Geometry, RecordMap
+from proton.inkernel.ir.layout import Geometry, RecordMap
 from proton.inkernel.memory_counts import MemoryReport, TensorRange, read_memory, recorded_ctas
 
 

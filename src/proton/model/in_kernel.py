@@ -3,7 +3,7 @@
 What each context got of it stands in the tree as metrics; this is what is known beyond: how regions
 spread over warps and CTAs over the device, which bytes were touched, what was lost, and what
 recording changed. Fields are written, merged and documented by what their `Stored` says; checking
-is `proton.files.summary`'s.
+is `proton.files.encoding.summary`'s.
 """
 
 from __future__ import annotations

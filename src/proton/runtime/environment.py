@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from proton.errors import UsageError
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
-    from proton.backends.knobs import Knobs
+    from proton.backends.common.knobs import Knobs
 
 _RANK_VARIABLES = (
     "RANK",
@@ -104,7 +104,7 @@ def read_knobs() -> Knobs:
     Raises:
         UsageError: a variable's value cannot be read; it names variable, value and choices.
     """
-    from proton.backends.knobs import Knobs
+    from proton.backends.common.knobs import Knobs
 
     knobs = _triton_knobs()
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 
 from proton import _native
 from proton._version import __version__
-from proton.backends.base import (
+from proton.backends.common.base import (
     FLUSH_LIMIT_S,
     Backend,
     Forgets,

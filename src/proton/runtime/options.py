@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from proton._mode_text import BaseMode, ModeText, split_modes
-from proton.backends.base import BACKENDS
+from proton.backends.common.base import BACKENDS
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.cupti_mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.cupti_mode import SAMPLING, parse_mode
 from proton.backends.default_backend import choose_backend
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
-from proton.files.schema import FORMATS, SUFFIXES, TRACE_FORMATS, TREE_FORMATS
+from proton.files.encoding.schema import FORMATS, SUFFIXES, TRACE_FORMATS, TREE_FORMATS
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.environment import (

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from proton import _native
 from proton.errors import WriteError
-from proton.files.schema import CHROME_TRACE, HATCHET
+from proton.files.encoding.schema import CHROME_TRACE, HATCHET
 from proton.runtime.environment import read_rank
 from proton.runtime.options import LONGEST_NAME_BYTES, SessionOptions, file_name
 

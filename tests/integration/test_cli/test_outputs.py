@@ -13,7 +13,7 @@ from proton.cli import main
 from proton.errors import PageNotBuilt
 from proton.files.journal.format import DATA as JOURNAL_DATA
 from proton.files.journal.format import pack_chunk, pack_facts
-from proton.render.html import template
+from proton.render.page.html import template
 
 DATA = Path(__file__).parents[2] / "data"
 PROFILE = "gpt.hatchet"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from proton.backends.autotune_record import Trial, Trials, describe, make_record
+from proton.backends.common.autotune_record import Trial, Trials, describe, make_record
 
 
 def config(**kwargs: Any) -> Any:

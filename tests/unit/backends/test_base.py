@@ -1,9 +1,9 @@
 import pytest
 
-from proton.backends.base import BACKENDS, load_backend, make_backend
+from proton.backends.common.base import BACKENDS, load_backend, make_backend
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.backend import CuptiBackend
 from proton.backends.interpreter import InterpreterBackend
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
 from proton.backends.default_backend import DefaultBackend, choose_backend
-from proton.backends.knobs import Knobs
 
 
 @pytest.fixture(autouse=True)

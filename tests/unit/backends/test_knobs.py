@@ -1,6 +1,6 @@
 """The knobs that backends get."""
 
-from proton.backends.knobs import Knobs
+from proton.backends.common.knobs import Knobs
 
 
 def test_knobs_nobody_set_leave_the_choice_to_the_backend() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import candidates, driver
 from proton.backends.cupti import gpu_capability as nvml
 from proton.backends.cupti import sampling_probe as probe
 from proton.backends.cupti.sampling_setup import PERF_LIBRARIES
-from proton.backends.knobs import Knobs
 from proton.cli import doctor_cuda
 
 

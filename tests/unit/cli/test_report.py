@@ -10,7 +10,7 @@ from proton.cli import main
 from proton.cli.parser import parse
 from proton.cli.report import page_path
 from proton.errors import UsageError
-from proton.render import html
+from proton.render.page import html
 from tests.support.pages import data_of, unpack
 
 DATA = Path(__file__).parents[2] / "data"

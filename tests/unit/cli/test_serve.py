@@ -17,7 +17,7 @@ from proton.cli import main, serve
 from proton.cli.parser import parse
 from proton.errors import UsageError
 from proton.files.write import write_profile
-from proton.render.html import PLACE
+from proton.render.page.html import PLACE
 from proton.render.server import browser
 from tests.conftest import folder_of_proton
 from tests.support.profiles import profile_of

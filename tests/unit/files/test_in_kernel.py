@@ -13,8 +13,8 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.detect import open_profile
+from proton.files.encoding.summary import read_summary
 from proton.files.read import read_profile
-from proton.files.summary import read_summary
 from proton.files.write import to_bytes
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile

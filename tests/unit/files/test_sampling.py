@@ -12,8 +12,8 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.detect import open_profile
+from proton.files.encoding.summary import read_summary
 from proton.files.read import read_profile
-from proton.files.summary import read_summary
 from proton.files.write import to_bytes
 from proton.model.sampling import Sampling
 from proton.model.schema import to_object

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proton import _native
-from proton.files import schema
+from proton.files.encoding import schema
 from proton.model.schema import FORMAT_VERSION
 
 

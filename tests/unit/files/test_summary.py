@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proton.errors import FormatError
-from proton.files.summary import device_map, read_devices, read_summary, summary_object
+from proton.files.encoding.summary import device_map, read_devices, read_summary, summary_object
 from proton.model.device import Device
 from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile

@@ -1,6 +1,6 @@
 from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.pipeline import unrecorded_functions
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.inkernel.pipeline import unrecorded_functions
 
 TEXT = """\
 module {

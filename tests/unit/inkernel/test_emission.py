@@ -17,6 +17,7 @@ import proton.language as pl
 from proton import _triton
 from proton.inkernel import dsl
 from proton.inkernel.compiler.mode_passes import recording_passes
+from proton.inkernel.compiler.pipeline import run_passes
 from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.compiler.user_records import needs_guard
 from proton.inkernel.dsl import semantic_name
@@ -25,7 +26,6 @@ from proton.inkernel.ir.nesting import carrier_of
 from proton.inkernel.ir.parse import read_module
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.modes.mode_table import Default
-from proton.inkernel.pipeline import run_passes
 from tests.support.kernels import compile_kernel
 
 pytestmark = [

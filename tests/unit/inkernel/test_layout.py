@@ -3,8 +3,8 @@
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel import layout
-from proton.inkernel.layout import Geometry, HeaderField, RecordKind, pack_tag
+from proton.inkernel.ir import layout
+from proton.inkernel.ir.layout import Geometry, HeaderField, RecordKind, pack_tag
 
 
 def test_records_and_headers_have_the_sizes_of_the_contract() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from proton.errors import UsageError
 from proton.inkernel import passes
+from proton.inkernel.compiler.pipeline import load_passes
 from proton.inkernel.modes.mode_table import MODES
 from proton.inkernel.passes import load_pass
-from proton.inkernel.pipeline import load_passes
 
 PASS = '''
 from dataclasses import dataclass, field

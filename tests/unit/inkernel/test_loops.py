@@ -4,8 +4,8 @@ import pytest
 
 from proton.errors import InstrumentationError
 from proton.inkernel.ir.carriers import record
+from proton.inkernel.ir.op_groups import Bounds, bounds_of, under
 from proton.inkernel.ir.parse import read_module
-from proton.inkernel.op_groups import Bounds, bounds_of, under
 
 TEXT = """module {
   tt.func public @k(%n: i32) {

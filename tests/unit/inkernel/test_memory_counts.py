@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from proton.errors import UsageError
-from proton.inkernel.layout import (
+from proton.inkernel.ir.layout import (
     BIN_BYTES,
     COLUMN_BYTES,
     COUNTER_BYTES,

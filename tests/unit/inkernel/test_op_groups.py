@@ -2,8 +2,7 @@ import pytest
 
 from proton.errors import UsageError
 from proton.inkernel.ir.carriers import Carrier
-from proton.inkernel.ir.parse import read_module
-from proton.inkernel.op_groups import (
+from proton.inkernel.ir.op_groups import (
     OP_GROUPS,
     kinds_of,
     label_of,
@@ -11,6 +10,7 @@ from proton.inkernel.op_groups import (
     record_of,
     runs_as_written,
 )
+from proton.inkernel.ir.parse import read_module
 
 TEXT = """\
 #loc = loc("/src/a.py":3:0)

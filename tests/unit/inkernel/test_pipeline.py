@@ -3,9 +3,9 @@ from typing import Any, ClassVar
 import pytest
 
 from proton.errors import InstrumentationError, PassError, ScopeMismatch, UsageError
+from proton.inkernel.compiler.pipeline import parse_passes, run_passes
 from proton.inkernel.passes import Pass
 from proton.inkernel.passes.record_loops import RecordLoops
-from proton.inkernel.pipeline import parse_passes, run_passes
 
 TEXT = "module {\n  tt.func public @k() {\n    tt.load %x\n    tt.return\n  }\n}"
 

@@ -16,9 +16,9 @@ from proton.errors import UsageError
 from proton.inkernel import passes
 from proton.inkernel.compiler.mode_passes import recording_passes
 from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.op_groups import record_around
 from proton.inkernel.modes import mode_table as modes
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.inkernel.op_groups import record_around
 from proton.inkernel.tool import Tool, deliver, launch, register
 from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, RecordsLayout, ToolBuffer
 

@@ -2,7 +2,7 @@
 
 import struct
 
-from proton.inkernel.layout import MAGIC, RecordKind, pack_tag
+from proton.inkernel.ir.layout import MAGIC, RecordKind, pack_tag
 from proton.inkernel.tool_layouts import BytesLayout, MemoryLayout, RecordsLayout, ToolBuffer
 
 MAP = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proton.errors import PageNotBuilt
-from proton.render import html
+from proton.render.page import html
 from tests.support.pages import data_of
 
 

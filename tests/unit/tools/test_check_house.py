@@ -2,15 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
 from tools import check_house
-
-
-@pytest.fixture(autouse=True)
-def _no_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(check_house, "CROWDED", {})
-    monkeypatch.setattr(check_house, "LARGE_TYPES", {})
 
 
 def write(root: Path, name: str, text: str = "") -> None:

@@ -1,5 +1,5 @@
 /// What a kernel leaves in its buffer: the one definition of record, tag, header and where they
-/// stand. Bindings export the numbers, `proton.inkernel.layout` names them for the passes.
+/// stand. Bindings export the numbers, `proton.inkernel.ir.layout` names them for the passes.
 /// A buffer is all rings, then all headers; a slot (a recorded warp of a CTA) has one of each.
 #pragma once
 

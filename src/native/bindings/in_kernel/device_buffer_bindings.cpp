@@ -1,5 +1,5 @@
 // The Python side of what kernels record: `_native.DeviceBuffer`.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
-#include "bindings/values.h"
+#include "bindings/objects/values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,7 +22,7 @@ namespace {
 
 struct DeviceBuffer {};
 
-/// The numbers of layout.h; `inkernel/layout.py` gives them to the rest of Python.
+/// The numbers of layout.h; `inkernel/ir/layout.py` gives them to the rest of Python.
 void add_constants(nb::object type) {
   const auto set = [&](const char* name, uint64_t value) { type.attr(name) = value; };
   set("RECORD_BYTES", kRecordBytes);

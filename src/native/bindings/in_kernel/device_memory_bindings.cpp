@@ -1,5 +1,5 @@
 // The Python side of what kernels count about memory: `_native.DeviceMemory`.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "backends/device_buffer/bins.h"
-#include "bindings/values.h"
+#include "bindings/objects/values.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -19,7 +19,7 @@ namespace {
 
 struct DeviceMemory {};
 
-/// The numbers of bins.h; `inkernel/layout.py` gives them to the rest of Python.
+/// The numbers of bins.h; `inkernel/ir/layout.py` gives them to the rest of Python.
 void add_constants(nb::object type) {
   const auto set = [&](const char* name, uint64_t value) { type.attr(name) = value; };
   set("COUNTER_BYTES", kCounterBytes);

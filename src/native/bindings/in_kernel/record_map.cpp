@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/scopes/names.h"
+#include "bindings/objects/names.h"
 #include "model/losses.h"
 
 namespace nb = nanobind;

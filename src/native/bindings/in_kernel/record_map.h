@@ -13,7 +13,7 @@
 #include "backends/device_buffer/decoded_buffer.h"
 #include "backends/device_buffer/recorder/reporter.h"
 #include "backends/device_buffer/region_contexts.h"
-#include "bindings/session_object.h"
+#include "bindings/objects/session_object.h"
 
 namespace proton::bindings {
 

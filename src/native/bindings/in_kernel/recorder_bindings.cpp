@@ -1,5 +1,5 @@
 // `InKernel`: the recorder of kernels that record about themselves.
-#include "bindings/bindings.h"
+#include "bindings/objects/bindings.h"
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
-#include "bindings/session_object.h"
+#include "bindings/objects/session_object.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 

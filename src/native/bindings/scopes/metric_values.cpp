@@ -6,9 +6,9 @@
 #include "backends/cupti/hub.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "bindings/bindings.h"
-#include "bindings/python_objects.h"
-#include "bindings/scopes/names.h"
+#include "bindings/objects/bindings.h"
+#include "bindings/objects/python_objects.h"
+#include "bindings/objects/names.h"
 #include "session/scopes/process.h"
 
 namespace nb = nanobind;

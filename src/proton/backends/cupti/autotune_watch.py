@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from proton import _native, _triton
 from proton._triton.types import Autotuner, Config, Wrapped
-from proton.backends.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
+from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
 
 Listener = Callable[[Mapping[str, object]], None]
 

@@ -13,7 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from proton import _native, _triton
-from proton.backends.base import FLUSH_LIMIT_S
+from proton.backends.common.base import FLUSH_LIMIT_S
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.cubins import TritonCubins
 from proton.backends.cupti.cupti_mode import parse_mode
 from proton.backends.cupti.event_timer import EventTimer
@@ -33,7 +34,6 @@ from proton.backends.cupti.sampling_setup import (
     refused,
     session_options,
 )
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from functools import cache
 from importlib import metadata, util
 from pathlib import Path
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
 from proton.backends.cupti.gpu_capability import BLACKWELL, newest_capability, text_of
-from proton.backends.knobs import Knobs
 
 _MAPS = Path("/proc/self/maps")
 _TOOLKITS = Path("/usr/local")

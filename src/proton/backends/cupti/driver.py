@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from proton.backends.knobs import Knobs
+from proton.backends.common.knobs import Knobs
 
 CUDA_LIBRARY = "libcuda.so.1"
 OLDEST_DRIVER = 525  # the first of CUDA 12

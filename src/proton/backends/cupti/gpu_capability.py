@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
-from proton.backends.knobs import Knobs
 
 LIBRARY = "libnvidia-ml.so.1"
 _VGPU_GUEST = 2  # of nvmlGpuVirtualizationMode_t: this machine has a part of a GPU

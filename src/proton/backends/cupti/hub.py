@@ -17,9 +17,9 @@ import time
 from collections.abc import Callable
 
 from proton import _native
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
 from proton.backends.cupti.candidates import Candidate, chosen_of, find_candidates
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 HELD_BY_ANOTHER = 39  # CUPTI's number for a second subscriber

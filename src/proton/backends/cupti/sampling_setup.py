@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proton import _native
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver, gpu_capability, sampling_probe
 from proton.backends.cupti.candidates import chosen_of, find_candidates
 from proton.backends.cupti.hub import find_driver, open_hub
 from proton.backends.cupti.other_tools import hint
 from proton.backends.cupti.sampling_mode import PCSampling
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 OLDEST_CAPABILITY = (7, 0)

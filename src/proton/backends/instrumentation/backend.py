@@ -12,14 +12,14 @@ from typing import Any
 
 from proton import _native
 from proton._mode_text import BaseMode
-from proton.backends.base import FLUSH_LIMIT_S
+from proton.backends.common.base import FLUSH_LIMIT_S
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.hub import find_driver
 from proton.backends.instrumentation.kept_buffers import KeptBuffers
 from proton.backends.instrumentation.kernel_changes import KernelChanges
 from proton.backends.instrumentation.launch_path import launches
 from proton.backends.instrumentation.loaded_kernels import LoadedKernel
 from proton.backends.instrumentation.report import to_recorded_kernel
-from proton.backends.knobs import Knobs
 from proton.inkernel.compiler.instrument import Handle, begin, forget_locks
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.tool import Tool

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Any
 
 from proton import _native, _triton
-from proton.backends.base import FLUSH_LIMIT_S
+from proton.backends.common.base import FLUSH_LIMIT_S
 from proton.errors import BackendUnavailable, UsageError
 
 DEVICE_TYPE = "CPU"

@@ -8,7 +8,7 @@ from typing import Any
 
 from proton import _native, _triton
 from proton._triton.interpreter import InterpreterParts
-from proton.backends.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
+from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
 
 
 class Autotuning:

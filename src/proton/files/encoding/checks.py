@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
-from proton.files.schema import MAX_INT, MIN_INT
+from proton.files.encoding.schema import MAX_INT, MIN_INT
 from proton.model.metric import EMPTY, Metrics, MetricValue
 
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from proton.errors import PackageMissing, UsageError
+from proton.files.encoding.schema import PROTON_KEY
+from proton.files.encoding.summary import device_map, summary_object
 from proton.files.export.stacks import Exported, loss_notes
-from proton.files.schema import PROTON_KEY
-from proton.files.summary import device_map, summary_object
 from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import LABELS, Profile, TraceProfile, TreeProfile, kind_of
 from proton.model.trace import Trace

@@ -17,10 +17,10 @@ import msgpack
 
 from proton.errors import FormatError
 from proton.files.encoding.checks import is_number, is_text, short
+from proton.files.encoding.schema import MAX_INT, MIN_INT, PROTON_KEY
+from proton.files.encoding.summary import device_map, summary_object
 from proton.files.hatchet.details import details_object
 from proton.files.hatchet.frames import frames_of, infer_kinds, is_kinds, name_device_types
-from proton.files.schema import MAX_INT, MIN_INT, PROTON_KEY
-from proton.files.summary import device_map, summary_object
 from proton.model.metric import CYCLES, EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
 from proton.model.tree import Tree

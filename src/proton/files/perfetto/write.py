@@ -19,6 +19,8 @@ from proton.files.encoding.protobuf import (
     number_field,
     text_field,
 )
+from proton.files.encoding.schema import ROOT_NAME
+from proton.files.encoding.summary import device_map, summary_object
 from proton.files.perfetto.assemble import SUMMARY, TABLES, Tables, tables_text
 from proton.files.perfetto.ctas import CtaTrack, CtaTracks
 from proton.files.perfetto.fields import (
@@ -37,8 +39,6 @@ from proton.files.perfetto.fields import (
     Thread,
     Track,
 )
-from proton.files.schema import ROOT_NAME
-from proton.files.summary import device_map, summary_object
 from proton.files.trace.nesting import NestedTrack, nest_spans
 from proton.files.trace.write import Counter, count_metrics
 from proton.model.metric import MetricValue

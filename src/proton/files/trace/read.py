@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from proton.errors import FormatError
 from proton.files.encoding.checks import is_integer, is_text, short
-from proton.files.schema import PROTON_KEY, ROOT_NAME
+from proton.files.encoding.schema import PROTON_KEY, ROOT_NAME
 from proton.files.trace.events import (
     EventError,
     FlowEnds,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from proton.files.schema import PROTON_KEY, ROOT_NAME
-from proton.files.summary import device_map, summary_object
+from proton.files.encoding.schema import PROTON_KEY, ROOT_NAME
+from proton.files.encoding.summary import device_map, summary_object
 from proton.files.trace.lanes import PROCESS_NAME, Row, default_name, rows_of
 from proton.files.trace.read import BASE_TIME, EVENTS
 from proton.model.metric import MetricKind, MetricValue

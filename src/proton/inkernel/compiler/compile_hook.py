@@ -23,7 +23,7 @@ from proton.inkernel.compiler.stages import (
     WARNINGS_KEY,
     RecordingStages,
 )
-from proton.inkernel.layout import RecordMap
+from proton.inkernel.ir.layout import RecordMap
 
 _Keys = tuple[str, str]  # in memory, and on the disk
 

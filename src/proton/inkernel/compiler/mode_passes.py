@@ -11,7 +11,7 @@ from typing import Any
 
 from proton import _triton
 from proton.errors import InstrumentationError, UsageError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.allocation import Selection
 from proton.inkernel.llvm.module import LlvmModule, Lowering
 from proton.inkernel.llvm.partitions import Partition

@@ -20,7 +20,7 @@ from pathlib import Path
 from proton._triton import compiler as _triton_compiler
 from proton._triton.types import Wrapped
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.ir.carriers import from_ttgir
 
 _PLAIN = re.compile(r"^[ \t]*proton\.", re.MULTILINE)

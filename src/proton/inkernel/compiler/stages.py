@@ -26,6 +26,7 @@ from proton.inkernel.compiler.mode_passes import (
     recording_passes,
 )
 from proton.inkernel.compiler.overridden_files import LateCode
+from proton.inkernel.compiler.pipeline import run_passes, unrecorded_functions
 from proton.inkernel.compiler.recording_choice import ChosenMode
 from proton.inkernel.compiler.resources import ctas_at_once, limits_of
 from proton.inkernel.compiler.subprocess_compile import has_strangers_code, problem_of_code
@@ -44,7 +45,6 @@ from proton.inkernel.modes.instrumentation_mode import BufferType, Granularity
 from proton.inkernel.passes.drop_emptied_scopes import DropEmptiedScopes
 from proton.inkernel.passes.drop_specialized_scopes import DropSpecializedScopes
 from proton.inkernel.passes.record_user_scopes import RecordUserScopes
-from proton.inkernel.pipeline import run_passes, unrecorded_functions
 
 METADATA_KEY = "proton"
 METADATA_VERSION = 1

@@ -15,8 +15,8 @@ from proton.errors import InstrumentationError
 from proton.inkernel.ir.carriers import Carrier, from_ttgir
 from proton.inkernel.ir.module import Op
 from proton.inkernel.ir.nesting import carrier_of, is_conditional
+from proton.inkernel.ir.op_groups import under
 from proton.inkernel.ir.parse import read_module
-from proton.inkernel.op_groups import under
 
 _MARK = '"// proton.'
 

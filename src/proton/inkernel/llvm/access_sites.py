@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.ir.parse import split_list
 from proton.inkernel.llvm.accesses import READS
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_body, read_carriers

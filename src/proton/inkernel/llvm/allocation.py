@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proton.errors import InstrumentationError, UsageError
-from proton.inkernel.layout import RECORD_BYTES
+from proton.inkernel.ir.layout import RECORD_BYTES
 from proton.inkernel.llvm.access_sites import find_sites
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.module import Kernel, LlvmModule

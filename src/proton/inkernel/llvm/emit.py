@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.access_sites import Sites, count_accesses, find_sites, opening
 from proton.inkernel.llvm.accesses import find_uncovered
 from proton.inkernel.llvm.carrier_line import MARK, CarrierLine, read_body

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.plan import BufferPlan
 
 _PLACE = re.compile(r"<([A-Z_]+)>")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 from proton.errors import InstrumentationError
-from proton.inkernel.layout import RecordMap
+from proton.inkernel.ir.layout import RecordMap
 
 _COMMENT = "; proton.lowering "
 _NAME = r'(?:[-\w.$]+|"[^"]*")'

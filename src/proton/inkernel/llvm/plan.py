@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier, read_carriers
 from proton.inkernel.llvm.module import LlvmModule
 

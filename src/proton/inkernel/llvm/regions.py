@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.module import Kernel, LlvmModule
 from proton.inkernel.llvm.text import DebugInfo

@@ -59,7 +59,7 @@ class Ops(InstrumentationMode):
     ops: tuple[str, ...] = ("load", "store", "atomic", "copy", "wait", "dot", "barrier")
 
     def __post_init__(self) -> None:
-        from proton.inkernel.op_groups import kinds_of
+        from proton.inkernel.ir.op_groups import kinds_of
 
         super().__post_init__()
         self._set("ops", words(self.ops))

@@ -3,7 +3,7 @@
 A pass is a frozen dataclass: its fields are its options, each with a default; `apply` edits the
 module it is given.
 Passes of level "ttgir" get a `proton.inkernel.ir.Module`, passes of level "llvm" the module of
-LLVM text. They need and leave verified IR; `proton.inkernel.pipeline` runs them.
+LLVM text. They need and leave verified IR; `proton.inkernel.compiler.pipeline` runs them.
 """
 
 from __future__ import annotations

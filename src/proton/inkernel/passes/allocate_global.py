@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.allocation import (
     AUTO_RING_BYTES,
     count_warps,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.allocation import (
     AUTO_RING_BYTES,
     count_warps,

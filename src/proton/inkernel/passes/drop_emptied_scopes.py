@@ -8,7 +8,7 @@ from typing import ClassVar
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Block, Module, Op
 from proton.inkernel.ir.nesting import carrier_of, is_conditional
-from proton.inkernel.op_groups import OP_GROUPS
+from proton.inkernel.ir.op_groups import OP_GROUPS
 
 _SPECIALIZED = "ttg.warp_specialize"
 _WORK = frozenset().union(*(ops for group, ops in OP_GROUPS.items() if group != "barrier"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.ir.module import TERMINATORS, Module
-from proton.inkernel.op_groups import kinds_of, record_around, runs_as_written
+from proton.inkernel.ir.op_groups import kinds_of, record_around, runs_as_written
 
 
 @dataclass(frozen=True)

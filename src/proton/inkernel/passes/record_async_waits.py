@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.ir.module import Module, Op
-from proton.inkernel.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
+from proton.inkernel.ir.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
 
 
 @dataclass(frozen=True)

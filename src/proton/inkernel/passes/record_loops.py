@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Block, Module, Op
-from proton.inkernel.modes.instrumentation_mode import iteration_cap
-from proton.inkernel.op_groups import (
+from proton.inkernel.ir.op_groups import (
     LOOPS,
     bounds_of,
     label_of,
@@ -17,6 +16,7 @@ from proton.inkernel.op_groups import (
     runs_as_written,
     under,
 )
+from proton.inkernel.modes.instrumentation_mode import iteration_cap
 
 
 @dataclass(frozen=True)

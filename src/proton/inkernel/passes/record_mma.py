@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.op_groups import OP_GROUPS, record_around, runs_as_written
 from proton.inkernel.ir.roots import find_root
-from proton.inkernel.op_groups import OP_GROUPS, record_around, runs_as_written
 
 _SIGNALS = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled", "ttng.tc_gen5_commit"})
 

@@ -9,7 +9,7 @@ from proton.errors import UsageError
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module, Op
 from proton.inkernel.ir.nesting import carrier_of
-from proton.inkernel.op_groups import LOOPS, bounds_of, under
+from proton.inkernel.ir.op_groups import LOOPS, bounds_of, under
 
 
 @dataclass(frozen=True)

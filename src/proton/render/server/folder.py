@@ -16,8 +16,8 @@ from urllib.parse import quote
 from proton.analysis.measurements import whole_of
 from proton.analysis.prepare import prepare
 from proton.errors import FormatError
+from proton.files.encoding.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
 from proton.files.growing import Recording, Stamp, open_growing, stamp
-from proton.files.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
 from proton.model.metric import COUNT, TIME_NS
 from proton.render.display_names import printable
 from proton.render.text.head import device_names

@@ -18,11 +18,11 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from proton.errors import FormatError, StillGrowing
+from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 from proton.files.growing import Recording, find_recording, find_recordings, open_growing, stamp
-from proton.files.schema import FORMAT_OF_SUFFIX
 from proton.model.profile import Profile
-from proton.render.html import PLACE, template
 from proton.render.page import page_data
+from proton.render.page.html import PLACE, template
 from proton.render.page.pack import to_json
 from proton.render.server.folder import FolderData, FolderFacts, folder_data
 

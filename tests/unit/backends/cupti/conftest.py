@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import candidates, driver
-from proton.backends.knobs import Knobs
 
 
 class Machine:

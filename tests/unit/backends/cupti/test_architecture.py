@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import gpu_capability as nvml
 from proton.backends.cupti.gpu_capability import newest_capability, text_of
-from proton.backends.knobs import Knobs
 from tests.native.fake_cuda.driver import FakeDriver
 
 

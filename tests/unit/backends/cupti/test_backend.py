@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from proton import _native, _triton
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import backend as backend_module
 from proton.backends.cupti.backend import CuptiBackend
 from proton.backends.cupti.event_timer import EventTimer
 from proton.backends.cupti.hub import DetachTimer
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import candidates
 from proton.backends.cupti.candidates import Candidate, chosen_of, find_candidates
-from proton.backends.knobs import Knobs
 
 TORCH = "site/nvidia/cu13/lib/libcupti.so.13"
 TRITON = "site/triton/backends/nvidia/lib/cupti/libcupti.so.12"

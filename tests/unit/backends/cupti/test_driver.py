@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
-from proton.backends.knobs import Knobs
 
 
 def test_a_machine_without_a_driver_has_no_version_and_no_device(machine: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proton import _native
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import hub
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
 from proton.backends.cupti import gpu_capability as nvml
 from proton.backends.cupti.sampling_setup import Obstacle, find_obstacle
-from proton.backends.knobs import Knobs
 
 GOOD = nvml.Gpu((9, 0))
 OLD = nvml.Gpu((6, 1))

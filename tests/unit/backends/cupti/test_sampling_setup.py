@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from proton import _native
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import other_tools as holders
 from proton.backends.cupti import sampling_probe as probe
 from proton.backends.cupti import sampling_setup as sampling
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.cupti.sampling_setup import Obstacle
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable
 
 KNOBS = Knobs()

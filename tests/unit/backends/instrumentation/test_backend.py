@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from proton.backends.base import RecordsInKernel, load_backend
+from proton.backends.common.base import RecordsInKernel, load_backend
+from proton.backends.common.knobs import Knobs
 from proton.backends.cupti import driver
 from proton.backends.instrumentation.backend import InstrumentationBackend
-from proton.backends.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 
 

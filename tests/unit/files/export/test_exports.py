@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from proton.errors import UsageError
+from proton.files.encoding.schema import SUFFIXES
 from proton.files.export import EXPORTS, export_of_path, export_profile, suffixes
-from proton.files.schema import SUFFIXES
 from tests.support.profiles import profile_of
 
 PROFILE = profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])

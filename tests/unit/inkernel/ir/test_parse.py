@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from proton.errors import FormatError, ProtonError
+from proton.inkernel.compiler.pipeline import parse_passes, run_passes
 from proton.inkernel.ir.parse import read_module
-from proton.inkernel.pipeline import parse_passes, run_passes
 
 FILES = sorted((Path(__file__).parents[3] / "passes").glob("*.ttgir"))
 

@@ -3,7 +3,7 @@
 import random
 import re
 
-from proton.inkernel.layout import COUNTER_BYTES
+from proton.inkernel.ir.layout import COUNTER_BYTES
 from proton.inkernel.llvm.access_sites import count_accesses, find_sites
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.llvm.counting import thread_records

@@ -3,7 +3,7 @@
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.layout import MOST_SITES
+from proton.inkernel.ir.layout import MOST_SITES
 from proton.inkernel.llvm.access_sites import find_sites
 from proton.inkernel.llvm.module import LlvmModule
 

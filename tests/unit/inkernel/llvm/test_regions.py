@@ -3,7 +3,7 @@
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel import layout
+from proton.inkernel.ir import layout
 from proton.inkernel.llvm.counting import thread_records
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.regions import find_regions

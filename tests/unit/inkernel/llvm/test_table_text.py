@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proton._native import DeviceMemory
-from proton.inkernel.layout import COLUMN_BYTES, TABLE_HEADER_BYTES, BinField
+from proton.inkernel.ir.layout import COLUMN_BYTES, TABLE_HEADER_BYTES, BinField
 from proton.inkernel.llvm.helpers import common_text
 from proton.inkernel.llvm.plan import BufferPlan
 from tests.support.llvm_walk import Walk

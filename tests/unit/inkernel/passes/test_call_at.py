@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proton.errors import InstrumentationError
-from proton.inkernel.layout import HEADER_BYTES
+from proton.inkernel.ir.layout import HEADER_BYTES
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.passes.allocate_global import AllocateGlobal
 from proton.inkernel.passes.call_at import CallAt

@@ -14,7 +14,7 @@
 #define PROTON_HAS_FRAMES 0
 #endif
 
-#include "bindings/frames/python_frames.h"
+#include "bindings/scopes/python_frames.h"
 
 #if PROTON_HAS_FRAMES
 

@@ -1,8 +1,8 @@
-#include "bindings/values.h"
+#include "bindings/objects/values.h"
 
 #include "base/text.h"
-#include "bindings/python_objects.h"
-#include "bindings/scopes/names.h"
+#include "bindings/objects/python_objects.h"
+#include "bindings/objects/names.h"
 
 namespace nb = nanobind;
 

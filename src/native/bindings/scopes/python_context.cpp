@@ -1,12 +1,12 @@
-#include "bindings/frames/python_context.h"
+#include "bindings/scopes/python_context.h"
 
 #include <unordered_map>
 #include <vector>
 
 #include "base/text.h"
-#include "bindings/python_objects.h"
+#include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/names.h"
+#include "bindings/objects/names.h"
 #include "session/scopes/process.h"
 
 namespace proton::bindings {

@@ -1,7 +1,7 @@
 // Launching code gives up the GIL before it calls the driver, and taking it back there would cost
 // more than the launch. So frames are read without it, and every thread has tables of its own for
 // what it has seen: only a place, a path or launch metadata seen for the first time takes the GIL.
-#include "bindings/frames/python_context.h"
+#include "bindings/scopes/python_context.h"
 
 #include "base/key_index.h"
 #include "bindings/scopes/current.h"

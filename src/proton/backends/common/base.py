@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 from proton import _native
-from proton.backends.knobs import Knobs
+from proton.backends.common.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.model.in_kernel import RecordedKernel
 

@@ -1,4 +1,4 @@
-#include "bindings/python_objects.h"
+#include "bindings/objects/python_objects.h"
 
 namespace proton::bindings {
 namespace {

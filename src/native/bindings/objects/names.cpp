@@ -1,7 +1,7 @@
-#include "bindings/scopes/names.h"
+#include "bindings/objects/names.h"
 
 #include "base/text.h"
-#include "bindings/python_objects.h"
+#include "bindings/objects/python_objects.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
 

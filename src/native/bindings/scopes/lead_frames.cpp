@@ -3,7 +3,7 @@
 // own takes it, and launches wait for that thread with a limit. What it saw is good for as long as
 // nobody but the launching thread has taken the GIL since (autograd's does, to let Python's tensors
 // go), which a few loads tell: a whole backward pass asks once.
-#include "bindings/frames/python_context.h"
+#include "bindings/scopes/python_context.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/frames/python_frames.h"
+#include "bindings/scopes/python_frames.h"
 #include "model/ids.h"
 #include "session/scopes/thread_state.h"
 

@@ -1,0 +1,1 @@
+"""What every backend is made of: the protocol, its knobs, records of autotuning."""
