@@ -402,13 +402,13 @@ def test_the_command_samples_a_script(tmp_path: Path, kernels: Any, sampled: Any
 UNTOUCHED = """
 import ctypes, time
 import proton
-from proton.backends.cupti import sampling
+from proton.backends.cupti import sampling_setup
 begin = time.monotonic()
 session = proton.start("run", backend="cupti", mode="pcsampling")
 print(f"the start took {time.monotonic() - begin:.2f} s")
 status = ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(ctypes.c_int()))
 assert status == 3, f"cuDeviceGetCount gave {status}: the start initialised the driver"
-assert sampling._passed, "no process was asked whether the GPU can be sampled, or none answered"
+assert sampling_setup._passed, "no process was asked whether the GPU can be sampled, or none answered"
 import torch
 torch.ones(1 << 20, device="cuda").sum().item()
 proton.finalize(session)

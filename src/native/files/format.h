@@ -1,5 +1,6 @@
 /// Names and constants of the files we write; the C++ home of the format that
-/// src/proton/files/encoding/schema.py reads. Keys of values are the model's own (metric names, losses).
+/// src/proton/files/encoding/schema.py reads. Keys of values are the model's own (metric names,
+/// losses).
 #pragma once
 
 #include <cstdint>

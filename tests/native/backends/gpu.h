@@ -35,7 +35,9 @@ inline Hub& hub() {
     source.thread_number = []() noexcept { return proton::current_thread_number(); };
     source.epoch = []() noexcept { return proton::process.epoch.load(); };
     source.is_with_lead = proton::is_with_lead_unlocked;
-    source.forget_node = [](uint64_t node) noexcept { proton::process.captured_metrics.forget(node); };
+    source.forget_node = [](uint64_t node) noexcept {
+      proton::process.captured_metrics.forget(node);
+    };
     proton::process.graphs = {proton::cupti::captured_count,
                               proton::cupti::captured_since,
                               proton::cupti::metrics_node_since,

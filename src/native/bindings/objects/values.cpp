@@ -1,8 +1,8 @@
 #include "bindings/objects/values.h"
 
 #include "base/text.h"
-#include "bindings/objects/python_objects.h"
 #include "bindings/objects/names.h"
+#include "bindings/objects/python_objects.h"
 
 namespace nb = nanobind;
 

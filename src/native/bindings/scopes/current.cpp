@@ -3,8 +3,8 @@
 #include <new>
 #include <string_view>
 
-#include "bindings/scopes/python_context.h"
 #include "bindings/objects/python_objects.h"
+#include "bindings/scopes/python_context.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 

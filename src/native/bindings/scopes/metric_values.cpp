@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/objects/bindings.h"
-#include "bindings/objects/python_objects.h"
 #include "bindings/objects/names.h"
+#include "bindings/objects/python_objects.h"
 #include "session/scopes/process.h"
 
 namespace nb = nanobind;

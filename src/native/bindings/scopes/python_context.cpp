@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/objects/names.h"
 #include "session/scopes/process.h"
 
 namespace proton::bindings {

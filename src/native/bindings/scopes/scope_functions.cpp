@@ -2,10 +2,10 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/metric_values.h"
-#include "bindings/objects/names.h"
 #include "bindings/scopes/scopes.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"

@@ -1,8 +1,8 @@
 // `Scope`: a context manager whose enter and exit cost little more than CPython's own `with`.
+#include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/metric_values.h"
-#include "bindings/objects/names.h"
 #include "bindings/scopes/scopes.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
