@@ -1,7 +1,7 @@
-"""Recordings as they lie in a folder, also those that a running job still writes.
+"""Profiles as they lie in a folder, also those that a running job still writes.
 
-A recording is one whole file, or what a session has left of itself so far: the files of its phases
-and the journal of the open one. `open_growing` reads what is whole and says what is not.
+A stored profile is one whole file, or what a session has left of itself so far: the files of its
+phases and the journal of the open one. `open_growing` reads what is whole and says what is not.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
-    """One recording of a folder. Without `whole` it is the phases and the journal of a session."""
+class StoredProfile:
+    """One profile of a folder. Without `whole` it is the phases and the journal of a session."""
 
     name: str  # of the file, or of the session: "run"
     whole: Path | None = None
@@ -60,7 +60,7 @@ class Recording:
         return self.journal is not None and is_alive(read_facts(self.journal) or {})
 
 
-def find_recordings(folder: Path) -> list[Recording]:
+def find_recordings(folder: Path) -> list[StoredProfile]:
     """The recordings that lie in `folder` itself, by name; links that lead out of it are left out.
 
     Raises:
@@ -71,7 +71,7 @@ def find_recordings(folder: Path) -> list[Recording]:
         entries = sorted(entry.name for entry in os.scandir(inside) if _is_within(entry, inside))
     except OSError as error:
         raise FormatError(f"{folder}: cannot be read: {error.strerror or error}") from None
-    whole: list[Recording] = []
+    whole: list[StoredProfile] = []
     parts: dict[str, list[Path]] = {}
     journals: dict[str, Path] = {}
     for name in entries:
@@ -84,9 +84,11 @@ def find_recordings(folder: Path) -> list[Recording]:
         elif is_part(path):
             parts.setdefault(part_name(path)[0], []).append(path)
         else:
-            whole.append(Recording(name, path))
+            whole.append(StoredProfile(name, path))
     sessions = [
-        Recording(stem, None, tuple(sorted(parts.get(stem, ()), key=_phase)), journals.get(stem))
+        StoredProfile(
+            stem, None, tuple(sorted(parts.get(stem, ()), key=_phase)), journals.get(stem)
+        )
         for stem in {**parts, **journals}
     ]
     return sorted([*whole, *sessions], key=lambda each: each.name)
@@ -103,7 +105,7 @@ def _phase(path: Path) -> int:
     return part_name(path)[1] if is_part(path) else 0
 
 
-def find_recording(path: str | os.PathLike[str]) -> Recording:
+def find_recording(path: str | os.PathLike[str]) -> StoredProfile:
     """The recording that a path names: a file, one of the parts of a session, or its name.
 
     Raises:
@@ -114,21 +116,21 @@ def find_recording(path: str | os.PathLike[str]) -> Recording:
         asked = asked.with_suffix("")
     file = with_suffix(asked)
     if os.path.exists(file) and not is_part(file):
-        return Recording(file.name, file)
+        return StoredProfile(file.name, file)
     parts = tuple(find_parts(asked).values())
     stem = part_name(parts[0])[0] if parts else _without_suffix(asked)
     journal = asked.with_name(f"{stem}.{JOURNAL_SUFFIX}")
     found = journal if os.path.exists(journal) else None
     if not parts and found is None:
         raise FormatError(f"{os.fspath(path)}: no such file")
-    return Recording(stem, None, parts, found)
+    return StoredProfile(stem, None, parts, found)
 
 
 def _without_suffix(path: Path) -> str:
     return path.stem if path.suffix.removeprefix(".") in FORMAT_OF_SUFFIX else path.name
 
 
-def stamp(recording: Recording) -> Stamp:
+def stamp(recording: StoredProfile) -> Stamp:
     """What changes whenever one of its files does."""
     found = []
     for path in recording.files:
@@ -140,7 +142,7 @@ def stamp(recording: Recording) -> Stamp:
     return tuple(found)
 
 
-def open_growing(recording: Recording, source: str | None = None) -> Profile:
+def open_growing(recording: StoredProfile, source: str | None = None) -> Profile:
     """The profile as it stands: what cannot be read of a session is left out and warned of.
 
     Raises:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.files.growing import Recording, find_recordings
+from proton.files.growing import StoredProfile, find_recordings
 from proton.files.write import write_profile
 from proton.render.server import folder as folder_module
 from proton.render.server.folder import Facts, FolderFacts, folder_data
@@ -61,7 +61,7 @@ def test_a_file_is_read_once_and_again_when_it_changed(
     read: list[str] = []
     real = folder_module.facts_of
 
-    def note(each: Recording) -> Facts:
+    def note(each: StoredProfile) -> Facts:
         read.append(each.name)
         return real(each)
 

@@ -17,7 +17,7 @@ from proton.analysis.measurements import whole_of
 from proton.analysis.prepare import prepare
 from proton.errors import FormatError
 from proton.files.encoding.schema import FORMAT_OF_SUFFIX, TRACE_FORMATS
-from proton.files.growing import Recording, Stamp, open_growing, stamp
+from proton.files.growing import Stamp, StoredProfile, open_growing, stamp
 from proton.model.metric import COUNT, TIME_NS
 from proton.render.display_names import printable
 from proton.render.text.head import device_names
@@ -68,11 +68,11 @@ class FolderFacts:
         self._known: dict[str, tuple[Stamp, Facts]] = {}
         self._learning = threading.Lock()
 
-    def of(self, recording: Recording) -> Facts:
+    def of(self, recording: StoredProfile) -> Facts:
         """What is known now."""
         return self._known.get(recording.name, ((), Facts()))[1]
 
-    def learn(self, recordings: Sequence[Recording], limit_s: float) -> int:
+    def learn(self, recordings: Sequence[StoredProfile], limit_s: float) -> int:
         """Read what is new for about `limit_s`; how many recordings were read in all.
 
         What another thread reads at the same time is left to it.
@@ -98,7 +98,7 @@ def _size(now: Stamp) -> int:
     return sum(size for _, _, size, _ in now)
 
 
-def facts_of(recording: Recording) -> Facts:
+def facts_of(recording: StoredProfile) -> Facts:
     """A recording in a few words."""
     try:
         profile = open_growing(recording)
@@ -113,8 +113,8 @@ def facts_of(recording: Recording) -> Facts:
 
 def folder_data(
     folder: Path,
-    recordings: Sequence[Recording],
-    facts_of: Callable[[Recording], Facts] = lambda _: Facts(),
+    recordings: Sequence[StoredProfile],
+    facts_of: Callable[[StoredProfile], Facts] = lambda _: Facts(),
     problem: str = "",
 ) -> FolderData:
     """The index of a folder with these recordings."""
@@ -125,7 +125,7 @@ def folder_data(
     return FolderData(printable(folder.name), printable(str(folder)), printable(problem), rows)
 
 
-def _row(recording: Recording, facts: Facts) -> FolderRow:
+def _row(recording: StoredProfile, facts: Facts) -> FolderRow:
     changed_s, size_bytes = 0.0, 0
     for path in recording.files:
         try:
@@ -148,7 +148,7 @@ def _row(recording: Recording, facts: Facts) -> FolderRow:
     )
 
 
-def _kind(recording: Recording) -> str:
+def _kind(recording: StoredProfile) -> str:
     """What the names of its files say it is; a journal alone says nothing."""
     named = [path for path in recording.files if path != recording.journal]
     formats = [FORMAT_OF_SUFFIX.get(path.suffix.removeprefix(".")) for path in named]

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from proton.errors import FormatError, StillGrowing
 from proton.files.encoding.schema import FORMAT_OF_SUFFIX
-from proton.files.growing import Recording, find_recording, find_recordings, open_growing, stamp
+from proton.files.growing import StoredProfile, find_recording, find_recordings, open_growing, stamp
 from proton.model.profile import Profile
 from proton.render.page import page_data
 from proton.render.page.html import PLACE, template
@@ -168,7 +168,7 @@ class Site:
         stamps = repr([known, *((each.name, stamp(each)) for each in found)])
         return hashlib.sha256(stamps.encode()).hexdigest()[:16]
 
-    def _find(self, place: Place) -> list[Recording] | None:
+    def _find(self, place: Place) -> list[StoredProfile] | None:
         """The recordings of a place as they are now; None where one is missing."""
         try:
             if self._folder is None:
