@@ -26,10 +26,15 @@ x = torch.ones(1024, device="cuda")
 torch.cuda.synchronize()
 proton.start("run", backend="cupti", data={data!r})
 print("started", flush=True)
+steps = 0
 while True:
     with proton.scope("step"):
         for _ in range(50):
             x.add_(1)
+    steps += 1
+    if steps == 100:
+        torch.cuda.synchronize()
+        print("100 steps", flush=True)
 """
 
 
@@ -54,6 +59,19 @@ def start_program(folder: Path, data: str) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline().strip() == "started", process.communicate()[1]
     return process
+
+
+def wait_for_steps(process: subprocess.Popen[str]) -> None:
+    """Until the program has launched 5000 kernels, and they have run."""
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == "100 steps"
+
+
+def wait_for_save(journal: Path) -> None:
+    start_ns = time.time_ns()
+    wait_for(
+        lambda: journal.exists() and journal.stat().st_mtime_ns > start_ns, "the journal to grow"
+    )
 
 
 def test_a_phase_becomes_complete_without_synchronising(torch: Any, tmp_path: Path) -> None:
@@ -116,8 +134,9 @@ def test_periodic_flushing_writes_and_drops_phases(torch: Any, tmp_path: Path) -
 def test_a_killed_process_is_recovered(tmp_path: Path, data: str) -> None:
     process = start_program(tmp_path, data)
     journal = tmp_path / "run.partial"
-    wait_for(journal.exists, "the journal")
-    time.sleep(3)
+    wait_for_steps(process)
+    wait_for_save(journal)  # which may have begun before those steps
+    wait_for_save(journal)
     process.kill()
     process.wait(timeout=20)
     assert main(["recover", str(journal)]) == 0
@@ -130,7 +149,7 @@ def test_a_killed_process_is_recovered(tmp_path: Path, data: str) -> None:
 
 def test_sigterm_writes_the_profile(tmp_path: Path) -> None:
     process = start_program(tmp_path, "tree")
-    time.sleep(1)
+    wait_for_steps(process)
     start = time.monotonic()
     process.terminate()
     _, errors = process.communicate(timeout=20)

@@ -19,6 +19,7 @@ import pytest
 import proton
 from proton.mode import PCSampling
 from tests.support.sampled_profile import SampledProfile
+from tests.support.waiting import wait_for
 
 pytestmark = [pytest.mark.gpu, pytest.mark.torch, pytest.mark.timeout(180)]
 
@@ -296,6 +297,7 @@ def test_sessions_come_and_go_while_another_thread_launches(
     work.gather(2)
     is_over = threading.Event()
     failures: list[BaseException] = []
+    rounds: list[float] = []  # when they ended
 
     def launch() -> None:
         try:
@@ -303,13 +305,18 @@ def test_sessions_come_and_go_while_another_thread_launches(
                 while not is_over.is_set():
                     work.gather(3)
                     torch.cuda.current_stream().synchronize()
+                    rounds.append(time.monotonic())
         except BaseException as error:
             failures.append(error)
+
+    def let_it_launch() -> None:
+        end = time.monotonic() + 0.05
+        wait_for(lambda: failures or (rounds and rounds[-1] > end), "launches of 50 ms")
 
     thread = threading.Thread(target=launch)
     thread.start()
     try:
-        found = [sampled(lambda: time.sleep(0.05)) for _ in range(20)]
+        found = [sampled(let_it_launch) for _ in range(20)]
     finally:
         is_over.set()
         thread.join(60)

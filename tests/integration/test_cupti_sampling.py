@@ -373,11 +373,17 @@ def test_sessions_come_and_go_while_another_thread_launches(fake_driver: FakeDri
     """The fake driver notes a switch of sampling beside a launch, and the fixture fails then."""
     fake_driver.sample("gemm", 16, "wait", 3)
     is_over = threading.Event()
+    rounds: list[int] = []
 
     def launch() -> None:
         while not is_over.is_set():
             for _ in range(100):
                 fake_driver.launch("gemm", 10)
+            rounds.append(len(rounds))
+
+    def wait_for_launches() -> None:
+        before = len(rounds)
+        wait_for(lambda: len(rounds) > before, "launches of the other thread")
 
     thread = threading.Thread(target=launch)
     thread.start()
@@ -385,7 +391,7 @@ def test_sessions_come_and_go_while_another_thread_launches(fake_driver: FakeDri
         samples = 0
         for _ in range(20):
             session = proton.start("run", backend="cupti", mode="pcsampling:drain=10ms")
-            time.sleep(0.01)
+            wait_for_launches()
             proton.finalize(session)
             found = SampledProfile(Path("run.hatchet")).check()
             samples += found.samples

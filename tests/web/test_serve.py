@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import pytest
 from proton.model.profile import TreeProfile
 from tests.conftest import folder_of_proton
 from tests.support.browser import Opened, Tabs
+from tests.support.waiting import wait_for
 from tests.web.conftest import DATA, find_browser
 
 if TYPE_CHECKING:
@@ -159,8 +159,9 @@ def test_a_job_is_watched_from_its_first_phase_to_its_end(
         assert job.stdin is not None
         assert job.stdout is not None
         assert job.stdout.readline() == "warm_up\n"
-        while not (tmp_path / "run.partial").exists() or not is_seen(tmp_path / "run"):
-            time.sleep(0.05)
+        wait_for(
+            lambda: (tmp_path / "run.partial").exists() and is_seen(tmp_path / "run"), "the journal"
+        )
         opened = open_served(serve(tmp_path / "run").url)
         opened.page.wait_for_selector("text=warm_up")
         opened.page.wait_for_selector(".lines >> text=a profile in the making")

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from proton.backends.cupti.hub import AT_ONCE, LONGEST_S, DetachTimer
+from tests.support.waiting import wait_for
 
 
 class Clock:
-    """Stands until it is told otherwise."""
+    """Stands until it is told otherwise, and counts who looks at it."""
 
     now = 100.0
+    looks = 0
 
     def __call__(self) -> float:
+        self.looks += 1
         return self.now
 
 
@@ -94,19 +96,20 @@ def test_later_ones_go_when_no_session_came_for_a_while(monkeypatch: pytest.Monk
 
 
 def test_a_session_in_between_makes_it_wait_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.2)
-    hub = Hub()
-    departure = DetachTimer(hub.let_go)
-    for _ in range(AT_ONCE):
-        departure.ask()
-    hub.has_gone.clear()
+    monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.05)
+    hub, clock = Hub(), Clock()
+    departure = spent(hub, clock)
     departure.ask()
-    time.sleep(0.1)
+    clock.now += 0.04
     departure.ask()
-    asked = time.monotonic()
+    clock.now += 0.04  # too late for the first, too early for the second
+    looks = clock.looks
+    wait_for(lambda: clock.looks >= looks + 2, "the thread to look at the clock again")
+    assert not hub.has_gone.is_set()
+    clock.now += 0.04
     assert hub.has_gone.wait(10.0)
-    assert time.monotonic() - asked >= 0.19
     assert hub.count == AT_ONCE + 1
+    departure.end()
 
 
 def test_the_older_the_program_the_longer_it_waits_up_to_a_limit() -> None:
@@ -134,16 +137,24 @@ def test_after_the_end_of_the_process_nobody_waits(
 def test_the_end_of_the_process_waits_for_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proton.backends.cupti.hub.SHORTEST_S", 0.0)
     monkeypatch.setattr("proton.backends.cupti.hub.AT_ONCE", 0)
-    has_begun, has_ended = threading.Event(), threading.Event()
+    has_begun, may_end, has_ended = threading.Event(), threading.Event(), threading.Event()
+    was_awaited: list[bool] = []
 
     def let_go() -> bool:
         has_begun.set()
-        time.sleep(0.2)
+        may_end.wait(10.0)
         has_ended.set()
         return True
+
+    def end() -> None:
+        departure.end()
+        was_awaited.append(has_ended.is_set())
 
     departure = DetachTimer(let_go)
     departure.ask()
     assert has_begun.wait(10.0)
-    departure.end()
-    assert has_ended.is_set()
+    ending = threading.Thread(target=end)
+    ending.start()
+    may_end.set()
+    ending.join(10.0)
+    assert was_awaited == [True]
