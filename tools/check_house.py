@@ -126,6 +126,18 @@ def _reachable(edges: Edges, start: str) -> set[str]:
     return seen
 
 
+def check_backends(root: Path) -> Complaints:
+    """A native backend needs what is common to all of them, and no other backend."""
+    complaints = []
+    for folder, targets in _native_edges(root).items():
+        for target, example in targets.items():
+            room, other = folder.split("/")[:2], target.split("/")[:2]
+            is_inside = room[0] == other[0] == "backends" and len(room) == len(other) == 2
+            if is_inside and other[1] not in (room[1], "common"):
+                complaints.append(f"src/native/{folder}/{example}: must not include {target!r}")
+    return complaints
+
+
 def _native_edges(root: Path) -> Edges:
     native = root / "src" / "native"
     edges: dict[str, dict[str, str]] = defaultdict(dict)
@@ -184,4 +196,4 @@ def _home(package: Path, name: str) -> str | None:
     return None if path == package else path.relative_to(package).as_posix()
 
 
-HOUSE_CHECKS = (check_levels, check_types, check_cycles)
+HOUSE_CHECKS = (check_levels, check_types, check_cycles, check_backends)

@@ -53,6 +53,21 @@ def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
     assert broken == []
 
 
+def test_paths_in_the_text_exist() -> None:
+    pages = [*PAGES, ROOT / "web" / "README.md"]
+    for folder in ("src", "tests"):
+        pages += sorted((ROOT / folder).rglob("README.md"))
+    planned = re.compile("NAME|/rocprofiler|_rocm|/assets/")  # to be made, or built
+    path = re.compile(r"`((?:src|tests|docs|web|tools|benchmarks|examples)/[\w./-]+)`")
+    broken = [
+        f"{name_of(page)}: {name}"
+        for page in pages
+        for name in path.findall(page.read_text())
+        if not (ROOT / name).exists() and not planned.search(name)
+    ]
+    assert broken == []
+
+
 def anchors(page: Path) -> set[str]:
     """The anchors that a page's headings get."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)

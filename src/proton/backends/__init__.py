@@ -1,4 +1,6 @@
 """Backends: each turns GPU (or interpreted) work into events of one session.
 
-`base` holds the protocol and the table; one module or package per backend beside it.
+`common.base` has the protocol and the table of backends. `cupti`, `instrumentation` and
+`interpreter` are one backend each; the first two drive the native core. `default_backend` picks one
+where a session names none.
 """

@@ -67,3 +67,17 @@ def test_python_packages_that_import_each_other_are_named(tmp_path: Path) -> Non
     assert check_house.check_cycles(tmp_path) == [
         "room, room/low: need each other (room/top.py needs room/low; room/low/a.py needs room)"
     ]
+
+
+def test_a_native_backend_that_includes_another_is_named(tmp_path: Path) -> None:
+    write(tmp_path, "src/native/backends/own.h")
+    write(tmp_path, "src/native/backends/common/table.h")
+    write(tmp_path, "src/native/backends/cupti/driver/abi.h")
+    allowed = '#include "backends/common/table.h"\n#include "backends/own.h"\n'
+    write(tmp_path, "src/native/backends/other/hub.cpp", allowed)
+    write(tmp_path, "src/native/backends/cupti/hub.cpp", '#include "backends/cupti/driver/abi.h"\n')
+    assert check_house.check_backends(tmp_path) == []
+    write(tmp_path, "src/native/backends/other/abi.cpp", '#include "backends/cupti/driver/abi.h"\n')
+    assert check_house.check_backends(tmp_path) == [
+        "src/native/backends/other/abi.cpp: must not include 'backends/cupti/driver'"
+    ]

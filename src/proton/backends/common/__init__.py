@@ -1,1 +1,1 @@
-"""What every backend is made of: the protocol, its knobs, records of autotuning."""
+"""What backends share: the protocol, knobs from the environment, records of autotuning."""
