@@ -53,19 +53,40 @@ def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
     assert broken == []
 
 
-def test_paths_in_the_text_exist() -> None:
+def test_files_named_in_the_text_exist() -> None:
     pages = [*PAGES, ROOT / "web" / "README.md"]
     for folder in ("src", "tests"):
         pages += sorted((ROOT / folder).rglob("README.md"))
-    planned = re.compile("NAME|/rocprofiler|_rocm|/assets/")  # to be made, or built
-    path = re.compile(r"`((?:src|tests|docs|web|tools|benchmarks|examples)/[\w./-]+)`")
+    names = {f"/{path}" for path in tree_files()}
+    name = re.compile(
+        r"`((?:src|tests|docs|web|tools)/[\w./-]+|[\w./-]+\.(?:py|h|cpp|c|tsx?|ll|\*))`"
+    )
+    # Not ours, made by a reader, to be made, or built.
+    others = re.compile(r"^Python\.h$|^first\.py$|NAME|rocprofiler|_rocm|/assets/")
     broken = [
-        f"{name_of(page)}: {name}"
+        f"{name_of(page)}: {text}"
         for page in pages
-        for name in path.findall(page.read_text())
-        if not (ROOT / name).exists() and not planned.search(name)
+        for text in sorted(set(name.findall(page.read_text())))
+        if not others.search(text) and not is_named(text.rstrip("/"), names)
     ]
     assert broken == []
+
+
+def tree_files() -> list[str]:
+    """The files of the tree, without what was built in it."""
+    folders = ("src", "tests", "docs", "web", "tools", "benchmarks", "examples")
+    return [
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if "node_modules" not in path.parts
+    ]
+
+
+def is_named(text: str, names: set[str]) -> bool:
+    """Whether `text` is the end of a path; `hub.*` stands for sources and header."""
+    endings = [text] if not text.endswith(".*") else [f"{text[:-1]}{kind}" for kind in ("h", "cpp")]
+    return any(name.endswith(f"/{ending}") for ending in endings for name in names)
 
 
 def anchors(page: Path) -> set[str]:
