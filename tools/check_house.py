@@ -18,6 +18,12 @@ Edges = Mapping[str, Mapping[str, str]]  # folder -> folder it needs -> an examp
 LEVEL_LIMIT = 30
 TYPE_LINES, TYPE_MEMBERS = 600, 20
 
+# What may be missing -> where it is imported.
+_DOORS = {
+    "triton": ("_triton/",),
+    "torch": ("_torch.py",),
+    "proton._native": ("runtime/", "backends/", "inkernel/", "_core.py"),
+}
 _FOLDERS = ("src/proton", "src/native", "web/src")
 _CODE = {".py", ".h", ".cpp", ".c", ".ts", ".tsx", ".css", ".ll"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -126,6 +132,21 @@ def _reachable(edges: Edges, start: str) -> set[str]:
     return seen
 
 
+def check_doors(root: Path) -> Complaints:
+    """Python imports what may be missing, Triton, torch and the extension, in few places."""
+    package = root / "src" / "proton"
+    complaints = []
+    for path in sorted(package.rglob("*.py")):
+        place = path.relative_to(package).as_posix()
+        for name in _imported(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = name.split(".")
+            module = parts[0] if parts[0] != package.name else ".".join(parts[:2])
+            if module in _DOORS and not place.startswith(_DOORS[module]):
+                doors = ", ".join(_DOORS[module])
+                complaints.append(f"src/proton/{place}: {module!r} may be imported in {doors}")
+    return complaints
+
+
 def check_backends(root: Path) -> Complaints:
     """A native backend needs what is common to all of them, and no other backend."""
     complaints = []
@@ -196,4 +217,4 @@ def _home(package: Path, name: str) -> str | None:
     return None if path == package else path.relative_to(package).as_posix()
 
 
-HOUSE_CHECKS = (check_levels, check_types, check_cycles, check_backends)
+HOUSE_CHECKS = (check_levels, check_types, check_cycles, check_backends, check_doors)
