@@ -1,8 +1,9 @@
-"""A pytest plugin: every public function of a room must run in tests/unit of that room.
+"""A pytest plugin: every public function of a room must run in the unit tests of that room.
 
-Loaded with `-p tests.support.reached` by `make test-matrix` on Python 3.12 or later, whose
-sys.monitoring tells of the first call of a function and of no other, so that it costs nothing.
-Functions that run in processes of their own, or need what that environment lacks, are listed.
+A room is a folder of src/proton. What stands beside the rooms (the doors to Triton and torch, the
+public API) may be reached from any unit test. `tools.matrix` loads the plugin with
+`-p tests.support.reached` on Python 3.12 or later, whose sys.monitoring reports the first call of a
+function and no other, so that it costs little. UNREACHED lists the exceptions.
 """
 
 from __future__ import annotations
@@ -19,19 +20,55 @@ from typing import Any
 import pytest
 
 UNIT = Path(__file__).parents[1] / "unit"
+_TORCH = "needs torch, which these environments do not have"
+_HATCHET = "needs hatchet, which these environments do not have"
+_PROCESS = "runs in a process of its own, which the tests start"
+_CHILD = "runs in a forked child"
+_IMPORT = "runs when its module is imported"
 # Function -> why no test of its room calls it here.
-UNREACHED: dict[str, str] = {}
+UNREACHED: dict[str, str] = {
+    "_torch.py:is_imported": _TORCH,
+    "_torch.py:version": _TORCH,
+    "_torch.py:is_on_cuda": _TORCH,
+    "_torch.py:elements": _TORCH,
+    "_torch.py:current_stream": _TORCH,
+    "_torch.py:zeroed_buffer": _TORCH,
+    "_torch.py:synchronize": _TORCH,
+    "_torch.py:bytes_of": _TORCH,
+    "_triton/__init__.py:cache_folder": "tests/integration/test_cupti_sampling.py calls it",
+    "_triton/__init__.py:end_on_parse_error": _PROCESS,
+    "_triton/compiler.py:finish": _PROCESS,
+    "backends/cupti/sampling_probe.py:answer": _PROCESS,
+    "backends/instrumentation/calibration_kernel.py:known_regions": "a kernel",
+    "backends/instrumentation/calibration_kernel.py:work": "a function of kernels",
+    "cli/children.py:follow_children": _PROCESS,
+    "cli/children.py:leave_children_alone": _PROCESS,
+    "cli/children.py:start_child": _PROCESS,
+    "inkernel/compiler/instrument.py:forget_locks": _CHILD,
+    "inkernel/compiler/instrument.py:open_handles": "tests/conftest.py calls it after each test",
+    "inkernel/compiler/subprocess_compile.py:try_file": _PROCESS,
+    "inkernel/dsl.py:builtin": _IMPORT,
+    "runtime/background.py:follow_forks": _IMPORT,
+    "runtime/command_line.py:call_at_signal": _PROCESS,
+    "runtime/tensor_metrics.py:read_device": _TORCH,
+    "viewer.py:apply_diff_profile": _HATCHET,
+    "viewer.py:derive_metrics": _HATCHET,
+    "viewer.py:filter_frames": _HATCHET,
+    "viewer.py:format_frames": _HATCHET,
+    "viewer.py:get_min_time_bytes": _HATCHET,
+    "viewer.py:get_min_time_flops": _HATCHET,
+    "viewer.py:get_raw_metrics": _HATCHET,
+    "viewer.py:parse": _HATCHET,
+    "viewer.py:read": _HATCHET,
+}
 
 _TOOL = 4  # of sys.monitoring; coverage and debuggers have others
 _OUTPUT = "reached_functions"
 
 
-def room_of(test: Path) -> str | None:
-    """The room that a test file belongs to: a folder of tests/unit, or "" beside them."""
-    if not test.is_relative_to(UNIT):
-        return None
-    parts = test.relative_to(UNIT).parts
-    return parts[0] if len(parts) > 1 else ""
+def room_of(parts: tuple[str, ...]) -> str:
+    """The room that a path in the package or in tests/unit belongs to, "" for none."""
+    return parts[0] if len(parts) > 1 and not parts[0].startswith("_") else ""
 
 
 def public_functions(package: Path) -> Iterator[tuple[str, str]]:
@@ -42,10 +79,7 @@ def public_functions(package: Path) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 if node.decorator_list and "jit" in ast.unparse(node.decorator_list[0]):
                     continue  # compiled, never called
-                yield (
-                    (name.parts[0] if len(name.parts) > 1 else ""),
-                    f"{name.as_posix()}:{node.name}",
-                )
+                yield room_of(name.parts), f"{name.as_posix()}:{node.name}"
 
 
 class Reached:
@@ -67,7 +101,9 @@ class Reached:
 
     def enter(self, test: Path) -> None:
         """A test of that file begins."""
-        if (room := room_of(test)) != self._room:
+        is_unit = test.is_relative_to(UNIT)
+        room = room_of(test.relative_to(UNIT).parts) if is_unit else None
+        if room != self._room:
             self._room = room
             self._monitoring.restart_events()
 
@@ -77,12 +113,13 @@ class Reached:
         return self._monitoring.DISABLE
 
     def missing(self) -> list[str]:
-        """Public functions that no test of their room called."""
-        return [
-            name
-            for room, name in public_functions(self.package)
-            if name not in self.by_room[room] and name not in UNREACHED
-        ]
+        """Public functions that no test of their room called, and wrong entries of the list."""
+        anywhere = set().union(*self.by_room.values())
+        functions = dict.fromkeys(UNREACHED, "is listed, but there is no such function")
+        for room, name in public_functions(self.package):
+            is_reached = name in (self.by_room[room] if room else anywhere)
+            functions[name] = "" if is_reached or name in UNREACHED else "is called by no test"
+        return [f"{name} {problem}" for name, problem in functions.items() if problem]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -103,6 +140,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     item.config.stash[_KEY].enter(item.path)
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
 def pytest_testnodedown(node: Any) -> None:
     """Take over what a worker saw."""
     for room, names in getattr(node, "workeroutput", {}).get(_OUTPUT, {}).items():
@@ -118,4 +156,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         output[_OUTPUT] = {room: sorted(names) for room, names in reached.by_room.items()}
     elif missing := reached.missing():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        print("\nno test of their room calls these public functions:", *missing, sep="\n  ")
+        print("\npublic functions and the unit tests of their room:", *missing, sep="\n  ")

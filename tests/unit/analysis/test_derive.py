@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from proton.analysis.derive import default_word, derivable_words, derive
+from proton.analysis.derive import default_word, derivable_words, derive, rates_of
 from proton.analysis.measurements import Cell
 from proton.errors import UsageError
 from proton.model.device import Device, peak_flops
@@ -206,3 +206,17 @@ def test_a_time_in_a_unit_that_is_none_derives_nothing(make_profile: MakeProfile
     rows = [(0, "ROOT", {}), (1, "k", {"time (odd)": 5, "bytes": 8, "count": 1})]
     words = derivable_words(make_profile(rows))
     assert not [word for word in words if word.startswith(("time/ms", "avg_", "byte/s", "util"))]
+
+
+def test_rates_have_the_names_of_digests_and_pages(profile: TreeProfile) -> None:
+    rates = rates_of(profile)
+    assert list(rates) == ["flop_per_s", "byte_per_s", "share_of_peak", "bound", "headroom_ns"]
+    assert rates["byte_per_s"][2] == pytest.approx(1_000_000 / 2e-3)
+    assert rates["share_of_peak"] == values(profile, "util")
+    assert rates["bound"][2] == "compute"
+
+
+def test_rates_that_are_not_known_are_none(make_profile: MakeProfile) -> None:
+    rates = rates_of(make_profile(ROWS, devices=[Device("CPU", "0", "interpreter")]))
+    assert rates["share_of_peak"][2] is None
+    assert rates["flop_per_s"][2] == pytest.approx(4e11 / 2e-3)

@@ -1,8 +1,15 @@
 from __future__ import annotations
 
-from proton.analysis.fold_lines import absorb_lines, fold_lines, is_of_samples
-from proton.model.frame import Frame, FrameKind
+from proton.analysis.fold_lines import (
+    absorb_lines,
+    fold_lines,
+    is_of_samples,
+    kernels_without_lines,
+)
+from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.profile import Profile
 from proton.model.tree import Tree
+from tests.support.sampling import SAMPLING
 
 KERNEL = {"time (ns)": 10, "num_samples": 4, "stalled_wait": 4}
 
@@ -103,3 +110,11 @@ def test_metrics_of_samples_are_told_from_others() -> None:
     assert is_of_samples("num_latency_samples")
     assert is_of_samples("stalled_wait")
     assert not is_of_samples("time (ns)")
+
+
+def test_kernels_without_lines_are_those_with_samples_of_their_own() -> None:
+    frames = [ROOT_FRAME, Frame("gemm", FrameKind.KERNEL), Frame("a:1@b", FrameKind.SAMPLE)]
+    tree = Tree(frames, [-1, 0, 0], [{"num_samples": 0}, {"num_samples": 7}, {"num_samples": 1}])
+    found = kernels_without_lines(Profile("f", sampling=SAMPLING), tree)
+    assert {row: lineless.status for row, lineless in found.items()} == {1: "no line table"}
+    assert found[1].samples.count == 7

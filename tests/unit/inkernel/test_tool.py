@@ -19,7 +19,7 @@ from proton.inkernel.ir.module import Module
 from proton.inkernel.ir.op_groups import record_around
 from proton.inkernel.modes import mode_table as modes
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.inkernel.tool import Tool, deliver, launch, register
+from proton.inkernel.tool import Tool, compile_kernel, deliver, launch, register
 from proton.inkernel.tool_layouts import BytesLayout, RecordLayout, RecordsLayout, ToolBuffer
 
 
@@ -249,3 +249,16 @@ def test_the_ctas_of_clusters_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert launch(Takes(), {(3,): run}, (3,)).grid_ctas == 6
     assert Takes.seen == [bytes(6 * 64)]
+
+
+def test_a_kernel_is_compiled_with_a_tool_in_it_where_there_is_no_gpu() -> None:
+    from triton.compiler import ASTSource
+
+    from tests.support.kernels import softmax, target_of
+
+    arguments = {"x": "*fp32", "y": "*fp32", "n": "i32"}
+    source = ASTSource(softmax, {**arguments, "BLOCK": "constexpr"}, {"BLOCK": 1024})
+    _, records = compile_kernel(Exponentials(), source, target_of("90"))
+    assert records is not None
+    (region,) = records.record_map["regions"]
+    assert region["name"].startswith("exp ")

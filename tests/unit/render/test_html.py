@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from proton.errors import PageNotBuilt
-from proton.render.page import html
+from proton.render.page import html, page_data
 from tests.support.pages import data_of
+from tests.support.profiles import profile_of
 
 
 def test_data_goes_into_its_place() -> None:
@@ -30,3 +31,9 @@ def test_an_installation_without_page_says_how_to_build_it(
     with pytest.raises(PageNotBuilt, match="make web") as caught:
         html.template()
     assert "\n" not in str(caught.value)
+
+
+def test_the_page_of_profiles_has_their_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html, "template", lambda: f"<body>{html.PLACE}</body>")
+    profiles = [profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])]
+    assert data_of(html.page_of(profiles)) == page_data(profiles)

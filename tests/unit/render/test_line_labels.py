@@ -7,12 +7,10 @@ from types import MappingProxyType
 
 import pytest
 
-from proton.analysis.fold_lines import HotLine, Lineless, kernels_without_lines
+from proton.analysis.fold_lines import HotLine, Lineless
 from proton.analysis.source_lines import Samples
-from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.profile import Profile
 from proton.model.sampling import SourceFile
-from proton.model.tree import Tree
 from proton.render.text.row_labels import LineLabels
 from proton.render.text.style import ASCII, Style
 from tests.support.sampling import SAMPLING
@@ -107,11 +105,3 @@ def test_a_kernel_without_lines_has_its_reasons_and_why(profile: Profile) -> Non
 
 def test_what_is_hidden_is_not_explained(profile: Profile) -> None:
     assert labels_for(profile).explained([0] * 9) == []
-
-
-def test_kernels_without_lines_are_those_with_samples_of_their_own() -> None:
-    frames = [ROOT_FRAME, Frame("gemm", FrameKind.KERNEL), Frame("a:1@b", FrameKind.SAMPLE)]
-    tree = Tree(frames, [-1, 0, 0], [{"num_samples": 0}, {"num_samples": 7}, {"num_samples": 1}])
-    found = kernels_without_lines(Profile("f", sampling=SAMPLING), tree)
-    assert {row: kernel.status for row, kernel in found.items()} == {1: "no line table"}
-    assert found[1].samples.count == 7

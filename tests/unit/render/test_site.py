@@ -13,7 +13,9 @@ import pytest
 from proton.errors import FormatError
 from proton.files.write import write_profile
 from proton.model.profile import Profile, TreeProfile
-from proton.render.server.site import Answer, Maker, Site
+from proton.render.page import page_data
+from proton.render.page.html import PLACE
+from proton.render.server.site import Answer, Maker, Site, page_maker
 from tests.support.profiles import profile_of
 
 
@@ -198,3 +200,12 @@ def test_a_file_that_is_no_profile_is_found_before_anybody_looks() -> None:
     Path("x.hatchet").write_text("hello")
     with pytest.raises(FormatError, match="not a profile"):
         Site(["x.hatchet"], MAKER).prepare()
+
+
+def test_the_real_maker_puts_elements_into_the_built_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = f"<body>{PLACE}</body>"
+    monkeypatch.setattr("proton.render.server.site.template", lambda: page)
+    maker = page_maker()
+    assert maker.page("<p>") == "<body><p></body>"
+    profiles = [profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])]
+    assert maker.pack(profiles) == page_data(profiles)

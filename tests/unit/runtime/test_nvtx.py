@@ -104,3 +104,13 @@ def test_a_missing_library_is_named_with_a_remedy(
     text = run_python(code).stdout
     assert "/nowhere/libproton_nvtx.so" in text
     assert "reinstall proton or set TRITON_ENABLE_NVTX=0" in text
+
+
+def test_a_forked_child_forgets_the_sessions_of_its_parent(gpu: Any, listening: list[bool]) -> None:
+    first = proton.start("first")
+    nvtx.forget()
+    second = proton.start("second")
+    assert listening == [True, True], "the second is the first that the child knows of"
+    gpu.launch("k")
+    proton.finalize(second)
+    proton.finalize(first)

@@ -13,7 +13,12 @@ import pytest
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.errors import BackendUnavailable, UsageError
 from proton.inkernel.modes.mode_table import Loops
-from proton.runtime.environment import is_disabled, read_knobs, read_rank
+from proton.runtime.environment import (
+    is_disabled,
+    read_knobs,
+    read_rank,
+    unreadable_settings,
+)
 from proton.runtime.options import SessionOptions, resolve
 from proton.runtime.request import SessionRequest
 
@@ -338,3 +343,13 @@ def set_knob(monkeypatch: pytest.MonkeyPatch, name: str, value: object) -> None:
     """Set `triton.knobs.proton.NAME`; Triton itself is not needed."""
     knobs = SimpleNamespace(proton=SimpleNamespace(**{name: value}))
     monkeypatch.setitem(sys.modules, "triton.knobs", knobs)
+
+
+def test_every_setting_that_cannot_be_read_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unreadable_settings() == []
+    monkeypatch.setenv("PROTON_JOURNAL_INTERVAL", "soon")
+    monkeypatch.setenv("TRITON_ENABLE_NVTX", "perhaps")
+    nvtx, interval = unreadable_settings()
+    assert "TRITON_ENABLE_NVTX" in nvtx
+    assert "'perhaps'" in nvtx
+    assert "PROTON_JOURNAL_INTERVAL" in interval

@@ -11,7 +11,7 @@ import pytest
 
 import proton
 from proton.errors import ProtonWarning
-from proton.runtime.phase_files import claim
+from proton.runtime.phase_files import claim, latest_file
 
 pytestmark = pytest.mark.usefixtures("gpu")
 
@@ -86,3 +86,11 @@ def test_where_warnings_are_errors_a_name_in_use_means_no_session(
     with pytest.raises(ProtonWarning, match="another running process has this name"):
         proton.start("run")
     assert gpu.sinks == []
+
+
+def test_the_latest_file_is_the_one_that_was_written_last(gpu: Any, tmp_cwd: Path) -> None:
+    for name in ("first", "second"):
+        session = proton.start(name)
+        gpu.launch("k")
+        proton.finalize(session)
+        assert latest_file() == str(tmp_cwd / f"{name}.hatchet")

@@ -23,6 +23,7 @@ def test_every_triton_is_a_row_and_the_pythons_come_first(monkeypatch: pytest.Mo
     assert [row.title for row in rows] == ["Python 3.12", "Triton 3.7.1", "Triton 3.9.0"]
     assert missing == ["3.13"]
     assert len({row.folder for row in rows}) == 3
+    assert [row.options for row in rows] == [("-p", "tests.support.reached"), (), ()]
 
 
 def test_a_failed_row_fails_the_matrix_and_is_named(
