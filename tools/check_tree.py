@@ -42,6 +42,14 @@ NATIVE_LAYERS: dict[str, tuple[str, ...]] = {
 }
 PYTHON_HEADERS = ("Python.h", "nanobind/", "structmember.h", "frameobject.h", "internal/pycore")
 
+# Rooms of src/proton that record, and what an import of the native core looks like.
+CORE_ROOMS = ("runtime", "backends", "inkernel")
+CORE_IMPORT = re.compile(
+    r"^ *from proton import .*\b_native\b|^ *(from|import) proton\._native\b"
+    r"|\b(import_module|__import__)\([\"']proton\._native",
+    re.MULTILINE,
+)
+
 # Pieces are joined here so that this file does not complain about itself.
 FORBIDDEN_WORDS = {
     "/wo" + "rk/": "a path of one machine",
@@ -171,6 +179,18 @@ def check_ratchets(root: Path) -> Complaints:
     return complaints
 
 
+def check_core_door(root: Path) -> Complaints:
+    """Beside the recording rooms only `_core.py` imports the native core."""
+    package = root / "src" / "proton"
+    return [
+        f"{path.relative_to(root).as_posix()}: imports the native core; use proton._core"
+        for path in files(root, ("src/proton",), {".py"})
+        if path != package / "_core.py"
+        and path.relative_to(package).parts[0] not in CORE_ROOMS
+        and CORE_IMPORT.search(path.read_text(encoding="utf-8"))
+    ]
+
+
 CHECKS: tuple[Callable[[Path], Complaints], ...] = (
     check_sizes,
     check_docstrings,
@@ -178,6 +198,7 @@ CHECKS: tuple[Callable[[Path], Complaints], ...] = (
     check_native_headers,
     check_words,
     check_ratchets,
+    check_core_door,
     *HOUSE_CHECKS,
     *WEB_CHECKS,
 )

@@ -150,6 +150,8 @@ def _plural(kind: Any) -> str:
         return "lists"
     if isinstance(kind, type) and issubclass(kind, Enum):
         return "texts"
+    if get_origin(kind) is Mapping:
+        return "objects"
     return f"{plain_type(kind)}s" + (" or null" if may_miss else "")
 
 

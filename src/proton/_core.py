@@ -10,6 +10,8 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
+from proton.errors import PackageMissing
+
 _NO_SYMBOLS = "C++ symbols are shown as recorded: the native core of proton is not installed"
 
 
@@ -17,9 +19,14 @@ _NO_SYMBOLS = "C++ symbols are shown as recorded: the native core of proton is n
 def load() -> ModuleType | None:
     """The extension module; None where it is not installed."""
     try:
-        return import_module("proton._native")
+        return load_or_fail()
     except ImportError:  # not there, or made for another system
         return None
+
+
+def load_or_fail() -> ModuleType:
+    """The extension module; ImportError says why it cannot be loaded."""
+    return import_module("proton._native")
 
 
 def demangle(name: str) -> str:
@@ -32,6 +39,24 @@ def demangle(name: str) -> str:
         _say_once(_NO_SYMBOLS)
         return name
     return str(core.demangle(name))
+
+
+def encode_perfetto(**columns: object) -> bytes:
+    """A trace as a file of Perfetto's format, from columns as the core's function takes them.
+
+    Raises:
+        PackageMissing: The core is not installed.
+    """
+    core = load()
+    if core is None:
+        raise PackageMissing(
+            "writing .pftrace",
+            "the native core of proton",
+            remedy="install a wheel that has it (pip install --force-reinstall proton-profiler), "
+            "or write a .chrome_trace",
+        )
+    file: bytes = core.encode_perfetto(**columns)
+    return file
 
 
 @cache

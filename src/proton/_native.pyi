@@ -382,6 +382,26 @@ def demangle(name: str) -> str:
     """The declaration behind a C++ symbol; any other name, and one whose text would be longer than
     64 KiB, as it is."""
 
+def encode_perfetto(
+    *,
+    lanes: Sequence[tuple[str, str, int, str, str, str, str]],
+    paths: Sequence[tuple[int | None, str]],
+    spans: Sequence[tuple[str, int, int, int, int, Mapping[str, Any], int]],
+    attributes: Sequence[Mapping[str, Any]],
+    flows: Sequence[tuple[int, int]],
+    properties: Sequence[str],
+    header: Mapping[str, Any],
+    summary: str,
+    zero_ns: int,
+    has_unix_time: bool,
+) -> bytes:
+    """A trace that was read, as a file of Perfetto's format.
+
+    `lanes` are kind, name, place, CTA, multiprocessor, key and title of each; `paths` the parent
+    (None: a name that is no path) and the name of each, the root first; `spans` kind, lane, path,
+    start, end, metrics and number of attributes (0: none) of each. Times are nanoseconds after
+    `zero_ns`. `flows` lead from span to span, and `summary` is JSON."""
+
 def cubin_section(image: bytes, name: str) -> bytes:
     """The bytes of a section of a cubin; empty where it is none or has no such section."""
 

@@ -84,6 +84,22 @@ def test_the_command_says_in_one_line_that_the_core_is_missing(package_without_c
     assert failed.stderr.startswith("proton: ")
 
 
+def test_writing_pftrace_without_the_native_core_says_what_to_do_and_writes_nothing(
+    package_without_core: Path,
+) -> None:
+    trace = RECORDING.with_name("proton_trace.chrome_trace")
+    failed = run(package_without_core, "-m", "proton", "convert", str(trace), "out.pftrace")
+    assert failed.returncode == 1
+    assert failed.stderr.splitlines() == [
+        "proton: writing .pftrace needs the native core of proton, which is not installed; install "
+        "a wheel that has it (pip install --force-reinstall proton-profiler), or write a "
+        ".chrome_trace"
+    ]
+    assert not (package_without_core / "out.pftrace").exists()
+    written = run(package_without_core, "-m", "proton", "convert", str(trace), "out.chrome_trace")
+    assert written.returncode == 0, written.stderr
+
+
 def test_doctor_reports_the_missing_core_as_a_problem(package_without_core: Path) -> None:
     report = run(package_without_core, "-m", "proton", "doctor")
     assert report.returncode == 1

@@ -1,11 +1,24 @@
-"""Perfetto traces as Perfetto's own protobuf classes see them: a reader that is not ours."""
+"""Perfetto traces as Perfetto's own protobuf classes see them, and fields made by hand."""
 
 from __future__ import annotations
 
+import struct
 import zlib
 from typing import Any
 
 import pytest
+
+from proton.files.encoding.protobuf import FIXED64, varint
+
+
+def fixed64_field(number: int, value: int) -> bytes:
+    """A field that is a number of 8 bytes."""
+    return varint(number << 3 | FIXED64) + value.to_bytes(8, "little")
+
+
+def double_field(number: int, value: float) -> bytes:
+    """A field that is a double."""
+    return varint(number << 3 | FIXED64) + struct.pack("<d", value)
 
 
 def protos() -> Any:

@@ -19,7 +19,7 @@ proton._native.Session
 proton._native.Scope
 proton._native.DeviceClock
 proton._native.TraceCursor
-proton._native.(cubin_section|demangle)
+proton._native.(cubin_section|demangle|encode_perfetto)
 proton._native.(Cupti|DeviceBuffer|DeviceMemory|DeviceValue|InKernel|Nvtx|Termination)(\\..*)?
 proton._native.(CountedSites|DecodedBuffer|HeatMap|RegionSummary|SiteTotal|TensorHeat|WarpSummary)(.__init__)?
 """

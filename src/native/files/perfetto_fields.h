@@ -40,6 +40,7 @@ inline constexpr uint32_t kIsIncremental = 3;
 namespace clock_id {
 inline constexpr uint64_t kRealtime = 1;
 inline constexpr uint64_t kMonotonic = 3;
+inline constexpr uint64_t kBoottime = 6;
 inline constexpr uint64_t kIncremental = 64;  // the first of those that belong to a sequence
 }  // namespace clock_id
 
@@ -95,6 +96,7 @@ inline constexpr uint64_t kCounter = 4;
 namespace annotation {
 inline constexpr uint32_t kNameIid = 1;
 inline constexpr uint32_t kBool = 2;
+inline constexpr uint32_t kUint = 3;
 inline constexpr uint32_t kInt = 4;
 inline constexpr uint32_t kDouble = 5;
 inline constexpr uint32_t kString = 6;

@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "files/perfetto_fields.h"
 #include "files/trace_layout.h"
 #include "files/utf8.h"
 
@@ -12,12 +11,13 @@ namespace {
 
 constexpr std::string_view kStackSeparator = " > ";
 
-/// "4x4x1" of a list of integers; empty for anything else.
+/// "4x4x1" of a list of three sizes; empty for anything else.
 std::string show_extent(const Value::List& list) {
+  if (list.size() != 3) return {};
   std::string text;
   for (const Value& part : list) {
     const auto* number = std::get_if<int64_t>(&part.data);
-    if (number == nullptr) return {};
+    if (number == nullptr || *number < 0) return {};
     if (!text.empty()) text += 'x';
     text += std::to_string(*number);
   }
@@ -30,7 +30,7 @@ PerfettoInterning::PerfettoInterning(const TraceLog& log)
     : log_(log),
       name_marks_(log.paths.size()),
       stack_marks_(log.paths.size()),
-      category_marks_(static_cast<size_t>(SpanKind::kMark) + 1),
+      category_marks_(std::size(kSpanKinds)),
       attributes_(log.attributes.size()),
       next_text_iid_(log.paths.size() + 1) {}
 
@@ -117,22 +117,35 @@ void PerfettoInterning::encode_attributes(uint32_t index) {
   for (const auto& [key, value] : log_.attributes[index]) {
     one.clear();
     one.varint_field(annotation::kNameIid, annotation_name(key));
-    if (const auto* number = std::get_if<int64_t>(&value.data)) {
-      one.varint_field(annotation::kInt, static_cast<uint64_t>(*number));
-    } else if (const auto* real = std::get_if<double>(&value.data)) {
-      one.double_field(annotation::kDouble, *real);
-    } else {
-      const auto* list = std::get_if<Value::List>(&value.data);
-      const auto* label = std::get_if<std::string>(&value.data);
-      std::string text = list != nullptr ? show_extent(*list) : label != nullptr ? *label : "";
-      if (text.empty()) continue;
-      one.varint_field(annotation::kStringIid, next_text_iid_);
-      known.texts.emplace_back(next_text_iid_++, valid(text));
-    }
+    encode_attribute(value, known, one);
     known.keys.push_back(key);
     all.bytes_field(event::kAnnotation, one.view());
   }
   known.annotations = all.view();
+}
+
+void PerfettoInterning::encode_attribute(const Value& value, Attributes& known, ProtoEncoder& out) {
+  using namespace perfetto;
+  const auto put_text = [&](std::string_view text) {
+    out.varint_field(annotation::kStringIid, next_text_iid_);
+    known.texts.emplace_back(next_text_iid_++, valid(text));
+  };
+  const auto put = [&](const auto& held) {
+    using Held = std::decay_t<decltype(held)>;
+    if constexpr (std::is_arithmetic_v<Held> && !std::is_same_v<Held, bool>) {
+      put_number(held, out);
+    } else if constexpr (std::is_same_v<Held, std::string>) {
+      put_text(held);
+    } else if constexpr (std::is_same_v<Held, Value::List>) {
+      if (const std::string extent = show_extent(held); !extent.empty()) return put_text(extent);
+      for (const Value& part : held) {
+        ProtoEncoder one;
+        encode_attribute(part, known, one);
+        out.bytes_field(annotation::kArrayValue, one.view());
+      }
+    }
+  };
+  std::visit(put, value.data);
 }
 
 std::string_view PerfettoInterning::take_new() {

@@ -5,14 +5,29 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
 #include "base/demangle.h"
+#include "files/perfetto_fields.h"
 #include "files/proto_encoder.h"
 #include "model/trace_log.h"
 
 namespace proton {
+
+/// A number as the value of an annotation.
+template <typename Number>
+void put_number(Number number, ProtoEncoder& out) {
+  using namespace perfetto;
+  if constexpr (std::is_same_v<Number, double>) {
+    out.double_field(annotation::kDouble, number);
+  } else {
+    const bool is_signed = std::is_same_v<Number, int64_t>;
+    out.varint_field(is_signed ? annotation::kInt : annotation::kUint,
+                     static_cast<uint64_t>(number));
+  }
+}
 
 class PerfettoInterning {
  public:
@@ -43,7 +58,7 @@ class PerfettoInterning {
   struct Attributes {
     std::string annotations;
     std::vector<std::string> keys;
-    std::vector<std::pair<uint64_t, std::string>> texts;  // of lists: "4x4x1"
+    std::vector<std::pair<uint64_t, std::string>> texts;
     uint32_t sequence = 0;
   };
 
@@ -54,6 +69,7 @@ class PerfettoInterning {
   }
   void say(uint32_t field, uint64_t iid, std::string_view text);
   void encode_attributes(uint32_t index);
+  void encode_attribute(const Value& value, Attributes& known, ProtoEncoder& out);
 
   const TraceLog& log_;
   uint32_t sequence_ = 0;

@@ -2,16 +2,14 @@
 #include "files/writers.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <type_traits>
 #include <unordered_map>
 #include <variant>
 #include <vector>
 
-#include "base/text.h"
 #include "files/format.h"
 #include "files/json_encoder.h"
 #include "files/packet_sink.h"
@@ -56,6 +54,7 @@ class PerfettoWriter {
         rows_(assign_lane_rows(log)),
         tracks_(nest_spans(log)),
         counters_(count_metrics(log)),
+        clock_(log.has_unix_time ? clock_id::kRealtime : clock_id::kBoottime),
         pid_(process_id(log.summary)),
         process_uuid_(track_base(pid_, log.base_unix_ns)) {}
 
@@ -93,12 +92,14 @@ class PerfettoWriter {
     message_.bytes_field(snapshot::kClocks, part_.view());
   }
 
-  /// Unix time is the time of the trace: files of several processes then agree.
+  /// Unix time is the time of the trace, where it is known: files of several processes then agree.
   void write_clocks() {
     message_.clear();
-    put_clock(clock_id::kRealtime, unix_ns(log_.base_host_ns));
-    put_clock(clock_id::kMonotonic, static_cast<uint64_t>(log_.base_host_ns));
-    message_.varint_field(snapshot::kPrimaryClock, clock_id::kRealtime);
+    put_clock(clock_, unix_ns(log_.base_host_ns));
+    if (!log_.is_read()) {
+      put_clock(clock_id::kMonotonic, static_cast<uint64_t>(log_.base_host_ns));
+    }
+    message_.varint_field(snapshot::kPrimaryClock, clock_);
     packet_.varint_field(packet::kSequenceId, kMainSequence);
     packet_.bytes_field(packet::kClockSnapshot, message_.view());
     add_packet();
@@ -141,7 +142,7 @@ class PerfettoWriter {
     const LaneRow& row = rows_[track.lane];
     const bool is_host = log_.lanes[track.lane].kind == LaneKind::kHost;
     if (track.is_first_of_lane) first_track_ = index;
-    const uint64_t parent = row.process.empty() ? process_uuid_ : cta_uuid(track.lane);
+    const uint64_t parent = row.process.empty() ? process_uuid_ : cta_uuid(row);
     message_.clear();
     message_.varint_field(track::kUuid, track_uuid(index));
     if (is_host && track.is_first_of_lane) {
@@ -154,34 +155,32 @@ class PerfettoWriter {
     } else {
       message_.varint_field(track::kParentUuid, is_host ? track_uuid(first_track_) : parent);
       message_.bytes_field(track::kName, row.name);  // equal names are drawn as one row
-      message_.varint_field(track::kSiblingRank, row.sort_index);
+      message_.varint_field(track::kSiblingRank, static_cast<uint64_t>(row.sort_index));
     }
     add_description();
   }
 
   void find_sm_tracks() {
     for (size_t i = 0; i < tracks_.size(); ++i) {
-      const TraceLane& lane = log_.lanes[tracks_[i].lane];
-      if (lane.kind == LaneKind::kSm) {
-        sm_tracks_.try_emplace({lane.device_type, lane.device_id, lane.number}, track_uuid(i));
+      const uint32_t lane = tracks_[i].lane;
+      if (log_.lanes[lane].kind == LaneKind::kSm) {
+        sm_tracks_.try_emplace(rows_[lane].name, track_uuid(i));
       }
     }
   }
 
   /// The track that the warps of a CTA stand below, described when first asked for: itself below
   /// that of its multiprocessor.
-  uint64_t cta_uuid(uint32_t lane_index) {
-    const LaneRow& row = rows_[lane_index];
+  uint64_t cta_uuid(const LaneRow& row) {
     const uint64_t next = counter_uuid(counters_.size() + cta_tracks_.size());
     const auto [found, is_new] = cta_tracks_.try_emplace(row.process, next);
     if (!is_new) return found->second;
-    const TraceLane& lane = log_.lanes[lane_index];
-    const auto sm = sm_tracks_.find({lane.device_type, lane.device_id, lane.inside.sm});
+    const auto sm = sm_tracks_.find(row.sm);
     message_.clear();
     message_.varint_field(track::kUuid, next);
     message_.varint_field(track::kParentUuid, sm == sm_tracks_.end() ? process_uuid_ : sm->second);
     message_.bytes_field(track::kName, interning_.valid(row.process));
-    message_.varint_field(track::kSiblingRank, row.sort_index);
+    message_.varint_field(track::kSiblingRank, static_cast<uint64_t>(row.sort_index));
     message_.varint_field(track::kChildOrdering, track::kExplicitOrder);
     add_description();
     return next;
@@ -204,7 +203,7 @@ class PerfettoWriter {
     ++sequence_;
     last_ns_ = first_ns;
     message_.clear();
-    put_clock(clock_id::kRealtime, unix_ns(first_ns));
+    put_clock(clock_, unix_ns(first_ns));
     put_clock(clock_id::kIncremental, unix_ns(first_ns), true);
     packet_.varint_field(packet::kSequenceId, sequence_);
     packet_.varint_field(packet::kSequenceFlags, flags::kStateCleared);
@@ -249,17 +248,23 @@ class PerfettoWriter {
         ++clipped_count_;
       }
       const bool is_moment = span.kind == SpanKind::kMark;
-      add_span(span, is_moment ? event_type::kInstant : event_type::kBegin);
+      add_span(at, is_moment ? event_type::kInstant : event_type::kBegin);
       if (!is_moment) open.push_back(end_ns);
     }
     close_until(INT64_MAX);
   }
 
-  void add_span(const TraceSpan& span, uint64_t type) {
+  void add_span(uint32_t index, uint64_t type) {
+    const TraceSpan& span = log_.spans[index];
+    const bool has_path = log_.paths[span.path].parent != kNoPath;
     event_.varint_field(event::kType, type);
-    event_.varint_field(event::kNameIid, interning_.name(span.path));
+    if (has_path) {
+      event_.varint_field(event::kNameIid, interning_.name(span.path));
+    } else {
+      event_.bytes_field(event::kName, interning_.valid(*log_.paths[span.path].name));
+    }
     event_.varint_field(event::kCategoryIid, interning_.category(span.kind));
-    if (log_.lanes[span.lane].kind != LaneKind::kHost) {  // host lanes show it by nesting
+    if (has_path && log_.lanes[span.lane].kind != LaneKind::kHost) {  // host lanes nest by it
       part_.clear();
       part_.varint_field(annotation::kNameIid, interning_.call_stack_name());
       part_.varint_field(annotation::kStringIid, interning_.call_stack(span.path));
@@ -267,11 +272,16 @@ class PerfettoWriter {
     }
     if (span.attributes != 0) event_.append(interning_.attributes(span.attributes));
     if (span.metric_count > 0) put_metrics(span);
-    if (flows_.contains(span)) {
-      event_.fixed64_field(span.is_flow_source ? event::kFlowId : event::kTerminatingFlowId,
-                           process_uuid_ + span.flow_id);
+    if (flows_.contains(span)) put_flow(span.flow_id, span.is_flow_source);
+    for (const FlowEnd& end : std::ranges::equal_range(log_.flow_ends, index, {}, &FlowEnd::span)) {
+      put_flow(end.flow_id, end.is_source);
     }
     add_event(span.start_ns);
+  }
+
+  void put_flow(uint64_t id, bool is_source) {
+    event_.fixed64_field(is_source ? event::kFlowId : event::kTerminatingFlowId,
+                         process_uuid_ + id);
   }
 
   void put_metrics(const TraceSpan& span) {
@@ -285,28 +295,25 @@ class PerfettoWriter {
       }
       part_.clear();
       part_.varint_field(annotation::kNameIid, interning_.annotation_name(*metric.key));
-      std::visit([this](const auto& held) { put_value(held, part_); }, metric.value);
+      std::visit([this](const auto& held) { put_value(held); }, metric.value);
       message_.bytes_field(annotation::kDictEntry, part_.view());
     }
     event_.bytes_field(event::kAnnotation, message_.view());
   }
 
-  void put_value(int64_t number, ProtoEncoder& out) {
-    out.varint_field(annotation::kInt, static_cast<uint64_t>(number));
-  }
-  void put_value(double number, ProtoEncoder& out) {
-    out.double_field(annotation::kDouble, number);
-  }
-  void put_value(const std::string& text, ProtoEncoder& out) {
-    out.bytes_field(annotation::kString, interning_.valid(text));
-  }
-  template <typename Number>
-  void put_value(const std::vector<Number>& numbers, ProtoEncoder& out) {
-    ProtoEncoder one;
-    for (const Number number : numbers) {
-      one.clear();
-      put_value(number, one);
-      out.bytes_field(annotation::kArrayValue, one.view());
+  template <typename Held>
+  void put_value(const Held& held) {
+    if constexpr (std::is_arithmetic_v<Held>) {
+      put_number(held, part_);
+    } else if constexpr (std::is_same_v<Held, std::string>) {
+      part_.bytes_field(annotation::kString, interning_.valid(held));
+    } else {
+      ProtoEncoder one;
+      for (const auto number : held) {
+        one.clear();
+        put_number(number, one);
+        part_.bytes_field(annotation::kArrayValue, one.view());
+      }
     }
   }
 
@@ -318,7 +325,7 @@ class PerfettoWriter {
       if (const auto* whole = std::get_if<int64_t>(&sample.total)) {
         event_.varint_field(event::kCounterValue, static_cast<uint64_t>(*whole));
       } else {
-        event_.double_field(event::kDoubleCounterValue, std::get<double>(sample.total));
+        event_.double_field(event::kDoubleCounterValue, as_double(sample.total));
       }
       add_event(sample.time_ns);
     }
@@ -333,9 +340,10 @@ class PerfettoWriter {
     event_.bytes_field(event::kAnnotation, part_.view());
   }
 
-  void write_summary() {
-    MemorySink summary;
-    JsonEncoder out(summary);
+  std::string summary() const {
+    if (log_.is_read()) return log_.summary_text;
+    MemorySink text;
+    JsonEncoder out(text);
     const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
                                {format::kNegativeDuration, negative_count_},
                                {format::kClippedSpan, clipped_count_},
@@ -345,13 +353,17 @@ class PerfettoWriter {
     write_device_map(log_.summary.devices, out);
     out.end_map();
     out.flush();
+    return text.take();
+  }
+
+  void write_summary() {
     event_.varint_field(event::kType, event_type::kInstant);
     event_.varint_field(event::kTrackUuid, process_uuid_);
     event_.bytes_field(event::kName, format::kProton);
-    put_text(format::kProton, annotation::kJson, summary.take());
+    put_text(format::kProton, annotation::kJson, summary());
     put_text(format::kProtonTables, annotation::kString, tables());
     packet_.varint_field(packet::kTimestamp, unix_ns(first_ns()));
-    packet_.varint_field(packet::kClockId, clock_id::kRealtime);
+    packet_.varint_field(packet::kClockId, clock_);
     packet_.varint_field(packet::kSequenceId, kMainSequence);
     packet_.bytes_field(packet::kTrackEvent, event_.view());
     add_packet();
@@ -368,7 +380,7 @@ class PerfettoWriter {
     MemorySink text;
     JsonEncoder out(text);
     out.begin_map(0);
-    if (!log_.spans.empty()) {
+    if (log_.has_unix_time && !log_.spans.empty()) {
       out.plain_key(format::kBaseTime);
       out.integer(log_.base_unix_ns);
     }
@@ -376,7 +388,14 @@ class PerfettoWriter {
     out.integer(log_.base_unix_ns);
     out.plain_key("lanes");
     out.begin_list(0);
-    for (size_t i = 0; i < rows_.size(); ++i) write_lane(log_.lanes[i].kind, rows_[i], out);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      out.begin_list(4);
+      out.string(rows_[i].key);
+      out.string(rows_[i].title);
+      out.plain_string(kLaneKinds[static_cast<size_t>(log_.lanes[i].kind)]);
+      out.integer(rows_[i].sort_index);
+      out.end_list();
+    }
     out.end_list();
     out.plain_key("tracks");
     out.begin_list(0);
@@ -396,36 +415,13 @@ class PerfettoWriter {
     for (const TracePath& path : log_.paths) {
       const auto [found, is_new] = numbers.try_emplace(path.name, names.size());
       if (is_new) names.push_back(path.name);
-      out.integer(path.parent);
+      out.integer(path.parent == kNoPath ? 0 : path.parent);
       out.integer(found->second);
     }
     out.end_list();
     out.plain_key("names");
     out.begin_list(0);
     for (const std::string* name : names) out.string(*name);
-    out.end_list();
-  }
-
-  static std::string to_json(std::string_view text) {
-    MemorySink sink;
-    JsonEncoder out(sink);
-    out.string(text);
-    out.flush();
-    return sink.take();
-  }
-
-  static void write_lane(LaneKind kind, const LaneRow& row, JsonEncoder& out) {
-    constexpr std::string_view kKinds[] = {"host", "graph", "device", "sm", "warp"};
-    out.begin_list(4);
-    if (row.process.empty()) {
-      out.plain_string(concat("[", format::kProcessId, ", ", row.thread_id, "]"));
-      out.plain_string(row.name);
-    } else {
-      out.string(concat("[", to_json(row.process), ", ", to_json(row.name), "]"));
-      out.string(concat(row.process, " ", row.name));
-    }
-    out.plain_string(kKinds[static_cast<size_t>(kind)]);
-    out.integer(row.sort_index);
     out.end_list();
   }
 
@@ -438,10 +434,11 @@ class PerfettoWriter {
   std::vector<LaneRow> rows_;
   std::vector<Track> tracks_;
   std::vector<Counter> counters_;
+  const uint64_t clock_;
   const uint64_t pid_;
   const uint64_t process_uuid_;
-  std::map<std::tuple<std::string_view, uint32_t, uint64_t>, uint64_t> sm_tracks_;  // -> uuid
-  std::unordered_map<std::string_view, uint64_t> cta_tracks_;                       // -> uuid
+  std::unordered_map<std::string_view, uint64_t> sm_tracks_;   // by name -> uuid
+  std::unordered_map<std::string_view, uint64_t> cta_tracks_;  // by name -> uuid
   size_t first_track_ = 0;  // of the lane whose tracks are being described
   uint64_t sequence_ = kMainSequence;
   int64_t last_ns_ = 0;

@@ -79,7 +79,7 @@ void write_value(const Value& value, Encoder& out) {
           out.null();
         } else if constexpr (std::is_same_v<Held, bool>) {
           out.boolean(held);
-        } else if constexpr (std::is_same_v<Held, int64_t>) {
+        } else if constexpr (std::is_integral_v<Held>) {
           out.integer(held);
         } else if constexpr (std::is_same_v<Held, double>) {
           std::isfinite(held) ? out.number(held) : out.null();

@@ -9,7 +9,9 @@
 #include <unordered_map>
 #include <variant>
 
+#include "base/text.h"
 #include "files/format.h"
+#include "files/json_encoder.h"
 
 namespace proton {
 
@@ -63,6 +65,11 @@ uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
   return base + lane.number + device_rank * format::kDeviceLaneStride;
 }
 
+std::string sm_name(const TraceLane& lane, uint64_t device_rank, uint64_t sm) {
+  if (device_rank == 0) return concat("GPU SM ", sm);
+  return concat("GPU ", lane.device_id, " SM ", sm);
+}
+
 std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_rank) {
   const std::string number = std::to_string(lane.number);
   if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
@@ -74,7 +81,7 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
   if (lane.kind == LaneKind::kGraph) {
     return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
   }
-  if (lane.kind == LaneKind::kSm) return "GPU " + device + "SM " + number;
+  if (lane.kind == LaneKind::kSm) return sm_name(lane, device_rank, lane.number);
   const char* processor = is_interpreted(log, lane) ? "Interpreter " : "GPU ";
   return processor + device + "Stream " + number;
 }
@@ -87,6 +94,14 @@ std::string process_of(const TraceLane& lane, uint64_t device_rank) {
          std::to_string(lane.inside.cta);
 }
 
+std::string to_json(std::string_view text) {
+  MemorySink sink;
+  JsonEncoder out(sink);
+  out.string(text);
+  out.flush();
+  return sink.take();
+}
+
 /// Host threads, streams and graphs, multiprocessors, warps.
 int rank_of(LaneKind kind) {
   return kind == LaneKind::kHost ? 0 : kind == LaneKind::kSm ? 2 : kind == LaneKind::kWarp ? 3 : 1;
@@ -95,6 +110,7 @@ int rank_of(LaneKind kind) {
 }  // namespace
 
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
+  if (log.is_read()) return log.rows;
   std::vector<size_t> order(log.lanes.size());
   std::iota(order.begin(), order.end(), 0);
   // Host threads first, then device by device and stream by stream, graphs above their stream; then
@@ -113,18 +129,25 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
 
   std::vector<LaneRow> rows(log.lanes.size());
   std::set<uint64_t> taken;
-  uint64_t sort_index = 0;
+  int64_t sort_index = 0;
   for (const size_t index : order) {
     const TraceLane& lane = log.lanes[index];
     const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(log, lane)));
+    LaneRow& row = rows[index];
+    row.name = name_of(log, lane, rank);
+    row.sort_index = sort_index++;
     if (lane.kind == LaneKind::kWarp) {
-      rows[index] = {0, name_of(log, lane, rank), sort_index++, process_of(lane, rank)};
+      row.process = process_of(lane, rank);
+      row.sm = sm_name(lane, rank, lane.inside.sm);
+      row.key = concat("[", to_json(row.process), ", ", to_json(row.name), "]");
+      row.title = concat(row.process, " ", row.name);
       continue;
     }
-    uint64_t thread_id = preferred_thread_id(lane, rank);
-    if (taken.contains(thread_id)) thread_id = format::kSpareLaneBase;
-    while (!taken.insert(thread_id).second) ++thread_id;
-    rows[index] = {thread_id, name_of(log, lane, rank), sort_index++};
+    row.thread_id = preferred_thread_id(lane, rank);
+    if (taken.contains(row.thread_id)) row.thread_id = format::kSpareLaneBase;
+    while (!taken.insert(row.thread_id).second) ++row.thread_id;
+    row.key = concat("[", format::kProcessId, ", ", row.thread_id, "]");
+    row.title = row.name;
   }
   return rows;
 }
@@ -150,12 +173,13 @@ struct OpenTrack {
 void nest_lane(const TraceLog& log, uint32_t lane, std::vector<uint32_t> order,
                std::vector<Track>& tracks) {
   sort_for_nesting(log, order);
+  const size_t max_tracks = log.is_read() ? SIZE_MAX : kMaxTracksOfLane;
   std::vector<OpenTrack> open;
   for (const uint32_t index : order) {
     const TraceSpan& span = log.spans[index];
     auto fitting = std::ranges::find_if(open, [&](OpenTrack& track) { return track.takes(span); });
     if (fitting == open.end()) {
-      if (open.size() < kMaxTracksOfLane) open.push_back({{lane, open.empty(), {}}, {}});
+      if (open.size() < max_tracks) open.push_back({{lane, open.empty(), {}}, {}});
       fitting = open.end() - 1;
       if (open.size() == 1) fitting->track.spans.reserve(order.size());
     }
@@ -188,6 +212,12 @@ void sort_for_nesting(const TraceLog& log, std::vector<uint32_t>& indices) {
   std::ranges::transform(keys, indices.begin(), &Key::index);
 }
 
+double as_double(const MetricValue& number) {
+  if (const auto* whole = std::get_if<int64_t>(&number)) return static_cast<double>(*whole);
+  if (const auto* large = std::get_if<uint64_t>(&number)) return static_cast<double>(*large);
+  return std::get<double>(number);
+}
+
 std::vector<Track> nest_spans(const TraceLog& log) {
   std::vector<size_t> counts(log.lanes.size());
   for (const TraceSpan& span : log.spans) ++counts[span.lane];
@@ -218,17 +248,13 @@ void add_up(std::vector<CounterSample>& samples) {
       value = sum;
       continue;
     }
-    const auto as_double = [](const MetricValue& number) {
-      const auto* whole = std::get_if<int64_t>(&number);
-      return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(number);
-    };
     value = as_double(before) + as_double(value);
   }
 }
 
 bool is_countable(const MetricValue& value) {
   if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number);
-  return std::holds_alternative<int64_t>(value);
+  return std::holds_alternative<int64_t>(value) || std::holds_alternative<uint64_t>(value);
 }
 
 }  // namespace

@@ -11,27 +11,13 @@
 
 namespace proton {
 
-/// What kind of span it is, as traces say.
-inline std::string_view category_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::kKernel:
-      return "kernel";
-    case SpanKind::kMetric:
-      return "metric";
-    case SpanKind::kCopy:
-      return "copy";
-    case SpanKind::kGraph:
-      return "graph";
-    case SpanKind::kCta:
-      return "cta";
-    case SpanKind::kRegion:
-    case SpanKind::kLaunch:
-    case SpanKind::kMark:
-    case SpanKind::kScope:
-      break;
-  }
-  return "scope";
-}
+/// LaneKind and SpanKind as traces say them; of spans that are called the same, the first kind is
+/// the one that was meant.
+inline constexpr std::string_view kLaneKinds[] = {"host", "graph", "device", "sm", "warp"};
+inline constexpr std::string_view kSpanKinds[] = {"scope", "kernel", "metric", "copy",  "graph",
+                                                  "scope", "cta",    "scope",  "scope", "other"};
+
+inline std::string_view category_of(SpanKind kind) { return kSpanKinds[static_cast<size_t>(kind)]; }
 
 /// The flows of a log that have both ends: one may be missing where events were dropped or phases
 /// cut.
@@ -47,20 +33,13 @@ class PairedFlows {
   bool is_all_paired_;             // the usual case, which needs no search
 };
 
-/// The row of a lane in a chrome trace: its thread id, name and place.
-struct LaneRow {
-  uint64_t thread_id;
-  std::string name;
-  uint64_t sort_index;
-  std::string process = {};  // of a warp, whose thread id is its name; empty: the only process
-};
-
-/// A row of its own for each of the log's lanes, in the order of the lanes. The first device's ids
-/// are those that readers know; other devices' never coincide with them.
+/// A row of its own for each of the log's lanes, in the order of the lanes; the log's own rows
+/// where it has some. The first device's ids are those that readers know; other devices' never
+/// coincide with them.
 std::vector<LaneRow> assign_lane_rows(const TraceLog& log);
 
 /// Spans of one lane, by start and the longer first. No span outlasts one it started in; but on the
-/// last of a lane's kMaxTracksOfLane tracks, which takes what fits nowhere.
+/// last of a lane's kMaxTracksOfLane tracks, which takes what fits nowhere while recording.
 struct Track {
   uint32_t lane;
   bool is_first_of_lane;
@@ -83,8 +62,11 @@ void sort_for_nesting(const TraceLog& log, std::vector<uint32_t>& indices);
 
 struct CounterSample {
   int64_t time_ns;    // host clock: when the span that carried the metric ended
-  MetricValue total;  // int64_t or double: the sum up to now; of a property the value itself
+  MetricValue total;  // a number: the sum up to now; of a property the value itself
 };
+
+/// `number`, which is no list and no label.
+double as_double(const MetricValue& number);
 
 struct Counter {
   const std::string* name;

@@ -19,10 +19,7 @@ namespace proton {
 
 namespace {
 
-/// A number as it stands in the name of a metric span: "1.000000", "3".
-std::string show_number(int64_t number) { return std::to_string(number); }
-std::string show_number(double number) { return std::to_string(number); }
-
+/// A value as it stands in the name of a metric span: "1.000000", "3", "[1, 2]".
 std::string show_short(const MetricValue& value) {
   return std::visit(
       [](const auto& held) -> std::string {
@@ -30,12 +27,12 @@ std::string show_short(const MetricValue& value) {
         if constexpr (std::is_same_v<Held, std::string>) {
           return held;
         } else if constexpr (std::is_arithmetic_v<Held>) {
-          return show_number(held);
+          return std::to_string(held);
         } else {
           std::string text = "[";
           for (const auto number : held) {
             if (text.size() > 1) text += ", ";
-            text += show_number(number);
+            text += std::to_string(number);
           }
           return text + "]";
         }
@@ -141,7 +138,7 @@ class TraceWriter {
     end_metadata_event();
   }
 
-  void write_sort_event(std::string_view event, const LaneRow& row, uint64_t sort_index) {
+  void write_sort_event(std::string_view event, const LaneRow& row, int64_t sort_index) {
     begin_metadata_event(event, row);
     out_.plain_key("sort_index");
     out_.integer(sort_index);

@@ -10,9 +10,9 @@ namespace proton {
 
 enum class MetricKind : uint8_t { kInclusive, kExclusive, kProperty };
 
-/// A number, a list of numbers, or a label.
+/// A number, a list of numbers, or a label. Sessions record signed integers only.
 using MetricValue =
-    std::variant<int64_t, double, std::vector<int64_t>, std::vector<double>, std::string>;
+    std::variant<int64_t, double, std::vector<int64_t>, std::vector<double>, std::string, uint64_t>;
 
 /// One metric of one node, under the key that stands in the file ("time (ns)", "flops16").
 struct Metric {

@@ -42,7 +42,8 @@ enum class SpanKind : uint8_t {
   kLaunch,  // the host call that launched work, on a host lane
   kCta,     // a CTA, on its multiprocessor's lane
   kRegion,  // a passage of a region, on a warp's lane
-  kMark,    // a moment that a library marked, on a host lane; the last kind
+  kMark,    // a moment that a library marked, on a host lane
+  kOther,   // of another tool's trace; the last kind
 };
 
 struct TraceSpan {
@@ -59,10 +60,30 @@ struct TraceSpan {
   uint32_t attributes = 0;  // index into TraceLog::attributes; 0: none
 };
 
+/// The parent of a name that is no path: of a span whose context is not known.
+inline constexpr uint32_t kNoPath = UINT32_MAX;
+
 /// A path as (parent path, name); path 0 is the root.
 struct TracePath {
   uint32_t parent;
   const std::string* name;
+};
+
+/// How a trace shows a lane.
+struct LaneRow {
+  uint64_t thread_id;
+  std::string name;  // of a warp: in its CTA
+  int64_t sort_index;
+  std::string process = {};  // the CTA of a warp, whose thread id is its name; empty: the program
+  std::string sm = {};       // of a warp: the name of its multiprocessor's row
+  std::string key = {};      // JSON that no other row has
+  std::string title = {};    // the name, with that of the CTA before it
+};
+
+struct FlowEnd {
+  uint32_t span;  // index into TraceLog::spans
+  uint64_t flow_id;
+  bool is_source;
 };
 
 struct TraceLog {
@@ -76,6 +97,14 @@ struct TraceLog {
   int64_t base_host_ns = 0;  // host clock at ts = 0
   int64_t base_unix_ns = 0;  // Unix time at ts = 0
   Summary summary;
+
+  // What a profile that was read from a file says; of a recording it follows from the rest.
+  std::vector<LaneRow> rows;       // in the order of the lanes
+  std::vector<FlowEnd> flow_ends;  // by span, which may have several
+  std::string summary_text;        // JSON, in place of the summary
+  bool has_unix_time = true;       // false: base_unix_ns only keeps times from being negative
+
+  bool is_read() const { return !summary_text.empty(); }
 };
 
 }  // namespace proton

@@ -14,7 +14,8 @@ struct Value {
   using List = std::vector<Value>;
   using Map = std::vector<std::pair<std::string, Value>>;  // in insertion order
 
-  std::variant<std::monostate, bool, int64_t, double, std::string, List, Map> data;
+  // An integer is unsigned only where it is too large for the other.
+  std::variant<std::monostate, bool, int64_t, double, std::string, List, Map, uint64_t> data;
 };
 
 }  // namespace proton

@@ -7,7 +7,6 @@ machine in `doctor_machine` and NVIDIA's part of it in `doctor_cuda`.
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import platform
 import re
@@ -17,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
+from proton import _core
 from proton.cli.parser import Parser
 from proton.cli.run import VERSION
 
@@ -100,7 +100,7 @@ def python() -> Iterator[Finding]:
 def native_core() -> Iterator[Finding]:
     """Our compiled module."""
     try:
-        module = importlib.import_module("proton._native")
+        module = _core.load_or_fail()
     except ImportError as error:
         yield Finding(
             "native core",

@@ -107,3 +107,21 @@ TEST(losses_found_while_writing_are_in_the_summary) {
   const std::string packets = packets_of(log);
   CHECK_HAS(packets, R"("losses":{"clipped_span":6,"invalid_text":1,"negative_duration":1})");
 }
+
+TEST(a_log_that_was_read_says_its_rows_flows_and_summary_itself) {
+  TraceLog log = empty_log();
+  const uint32_t lane = add_lane(log, LaneKind::kDevice, 7);
+  log.rows.push_back({0, "Stream", -3, "", "", "a key", "a title"});
+  log.paths.push_back({proton::kNoPath, &log.strings.emplace_back("_Z3addIiEvPT_")});
+  for (int64_t i = 0; i < 100; ++i) {
+    add_span(log, SpanKind::kOther, lane, 1, 1'000 + i, 5'000 + i, {{"n", UINT64_MAX}});
+  }
+  log.flow_ends = {{0, 1, true}, {0, 2, true}, {1, 1, false}, {2, 2, false}};
+  log.summary_text = R"({"format":1})";
+  log.has_unix_time = false;
+  const std::string packets = packets_of(log);
+  CHECK_HAS(packets, R"({"format":1})");
+  CHECK_HAS(packets, "_Z3addIiEvPT_");  // no path, so that it is said as it stands
+  CHECK_HAS(packets, R"({"zero_ns":1700000000000000000,"lanes":[["a key","a title","device",-3]])");
+  CHECK_EQ(count_of(packets, "Stream"), size_t{100});  // a track for each, however many overlap
+}

@@ -123,3 +123,23 @@ def test_main_prints_the_complaints_and_fails(
     write(tmp_path, "tools/a.py", "x = 1\n")
     assert check_tree.main(tmp_path) == 1
     assert capsys.readouterr().err == "tools/a.py: no module docstring\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from proton import _native",
+        "    from proton import _core, _native",
+        "from proton._native import demangle",
+        "import proton._native as core",
+        'core = import_module("proton._native")',
+    ],
+)
+def test_only_the_door_and_recording_import_the_core(tmp_path: Path, line: str) -> None:
+    for name in ("files/read.py", "_core.py", "runtime/sessions.py", "viewer.py"):
+        write(tmp_path, f"src/proton/{name}", f"{line}\n")
+    write(tmp_path, "src/proton/other.py", "from proton import _core\nx = self._native\n")
+    assert check_tree.check_core_door(tmp_path) == [
+        f"src/proton/{name}: imports the native core; use proton._core"
+        for name in ("files/read.py", "viewer.py")
+    ]

@@ -41,6 +41,9 @@ Value convert_integer(nb::handle object) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   if (overflow != 0) {
+    const unsigned long long large = PyLong_AsUnsignedLongLong(object.ptr());
+    if (!PyErr_Occurred()) return {uint64_t{large}};
+    PyErr_Clear();
     const double rounded = PyLong_AsDouble(object.ptr());
     if (!PyErr_Occurred()) return {rounded};
     PyErr_Clear();  // beyond a double too: its digits are all that is left

@@ -1,4 +1,4 @@
-"""Protobuf's wire format, both ways: the little of it that traces need."""
+"""Protobuf's wire format, both ways: the little of it that traces and pprof need."""
 
 from __future__ import annotations
 
@@ -131,13 +131,3 @@ def bytes_field(number: int, value: bytes) -> bytes:
 def text_field(number: int, value: str) -> bytes:
     """A field that is a text."""
     return bytes_field(number, value.encode())
-
-
-def fixed64_field(number: int, value: int) -> bytes:
-    """A field that is a number of 8 bytes."""
-    return varint(number << 3 | FIXED64) + value.to_bytes(8, "little")
-
-
-def double_field(number: int, value: float) -> bytes:
-    """A field that is a double."""
-    return varint(number << 3 | FIXED64) + _DOUBLE.pack(value)

@@ -241,3 +241,9 @@ def summary_object(profile: Profile) -> dict[str, Any]:
             ranks=profile.ranks,
         )
     )
+
+
+def trace_summary(profile: Profile) -> dict[str, Any]:
+    """The same for a trace, which has its devices there."""
+    summary = summary_object(profile)
+    return summary | {"devices": device_map(profile)} if profile.devices else summary

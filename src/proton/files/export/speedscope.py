@@ -6,12 +6,14 @@ Both are written as frames that open and close, whose size does not grow with th
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 from proton._version import __version__
 from proton.errors import DataKindError
 from proton.files.export.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
-from proton.files.trace.nesting import nest_spans
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Trace
 from proton.model.tree import Tree
@@ -94,26 +96,53 @@ def _of_tree(tree: Tree, weights: Weights, numbers: list[int]) -> dict[str, Any]
     return _evented(weights.name, unit, 0, at, events)
 
 
+@dataclass(slots=True)
+class _Track:
+    """Spans of one lane that nest, as frames that open and close."""
+
+    events: list[dict[str, Any]] = field(default_factory=list)  # by time
+    _open: list[tuple[int, int]] = field(default_factory=list)  # end and frame, innermost last
+
+    def takes(self, start_ns: int, end_ns: int) -> bool:
+        """Whether a span would nest here; what ended before it is closed."""
+        self.close_until(start_ns)
+        return not self._open or end_ns <= self._open[-1][0]
+
+    def open(self, frame: int, start_ns: int, end_ns: int) -> None:
+        self.events.append({"type": "O", "frame": frame, "at": start_ns})
+        self._open.append((end_ns, frame))
+
+    def close_until(self, time_ns: float) -> None:
+        while self._open and self._open[-1][0] <= time_ns:
+            end_ns, frame = self._open.pop()
+            self.events.append({"type": "C", "frame": frame, "at": end_ns})
+
+
 def _of_trace(trace: Trace, frames: _Frames) -> list[dict[str, Any]]:
     """A profile a lane; spans that overlap without nesting get more of them."""
-    found: list[dict[str, Any]] = []
-    number_of: dict[str, int] = {}
-    for track in nest_spans(trace):
-        events: list[dict[str, Any]] = []
-        open_frames: list[int] = []
-        for mark in track.marks:
-            if mark.span is not None:
-                name = trace.spans[mark.span].name
-                open_frames.append(frames.number(Place(name, "", 0)))
-                events.append({"type": "O", "frame": open_frames[-1], "at": mark.time_ns})
-            else:
-                events.append({"type": "C", "frame": open_frames.pop(), "at": mark.time_ns})
-        name = trace.lanes[track.lane].name
-        number_of[name] = number_of.get(name, 0) + 1
-        title = name if number_of[name] == 1 else f"{name} ({number_of[name]})"
-        first, last = events[0]["at"], events[-1]["at"]
-        found.append(_evented(title, "nanoseconds", first, last, events))
-    return found
+    by_lane: list[list[tuple[int, int, str]]] = [[] for _ in trace.lanes]
+    for span in trace.spans:
+        start_ns = round(span.start_ns)
+        end_ns = start_ns + max(0, round(span.duration_ns))
+        by_lane[span.lane].append((start_ns, end_ns, span.name))
+    profiles = []
+    number_of: Counter[str] = Counter()
+    for lane, spans in zip(trace.lanes, by_lane, strict=True):
+        tracks: list[_Track] = []
+        for start_ns, end_ns, name in sorted(spans, key=lambda span: (span[0], -span[1])):
+            track = next((one for one in tracks if one.takes(start_ns, end_ns)), None)
+            if track is None:
+                track = _Track()
+                tracks.append(track)
+            track.open(frames.number(Place(name, "", 0)), start_ns, end_ns)
+        for track in tracks:
+            track.close_until(math.inf)
+            number_of[lane.name] += 1
+            count = number_of[lane.name]
+            title = lane.name if count == 1 else f"{lane.name} ({count})"
+            first_ns, last_ns = track.events[0]["at"], track.events[-1]["at"]
+            profiles.append(_evented(title, "nanoseconds", first_ns, last_ns, track.events))
+    return profiles
 
 
 def _evented(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,7 +34,7 @@ def read_tables(text: bytes, source: str) -> Tables:
     """The tables in `text`.
 
     Raises:
-        FormatError: They are not as this module writes them.
+        FormatError: They are not as the native core writes them.
     """
     found = decode_json(text, source)
     try:
@@ -64,24 +63,6 @@ def _expect(is_so: bool) -> None:
 def _lane(key: Any, name: Any, kind: Any, sort: Any) -> Lane:
     _expect(is_text(key) and is_text(name) and is_integer(sort))
     return Lane(key, name, LaneKind(kind), sort)
-
-
-def tables_text(tables: Tables, *, parents: list[int], names: list[str]) -> str:
-    """`tables` as JSON; path n is `names[n]` below path `parents[n]`."""
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    found: dict[str, Any] = {} if tables.base_time_ns is None else {BASE_TIME: tables.base_time_ns}
-    found |= {
-        "zero_ns": tables.zero_ns,
-        "lanes": [[lane.key, lane.name, lane.kind.value, lane.sort] for lane in tables.lanes],
-        "tracks": tables.tracks,
-        "paths": [
-            part
-            for parent, name in zip(parents, names, strict=True)
-            for part in (parent, numbers[name])
-        ],
-        "names": list(numbers),
-    }
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
 
 _KINDS = {kind.value: kind for kind in SpanKind}

@@ -1,7 +1,7 @@
 """Perfetto's own format: bytes -> trace.
 
 Made for our own files, which read back exactly. Of anyone else's it takes the slices and instants
-of track events; what it leaves out it counts. Writing is `perfetto_write`'s.
+of track events; what it leaves out it counts.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from proton.files.encoding.schema import PROTON_KEY, ROOT_NAME
-from proton.files.encoding.summary import device_map, summary_object
+from proton.files.encoding.summary import trace_summary
 from proton.files.trace.lanes import PROCESS_NAME, Row, default_name, rows_of
 from proton.files.trace.read import BASE_TIME, EVENTS
 from proton.model.metric import MetricKind, MetricValue
@@ -40,10 +40,7 @@ def to_chrome(profile: Profile, trace: Trace) -> bytes:
     file: dict[str, Any] = {"displayTimeUnit": "us"}
     if trace.base_time_ns is not None:
         file[BASE_TIME] = trace.base_time_ns
-    summary = summary_object(profile)
-    if profile.devices:
-        summary["devices"] = device_map(profile)
-    file |= {EVENTS: events, PROTON_KEY: summary}
+    file |= {EVENTS: events, PROTON_KEY: trace_summary(profile)}
     text = json.dumps(file, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode()
 

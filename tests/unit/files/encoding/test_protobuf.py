@@ -7,8 +7,6 @@ import pytest
 from proton.files.encoding.protobuf import (
     WireError,
     bytes_field,
-    double_field,
-    fixed64_field,
     integer,
     number_field,
     parse,
@@ -17,6 +15,7 @@ from proton.files.encoding.protobuf import (
     to_double,
     varint,
 )
+from tests.support.perfetto import double_field, fixed64_field
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 2**32, 2**64 - 1])

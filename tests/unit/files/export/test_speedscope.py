@@ -58,6 +58,43 @@ def test_a_tree_is_a_profile_a_metric() -> None:
     assert read(profile, "bytes") == [("bytes", "bytes", {"k": 8, "step": 8})]
 
 
+def events_of(*times: tuple[float, float]) -> list[list[tuple[str, int, int]]]:
+    """What opens (the number of the span) and closes when, on each track of a lane."""
+    lane = Lane("a", "a", LaneKind.DEVICE)
+    spans = [
+        Span(str(number), SpanKind.KERNEL, 0, start, end - start)
+        for number, (start, end) in enumerate(times)
+    ]
+    document = json.loads(export(TraceProfile("t", trace=Trace([lane], spans))).content)
+    names = [int(frame["name"]) for frame in document["shared"]["frames"]]
+    return [
+        [(event["type"], names[event["frame"]], event["at"]) for event in track["events"]]
+        for track in document["profiles"]
+    ]
+
+
+def test_spans_that_nest_share_a_track() -> None:
+    (track,) = events_of((20, 30), (10, 40), (40, 40))
+    assert track == [
+        ("O", 1, 10),
+        ("O", 0, 20),
+        ("C", 0, 30),
+        ("C", 1, 40),
+        ("O", 2, 40),
+        ("C", 2, 40),
+    ]
+
+
+def test_spans_that_overlap_get_another_track() -> None:
+    first, second = events_of((10, 30), (20, 40), (35, 50))
+    assert [(kind, span) for kind, span, _ in first] == [("O", 0), ("C", 0), ("O", 2), ("C", 2)]
+    assert second == [("O", 1, 20), ("C", 1, 40)]
+
+
+def test_times_are_whole_nanoseconds() -> None:
+    assert events_of((0.4, 2.6)) == [[("O", 0, 0), ("C", 0, 2)]]
+
+
 def test_a_trace_is_a_profile_a_lane_and_overlapping_spans_get_another() -> None:
     lanes = [Lane("[0, 0]", "CPU Thread 0", LaneKind.HOST), Lane("x", "SM 0", LaneKind.SM)]
     spans = [

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from proton.files.encoding.protobuf import (
-    bytes_field,
-    double_field,
-    fixed64_field,
-    number_field,
-    text_field,
-)
+from proton.files.encoding.protobuf import bytes_field, number_field, text_field
 from proton.files.perfetto.events import EventReader, InternedTexts, read_annotation
 from proton.files.perfetto.fields import Annotation, Event, Interned
+from tests.support.perfetto import double_field, fixed64_field
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from proton.errors import FormatError
-from proton.files.perfetto.assemble import Tables, read_tables, tables_text
+from proton.files.perfetto.assemble import Tables, read_tables
 from proton.model.trace import Lane, LaneKind
 
 LANE = Lane("[0, 7]", "GPU Stream 7", LaneKind.DEVICE, 2)
@@ -15,8 +15,15 @@ LANE = Lane("[0, 7]", "GPU Stream 7", LaneKind.DEVICE, 2)
 
 def test_tables_read_back() -> None:
     tables = Tables(5, 5, [LANE], [0, 0], [(), ("a",), ("a", "b"), ("b",)])
-    text = tables_text(tables, parents=[0, 0, 1, 0], names=["ROOT", "a", "b", "b"])
-    assert read_tables(text.encode(), "run") == tables
+    text = {
+        "baseTimeNanoseconds": 5,
+        "zero_ns": 5,
+        "lanes": [["[0, 7]", "GPU Stream 7", "device", 2]],
+        "tracks": [0, 0],
+        "paths": [0, 0, 0, 1, 1, 2, 0, 2],
+        "names": ["ROOT", "a", "b"],
+    }
+    assert read_tables(json.dumps(text).encode(), "run") == tables
 
 
 @pytest.mark.parametrize(
