@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from proton import _native
@@ -34,6 +35,25 @@ class Trials(threading.local):
     def __init__(self) -> None:
         self.current: list[Trial] = []
 
+    @contextmanager
+    def recorded(
+        self,
+        autotuner: Autotuner,
+        args: Sequence[object],
+        kwargs: Mapping[str, object],
+        on_record: Callable[[dict[str, object]], None],
+        *,
+        is_interpreted: bool,
+    ) -> Iterator[None]:
+        """A run of `autotuner`, whose record is handed on if it tried anything; runs may nest."""
+        outer, self.current = self.current, []
+        try:
+            yield
+        finally:
+            trials, self.current = self.current, outer
+            if trials:
+                on_record(make_record(autotuner, trials, args, kwargs, is_interpreted))
+
 
 def describe(error: BaseException) -> str:
     """An exception in one line."""
@@ -45,7 +65,6 @@ def make_record(
     trials: Sequence[Trial],
     args: Sequence[object],
     kwargs: Mapping[str, object],
-    *,
     is_interpreted: bool,
 ) -> dict[str, object]:
     """What the profile keeps of a run of `autotuner`; docs/reference/file-format has the keys."""

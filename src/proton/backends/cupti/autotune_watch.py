@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from proton import _native, _triton
 from proton._triton.types import Autotuner, Config, Wrapped
-from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
+from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe
 
 Listener = Callable[[Mapping[str, object]], None]
 
@@ -49,17 +49,14 @@ class AutotuneWatch:
         def run(self: Autotuner, *args: object, **kwargs: object) -> object:
             if not watch._listeners:
                 return original(self, *args, **kwargs)
-            outer, watch._trials.current = watch._trials.current, []
-            try:
+            with watch._trials.recorded(self, args, kwargs, watch._tell, is_interpreted=False):
                 return original(self, *args, **kwargs)
-            finally:
-                trials, watch._trials.current = watch._trials.current, outer
-                if trials:
-                    record = make_record(self, trials, args, kwargs, is_interpreted=False)
-                    for listener in tuple(watch._listeners):
-                        listener(record)
 
         return run
+
+    def _tell(self, record: Mapping[str, object]) -> None:
+        for listener in tuple(self._listeners):
+            listener(record)
 
     def _make_bench(self, original: Wrapped) -> Wrapped:
         watch = self

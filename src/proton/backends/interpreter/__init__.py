@@ -13,11 +13,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proton import _native, _triton
 from proton.backends.common.base import FLUSH_LIMIT_S
 from proton.errors import BackendUnavailable, UsageError
+
+if TYPE_CHECKING:  # not to break a cycle: it imports numpy
+    from proton.backends.interpreter.interpreted_launch import FinishedLaunch
 
 DEVICE_TYPE = "CPU"
 DEVICE_ID = 0
@@ -64,31 +67,23 @@ class InterpreterBackend:
             _engine().remove(self)
         self._sink = None
 
-    def on_launch(
-        self,
-        name: str,
-        start_ns: int,
-        end_ns: int,
-        metrics: Mapping[str, int | float],
-        given: frozenset[str],
-    ) -> None:
+    def on_launch(self, launch: FinishedLaunch) -> None:
         """Book a launch; `flops` and `bytes` are the counted ones where metadata gave none."""
         sink = self._sink
         if sink is None or not sink.is_active:
             return
         if not self._is_described:
             self._describe_device(sink)
-        if not getattr(sink, "uses_launch_metadata", False):
-            given = frozenset()
-        filled = dict(metrics)
+        given = launch.given if sink.uses_launch_metadata else frozenset()
+        filled = dict(launch.metrics)
         if not any(metric.startswith("flops") for metric in given):
-            filled["flops"] = float(metrics["counted_flops"])
+            filled["flops"] = float(filled["counted_flops"])
         if "bytes" not in given:
-            filled["bytes"] = metrics["counted_bytes"]
+            filled["bytes"] = filled["counted_bytes"]
         sink.on_kernel(
-            name,
-            start_ns,
-            end_ns,
+            launch.name,
+            launch.start_ns,
+            launch.end_ns,
             device_type=DEVICE_TYPE,
             device_id=DEVICE_ID,
             metrics=filled,

@@ -132,7 +132,7 @@ class ArgumentConverter:
             return float(value)
         if isinstance(value, np.ndarray):
             return self._array(name, value, None)
-        if isinstance(value, self._parts.TensorWrapper):
+        if isinstance(value, self._parts.jit.TensorWrapper):
             if isinstance(value.base, np.ndarray):
                 return self._array(name, value.base, str(value.dtype))
             return self._tensor(name, value)
@@ -147,7 +147,7 @@ class ArgumentConverter:
         return value
 
     def _scalar(self, data: Any, dtype: Any) -> Any:
-        return self._parts.language.tensor(self._parts.TensorHandle(data, dtype), dtype)
+        return self._parts.language.tensor(self._parts.interpreter.TensorHandle(data, dtype), dtype)
 
     def _integer(self, name: str, value: int) -> Any:
         # Triton's own conversion imports torch where it is installed, only to look at types
@@ -227,7 +227,7 @@ class ArgumentConverter:
         return type(values)(*converted) if is_named else type(values)(converted)
 
     def _descriptor(self, name: str, descriptor: Any) -> Any:
-        constexpr = self._parts.constexpr
+        constexpr = self._parts.language.core.constexpr
         self._patch.apply()  # making one is itself an operation of the language
         try:
             result = self._semantic.make_tensor_descriptor(

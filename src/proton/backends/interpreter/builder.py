@@ -33,7 +33,7 @@ FLOPS = {**dict.fromkeys(_FLOAT_OPERATIONS, 1), "fma": 2, "clampf": 2}
 
 def make_builder_class(parts: InterpreterParts) -> type[Any]:
     """Triton's InterpreterBuilder with counting (see the module) and right packed floats."""
-    base = parts.InterpreterBuilder
+    base = parts.interpreter.InterpreterBuilder
     members: dict[str, Any] = {
         **memory_operations(parts),
         "__init__": _make_init(parts),
@@ -60,8 +60,8 @@ def make_builder_class(parts: InterpreterParts) -> type[Any]:
 
 def _make_init(parts: InterpreterParts) -> Operation:
     def init(self: Any) -> None:
-        parts.InterpreterBuilder.__init__(self)
-        _begin_launch(self, [], (0, 0, 0), parts.InterpreterOptions())
+        parts.interpreter.InterpreterBuilder.__init__(self)
+        _begin_launch(self, [], (0, 0, 0), parts.interpreter.InterpreterOptions())
 
     return init
 
@@ -136,7 +136,7 @@ def _in_float32(
     name: str, original: Operation, parts: InterpreterParts, *, rounds: bool = True
 ) -> Operation:
     """`original` for operands that numpy lacks a type for: bf16 by way of float32, fp8 refused."""
-    handle = parts.TensorHandle
+    handle = parts.interpreter.TensorHandle
     float32 = parts.language.float32
 
     def compute(self: Any, *operands: Any) -> Any:
@@ -159,7 +159,7 @@ def _in_float32(
 
 
 def _make_cast(original: Operation, parts: InterpreterParts) -> Operation:
-    handle = parts.TensorHandle
+    handle = parts.interpreter.TensorHandle
     numpy_type = parts.interpreter._get_np_dtype
 
     def cast(self: Any, source: Any, target: Any) -> Any:
@@ -191,7 +191,7 @@ def _make_fp_to_fp(original: Operation, parts: InterpreterParts) -> Operation:
 
 
 def _make_dot(original: Operation, parts: InterpreterParts) -> Operation:
-    handle = parts.TensorHandle
+    handle = parts.interpreter.TensorHandle
     float32 = parts.language.float32
 
     def widened(operand: Any) -> Any:
@@ -224,7 +224,7 @@ def _make_dot_scaled(original: Operation) -> Operation:
 
 
 def _make_ashr(parts: InterpreterParts) -> Operation:
-    handle = parts.TensorHandle
+    handle = parts.interpreter.TensorHandle
 
     def ashr(self: Any, lhs: Any, rhs: Any) -> Any:
         # Triton 3.6 changes its operands here, so that an unsigned variable turns signed

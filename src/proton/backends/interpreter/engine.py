@@ -9,23 +9,17 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from contextlib import ExitStack
+from typing import Any
 
 from proton._triton.interpreter import interpreter_parts
 from proton.backends.interpreter.arguments import ArrayView, as_view, as_views
 from proton.backends.interpreter.builder import make_builder_class
 from proton.backends.interpreter.interpreted_autotuning import Autotuning
-from proton.backends.interpreter.interpreted_launch import Machine, Recorder, launch
+from proton.backends.interpreter.interpreted_launch import Listener, Machine, launch
 from proton.backends.interpreter.kernel_functions import KernelTable
 from proton.backends.interpreter.patched_language import LanguagePatch
 from proton.errors import UsageError
-
-
-class Listener(Recorder, Protocol):
-    """A session as the engine sees it."""
-
-    def on_autotune(self, record: Mapping[str, object]) -> None:
-        """Keep the outcome of an autotuning run."""
 
 
 class Engine:
@@ -34,7 +28,7 @@ class Engine:
     def __init__(self) -> None:
         parts = interpreter_parts()
         builder_class = make_builder_class(parts)
-        semantic = parts.TritonSemantic(builder_class())
+        semantic = parts.interpreter.TritonSemantic(builder_class())
         names = {**vars(parts.interpreter), "interpreter_semantic": semantic}
         self._parts = parts
         patch = LanguagePatch(parts, semantic)
@@ -42,7 +36,7 @@ class Engine:
         self._kernels = KernelTable(parts, names, patch)
         self._autotuning = Autotuning(parts, self._on_autotune)
         self._listeners: list[Listener] = []
-        self._originals: list[tuple[Any, str, Any]] = []
+        self._undo = ExitStack()
         self._lock = threading.RLock()
         self._running_thread: int | None = None  # the thread that is inside a kernel
         os.register_at_fork(after_in_child=self._after_fork_in_child)
@@ -60,25 +54,6 @@ class Engine:
             if not self._listeners:
                 self._uninstall()
 
-    # what launch() reports to
-
-    def on_launch(
-        self,
-        name: str,
-        start_ns: int,
-        end_ns: int,
-        metrics: Mapping[str, int | float],
-        given: frozenset[str],
-    ) -> None:
-        """Pass a finished launch on."""
-        for listener in tuple(self._listeners):
-            listener.on_launch(name, start_ns, end_ns, metrics, given)
-
-    def on_failed_launch(self) -> None:
-        """Pass a failed launch on."""
-        for listener in tuple(self._listeners):
-            listener.on_failed_launch()
-
     def _on_autotune(self, record: Mapping[str, object]) -> None:
         for listener in tuple(self._listeners):
             listener.on_autotune(record)
@@ -94,7 +69,7 @@ class Engine:
 
     def _run(self, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         grid, is_warmup = kwargs.pop("grid"), kwargs.pop("warmup")
-        if isinstance(jitted, self._parts.JITFunction) and jitted.is_gluon():
+        if isinstance(jitted, self._parts.jit.JITFunction) and jitted.is_gluon():
             raise UsageError(
                 f"kernel {jitted.fn.__name__!r} is written in Gluon, which Triton's interpreter "
                 "does not know; profile it on a GPU"
@@ -107,28 +82,26 @@ class Engine:
         with self._lock:
             outer, self._running_thread = self._running_thread, threading.get_ident()
             try:
-                launch(self._machine, kernel, args, kwargs, grid, self)
+                launch(self._machine, kernel, args, kwargs, grid, self._listeners)
             finally:
                 self._running_thread = outer
 
     def _install(self) -> None:
         parts = self._parts
-        for kind in (parts.JITFunction, parts.InterpretedFunction):
+        for kind in (parts.jit.JITFunction, parts.interpreter.InterpretedFunction):
             self._replace(kind, "run", self._make_run())
             self._replace(kind, "__call__", self._make_call(kind.__call__))
         self._replace(parts.Autotuner, "run", self._make_autotuned_run(parts.Autotuner.run))
         self._replace(parts.Autotuner, "_bench", self._autotuning.make_bench())
-        for module in (parts.package, parts.runtime, parts.jit):
+        for module in (parts.package, parts.package.runtime, parts.jit):
             self._replace(module, "reinterpret", self._make_reinterpret(module.reinterpret))
 
     def _uninstall(self) -> None:
         self._autotuning.forget()
-        while self._originals:
-            owner, name, original = self._originals.pop()
-            setattr(owner, name, original)
+        self._undo.close()
 
     def _replace(self, owner: Any, name: str, value: Any) -> None:
-        self._originals.append((owner, name, vars(owner)[name]))
+        self._undo.callback(setattr, owner, name, vars(owner)[name])
         setattr(owner, name, value)
 
     def _make_run(self) -> Callable[..., None]:
@@ -161,7 +134,7 @@ class Engine:
         return run
 
     def _make_reinterpret(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        wrapper = self._parts.TensorWrapper
+        wrapper = self._parts.jit.TensorWrapper
 
         def reinterpret(tensor: Any, dtype: Any) -> Any:
             value = as_view(tensor)

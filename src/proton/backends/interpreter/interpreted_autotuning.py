@@ -8,7 +8,7 @@ from typing import Any
 
 from proton import _native, _triton
 from proton._triton.interpreter import InterpreterParts
-from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe, make_record
+from proton.backends.common.autotune_record import SCOPE_NAME, Trial, Trials, describe
 
 
 class Autotuning:
@@ -36,19 +36,17 @@ class Autotuning:
         kwargs: dict[str, Any],
     ) -> Any:
         """Triton's `Autotuner.run`, with a record of the configurations it tried."""
-        outer, self._trials.current = self._trials.current, []
         known = set(autotuner.cache)
         # times on disk are of a GPU, and looking them up asks its driver
         uses_disk, autotuner.cache_results = autotuner.cache_results, False
         try:
-            return original(autotuner, *args, **kwargs)
+            with self._trials.recorded(
+                autotuner, args, kwargs, self._on_record, is_interpreted=True
+            ):
+                return original(autotuner, *args, **kwargs)
         finally:
             autotuner.cache_results = uses_disk
             self._tuned += [(autotuner, key) for key in autotuner.cache if key not in known]
-            trials, self._trials.current = self._trials.current, outer
-            if trials:
-                record = make_record(autotuner, trials, args, kwargs, is_interpreted=True)
-                self._on_record(record)
 
     def make_bench(self) -> Callable[..., Any]:
         """What replaces `Autotuner._bench`."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -66,21 +66,27 @@ def _user_line(tb: TracebackType | None, folders: Sequence[str]) -> str | None:
     return where
 
 
-class Recorder(Protocol):
-    """Where finished launches go."""
+class FinishedLaunch(NamedTuple):
+    """What came of a launch; `given` are the metrics that launch metadata gave itself."""
 
-    def on_launch(
-        self,
-        name: str,
-        start_ns: int,
-        end_ns: int,
-        metrics: Mapping[str, int | float],
-        given: frozenset[str],
-    ) -> None:
-        """Book a launch; `given` are the metrics that launch metadata gave itself."""
+    name: str
+    start_ns: int
+    end_ns: int
+    metrics: Mapping[str, int | float]
+    given: frozenset[str]
+
+
+class Listener(Protocol):
+    """A session as the interpreter sees it."""
+
+    def on_launch(self, launch: FinishedLaunch) -> None:
+        """Book a launch."""
 
     def on_failed_launch(self) -> None:
         """Count a launch whose kernel raised."""
+
+    def on_autotune(self, record: Mapping[str, object]) -> None:
+        """Keep the outcome of an autotuning run."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +123,9 @@ def launch(
     args: Sequence[Any],
     options: Mapping[str, Any],
     grid: Any,
-    recorder: Recorder,
+    listeners: Sequence[Listener],
 ) -> None:
-    """Interpret one launch and record it.
+    """Interpret one launch and tell the listeners that there are when it ends.
 
     Raises:
         KernelError: the kernel failed; the original error is its cause.
@@ -143,9 +149,12 @@ def launch(
         end_ns = time.monotonic_ns()
         metrics = builder.metrics()
         if metrics["programs"]:
-            recorder.on_launch(name, start_ns, end_ns, metrics, _given(metadata))
+            finished = FinishedLaunch(name, start_ns, end_ns, metrics, _given(metadata))
+            for listener in tuple(listeners):
+                listener.on_launch(finished)
     except KernelError:
-        recorder.on_failed_launch()
+        for listener in tuple(listeners):
+            listener.on_failed_launch()
         raise
     finally:
         if knobs.launch_exit_hook is not None:
@@ -196,7 +205,7 @@ def _converted(
 ) -> tuple[dict[str, Any], list[Argument]]:
     """What the kernel gets for its arguments, and the tensors among them."""
     converter = ArgumentConverter(machine.parts, machine.semantic, machine.patch, kernel.name)
-    constexpr = machine.parts.constexpr
+    constexpr = machine.parts.language.core.constexpr
     values = {}
     for name, value in bound.items():
         if name not in kernel.constexprs:
@@ -242,7 +251,7 @@ def _padded(size: tuple[int, ...]) -> tuple[int, int, int]:
 def _options(parts: InterpreterParts, options: Mapping[str, Any]) -> Any:
     """Assertions are always on; checks of integer overflow only where the launch asks to debug."""
     debug = bool(options.get("debug")) or bool(_triton.runtime_knobs().debug)
-    return parts.InterpreterOptions(debug=True, sanitize_overflow=debug)
+    return parts.interpreter.InterpreterOptions(debug=True, sanitize_overflow=debug)
 
 
 def _launch_metadata(

@@ -56,7 +56,8 @@ def rewrite(
     used = _names_in(definition)
     bound = {name: names[name] for name in sorted((used - known) & names.keys())}
     bound.update((name, value) for name, value in (replaced or {}).items() if name in used)
-    code = _compile(definition, function, list(bound), first_line, _indent_of(lines[0]))
+    indent = len(lines[0]) - len(lines[0].lstrip())
+    code = _compile(definition, function, list(bound), first_line, indent)
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     cells.update((name, CellType(value)) for name, value in bound.items())
     result = FunctionType(
@@ -134,10 +135,6 @@ def _find_code(code: CodeType, name: str) -> CodeType:
     )
 
 
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
 @dataclass(frozen=True)
 class Kernel:
     """A jitted function, ready to be interpreted."""
@@ -187,13 +184,13 @@ class LaunchTraits(NamedTuple):
     num_stages: int
     num_ctas: int
     cluster_dims: tuple[int, int, int]
-    shared: int
     maxnreg: int | None
-    tmem_size: int
     debug: bool
-    hash: str
-    target: str
-    backend_name: str
+    shared: int = 0
+    tmem_size: int = 0
+    hash: str = ""
+    target: str = "interpreter"
+    backend_name: str = "interpreter"
 
     @staticmethod
     def of(name: str, options: Mapping[str, Any]) -> LaunchTraits:
@@ -205,13 +202,8 @@ class LaunchTraits(NamedTuple):
             num_stages=int(options.get("num_stages") or 3),
             num_ctas=num_ctas,
             cluster_dims=(num_ctas, 1, 1),
-            shared=0,
             maxnreg=options.get("maxnreg"),
-            tmem_size=0,
             debug=bool(options.get("debug")),
-            hash="",
-            target="interpreter",
-            backend_name="interpreter",
         )
 
 

@@ -50,6 +50,18 @@ _FUNCTIONS: dict[str, Operation] = {
             *("copysign", "isnan", "isinf", "signbit", "fmax", "fmin", "ldexp", "nextafter"),
         )
     },
+    **{
+        f"fast_{name}": getattr(np, name)
+        for name in ("exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh")
+    },
+    **{
+        f"{precision}{name}_rn": function
+        for precision in "fd"
+        for name, function in (
+            *(("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide)),
+            *(("sqrt", np.sqrt), ("rcp", np.reciprocal)),
+        )
+    },
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
@@ -73,27 +85,7 @@ _FUNCTIONS: dict[str, Operation] = {
     "isfinited": np.isfinite,
     "fma": lambda x, y, z: x * y + z,
     "fma_rn": lambda x, y, z: x * y + z,
-    "fdiv_rn": np.divide,
-    "ddiv_rn": np.divide,
-    "fadd_rn": np.add,
-    "dadd_rn": np.add,
-    "fsub_rn": np.subtract,
-    "dsub_rn": np.subtract,
-    "fmul_rn": np.multiply,
-    "dmul_rn": np.multiply,
-    "fsqrt_rn": np.sqrt,
-    "dsqrt_rn": np.sqrt,
-    "frcp_rn": np.reciprocal,
-    "drcp_rn": np.reciprocal,
-    "fast_exp": np.exp,
     "fast_exp10": lambda x: np.power(x.dtype.type(10), x),
-    "fast_log": np.log,
-    "fast_log2": np.log2,
-    "fast_log10": np.log10,
-    "fast_sin": np.sin,
-    "fast_cos": np.cos,
-    "fast_tan": np.tan,
-    "fast_tanh": np.tanh,
     "fast_pow": np.power,
     "fast_fdivide": np.divide,
     "erf": _elementwise(math.erf),
@@ -125,7 +117,7 @@ def make_extern_elementwise(parts: InterpreterParts) -> Operation:
         data = np.asarray(function(*(operand.data for operand in operands)))
         if scalar.is_floating():
             self.flops += data.size
-        return parts.TensorHandle(data.astype(numpy_type(scalar)), scalar)
+        return parts.interpreter.TensorHandle(data.astype(numpy_type(scalar)), scalar)
 
     return extern_elementwise
 

@@ -43,7 +43,7 @@ _INDIRECT_ACCESSES = (
 
 def memory_operations(parts: InterpreterParts) -> dict[str, Operation]:
     """The counted memory operations, by the name of the builder's method."""
-    base = parts.InterpreterBuilder
+    base = parts.interpreter.InterpreterBuilder
     members = {
         "create_addptr": _make_addptr(base.create_addptr),
         "create_masked_load": _make_load(base.create_masked_load),

@@ -25,6 +25,13 @@ _SILENT = {
         *("print", "assert", "assume", "barrier"),
     )
 }
+# operation -> kind of access, its operands that are pointers and values, and where its mask is
+_ACCESSES = {
+    "create_masked_load": ("load", slice(0, 1), 1),
+    "create_masked_store": ("store", slice(0, 2), 2),
+    "create_atomic_rmw": ("atomic_rmw", slice(1, 3), 3),
+    "create_atomic_cas": ("atomic_cas", slice(0, 3), None),
+}
 
 
 def make_observed_class(counting: type[Any], library_folders: Sequence[str]) -> type[Any]:
@@ -34,11 +41,10 @@ def make_observed_class(counting: type[Any], library_folders: Sequence[str]) -> 
         "clients": (),
         "depth": 0,
         "observe_reduction": _make_reduction(locate),
-        "create_masked_load": _make_load(counting.create_masked_load, locate),
-        "create_masked_store": _make_store(counting.create_masked_store, locate),
-        "create_atomic_rmw": _make_atomic_rmw(counting.create_atomic_rmw, locate),
-        "create_atomic_cas": _make_atomic_cas(counting.create_atomic_cas, locate),
     }
+    for name, (kind, handles, mask_at) in _ACCESSES.items():
+        original = getattr(counting, name)
+        members[name] = _make_access(original, locate, kind, handles, mask_at)
     for name in dir(counting):
         if name.startswith("create_") and name not in _SILENT and name not in members:
             original = getattr(counting, name)
@@ -84,48 +90,23 @@ def _publish(name: str, original: Callable[..., Any], locate: _Locator) -> Calla
     return operation
 
 
-def _make_load(original: Callable[..., Any], locate: _Locator) -> Callable[..., Any]:
-    def masked_load(self: Any, pointers: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        itemsize = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
-        access = _access(self, "load", locate(), pointers, mask.data, itemsize, None)
-        result = original(self, pointers, mask, *rest, **named)
-        _done(self, access, (pointers,), result)
+def _make_access(
+    original: Callable[..., Any], locate: _Locator, kind: str, handles: slice, mask_at: int | None
+) -> Callable[..., Any]:
+    """An access: `handles` are its pointers, what it compares with, and what it stores."""
+
+    def access(self: Any, *operands: Any, **named: Any) -> Any:
+        pointers, *values = operands[handles]
+        stored = values[-1] if values else None
+        bits = pointers.get_element_ty().primitive_bitwidth
+        size = max(1, bits // 8) if stored is None else stored.data.itemsize
+        mask = True if mask_at is None else operands[mask_at].data
+        event = _access(self, kind, locate(), pointers, mask, size, stored)
+        result = original(self, *operands, **named)
+        _done(self, event, (pointers, *values), result)
         return result
 
-    return masked_load
-
-
-def _make_store(original: Callable[..., Any], locate: _Locator) -> Callable[..., Any]:
-    def masked_store(self: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        size = value.data.itemsize
-        access = _access(self, "store", locate(), pointers, mask.data, size, value)
-        result = original(self, pointers, value, mask, *rest)
-        _done(self, access, (pointers, value), None)
-        return result
-
-    return masked_store
-
-
-def _make_atomic_rmw(original: Callable[..., Any], locate: _Locator) -> Callable[..., Any]:
-    def atomic_rmw(self: Any, kind: Any, pointers: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        size = value.data.itemsize
-        access = _access(self, "atomic_rmw", locate(), pointers, mask.data, size, value)
-        result = original(self, kind, pointers, value, mask, *rest)
-        _done(self, access, (pointers, value), result)
-        return result
-
-    return atomic_rmw
-
-
-def _make_atomic_cas(original: Callable[..., Any], locate: _Locator) -> Callable[..., Any]:
-    def atomic_cas(self: Any, pointers: Any, expected: Any, value: Any, *rest: Any) -> Any:
-        size = value.data.itemsize
-        access = _access(self, "atomic_cas", locate(), pointers, True, size, value)
-        result = original(self, pointers, expected, value, *rest)
-        _done(self, access, (pointers, expected, value), result)
-        return result
-
-    return atomic_cas
+    return access
 
 
 def _make_reduction(locate: _Locator) -> Callable[..., Any]:

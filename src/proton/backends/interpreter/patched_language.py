@@ -21,7 +21,9 @@ _MISSING = object()
 
 def make_reduce(parts: InterpreterParts, semantic: Any) -> Callable[..., Any]:
     """`tl.reduce` for interpreted kernels."""
-    reduce_type = type("CountingReduce", (parts.ReduceOps,), {"min_max": _make_min_max(parts)})
+    reduce_type = type(
+        "CountingReduce", (parts.interpreter.ReduceOps,), {"min_max": _make_min_max(parts)}
+    )
 
     def reduce(input: Any, axis: Any, combine_fn: Any, keep_dims: bool = False, **_: Any) -> Any:
         axis = _plain(axis)
@@ -42,7 +44,7 @@ def make_scan(parts: InterpreterParts, semantic: Any) -> Callable[..., Any]:
     def scan(input: Any, axis: Any, combine_fn: Any, reverse: bool = False, **_: Any) -> Any:
         axis = _plain(axis)
         before = semantic.builder.flops
-        operation = parts.ScanOps(axis, combine_fn, _plain(reverse))
+        operation = parts.interpreter.ScanOps(axis, combine_fn, _plain(reverse))
         result = _observed(semantic.builder, "scan", operation, input, axis)
         if semantic.builder.flops == before and _is_float(input):
             size = _size(input)
@@ -66,7 +68,7 @@ def _make_min_max(parts: InterpreterParts) -> Callable[..., Any]:
         np.nanargmax: lambda data, **options: _arg_best(np.argmax, data, -np.inf, options),
         np.nanargmin: lambda data, **options: _arg_best(np.argmin, data, np.inf, options),
     }
-    original = parts.ReduceOps.min_max
+    original = parts.interpreter.ReduceOps.min_max
 
     def min_max(self: Any, input: Any, val_reduce_op: Any, idx_reduce_op: Any = None) -> Any:
         return original(
@@ -108,7 +110,7 @@ class LanguagePatch:
         self._replacements: dict[tuple[int, str], tuple[Any, str, Any]] = {}
         self._originals: list[tuple[Any, str, Any]] = []
         self._depth = 0
-        language, core = parts.language, parts.core
+        language, core = parts.language, parts.language.core
         cuda = parts.cuda_libdevice
         for owner in (language, core, language.tensor, language.math, core.tensor_descriptor_base):
             self._replace_builtins(owner, parts, semantic)
@@ -128,7 +130,7 @@ class LanguagePatch:
             self.set_attr(owner, "reduce", make_reduce(parts, semantic))
             self.set_attr(owner, "associative_scan", make_scan(parts, semantic))
         for name, member in inspect.getmembers(language.tensor):
-            if isinstance(member, parts.JITFunction):
+            if isinstance(member, parts.jit.JITFunction):
                 self.set_attr(language.tensor, name, _method(member))
         self._by_original = {
             id(vars(owner)[name]): value
@@ -176,7 +178,7 @@ class LanguagePatch:
 
     def _replace_builtins(self, owner: Any, parts: InterpreterParts, semantic: Any) -> None:
         for name, member in inspect.getmembers(owner):
-            if parts.is_builtin(member):
+            if parts.language.core.is_builtin(member):
                 self.set_attr(owner, name, _interpreted(member, semantic))
 
 

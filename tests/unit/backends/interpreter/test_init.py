@@ -13,6 +13,7 @@ import triton
 import triton.language as tl
 
 from proton.backends.interpreter import InterpreterBackend
+from proton.backends.interpreter.interpreted_launch import FinishedLaunch
 from proton.errors import BackendUnavailable, UsageError
 
 pytestmark = pytest.mark.matrix
@@ -79,10 +80,10 @@ def test_flops_of_launch_metadata_stand_for_a_session_that_uses_it(sink: Any) ->
     backend = InterpreterBackend("")
     backend._sink = sink
     counts = {"counted_flops": 5, "counted_bytes": 6}
-    backend.on_launch("k", 0, 1, counts, frozenset({"flops16"}))
+    backend.on_launch(FinishedLaunch("k", 0, 1, counts, frozenset({"flops16"})))
     assert "flops" not in sink.metrics
     assert sink.metrics["bytes"] == 6
-    backend.on_launch("k", 0, 1, counts, frozenset({"bytes"}))
+    backend.on_launch(FinishedLaunch("k", 0, 1, counts, frozenset({"bytes"})))
     assert sink.metrics["flops"] == 5.0
     assert "bytes" not in sink.metrics
 

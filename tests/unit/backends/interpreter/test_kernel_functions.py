@@ -25,7 +25,7 @@ def scale(x, n, factor=2.0, BLOCK: tl.constexpr = 8):
 @pytest.fixture
 def table() -> KernelTable:
     parts = interpreter_parts()
-    patch = LanguagePatch(parts, parts.TritonSemantic(make_builder_class(parts)()))
+    patch = LanguagePatch(parts, parts.interpreter.TritonSemantic(make_builder_class(parts)()))
     return KernelTable(parts, vars(parts.interpreter), patch)
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.matrix
 @pytest.fixture
 def patch() -> LanguagePatch:
     parts = interpreter_parts()
-    return LanguagePatch(parts, parts.TritonSemantic(make_builder_class(parts)()))
+    return LanguagePatch(parts, parts.interpreter.TritonSemantic(make_builder_class(parts)()))
 
 
 def test_making_a_patch_changes_nothing(patch: LanguagePatch) -> None:
