@@ -48,14 +48,18 @@ def test_the_salt_is_in_keys_of_triton_36_and_gone_afterwards() -> None:
     assert isinstance(vars(type(knobs))["instrumentation_mode"], str)
 
 
+def _one_more(inner: Any) -> Any:
+    return lambda self: inner(self) + 1
+
+
 def test_a_wrapped_function_is_put_back_unless_somebody_wrapped_it_again() -> None:
     owner: Any = type("Owner", (), {"f": lambda self: 1})
     original = owner.f
-    undo = _triton_compiler.wrap_function(owner, "f", lambda inner: lambda self: inner(self) + 1)
+    undo = _triton_compiler.wrap_function(owner, "f", _one_more)
     assert owner().f() == 2
     undo()
     assert owner.f is original
-    undo = _triton_compiler.wrap_function(owner, "f", lambda inner: lambda self: inner(self) + 1)
+    undo = _triton_compiler.wrap_function(owner, "f", _one_more)
     theirs = owner.f
     owner.f = lambda self: theirs(self) * 10
     undo()

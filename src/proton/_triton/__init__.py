@@ -125,20 +125,22 @@ def autotuner_class() -> type[Any]:
     return kind
 
 
-def compiled_kernels() -> list[tuple[str, bytes, str]]:
-    """The kernels that this process has compiled or loaded: a key of each, its cubin and its PTX.
-
-    Empty while Triton is not imported. Whoever keeps a kernel does not matter (Triton's own caches,
-    torch.compile): all objects of the class are found.
-    """
+def kernels_in_memory() -> list[Any]:
+    """All `CompiledKernel`s, whoever keeps them (Triton's own caches, torch.compile)."""
     compiler = sys.modules.get("triton.compiler.compiler")
     kind = getattr(compiler, "CompiledKernel", None)
     if not isinstance(kind, type):
         return []
+    return [each for each in gc.get_referrers(kind) if type(each) is kind]
+
+
+def compiled_kernels() -> list[tuple[str, bytes, str]]:
+    """The kernels that this process has compiled or loaded: a key of each, its cubin and its PTX.
+
+    Empty while Triton is not imported.
+    """
     found = []
-    for kernel in gc.get_referrers(kind):
-        if type(kernel) is not kind:
-            continue
+    for kernel in kernels_in_memory():
         texts = getattr(kernel, "asm", None)
         if isinstance(texts, dict) and isinstance(cubin := texts.get("cubin"), bytes):
             ptx = texts.get("ptx")
@@ -171,13 +173,32 @@ def profile_allocator(allocate: Callable[[int, int, Any], Any]) -> Iterator[None
         allocation._profile_allocator.set(before)
 
 
+def native_module() -> Any:
+    """`triton._C.libtriton`: what reads and builds IR, and LLVM."""
+    return importlib.import_module("triton._C.libtriton")
+
+
+def parse_mlir(text: str, context: object) -> tuple[Any, str]:
+    """A module of MLIR text, and the file that operations without a location are placed in.
+
+    Raises:
+        RuntimeError: Triton refuses it; what it says is on stderr.
+    """
+    with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
+        file = Path(folder, "kernel.ttgir")
+        file.write_text(text, encoding="utf-8")
+        module = native_module().ir.parse_mlir_module(str(file), context)
+    module.context = context
+    return module, str(file)
+
+
 def llvm_parse_error(text: str) -> str | None:
     """Why LLVM refuses the module `text`; None where it reads it. Imports Triton.
 
     Triton's own way from text to code ends the process on text that does not parse; linking the
     text into an empty module reads it the same way and raises.
     """
-    native = importlib.import_module("triton._C.libtriton")
+    native = native_module()
     with tempfile.TemporaryDirectory(prefix="proton-llvm-") as folder:
         full = Path(folder, "kernel.ll")
         full.write_text(text, encoding="utf-8")
@@ -197,7 +218,7 @@ def end_on_parse_error(text: str) -> None:
 
     Only for a process of its own: this one ends.
     """
-    native = importlib.import_module("triton._C.libtriton")
+    native = native_module()
     native.llvm.init_targets()
     switches = [False] * (3 if version_pair() >= (3, 8) else 2)
     native.llvm.translate_to_asm(text, "nvptx64-nvidia-cuda", "sm_80", "", [], *switches)
@@ -206,15 +227,10 @@ def end_on_parse_error(text: str) -> None:
 @cache
 def _empty_module() -> Any:
     """An MLIR module with nothing to run in it; loading the dialects takes longer than the rest."""
-    native = importlib.import_module("triton._C.libtriton")
-    context = native.ir.context()
-    native.ir.load_dialects(context)
-    with tempfile.TemporaryDirectory(prefix="proton-llvm-") as folder:
-        file = Path(folder, "empty.mlir")
-        file.write_text("module { llvm.func @proton_empty() }\n", encoding="utf-8")
-        module = native.ir.parse_mlir_module(str(file), context)
-    module.context = context
-    return module
+    ir = native_module().ir
+    context = ir.context()
+    ir.load_dialects(context)
+    return parse_mlir("module { llvm.func @proton_empty() }\n", context)[0]
 
 
 def opaque_value(payload: object) -> Any:

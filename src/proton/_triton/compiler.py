@@ -8,9 +8,7 @@ from __future__ import annotations
 import copy
 import importlib
 import re
-import tempfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -55,11 +53,7 @@ def parse_module(text: str, context: object) -> IrModule:
     Raises:
         RuntimeError: Triton refuses it; what it says is on stderr.
     """
-    with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
-        path = Path(folder, "kernel.ttgir")
-        path.write_text(text, encoding="utf-8")
-        module: IrModule = ir_module().parse_mlir_module(str(path), context)
-    module.context = context
+    module: IrModule = _triton.parse_mlir(text, context)[0]
     return module
 
 
@@ -69,16 +63,12 @@ def printed_module(text: str, path: str) -> str:
     Raises:
         RuntimeError: Triton refuses it; what it says is on stderr.
     """
-    native: Any = importlib.import_module("triton._C.libtriton")
+    native = _triton.native_module()
     context = native.ir.context()
     for dialects in (native.ir, native.nvidia, native.amd):
         dialects.load_dialects(context)
-    with tempfile.TemporaryDirectory(prefix="proton-ir-") as folder:
-        file = Path(folder, "kernel.ttgir")
-        file.write_text(text, encoding="utf-8")
-        module = native.ir.parse_mlir_module(str(file), context)
-    # operations without a location got their place in that file
-    return str(module).replace(str(file), re.sub(r'["\\\n]', "_", path))
+    module, file = _triton.parse_mlir(text, context)
+    return str(module).replace(file, re.sub(r'["\\\n]', "_", path))
 
 
 def compiler_module() -> ModuleType:
@@ -104,7 +94,7 @@ def finish(text: str, target: Target, options: object, metadata: Metadata) -> ob
     stages: dict[str, Stage] = {}
     compiler.make_backend(target).add_stages(stages, options, language)
     names = list(stages)
-    importlib.import_module("triton._C.libtriton").llvm.init_targets()  # as `llir` does
+    _triton.native_module().llvm.init_targets()  # as `llir` does
     done: object = text
     for name in names[names.index("llir") + 1 :]:
         done = stages[name](done, metadata)
@@ -172,11 +162,11 @@ def own_instrumentation() -> str:
 
 def ir_module() -> ModuleType:
     """`triton._C.libtriton.ir`: what reads and builds IR."""
-    module: ModuleType = importlib.import_module("triton._C.libtriton").ir
+    module: ModuleType = _triton.native_module().ir
     return module
 
 
-def wrap_function(owner: type | ModuleType, name: str, make: Callable[[Any], Wrapped]) -> Undo:
+def wrap_function(owner: type | ModuleType, name: str, make: Callable[[Wrapped], Wrapped]) -> Undo:
     """Put `make(original)` in the place of a function of a module, or a method of a class.
 
     Returns:

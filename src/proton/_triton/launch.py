@@ -5,15 +5,13 @@ Every function imports what it needs of Triton when it is called. Works with Tri
 
 from __future__ import annotations
 
-import gc
 import importlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
-from proton._triton.types import Wrapped
+from proton._triton.types import LoadedKernel, Wrapped
 
 Undo = Callable[[], None]
 # bytes, alignment, stream -> address
@@ -47,25 +45,20 @@ def exit_hooks() -> Any:
     return _triton.runtime_knobs().launch_exit_hook
 
 
-def loaded_kernels() -> list[Any]:
+def loaded_kernels() -> list[LoadedKernel]:
     """The `CompiledKernel`s that the driver has; empty while Triton is not imported."""
-    compiler = sys.modules.get("triton.compiler.compiler")
-    kind = getattr(compiler, "CompiledKernel", None)
-    if not isinstance(kind, type):
-        return []
-    return [
-        each
-        for each in gc.get_referrers(kind)
-        if type(each) is kind and getattr(each, "function", None) is not None
-    ]
+    kernels = _triton.kernels_in_memory()
+    return [each for each in kernels if getattr(each, "function", None) is not None]
 
 
-def watch_launches(see: Callable[[Any, tuple[object, ...]], None]) -> Undo:
+def watch_launches(see: Callable[[LoadedKernel, tuple[object, ...]], None]) -> Undo:
     """Have `see(kernel, arguments)` called before each launch, when the kernel is loaded."""
     compiled = importlib.import_module("triton.compiler.compiler").CompiledKernel
 
     def make(original: Wrapped) -> Wrapped:
-        def launch_metadata(self: Any, grid: object, stream: object, *arguments: object) -> object:
+        def launch_metadata(
+            self: LoadedKernel, grid: object, stream: object, *arguments: object
+        ) -> object:
             described = original(self, grid, stream, *arguments)
             see(self, arguments)
             return described

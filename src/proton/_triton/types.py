@@ -59,6 +59,14 @@ class CompiledKernel(Protocol):
     metadata: KernelMetadata
 
 
+class LoadedKernel(CompiledKernel, Protocol):
+    """The same in the driver."""
+
+    function: int
+    hash: str
+    src: object
+
+
 class Config(Protocol):
     """A configuration of an autotuner."""
 

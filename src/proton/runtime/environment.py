@@ -95,7 +95,17 @@ def read_journal_interval() -> float:
     Raises:
         UsageError: not a number of seconds.
     """
-    return _read_seconds(_JOURNAL_INTERVAL, JOURNAL_INTERVAL_S)
+    text = os.environ.get(_JOURNAL_INTERVAL)
+    if not text:
+        return JOURNAL_INTERVAL_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if 0 <= seconds < math.inf:
+        return seconds
+    place = f"environment variable {_JOURNAL_INTERVAL}"
+    raise _unparsable(place, text, "a number of seconds, or 0 for never")
 
 
 def read_knobs() -> Knobs:
@@ -192,21 +202,6 @@ def _find(knobs: Mapping[str, object], knob: str, *variables: str) -> tuple[str,
         if os.environ.get(variable):
             return f"environment variable {variable}", os.environ[variable]
     return "", None
-
-
-def _read_seconds(variable: str, default: float) -> float:
-    text = os.environ.get(variable)
-    if text is None or text == "":
-        return default
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if 0 <= seconds < math.inf:
-        return seconds
-    raise _unparsable(
-        f"environment variable {variable}", text, "a number of seconds, or 0 for never"
-    )
 
 
 def _unparsable(place: str, value: object, accepted: str) -> UsageError:

@@ -12,7 +12,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from proton import _native
@@ -76,9 +76,8 @@ class OpenSession:
         self._activated_ns: int | None = None
         self.native = _native.Session(session, context=options.context, data=options.data)
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
-        self.keeping = (
-            threading.RLock()
-        )  # around files and phases, which the background thread writes too
+        # around files and phases, which the background thread writes too
+        self.keeping = threading.RLock()
         self.autosave: Autosave = Autosave(self, interval_s=options.journal_interval_s)
         try:
             self.add_backend(options)
@@ -286,13 +285,28 @@ class OpenSession:
         return {**self._common_header(phase), **self._phase_facts(phase)}
 
     def _common_header(self, phase: int) -> dict[str, object]:
-        return make_header(
-            self.options,
-            backends=list(self.backends),
-            phase=phase,
-            phases=self._phases(),
-            start_time_ns=self.start_time_ns,
-        )
+        """The keys that the runtime knows; losses and the like are the native core's to add."""
+        options = self.options
+        triton = sys.modules.get("triton")  # a program that did not import it did not use it
+        return {
+            "format": FORMAT_VERSION,
+            "version": __version__,
+            "session": _clean(options.name),
+            "context": options.context,
+            "data": options.data,
+            "backends": list(self.backends),
+            "mode": options.mode,
+            "phase": phase,
+            "phases": self._phases(),
+            "command": [_clean(word) for word in sys.orig_argv],
+            "host": os.uname().nodename,
+            "pid": os.getpid(),
+            "rank": read_rank(strict=False),
+            "python": platform.python_version(),
+            "triton": getattr(triton, "__version__", None),
+            "start_time_ns": self.start_time_ns,
+            "end_time_ns": time.time_ns(),
+        }
 
     def _phase_facts(self, phase: int) -> dict[str, object]:
         return {**self._sources(phase), **self._in_kernel(phase)}
@@ -394,37 +408,6 @@ class OpenSession:
 def list_losses(losses: Mapping[str, int]) -> str:
     """How many were lost of each kind."""
     return ", ".join(f"{count} {kind}" for kind, count in sorted(losses.items()))
-
-
-def make_header(
-    options: SessionOptions,
-    *,
-    backends: Sequence[str],
-    phase: int,
-    phases: Sequence[int],
-    start_time_ns: int,
-) -> dict[str, object]:
-    """The keys that the runtime knows; losses and the like are the native core's to add."""
-    triton = sys.modules.get("triton")  # a program that did not import it did not use it
-    return {
-        "format": FORMAT_VERSION,
-        "version": __version__,
-        "session": _clean(options.name),
-        "context": options.context,
-        "data": options.data,
-        "backends": list(backends),
-        "mode": options.mode,
-        "phase": phase,
-        "phases": list(phases),
-        "command": [_clean(word) for word in sys.orig_argv],
-        "host": os.uname().nodename,
-        "pid": os.getpid(),
-        "rank": read_rank(strict=False),
-        "python": platform.python_version(),
-        "triton": getattr(triton, "__version__", None),
-        "start_time_ns": start_time_ns,
-        "end_time_ns": time.time_ns(),
-    }
 
 
 def _clean(text: str) -> str:

@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from proton import _native
 from proton.errors import WriteError
@@ -64,15 +65,14 @@ class PhaseFiles:
         Raises:
             WriteError: not where it should go; the error names the file that has it instead.
         """
+        content = PhaseContent(self._native, output_format, phase, header)
         if self._claim is None:
-            print_phase(self._native, output_format, phase, header)
+            content.print()
             return
         part = phase if self._native.phase else None
         self._avoid_others_file(self._claim, output_format, part)
         try:
-            path = write_phase(
-                self._native, self._claim.stem, output_format, phase, header, part=part
-            )
+            path = content.write(self._claim.stem, part)
         except WriteError as error:
             if error.rescued_to is not None:
                 self._note(error.rescued_to)
@@ -96,7 +96,7 @@ class PhaseFiles:
             return
         self._avoid_others_file(self._claim, output_format, phase)
         path = file_name(self._claim.stem, output_format, phase)
-        write_file(self._native, path, output_format, phase, header)
+        PhaseContent(self._native, output_format, phase, header).write_file(path)
         self._early[phase] = path
 
     def drop_early(self, phase: int | None = None) -> None:
@@ -137,93 +137,83 @@ def _rank() -> int | None:
     return read_rank(strict=False)
 
 
-def write_phase(
-    native: _native.Session,
-    stem: str,
-    output_format: str,
-    phase: int,
-    header: Header,
-    *,
-    part: int | None,
-) -> str:
-    """Write one phase to a file; the path it went to.
+class PhaseContent(NamedTuple):
+    """One phase of a session in one format, to be written."""
 
-    Raises:
-        WriteError: it could not be written there. `rescued_to` of the error is the path of the
-            fallback file that holds it instead, None when there is no room anywhere.
-    """
-    path = file_name(stem, output_format, part)
-    try:
-        write_file(native, path, output_format, phase, header)
-    except OSError as error:
-        raise _rescue(native, path, output_format, phase, header, error) from error
-    return path
+    native: _native.Session
+    output_format: str
+    phase: int
+    header: Header
 
+    def write(self, stem: str, part: int | None) -> str:
+        """Write it to a file; the path it went to.
 
-def print_phase(native: _native.Session, output_format: str, phase: int, header: Header) -> None:
-    """Write one phase to standard output, a line of its own.
+        Raises:
+            WriteError: it could not be written there. `rescued_to` of the error is the path of the
+                fallback file that holds it instead, None when there is no room anywhere.
+        """
+        path = file_name(stem, self.output_format, part)
+        try:
+            self.write_file(path)
+        except OSError as error:
+            raise self._rescue(path, error) from error
+        return path
 
-    Raises:
-        WriteError: standard output is closed or full; the error names the fallback file.
-    """
-    content = native.serialize(output_format, phase, header)
-    try:
-        stream = sys.stdout
-        if stream is None:
-            raise OSError("there is no standard output")
-        if output_format not in (HATCHET, CHROME_TRACE):
-            if not hasattr(stream, "buffer"):
-                raise OSError("standard output takes text only")
+    def print(self) -> None:
+        """Write it to standard output, a line of its own.
+
+        Raises:
+            WriteError: standard output is closed or full; the error names the fallback file.
+        """
+        content = self.native.serialize(self.output_format, self.phase, self.header)
+        try:
+            stream = sys.stdout
+            if stream is None:
+                raise OSError("there is no standard output")
+            if self.output_format not in (HATCHET, CHROME_TRACE):
+                if not hasattr(stream, "buffer"):
+                    raise OSError("standard output takes text only")
+                stream.flush()
+                stream.buffer.write(content)
+            else:
+                stream.write(content.decode() + "\n")
             stream.flush()
-            stream.buffer.write(content)
+        except (OSError, ValueError) as error:  # a closed stream raises ValueError
+            cause = error if isinstance(error, OSError) else OSError(str(error))
+            path = file_name("proton", self.output_format)
+            raise self._rescue(path, cause, shown="<stdout>") from error
+
+    def write_file(self, path: str) -> None:
+        """Write it to `path` or nowhere; OSError.
+
+        A link stays a link, and a device or a pipe is written to: the native core sees to both, but
+        for a link that leads nowhere.
+        """
+        leads_nowhere = os.path.islink(path) and not os.path.exists(path)
+        self._write(os.path.realpath(path) if leads_nowhere else path)
+
+    def _write(self, path: str) -> None:
+        self.native.write(path, self.output_format, self.phase, self.header)
+
+    def _rescue(self, path: str, cause: OSError, *, shown: str = "") -> WriteError:
+        """Write to the first place that takes it; the error that says what happened."""
+        rescued_to = None
+        for fallback in _fallbacks(path):
+            with suppress(OSError):
+                self._write(fallback)
+                rescued_to = fallback
+                break
+        if rescued_to is not None:
+            outcome = f"it was written to {rescued_to!r} instead"
         else:
-            stream.write(content.decode() + "\n")
-        stream.flush()
-    except (OSError, ValueError) as error:  # a closed stream raises ValueError
-        path = file_name("proton", output_format)
-        cause = error if isinstance(error, OSError) else OSError(str(error))
-        failure = _rescue(native, path, output_format, phase, header, cause, shown="<stdout>")
-        raise failure from error
-
-
-def write_file(
-    native: _native.Session, path: str, output_format: str, phase: int, header: Header
-) -> None:
-    """Write one phase to `path` or nowhere; OSError.
-
-    A link stays a link, and a device or a pipe is written to: the native core sees to both, but
-    for a link that leads nowhere.
-    """
-    leads_nowhere = os.path.islink(path) and not os.path.exists(path)
-    native.write(os.path.realpath(path) if leads_nowhere else path, output_format, phase, header)
-
-
-def _rescue(
-    native: _native.Session,
-    path: str,
-    output_format: str,
-    phase: int,
-    header: Header,
-    cause: OSError,
-    *,
-    shown: str | None = None,
-) -> WriteError:
-    """Write to the first place that takes it; the error that says what happened."""
-    reason = cause.strerror or str(cause)
-    rescued_to = None
-    for fallback in _fallbacks(path):
-        with suppress(OSError):
-            native.write(fallback, output_format, phase, header)
-            rescued_to = fallback
-            break
-    if rescued_to is not None:
-        outcome = f"it was written to {rescued_to!r} instead"
-    else:
-        outcome = "no fallback could be written either; make room and finalize the session again"
-    error = WriteError(f"{shown or path}: cannot write the profile: {reason}; {outcome}")
-    error.errno = cause.errno
-    error.rescued_to = rescued_to
-    return error
+            outcome = (
+                "no fallback could be written either; make room and finalize the session again"
+            )
+        reason = cause.strerror or str(cause)
+        error = WriteError(f"{shown or path}: cannot write the profile: {reason}; {outcome}")
+        error.errno = cause.errno
+        error.rescued_to = rescued_to
+        return error
 
 
 def _fallbacks(path: str) -> Iterator[str]:

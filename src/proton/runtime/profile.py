@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from proton.errors import SessionNotFound
 from proton.runtime import sessions
-from proton.runtime.request import SessionRequest, TextMode
+from proton.runtime.request import RequestOptions, SessionRequest, TextMode
 from proton.runtime.scopes import wrap
 from proton.runtime.sessions import flags
 
@@ -63,29 +63,11 @@ def _end(opened: OpenSession) -> None:
 
 
 @overload
-def profile(
-    func: F,
-    *,
-    name: str | os.PathLike[str] | None = None,
-    context: str = "shadow",
-    data: str = "tree",
-    backend: str | None = None,
-    mode: str | TextMode | None = None,
-    hook: Hook | str | None = None,
-) -> F: ...
+def profile(func: F, **options: Unpack[RequestOptions]) -> F: ...
 
 
 @overload
-def profile(
-    func: None = None,
-    *,
-    name: str | os.PathLike[str] | None = None,
-    context: str = "shadow",
-    data: str = "tree",
-    backend: str | None = None,
-    mode: str | TextMode | None = None,
-    hook: Hook | str | None = None,
-) -> Callable[[F], F]: ...
+def profile(func: None = None, **options: Unpack[RequestOptions]) -> Callable[[F], F]: ...
 
 
 def profile(

@@ -6,7 +6,7 @@ Nothing is checked here: `runtime/options.py` does that, for all of them. Light 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
     from proton.runtime.hooks import Hook
@@ -19,6 +19,17 @@ class TextMode(Protocol):
     """A mode object: its `str()` is the mode string."""
 
     def __str__(self) -> str: ...
+
+
+class RequestOptions(TypedDict, total=False):
+    """The arguments of `start()` by name; `SessionRequest` has their defaults."""
+
+    name: str | os.PathLike[str] | None
+    context: str
+    data: str
+    backend: str | None
+    mode: str | TextMode | None
+    hook: Hook | str | None
 
 
 class SessionRequest(NamedTuple):

@@ -78,7 +78,8 @@ def to_plain(name: str, value: Any) -> Number | list[Number]:
         plain = list(value)
     else:
         raise _unsuited(name, value)
-    if not all(isinstance(number, int | float) for number in _each(plain)):
+    numbers = plain if isinstance(plain, list) else [plain]
+    if not all(isinstance(number, int | float) for number in numbers):
         raise _unsuited(name, value)
     return plain  # type: ignore[no-any-return]  # checked one line above
 
@@ -116,10 +117,6 @@ def _as_declared(name: str, value: Any) -> Any:
     if kind is None:
         return value
     return [kind(number) for number in value] if isinstance(value, list) else kind(value)
-
-
-def _each(plain: Any) -> list[Any]:
-    return plain if isinstance(plain, list) else [plain]
 
 
 def _unsuited(name: str, value: object) -> MetricTypeError:

@@ -17,6 +17,7 @@ import pytest
 from proton import _native
 from proton.errors import WriteError
 from proton.runtime import phase_files
+from proton.runtime.phase_files import PhaseContent
 
 HEADER: dict[str, object] = {"format": 1}
 
@@ -34,7 +35,7 @@ def native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[_native.
 
 
 def write(native: _native.Session, stem: Path, output_format: str = "hatchet") -> str:
-    return phase_files.write_phase(native, str(stem), output_format, 0, HEADER, part=None)
+    return PhaseContent(native, output_format, 0, HEADER).write(str(stem), None)
 
 
 def has_kernel(path: str | Path) -> bool:
@@ -151,7 +152,7 @@ def test_no_place_for_a_fallback_is_told_too(
 def test_standard_output_gets_one_line(
     native: _native.Session, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    phase_files.print_phase(native, "hatchet", 0, HEADER)
+    PhaseContent(native, "hatchet", 0, HEADER).print()
     printed = capsys.readouterr().out
     assert json.loads(printed)[0]["children"][0]["frame"]["name"] == "kernel"
     assert printed.count("\n") == 1
@@ -160,7 +161,7 @@ def test_standard_output_gets_one_line(
 def test_standard_output_gets_bytes_for_msgpack(
     native: _native.Session, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    phase_files.print_phase(native, "hatchet_msgpack", 0, HEADER)
+    PhaseContent(native, "hatchet_msgpack", 0, HEADER).print()
     assert capfdbinary.readouterr().out == native.serialize("hatchet_msgpack", 0, HEADER)
 
 
@@ -176,7 +177,7 @@ def test_a_closed_standard_output_is_told_and_the_profile_rescued(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", stream)
     with pytest.raises(WriteError, match=r"^<stdout>: cannot write the profile: ") as caught:
-        phase_files.print_phase(native, "hatchet", 0, HEADER)
+        PhaseContent(native, "hatchet", 0, HEADER).print()
     assert caught.value.rescued_to is not None
     assert has_kernel(caught.value.rescued_to)
 
@@ -186,4 +187,4 @@ def test_a_standard_output_for_text_takes_no_msgpack(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     with pytest.raises(WriteError, match="standard output takes text only; it was written to"):
-        phase_files.print_phase(native, "hatchet_msgpack", 0, HEADER)
+        PhaseContent(native, "hatchet_msgpack", 0, HEADER).print()

@@ -10,11 +10,11 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from proton import _native, _triton
 from proton.backends.common.base import FLUSH_LIMIT_S
 from proton.backends.common.knobs import Knobs
+from proton.backends.cupti.autotune_watch import shared_watch
 from proton.backends.cupti.cubins import TritonCubins
 from proton.backends.cupti.cupti_mode import parse_mode
 from proton.backends.cupti.event_timer import EventTimer
@@ -35,9 +35,6 @@ from proton.backends.cupti.sampling_setup import (
     session_options,
 )
 from proton.errors import BackendUnavailable
-
-if TYPE_CHECKING:
-    from proton.backends.cupti.autotune_watch import AutotuneWatch
 
 DEVICE_TYPE = "CUDA"
 SOON_LIMIT_S = 2.0
@@ -79,7 +76,7 @@ class CuptiBackend:
         self._start_hub(session)
         self._sink = session
         self._sink.has_kernel_times = True
-        self._stop_waiting = _triton.when_imported(self._watch_autotuning)
+        self._stop_waiting = _triton.when_imported(lambda: shared_watch().add(self._on_autotune))
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
         """Wait for the work under way and book it; at most `limit_s`, and then say so."""
@@ -144,7 +141,7 @@ class CuptiBackend:
             return
         self._stop_waiting()
         if _triton.is_imported():
-            _shared_watch().remove(self._on_autotune)
+            shared_watch().remove(self._on_autotune)
         if self._former is not None:
             self._former.stop()
         if self._timer is not None:
@@ -293,9 +290,6 @@ class CuptiBackend:
         except BackendUnavailable as error:
             sink.warn(f"the profile does not describe its devices: {error}")
 
-    def _watch_autotuning(self) -> None:
-        _shared_watch().add(self._on_autotune)
-
     def _on_autotune(self, record: Mapping[str, object]) -> None:
         # a forked child inherits the watch, but the session is its parent's
         if self._sink is not None and os.getpid() == self._pid and self._sink.is_active:
@@ -306,9 +300,3 @@ def _say(sink: _native.Session, text: str) -> None:
     """In the log now, and in the profile."""
     _log.warning("%s", text)
     sink.warn(text)
-
-
-def _shared_watch() -> AutotuneWatch:
-    from proton.backends.cupti.autotune_watch import shared_watch
-
-    return shared_watch()

@@ -169,10 +169,7 @@ def _named(path: str) -> list[str]:
 
 def mapped_libraries() -> list[str]:
     """The libcupti files that this process has loaded."""
-    try:
-        lines = _MAPS.read_text(errors="replace").splitlines()
-    except OSError:
-        return []
+    lines = driver.text_of_file(_MAPS).splitlines()
     paths = (line.split(maxsplit=5)[5] for line in lines if "libcupti.so" in line)
     return list(dict.fromkeys(path for path in paths if _LIBRARY.search(path)))
 
@@ -197,11 +194,7 @@ def _wheel_folders() -> Iterator[str]:
         folders += [os.path.join(nvidia, name, "lib") for name in sorted(os.listdir(nvidia))]
     major = _torch_cuda_major()
     known = [folder for folder in folders if _in_folder(folder)]
-    yield from sorted(known, key=lambda folder: _folder_major(folder) != major)
-
-
-def _folder_major(folder: str) -> int | None:
-    return next((_cuda_major(path) for path in _in_folder(folder)), None)
+    yield from sorted(known, key=lambda folder: _cuda_major(_in_folder(folder)[0]) != major)
 
 
 def _torch_cuda_major() -> int | None:

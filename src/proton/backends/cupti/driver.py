@@ -29,12 +29,17 @@ _LIBRARY_FOLDERS = (
 )
 
 
+def text_of_file(path: Path) -> str:
+    """What the kernel says in a file; empty where there is none, or it is not for us."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
 def version() -> str | None:
     """The kernel driver's version, `"580.95.05"`; None where no driver is loaded or it hides it."""
-    try:
-        text = (_PROC / "version").read_text(errors="replace")
-    except OSError:
-        return None
+    text = text_of_file(_PROC / "version")
     found = re.search(r"Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)\s", text)
     return found[1] if found else None
 
@@ -58,9 +63,7 @@ def models() -> list[str]:
     """The names of the GPUs, as far as the driver shows them."""
     names = []
     for path in sorted(_PROC.glob("gpus/*/information")):
-        try:
-            lines = path.read_text(errors="replace").splitlines()
-        except OSError:
+        if not (lines := text_of_file(path).splitlines()):
             continue
         named = (line.partition(":")[2].strip() for line in lines if line.startswith("Model:"))
         names.append(next(named, "NVIDIA GPU of unknown model"))
@@ -94,10 +97,7 @@ def is_profiling_restricted() -> bool | None:
 
     Kernel timing needs no permission; sampling does.
     """
-    try:
-        text = (_PROC / "params").read_text(errors="replace")
-    except OSError:
-        return None
+    text = text_of_file(_PROC / "params")
     found = re.search(r"^RmProfilingAdminOnly:\s*(\d+)", text, re.MULTILINE)
     return found[1] != "0" if found else None
 
@@ -107,10 +107,9 @@ def is_privileged() -> bool:
 
     Root of a container often may not: capabilities count, and only those of the machine itself.
     """
-    try:
-        status = (_SELF / "status").read_text(errors="replace")
-        users = (_SELF / "uid_map").read_text().split()
-    except OSError:
+    status = text_of_file(_SELF / "status")
+    users = text_of_file(_SELF / "uid_map").split()
+    if not (status and users):
         return os.geteuid() == 0
     found = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
     is_own_machine = users[:2] == ["0", "0"] and users[2:3] == ["4294967295"]

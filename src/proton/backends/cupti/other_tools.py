@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from proton import _torch
+from proton.backends.cupti.driver import text_of_file
 from proton.errors import BackendUnavailable
 
 _MAPS = Path("/proc/self/maps")
@@ -26,10 +27,7 @@ def suspects() -> list[str]:
         found.append("torch.profiler, which is recording")
     if "triton.profiler" in sys.modules and not _is_ours("triton.profiler"):
         found.append("triton.profiler, which the program has imported")
-    try:
-        maps = _MAPS.read_text(errors="replace")
-    except OSError:
-        maps = ""
+    maps = text_of_file(_MAPS)
     found += [tool for library, tool in _INJECTED.items() if library in maps]
     return found
 
