@@ -54,7 +54,7 @@ def _take_away_what_is_left() -> list[str]:
     if choice is not None and (choice.is_on or choice.take_back()):
         left.append("in-kernel recording")
         instrument = sys.modules.get("proton.inkernel.compiler.instrument")
-        for handle in instrument.open_handles() if instrument else ():
+        for handle in instrument._switch.handles() if instrument else ():
             handle.end()
         choice.set_session(None)
     events = sys.modules.get("proton.backends.interpreter.events")

@@ -666,7 +666,7 @@ class HeatMap:
 class DeviceMemory:
     """What kernels count about memory: the numbers of the layout, and the decoder.
 
-    `proton.inkernel.ir.layout` names the numbers; backends/device_buffer/bins.h defines them.
+    backends/device_buffer/bins.h defines the numbers.
     """
 
     COUNTER_BYTES: int

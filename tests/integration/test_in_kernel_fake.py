@@ -124,7 +124,9 @@ def test_afterwards_the_plain_kernel_runs_again(launches: Any, fake_driver: Fake
     assert _native.InKernel.stats()["pool_bytes"] == of_graphs
     assert fake_driver.counter("cuMemAlloc_v2") == fake_driver.counter("cuMemFree_v2")
     assert fake_driver.counter("cuEventCreate") == fake_driver.counter("cuEventDestroy_v2")
-    kept = next(each for each in _triton_launch.loaded_kernels() if read_records(each.metadata))
+    kept: Any = next(
+        each for each in _triton_launch.loaded_kernels() if read_records(each.metadata)
+    )
     kept[(ROWS, 1, 1)](0, 0, 64)  # which the program may launch by itself
     assert not isinstance(_allocation._profile_allocator.get(), _allocation.NullAllocator)
 

@@ -161,11 +161,6 @@ def disable_semantic(semantic_name: str) -> None:
     choice.switch_semantic(_checked_semantic(semantic_name), is_on=False)
 
 
-def enabled_semantics() -> frozenset[str]:
-    """The kinds of kernels whose regions count."""
-    return frozenset(SEMANTICS) - choice.switched_off
-
-
 def _checked_semantic(name: str) -> str:
     if name not in SEMANTICS:
         raise SemanticError.unknown("semantic", name, choices=SEMANTICS)
@@ -195,7 +190,8 @@ def _records(semantic: Semantic | None) -> TypeGuard[Semantic]:
 def semantic_name(semantic: Semantic | None) -> str:
     """What compiles the kernel: "triton" or "gluon"; empty where nothing does (interpreter)."""
     builder = getattr(semantic, "builder", None)
-    if builder is None or _native_base(type(builder)) is None:
+    bases = type(builder).__mro__
+    if not any(base.__module__.startswith("triton._C") for base in bases):  # an interpreter's
         return ""
     return "gluon" if ".gluon." in type(semantic).__module__ else "triton"
 
@@ -261,8 +257,3 @@ def _create(builder: Builder, carrier: Carrier, operands: tuple[object, ...]) ->
     return builder.create_inline_asm(
         carrier.comment, constraints, list(operands), [integer], is_pure, 1
     )
-
-
-def _native_base(kind: type[object]) -> type[object] | None:
-    """The class of Triton's compiler that a builder derives from; interpreters have none."""
-    return next((base for base in kind.__mro__ if base.__module__.startswith("triton._C")), None)

@@ -31,7 +31,7 @@ class TensorRange:
     argument: int | None = None  # its number among the compiled kernel's parameters, if known
 
 
-def tensor_ranges(names: Sequence[str], arguments: Iterable[Any]) -> tuple[TensorRange, ...]:
+def tensor_ranges(names: Sequence[str], arguments: Iterable[object]) -> tuple[TensorRange, ...]:
     """The ranges of those arguments that are tensors.
 
     Args:
@@ -88,17 +88,6 @@ class TensorHeat:
     bin_bytes: int
     bins: tuple[int, ...]
     byte_bins: tuple[int, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """An entry of a recorded kernel's `heat`."""
-        return {
-            "tensor": self.tensor,
-            "bytes": self.bytes,
-            "accesses": self.accesses,
-            "bin_bytes": self.bin_bytes,
-            "bins": list(self.bins),
-            "byte_bins": list(self.byte_bins),
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -239,7 +239,7 @@ def test_the_ctas_of_clusters_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proton._torch.bytes_of", bytes)
     described: dict[str, Any] = {
         **{"version": 1, "mode": "", "thinning": 0, "scratch_bytes": 64, "scratch_align": 64},
-        **{"record_map": {}, "num_warps": 4, "registers": None, "plain": None, "options": {}},
+        **{"record_map": {}, "num_warps": 4, "options": {}},
     }
     compiled = SimpleNamespace(name="k", metadata=SimpleNamespace(proton=json.dumps(described)))
 

@@ -19,7 +19,7 @@ namespace {
 
 struct DeviceMemory {};
 
-/// The numbers of bins.h; `inkernel/ir/layout.py` gives them to the rest of Python.
+/// The numbers of bins.h, which the passes take from here.
 void add_constants(nb::object type) {
   const auto set = [&](const char* name, uint64_t value) { type.attr(name) = value; };
   set("COUNTER_BYTES", kCounterBytes);

@@ -6,9 +6,8 @@ Creates no CUDA context and launches nothing until the program launches a kernel
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
 
 from proton import _native
 from proton._mode_text import BaseMode
@@ -19,7 +18,7 @@ from proton.backends.instrumentation.kept_buffers import KeptBuffers
 from proton.backends.instrumentation.kernel_changes import KernelChanges
 from proton.backends.instrumentation.launch_path import launches
 from proton.backends.instrumentation.loaded_kernels import LoadedKernel
-from proton.backends.instrumentation.report import to_recorded_kernel
+from proton.backends.instrumentation.report import Sum, to_recorded_kernel
 from proton.inkernel.compiler.instrument import Handle, begin, forget_locks
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.inkernel.tool import Tool
@@ -166,7 +165,7 @@ class InstrumentationBackend:
     def _phases(sink: _native.Session) -> list[int]:
         return [phase for phase in range(sink.phase + 1) if sink.has_phase(phase)]
 
-    def _recorded(self, sums: Sequence[Mapping[str, Any]]) -> list[RecordedKernel]:
+    def _recorded(self, sums: Sequence[Sum]) -> list[RecordedKernel]:
         return [
             to_recorded_kernel(
                 each,
@@ -183,5 +182,5 @@ class InstrumentationBackend:
             self._sink.warn(text)
 
 
-def _kernel_of(sum_: Mapping[str, Any]) -> LoadedKernel:
+def _kernel_of(sum_: Sum) -> LoadedKernel:
     return launches.kernels.of_number(sum_["kernel"])

@@ -174,11 +174,8 @@ def read_costs(path: Path) -> dict[str, ProbeCost]:
 def write_cost(path: Path, key: str, cost: ProbeCost) -> None:
     """Add to the file; a folder that cannot be written to is no harm."""
     costs = read_costs(path) | {key: cost}
-    text = json.dumps(
-        {name: (each.cycles, each.empty_cycles, each.error_cycles) for name, each in costs.items()}
-    )
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{path.name}.{os.getpid()}")
-        partial.write_text(text, encoding="utf-8")
+        partial.write_text(json.dumps(costs), encoding="utf-8")
         partial.replace(path)

@@ -9,7 +9,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -101,8 +101,8 @@ def _in_tensor(address: int, tensors: Sequence[TensorRange], likely: str) -> tup
 def _sum(old: AccessCount | None, new: AccessCount) -> AccessCount:
     if old is None:
         return new
-    return AccessCount(
-        *(new.name, new.kind, new.file, new.line, new.argument, new.tensor),
+    return replace(
+        new,
         accesses=old.accesses + new.accesses,
         bytes=old.bytes + new.bytes,
         warps=old.warps + new.warps,
@@ -123,13 +123,12 @@ def _sum_heat(old: TensorHeat | None, new: TensorHeat) -> TensorHeat:
         )
         return tuple(a + b for a, b in pairs)
 
-    return TensorHeat(
-        tensor=new.tensor,
+    return replace(
+        new,
         bytes=old.bytes + new.bytes,
         load_bytes=old.load_bytes + new.load_bytes,
         store_bytes=old.store_bytes + new.store_bytes,
         accesses=old.accesses + new.accesses,
-        start=new.start,
         bin_bytes=bin_bytes,
         bins=folded(old.bins, new.bins),
         byte_bins=folded(old.byte_bins, new.byte_bins),

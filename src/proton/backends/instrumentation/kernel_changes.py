@@ -27,9 +27,8 @@ class KernelChanges:
 
     def __init__(self) -> None:
         self._found: dict[int, dict[str, Change]] = {}
-        self._unknown: dict[
-            int, CompiledKernel
-        ] = {}  # compiled; what they are without records is not known
+        # compiled; what they are without records is not known
+        self._unknown: dict[int, CompiledKernel] = {}
 
     def of(self, kernel: LoadedKernel) -> Mapping[str, Change]:
         """What recording made of a kernel that was looked up."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from proton import _native, _triton
 from proton._triton import launch as _triton_launch
+from proton._triton.types import LaunchMetadata, LoadedKernel
 from proton.backends.instrumentation import calibration
 from proton.backends.instrumentation.kept_buffers import LaunchNote
 from proton.backends.instrumentation.loaded_kernels import LoadedKernels, current_tools
@@ -23,8 +24,8 @@ _NO_NOTE = LaunchNote()
 
 
 class _LastLaunch(threading.local):
-    kernel: Any = None  # that it launched last
-    arguments: tuple[Any, ...] = ()  # of that launch, where somebody wants to know
+    kernel: LoadedKernel | None = None  # that it launched last
+    arguments: tuple[object, ...] = ()  # of that launch, where somebody wants to know
 
 
 class LaunchPath:
@@ -126,15 +127,15 @@ class LaunchPath:
         """The same when nobody records: a program may have kept a kernel with records."""
         return _native.InKernel.allocate_scrap(size, alignment)
 
-    def _see(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
+    def _see(self, kernel: LoadedKernel, arguments: tuple[object, ...]) -> None:
         """Triton is about to launch a kernel, which the driver has by now."""
         self._thread.kernel = kernel
         if self.kernels.keeps_bytes:
             self._thread.arguments = arguments
 
-    def _exit(self, metadata: Any) -> None:
+    def _exit(self, metadata: LaunchMetadata | None) -> None:
         """Triton's call behind a launch."""
-        arguments: tuple[Any, ...] = ()
+        arguments: tuple[object, ...] = ()
         if self.kernels.keeps_bytes:  # no tensor lives longer for having been launched with
             arguments, self._thread.arguments = self._thread.arguments, ()
         if not _native.InKernel.has_buffer():
@@ -148,7 +149,7 @@ class LaunchPath:
             note = self._take_note(kernel.function, arguments) if kernel.keeps_bytes else 0
             _native.InKernel.launched(kernel.number, note)
 
-    def _take_note(self, function: int, arguments: tuple[Any, ...]) -> int:
+    def _take_note(self, function: int, arguments: tuple[object, ...]) -> int:
         """Keep what the launch's arguments were, and whose tools it is recorded with; its number.
 
         0: there is nothing to keep.

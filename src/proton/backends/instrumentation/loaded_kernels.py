@@ -7,18 +7,18 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from proton import _native
 from proton._triton import launch as _triton_launch
+from proton._triton.types import LoadedKernel as TritonKernel
 from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
 from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.memory_counts import has_memory
 from proton.inkernel.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeCost:
+class ProbeCost(NamedTuple):
     """What a record costs, in cycles.
 
     Attributes:
@@ -85,14 +85,14 @@ class LoadedKernels:
         self.keeps_bytes = False
 
     def on_load(
-        self, module: Any, function: Any, name: str, metadata_group: Mapping[str, str], key: str
+        self, module: object, function: int, name: str, metadata_group: Mapping[str, str], key: str
     ) -> None:
         """Triton has loaded a kernel."""
         self._by_function.pop(function, None)  # the address may have been another kernel's
         with self._lock:
             self._add(function, name, key, _read_metadata(name, metadata_group))
 
-    def find(self, function: int, launched: Any = None) -> LoadedKernel | None:
+    def find(self, function: int, launched: TritonKernel | None = None) -> LoadedKernel | None:
         """The kernel of a function; None where it does not record.
 
         Args:
@@ -117,7 +117,7 @@ class LoadedKernels:
         """The kernel that the recorder knows by this number."""
         return self._by_number[number]
 
-    def _add(self, function: int, name: str, key: str, metadata: Any) -> None:
+    def _add(self, function: int, name: str, key: str, metadata: object) -> None:
         """Get to know a kernel; `key` is Triton's of what was compiled."""
         records = read_records(metadata)
         if records is None:
@@ -150,7 +150,7 @@ def current_tools() -> tuple[Tool, ...]:
     return tuple(part for part in parts if isinstance(part, Tool))
 
 
-def _read_metadata(name: str, group: Mapping[str, str]) -> Mapping[str, Any]:
+def _read_metadata(name: str, group: Mapping[str, str]) -> Mapping[str, object]:
     """The metadata that Triton keeps beside a compiled kernel; empty where it is gone."""
     path = group.get(f"{name}.json") or next((p for p in group.values() if p.endswith(".json")), "")
     try:

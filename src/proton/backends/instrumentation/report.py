@@ -19,6 +19,7 @@ from proton.model.in_kernel import (
     Value,
 )
 
+Sum = Mapping[str, Any]  # an entry of `_native.InKernel.sums`, or a region in one
 # the decoder's words -> those of files
 _LOSSES = {"overwritten_records": "overflowed_records"}
 _UNMATCHED = ("unmatched_starts", "unmatched_ends", "overwritten_starts")
@@ -26,7 +27,7 @@ _CAPTURED = "<captured_at>"
 
 
 def to_recorded_kernel(
-    sum_: Mapping[str, Any],
+    sum_: Sum,
     kernel: LoadedKernel,
     *,
     changed: Mapping[str, Change],
@@ -53,16 +54,17 @@ def to_recorded_kernel(
         ctas=summarize_ctas(sum_["ctas"]),
         values=_values(sum_["regions"], described),
         accesses=_accesses(counted),
-        heat=[HeatMap(**each.to_json()) for each in counted.heat.values()],
+        heat=[
+            HeatMap(one.tensor, one.bytes, one.accesses, one.bin_bytes, one.bins, one.byte_bins)
+            for one in counted.heat.values()
+        ],
         uncovered=dict(counted.uncovered),
         losses=_losses({**sum_["losses"], **counted.losses}, sum_["dropped"]),
         changed=changed,
     )
 
 
-def _regions(
-    sums: Sequence[Mapping[str, Any]], described: Sequence[Mapping[str, Any]]
-) -> list[Region]:
+def _regions(sums: Sequence[Sum], described: Sequence[Mapping[str, Any]]) -> list[Region]:
     """Passages through regions; numbers alone are left to `_values`."""
     numbers: dict[int, int] = {}  # where each of `sums` stands
     regions: list[Region] = []
@@ -89,9 +91,7 @@ def _regions(
     return regions
 
 
-def _values(
-    sums: Sequence[Mapping[str, Any]], described: Sequence[Mapping[str, Any]]
-) -> list[Value]:
+def _values(sums: Sequence[Sum], described: Sequence[Mapping[str, Any]]) -> list[Value]:
     """Numbers that the kernel recorded, those of one name together."""
     found: dict[str, Value] = {}
     for each in sums:

@@ -38,11 +38,7 @@ class KernelRecords:
     scratch_align: int  # bytes
     record_map: RecordMap
     num_warps: int  # of a CTA, those of a specialised kernel's partitions included
-    registers: int | None  # of a thread; None: `resources.resources_of` says
-    plain: Mapping[str, int] | None  # without records; None: `resources.plain_resources` says
-    options: Mapping[
-        str, object
-    ]  # of the kernel, as Triton's compiler takes them; without defaults
+    options: Mapping[str, object]  # that the kernel was compiled with; without defaults
     optimizations: Sequence[str] = ()  # of the mode: who reads it may not know the mode's class
 
 

@@ -213,11 +213,6 @@ def forget_locks() -> None:
     _switch.after_fork()
 
 
-def open_handles() -> tuple[Handle, ...]:
-    """Those who have begun and not ended."""
-    return _switch.handles()
-
-
 class EveryKernel:
     """What `instrument` chose for every kernel; as a decorator, it is for one kernel alone."""
 

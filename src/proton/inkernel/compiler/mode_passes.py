@@ -117,11 +117,7 @@ class KernelFacts:
 
 
 def lowering_passes(
-    mode: InstrumentationMode,
-    kernel: KernelFacts,
-    *,
-    memory: BufferType | None = None,
-    cta_every: int = 1,
+    mode: InstrumentationMode, kernel: KernelFacts, *, memory: BufferType | None = None
 ) -> tuple[Pass, ...]:
     """The passes that a mode's options ask for; `memory` goes before the mode's `buffer_type`.
 
@@ -142,7 +138,6 @@ def lowering_passes(
         granularity=str(chosen.granularity),
         units=chosen.units,
         ctas=chosen.ctas,
-        cta_every=cta_every,
     )
     if (memory or mode.buffer_type) is BufferType.SHARED:
         allocate = AllocateShared(
@@ -153,7 +148,6 @@ def lowering_passes(
             granularity=str(chosen.granularity),
             units=chosen.units,
             ctas=chosen.ctas,
-            cta_every=cta_every,
         )
     return strategy, allocate, _last(mode, kernel)
 

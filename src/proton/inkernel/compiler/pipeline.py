@@ -12,21 +12,18 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from proton.errors import UsageError
+from proton.inkernel.ir.module import Module
+from proton.inkernel.ir.nesting import verify
+from proton.inkernel.ir.parse import read_module
+from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.llvm.verify import verify as verify_llvm
 from proton.inkernel.modes.mode_table import MODES
 from proton.inkernel.passes import Pass, apply_pass, load_pass, register_pass, registered_passes
 from proton.inkernel.passes.record_around_ops import RecordAroundOps
-
-# level -> how its text is read, and how its modules are verified
-LEVELS = {
-    "ttgir": ("proton.inkernel.ir.parse:read_module", "proton.inkernel.ir.nesting:verify"),
-    "llvm": ("proton.inkernel.llvm.module:read_module", "proton.inkernel.llvm.verify:verify"),
-}
 
 _PASS = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
 _LLVM = re.compile(r"^(?:define |declare |target (?:triple|datalayout)|; ModuleID)", re.MULTILINE)
@@ -83,20 +80,24 @@ def run_passes(
         InstrumentationError: the passes broke a rule, or met something they cannot record.
         PassError: a pass failed with another error.
     """
-    module: Any = None
+    module: Module | LlvmModule | None = None
+    has_llvm = is_llvm(text)
+    read = LlvmModule if has_llvm else read_module
     for each in passes:
-        has_llvm = is_llvm(text)
         if has_llvm != (each.level == "llvm"):
-            has = "LLVM IR" if has_llvm else "TTIR or TTGIR"
-            wants = "LLVM IR" if each.level == "llvm" else "TTIR or TTGIR"
+            has, wants = "LLVM IR", "TTIR or TTGIR"
+            if not has_llvm:
+                has, wants = wants, has
             raise UsageError(f"{path}: pass {each.name!r} works on {wants} and this is {has}")
-        read, verify = (_load(target) for target in LEVELS[each.level])
         module = module or read(text, path)
         apply_pass(each, module)
         if (new := module.text()) != text:
             text = new
             module = read(text, f"{path} after {each.name}")
-        verify(module) if each.level == "llvm" else verify(module, is_nested=is_nested)
+        if isinstance(module, LlvmModule):
+            verify_llvm(module)
+        else:
+            verify(module, is_nested=is_nested)
         if after is not None:
             after(each, text)
     return text
@@ -110,11 +111,6 @@ def _options(name: str, text: str) -> dict[str, str]:
             raise UsageError(f"{name}: malformed option {word!r}; write key=value")
         options[key] = value
     return options
-
-
-def _load(target: str) -> Any:
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def load_passes(name: str) -> tuple[str, ...]:

@@ -161,11 +161,6 @@ class RecordingChoice:
             (self._without.discard if is_on else self._without.add)(name)
             self._known.clear()
 
-    @property
-    def switched_off(self) -> frozenset[str]:
-        """The kinds of kernels whose own regions do not count."""
-        return frozenset(self._without)
-
     def current(self) -> ChosenMode | None:
         """What is in force on this thread now; None: kernels stay plain."""
         thread = self._thread

@@ -275,8 +275,6 @@ class RecordingStages:
             "scratch_align": lowering.scratch_align,
             "record_map": lowering.record_map,
             "num_warps": metadata["num_warps"],
-            "registers": None,
-            "plain": None,
             "options": self._options,
             "optimizations": list(map(str, self._choice.mode.optimizations)),
         }

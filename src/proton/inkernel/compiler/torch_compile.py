@@ -7,6 +7,7 @@ of its own, whose keys know nothing of records.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from proton import _torch
 from proton._triton.compiler import wrap_function
@@ -25,7 +26,7 @@ def watch_torch_compile(say: Callable[[str], None]) -> Callable[[], None]:
 
     Costs a call for each kernel that torch.compile asks for, and nothing for launches.
     """
-    undo: list[Callable[[], None]] = []
+    undo = ExitStack()
 
     def make(original: Wrapped) -> Wrapped:
         def triton(self: object, *args: object, **kwargs: object) -> object:
@@ -37,15 +38,10 @@ def watch_torch_compile(say: Callable[[str], None]) -> Callable[[], None]:
         return triton
 
     def install() -> None:
-        undo.append(wrap_function(_torch.kernel_compiler(), "triton", make))
+        undo.callback(wrap_function(_torch.kernel_compiler(), "triton", make))
 
-    undo.append(_torch.when_kernel_compiler_imported(install))
-
-    def leave() -> None:
-        while undo:
-            undo.pop()()
-
-    return leave
+    undo.callback(_torch.when_kernel_compiler_imported(install))
+    return undo.close
 
 
 def _is_from_elsewhere(made: object) -> bool:

@@ -109,16 +109,11 @@ def from_ttgir(line: str) -> Carrier | None:
         return record(plain[1], plain[2] or plain[3])
     if "// proton." not in line or (found := _TTGIR.match(line)) is None:
         return None
-    return _decode(found[2], found[1], found[3] or "", found[4] or "")
-
-
-def _decode(text: str, result: str, operand: str, operand_type: str) -> Carrier:
+    result, text, operand, operand_type = (part or "" for part in found.groups())
     words = read_words(text)
     if words.op in RECORDS and (words.action == "value") != bool(operand):
         raise InstrumentationError(f"'proton.{text}': a value, and only that, has one operand")
-    return Carrier(
-        words.op, words.action, words.name, words.attributes, operand, operand_type, result
-    )
+    return Carrier(*words, operand, operand_type, result)
 
 
 class Words(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from proton._native import DeviceBuffer, DeviceMemory
+from proton._native import DeviceBuffer
 from proton.errors import UsageError
 
 RecordMap = Mapping[str, Any]  # JSON: how the buffers of a kernel are read
@@ -20,21 +20,7 @@ RECORD_BYTES = DeviceBuffer.RECORD_BYTES
 HEADER_BYTES = DeviceBuffer.HEADER_BYTES
 MAGIC = DeviceBuffer.MAGIC
 REGION_LIMIT = DeviceBuffer.REGION_LIMIT
-PAYLOAD_LIMIT = 1 << DeviceBuffer.PAYLOAD_BITS
 MIN_RING_BYTES = 2 * RECORD_BYTES
-COUNTER_BYTES = DeviceMemory.COUNTER_BYTES
-MOST_SITES = DeviceMemory.MOST_SITES
-BIN_BYTES = DeviceMemory.BIN_BYTES
-MOST_PROBES = DeviceMemory.MOST_PROBES
-HASH_FACTOR = DeviceMemory.HASH_FACTOR
-MOST_BINS = DeviceMemory.MOST_BINS
-COLUMN_BYTES = DeviceMemory.COLUMN_BYTES
-TABLE_HEADER_BYTES = DeviceMemory.TABLE_HEADER_BYTES
-LEVELS = DeviceMemory.LEVELS
-LEVEL_BITS = DeviceMemory.LEVEL_BITS
-LEAST_ROWS = DeviceMemory.LEAST_ROWS
-OWN_ROW_BITS = DeviceMemory.OWN_ROW_BITS
-COPY_BITS = DeviceMemory.COPY_BITS
 
 
 class RecordKind(IntEnum):
@@ -71,40 +57,13 @@ class HeaderField(IntEnum):
     MAILBOX_DRAINED = DeviceBuffer.OFFSET_MAILBOX_DRAINED
 
 
-class CounterField(IntEnum):
-    """Offsets into a counter of memory accesses, in bytes; 8 bytes each."""
-
-    ACCESSES = DeviceMemory.OFFSET_ACCESSES
-    FIRST_ADDRESS = DeviceMemory.OFFSET_FIRST_ADDRESS
-
-
-class BinField(IntEnum):
-    """Offsets into a hashed bin of the table, in bytes; 8 bytes each."""
-
-    KEY = DeviceMemory.OFFSET_KEY
-    LOAD_BYTES = DeviceMemory.OFFSET_LOAD_BYTES
-    STORE_BYTES = DeviceMemory.OFFSET_STORE_BYTES
-    ACCESSES = DeviceMemory.OFFSET_BIN_ACCESSES
-
-
-class DroppedField(IntEnum):
-    """Offsets into what stands before the table's bins: what found no bin."""
-
-    ACCESSES = DeviceMemory.OFFSET_DROPPED_ACCESSES
-    BYTES = DeviceMemory.OFFSET_DROPPED_BYTES
-
-
-def pack_tag(kind: RecordKind, region: int, payload: int = 0) -> int:
-    """Word 0 of a record, as an unsigned number of 32 bits."""
+def pack_tag(kind: RecordKind, region: int) -> int:
+    """Word 0 of a record with no payload, as an unsigned number of 32 bits."""
     if not 0 <= region < REGION_LIMIT:
         raise UsageError(
             f"region id {region} is out of range; a kernel has ids below {REGION_LIMIT}"
         )
-    if not 0 <= payload < PAYLOAD_LIMIT:
-        raise UsageError(
-            f"payload {payload} is out of range; it has {DeviceBuffer.PAYLOAD_BITS} bits"
-        )
-    return kind << DeviceBuffer.KIND_SHIFT | region << DeviceBuffer.REGION_SHIFT | payload
+    return kind << DeviceBuffer.KIND_SHIFT | region << DeviceBuffer.REGION_SHIFT
 
 
 @dataclass(frozen=True, slots=True)

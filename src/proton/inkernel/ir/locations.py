@@ -15,8 +15,8 @@ _ALIAS = re.compile(r"^#loc\d*$")
 _FILE = re.compile(r'^"((?:[^"\\]|\\.)*)":(\d+):(\d+)(?: to .*)?$')
 _NAME = re.compile(r'^"((?:[^"\\]|\\.)*)"(?:\((.*)\))?$', re.DOTALL)
 _LIBRARY = re.compile(r"[/\\]triton[/\\](?:language|experimental|tools)[/\\]")
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[()\[\]<>]|, | at ')
-_OPENING, _CLOSING = "([<", ")]>"
+_STRING_OR_BRACKET = r'"(?:[^"\\]|\\.)*"|[()\[\]{}<>]'
+_OPENING, _CLOSING = "([{<", ")]}>"
 _DEEPEST = 64  # alias chains longer than this are a cycle
 
 
@@ -46,11 +46,11 @@ def find_frames(text: str, aliases: Mapping[str, str], depth: int = 0) -> tuple[
         frames = find_frames(found[2] or "", aliases, depth + 1)
         return (replace(frames[0], name=found[1]), *frames[1:]) if frames else ()
     if text.startswith("callsite("):
-        callee, caller = (*_split(text[len("callsite(") : -1], " at "), "")[:2]
+        callee, caller = (*split_outside(text[len("callsite(") : -1], " at "), "")[:2]
         inner = find_frames(callee, aliases, depth + 1)
         return inner + find_frames(caller, aliases, depth + 1)
     if text.startswith("fused"):
-        for part in _split(text[text.rfind("[") + 1 : text.rfind("]")], ", "):
+        for part in split_outside(text[text.rfind("[") + 1 : text.rfind("]")], ", "):
             if frames := find_frames(part, aliases, depth + 1):
                 return frames
     return ()
@@ -73,10 +73,10 @@ def trailing_location(line: str) -> str:
     return line[at + len("loc(") : -1]
 
 
-def _split(text: str, separator: str) -> list[str]:
+def split_outside(text: str, separator: str) -> list[str]:
     """The parts of `text` between separators that stand outside brackets and strings."""
     parts, depth, start = [], 0, 0
-    for token in _TOKENS.finditer(text):
+    for token in re.finditer(f"{_STRING_OR_BRACKET}|{re.escape(separator)}", text):
         if token[0] in _OPENING:
             depth += 1
         elif token[0] in _CLOSING:

@@ -106,17 +106,17 @@ def _ordinal(op: Op) -> str:
     return f" #{at + 1}" if at else ""
 
 
-def records_of(kind: str, op: Op, label: str = "") -> tuple[Carrier, Carrier]:
+def records_of(kind: str, op: Op) -> tuple[Carrier, Carrier]:
     """The start and the end that time an operation."""
-    return record_of("start", kind, op, label), record_of("end", kind, op, label)
+    return record_of("start", kind, op), record_of("end", kind, op)
 
 
-def record_of(action: str, kind: str, op: Op, label: str = "") -> Carrier:
+def record_of(action: str, kind: str, op: Op) -> Carrier:
     """A record about an operation: its label, its line, its file."""
     source = op.source
     return record(
         action,
-        label or label_of(kind, op),
+        label_of(kind, op),
         line=source and source.line,
         kind=kind,
         file=source and source.file,

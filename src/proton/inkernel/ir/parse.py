@@ -9,11 +9,11 @@ operations well enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from proton import _triton
 from proton._triton import compiler as _triton_compiler
 from proton.errors import FormatError
+from proton.inkernel.ir.locations import split_outside
 from proton.inkernel.ir.module import Block, Module, Op, Region
 
 _OP = re.compile(r'^\s*(?:(%[^="]+?)\s*=\s*)?"?([A-Za-z_][\w$]*(?:\.[\w$]+)*)"?')
@@ -24,7 +24,6 @@ _LABEL = re.compile(r"^(\^[\w$.-]+)")
 _BRANCH_OF_OP = re.compile(r"^(?:default|partition\d+)\b")  # regions of ttg.warp_specialize
 _PAIRS = {"}": "{", ")": "(", "]": "["}
 _GENERIC = re.compile(r'^[ \t]*"(?:builtin\.module|tt\.func)"\s*\(', re.MULTILINE)
-_OPENING, _CLOSING = "([{<", ")]}>"
 
 
 def read_module(text: str, path: str = "<ir>") -> Module:
@@ -209,21 +208,4 @@ def to_usual_form(text: str, path: str) -> str:
 
 def split_list(text: str) -> list[str]:
     """The parts of `text` between commas that stand in no bracket and no string."""
-    return [part.strip() for part in _parts(text) if part.strip()]
-
-
-def _parts(text: str) -> Iterator[str]:
-    depth, start, is_quoted = 0, 0, False
-    for at, letter in enumerate(text):
-        if letter == '"':
-            is_quoted = not is_quoted
-        elif is_quoted:
-            continue
-        elif letter in _OPENING:
-            depth += 1
-        elif letter in _CLOSING:
-            depth -= 1
-        elif letter == "," and depth == 0:
-            yield text[start:at]
-            start = at + 1
-    yield text[start:]
+    return [part.strip() for part in split_outside(text, ",") if part.strip()]

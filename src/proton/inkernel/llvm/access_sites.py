@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from proton._native import DeviceMemory
 from proton.errors import InstrumentationError
-from proton.inkernel.ir import layout
 from proton.inkernel.ir.parse import split_list
 from proton.inkernel.llvm.accesses import READS
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_body, read_carriers
@@ -119,10 +119,10 @@ def find_sites(kernel: Kernel) -> Sites:
             sites.has_addresses |= len(operands_of(carrier)) == 2
             if (key := _key(carrier)) not in sites.by_key:
                 sites.add(key, _site(len(sites), carrier))
-    if len(sites) > layout.MOST_SITES:
+    if len(sites) > DeviceMemory.MOST_SITES:
         raise InstrumentationError(
             f"kernel {kernel.name!r} accesses memory at {len(sites)} places and there are counters "
-            f"for {layout.MOST_SITES}; it is not counted"
+            f"for {DeviceMemory.MOST_SITES}; it is not counted"
         )
     return sites
 
@@ -191,7 +191,7 @@ def _opening_of_rows(sites: Sites) -> list[str]:
         base = f"ptr addrspace(1) {sites.bases[argument]}"
         lines.append(f"%proton.base{argument} = ptrtoint {base} to i64")
     for column, number in sites.columns.items():
-        offset = layout.TABLE_HEADER_BYTES + number * layout.COLUMN_BYTES
+        offset = DeviceMemory.TABLE_HEADER_BYTES + number * DeviceMemory.COLUMN_BYTES
         lines.append(
             f"call void @__proton_note_base({_TABLE}, i64 {offset}, "
             f"i64 %proton.base{column.argument}, i1 {LEAD})"
@@ -239,7 +239,7 @@ def _counted(access: CarrierLine, sites: Sites, values: list[str], recorded: str
     before, values[site.number] = values[site.number], access.result
     lines = [f"{access.result} = add i32 {before}, {taken}{access.location}"]
     if address:
-        first = site.number * layout.COUNTER_BYTES + layout.CounterField.FIRST_ADDRESS
+        first = site.number * DeviceMemory.COUNTER_BYTES + DeviceMemory.OFFSET_FIRST_ADDRESS
         counters = "ptr addrspace(1) %proton.counters"
         lines.append(f"{access.result}.first = getelementptr i8, {counters}, i64 {first}")
         its_first = f"ptr addrspace(1) {access.result}.first"
@@ -248,14 +248,16 @@ def _counted(access: CarrierLine, sites: Sites, values: list[str], recorded: str
             call = (
                 f"@__proton_touch(ptr addrspace(1) %proton.rows, {its_first}, i64 {address[0]}, "
                 f"i64 %proton.base{site.argument}, {its_lane}, "
-                f"i64 {column * layout.COLUMN_BYTES}, i32 %proton.near, i32 %proton.lower, "
+                f"i64 {column * DeviceMemory.COLUMN_BYTES}, i32 %proton.near, i32 %proton.lower, "
                 f"i1 {LEAD}, i1 {recorded})"
             )
         else:
-            field = layout.BinField.LOAD_BYTES if site.is_read else layout.BinField.STORE_BYTES
+            field = (
+                DeviceMemory.OFFSET_LOAD_BYTES if site.is_read else DeviceMemory.OFFSET_STORE_BYTES
+            )
             call = (
                 f"@__proton_touch_hashed(ptr addrspace(1) %proton.hashed, {its_first}, "
-                f"i64 {address[0]}, {its_lane}, i32 {site.bytes}, i64 {int(field)}, "
+                f"i64 {address[0]}, {its_lane}, i32 {site.bytes}, i64 {field}, "
                 f"i32 %proton.places, i32 %proton.lower, i1 {recorded})"
             )
         lines.append(f"call void {call}{access.location}")
@@ -266,7 +268,7 @@ def _written(values: list[str], recorded: str) -> list[str]:
     """What goes out before a return; a site that no path to it touches has nothing to add."""
     return [
         f"  call void @__proton_count_out(ptr addrspace(1) %proton.counters, "
-        f"i64 {number * layout.COUNTER_BYTES}, i32 {value}, i1 {recorded})"
+        f"i64 {number * DeviceMemory.COUNTER_BYTES}, i32 {value}, i1 {recorded})"
         for number, value in enumerate(values)
         if value != "0"
     ]

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from proton.inkernel.ir.locations import split_outside
 from proton.inkernel.ir.parse import split_list
 from proton.inkernel.llvm.module import Kernel, LlvmModule
 from proton.inkernel.llvm.text import size_of, value_of
@@ -91,7 +92,7 @@ def find_uncovered(module: LlvmModule) -> dict[str, int]:
         for kind, pattern in _UNCOVERED.items()
     }
     counts["in_called_functions"] = sum(
-        len(_of_line("", 0, line, {})) for line in module.lines_of_functions()
+        len(_of_line("", 0, line, {})) for _, line in module.called_lines()
     )
     return {kind: count for kind, count in counts.items() if count}
 
@@ -125,12 +126,8 @@ def _of_line(block: str, at: int, line: str, resources: dict[str, str]) -> list[
 
 def _type_of(operand: str) -> str:
     """The type in front of a value, which may be a constant of several words."""
-    depth = 0
-    for at, letter in enumerate(operand):
-        depth += (letter in "<[{(") - (letter in ">]})")
-        if letter == " " and depth == 0:
-            return operand[:at]
-    return ""
+    type_, *value = split_outside(operand, " ")
+    return type_ if value else ""
 
 
 def _plain(block: str, at: int, kind: str, type_: str, pointer: str, location: str) -> list[Access]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from proton.errors import InstrumentationError, UsageError
@@ -11,7 +11,8 @@ from proton.inkernel.ir.layout import RECORD_BYTES
 from proton.inkernel.llvm.access_sites import find_sites
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carriers
 from proton.inkernel.llvm.module import Kernel, LlvmModule
-from proton.inkernel.llvm.partitions import Partition, first_warps
+from proton.inkernel.llvm.partitions import Partition, find_partitions, first_warps
+from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 from proton.inkernel.modes.instrumentation_mode import (
     Granularity,
     InstrumentationMode,
@@ -119,7 +120,48 @@ def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
     return max(1, int(found[1]) // (warp_size or (64 if is_amd else 32)))
 
 
-def counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
+def allocate(
+    module: LlvmModule,
+    memory: str,
+    selection: Selection,
+    num_warps: int,
+    sizes: Callable[[str, int], tuple[int, int, int]],
+) -> None:
+    """Write into the kernel's `init` where its records go; one without ops stays as it is.
+
+    Args:
+        module: Records have a strategy.
+        memory: Where rings are: "global" or "shared".
+        selection: Who records.
+        num_warps: Of a CTA; 0: as the kernel's attributes say.
+        sizes: Ring, stage and offset of the plan, by the strategy and the number of streams; not
+            asked where the kernel only opens and closes.
+    """
+    if (found := find_init(module)) is None:
+        return
+    at, init = found
+    warps = num_warps or count_warps(module)
+    recorded = selection.streams(warps, find_partitions(module.kernel))
+    strategy = init.attributes["strategy"]
+    ring, stage, offset = sizes(strategy, len(recorded)) if has_records(module) else (0, 0, 0)
+    plan = BufferPlan(
+        strategy=strategy,
+        memory=memory,
+        ring=ring,
+        stage=stage,
+        offset=offset,
+        warps=warps,
+        unit=warps_per_unit(selection.granularity, warps),
+        recorded=recorded,
+        ctas=selection.ctas,
+        every=selection.cta_every,
+        spin=int(init.attributes.get("spin", "0")) if memory == "global" else 0,
+        **_counted(module, init),
+    )
+    write_plan(module, plan, at, init)
+
+
+def _counted(module: LlvmModule, init: CarrierLine) -> dict[str, int]:
     """What a plan needs besides rings: counters, a table of bins, a callback's buffer."""
     sites = find_sites(module.kernel)
     bins, bin_bytes, callback = (

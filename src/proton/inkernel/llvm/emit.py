@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from proton.errors import InstrumentationError
@@ -65,10 +66,11 @@ def lower(
         block.lines = lines
     if plan.stage and not module.has(f"{SHARED} = "):
         module.prologue.append(f"{SHARED} = external addrspace(3) global [0 x i8], align 16\n")
+    outside = [*module.prologue, *module.epilogue]
     module.epilogue += [
         declaration
         for name, declaration in declarations.items()
-        if not any(line.startswith("declare") and f"@{name}(" in line for line in _outside(module))
+        if not any(line.startswith("declare") and f"@{name}(" in line for line in outside)
     ]
     module.epilogue += (common_text(plan) + primitives(plan)).split("\n")
     module.lowering = Lowering(
@@ -82,10 +84,6 @@ def lower(
         },
     )
     module.epilogue.append(module.lowering.comment())
-
-
-def _outside(module: LlvmModule) -> list[str]:
-    return [*module.prologue, *module.epilogue]
 
 
 def _record_map(
@@ -107,7 +105,7 @@ def _record_map(
         "ctas": list(plan.ctas),
         "cta_every": plan.every,
         "static_records": records,
-        "skipped": module.functions_with(MARK),
+        "skipped": dict(Counter(name for name, line in module.called_lines() if MARK in line)),
         **facts,
         "regions": regions.to_json(),
     }
@@ -204,7 +202,8 @@ class _Emitter:
         kind = layout.RecordKind[op.action.upper()]
         region = self._regions.id_of(op)
         assert region is not None
-        tag = _signed(layout.pack_tag(kind, region))
+        tag = layout.pack_tag(kind, region)
+        tag -= tag >> 31 << 32  # as a number with a sign
         after = f"{self._scratch}, {self._lead})"
         call = (
             f"call i32 @__proton_record({self._base}, i32 {count}, i32 {tag}, {after}{op.location}"
@@ -220,7 +219,3 @@ class _Emitter:
             f"i32 {low}, {after}{op.location}",
         ]
         return [op.indent + line for line in lines]
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 32) if word >> 31 else word

@@ -12,6 +12,7 @@ import re
 from functools import cache
 from pathlib import Path
 
+from proton._native import DeviceMemory
 from proton.inkernel.ir import layout
 from proton.inkernel.llvm.plan import BufferPlan
 
@@ -103,20 +104,20 @@ def _bin_values(plan: BufferPlan) -> dict[str, object]:
         "TABLE_HEADER": plan.table_header_bytes,
         "ROW_BYTES": plan.row_bytes,
         "ROWS": plan.rows,
-        "ROW_CTAS": layout.MOST_BINS // max(plan.rows, 1),
-        "OWN_ROW_BITS": layout.OWN_ROW_BITS,
-        "COPY_BITS": layout.COPY_BITS,
-        "LEVELS": layout.LEVELS,
-        "LEVEL_BITS": layout.LEVEL_BITS,
-        "HASH": layout.HASH_FACTOR - (1 << 32),  # as a number with a sign
+        "ROW_CTAS": DeviceMemory.MOST_BINS // max(plan.rows, 1),
+        "OWN_ROW_BITS": DeviceMemory.OWN_ROW_BITS,
+        "COPY_BITS": DeviceMemory.COPY_BITS,
+        "LEVELS": DeviceMemory.LEVELS,
+        "LEVEL_BITS": DeviceMemory.LEVEL_BITS,
+        "HASH": DeviceMemory.HASH_FACTOR - (1 << 32),  # as a number with a sign
         "HASHED": plan.hashed,
-        "HASHED_BYTES": plan.hashed * layout.BIN_BYTES,
-        "HASHED_CTAS": layout.MOST_BINS // max(plan.hashed, 1),
-        "BIN": layout.BIN_BYTES,
-        "PROBES": layout.MOST_PROBES,
-        "BIN_ACCESSES": int(layout.BinField.ACCESSES),
-        "DROPPED_ACCESSES": int(layout.DroppedField.ACCESSES) - plan.table_header_bytes,
-        "DROPPED_BYTES": int(layout.DroppedField.BYTES) - plan.table_header_bytes,
+        "HASHED_BYTES": plan.hashed * DeviceMemory.BIN_BYTES,
+        "HASHED_CTAS": DeviceMemory.MOST_BINS // max(plan.hashed, 1),
+        "BIN": DeviceMemory.BIN_BYTES,
+        "PROBES": DeviceMemory.MOST_PROBES,
+        "BIN_ACCESSES": DeviceMemory.OFFSET_BIN_ACCESSES,
+        "DROPPED_ACCESSES": DeviceMemory.OFFSET_DROPPED_ACCESSES - plan.table_header_bytes,
+        "DROPPED_BYTES": DeviceMemory.OFFSET_DROPPED_BYTES - plan.table_header_bytes,
     }
 
 

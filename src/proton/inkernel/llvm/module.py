@@ -167,7 +167,9 @@ class LlvmModule:
 
     def text(self) -> str:
         """The module as LLVM text."""
-        body = [line for block in self.kernel.blocks for line in _printed(block)]
+        body: list[str] = []
+        for block in self.kernel.blocks:
+            body += block.lines if block.label is None else [block.label, *block.lines]
         return "\n".join([*self.prologue, self.kernel.header, *body, *self.epilogue])
 
     __str__ = text
@@ -181,34 +183,16 @@ class LlvmModule:
         start = f"attributes #{self.kernel.attribute_group} ="
         return next((line for line in self.epilogue if line.startswith(start)), "")
 
-    def lines_of_functions(self) -> Iterator[str]:
-        """The lines of the functions besides the kernel that are not inlined."""
-        is_inside = False
-        for line in (*self.prologue, "}", *self.epilogue):
-            if line == "}":
-                is_inside = False
-            elif _FUNCTION.match(line):
-                is_inside = " alwaysinline" not in line
-            elif is_inside:
-                yield line
-
-    def functions_with(self, text: str) -> dict[str, int]:
-        """Functions besides the kernel -> how many of their lines have `text`; without the rest."""
-        found: dict[str, int] = {}
+    def called_lines(self) -> Iterator[tuple[str, str]]:
+        """Name and line, for the lines of functions besides the kernel that are not inlined."""
         name = ""
         for line in (*self.prologue, "}", *self.epilogue):
             if line == "}":
                 name = ""
             elif matched := _FUNCTION.match(line):
-                name = matched["name"]
-            elif name and text in line:
-                found[name] = found.get(name, 0) + 1
-        return found
-
-
-def read_module(text: str, path: str = "<llvm>") -> LlvmModule:
-    """The module of a file of LLVM text; `path` names it in errors."""
-    return LlvmModule(text, path)
+                name = "" if " alwaysinline" in line else matched["name"]
+            elif name:
+                yield name, line
 
 
 def _read_kernel(header: str, body: list[str]) -> Kernel:
@@ -229,7 +213,3 @@ def _read_kernel(header: str, body: list[str]) -> Kernel:
     vendor = "nvidia" if matched["convention"] == "ptx_kernel" else "amd"
     group = _ATTRIBUTE_GROUP.search(matched["rest"])
     return Kernel(matched["name"].strip('"'), vendor, header, blocks, group[1] if group else "")
-
-
-def _printed(block: Block) -> list[str]:
-    return block.lines if block.label is None else [block.label, *block.lines]

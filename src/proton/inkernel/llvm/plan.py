@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from proton._native import DeviceMemory
 from proton.errors import InstrumentationError
 from proton.inkernel.ir import layout
 from proton.inkernel.llvm.carrier_line import CarrierLine, read_carrier, read_carriers
@@ -76,7 +77,7 @@ class BufferPlan:
     @property
     def counter_bytes(self) -> int:
         """The size of a recorded warp's counters, which stand behind all headers."""
-        return (self.counters + self.counters % 2) * layout.COUNTER_BYTES  # bins stay aligned
+        return (self.counters + self.counters % 2) * DeviceMemory.COUNTER_BYTES  # bins stay aligned
 
     @property
     def table_bytes(self) -> int:
@@ -84,25 +85,25 @@ class BufferPlan:
         if not self.bins:
             return 0
         rows = _aligned(self.rows * self.row_bytes)
-        return self.table_header_bytes + self.hashed * layout.BIN_BYTES + rows
+        return self.table_header_bytes + self.hashed * DeviceMemory.BIN_BYTES + rows
 
     @property
     def table_header_bytes(self) -> int:
         """What stands before the table's bins: what was dropped, and the arguments' addresses."""
-        return layout.TABLE_HEADER_BYTES + _aligned(self.row_bytes)
+        return DeviceMemory.TABLE_HEADER_BYTES + _aligned(self.row_bytes)
 
     @property
     def row_bytes(self) -> int:
         """The size of a row of the table: a counter for each column."""
-        return self.columns * layout.COLUMN_BYTES
+        return self.columns * DeviceMemory.COLUMN_BYTES
 
     @property
     def rows(self) -> int:
         """What each CTA of the grid adds to the table's rows."""
         if not self.columns:
             return 0
-        room = (self.bins - self.hashed) * layout.BIN_BYTES
-        return max(layout.LEAST_ROWS, room // self.row_bytes)
+        room = (self.bins - self.hashed) * DeviceMemory.BIN_BYTES
+        return max(DeviceMemory.LEAST_ROWS, room // self.row_bytes)
 
     @property
     def records_all(self) -> bool:
@@ -124,7 +125,7 @@ class BufferPlan:
 
 
 def _aligned(size_bytes: int) -> int:
-    return -(-size_bytes // layout.BIN_BYTES) * layout.BIN_BYTES
+    return -(-size_bytes // DeviceMemory.BIN_BYTES) * DeviceMemory.BIN_BYTES
 
 
 def _text(value: object) -> str:

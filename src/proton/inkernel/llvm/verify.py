@@ -20,7 +20,7 @@ _EDGE = re.compile(r'\[ (\S+), %([-\w.$]+|"[^"]*") \]')
 def verify(module: LlvmModule) -> None:
     """Raise InstrumentationError, naming block and op, where a rule is broken."""
     kernel = module.kernel
-    ops = {block.name: _ops(block) for block in kernel.blocks}
+    ops = {block.name: list(read_carriers(block.lines)) for block in kernel.blocks}
     every = [op for each in ops.values() for op in each]
     if not any("strategy" in op.attributes for op in every if op.op == "init"):
         if any(op.op in ("circular_record", "flush_record") for op in every):
@@ -38,10 +38,6 @@ def verify(module: LlvmModule) -> None:
         if any(op.op in ("record", "guard") for op in ops[block.name]):
             raise _broken(kernel, block, "a record without a strategy is left")
     _check_bytes(kernel, ops)
-
-
-def _ops(block: Block) -> list[CarrierLine]:
-    return list(read_carriers(block.lines))
 
 
 def _broken(kernel: Kernel, block: Block, what: str) -> InstrumentationError:

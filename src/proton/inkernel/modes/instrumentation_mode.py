@@ -98,7 +98,7 @@ def _choose(option: str, value: object, choices: Mapping[str, _E]) -> _E:
     raise UsageError.unknown(option, value, choices=choices)
 
 
-def _items(value: object) -> tuple[Any, ...]:
+def _items(value: object) -> tuple[object, ...]:
     """The items of a list written as `"a,b"`, or of any iterable."""
     if isinstance(value, str):
         return tuple(item.strip() for item in value.split(",") if item.strip())

@@ -6,18 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proton.inkernel.ir import layout
-from proton.inkernel.llvm.allocation import (
-    AUTO_RING_BYTES,
-    count_warps,
-    counted,
-    fitting_ring,
-    has_records,
-    select,
-    warps_per_unit,
-)
+from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, allocate, fitting_ring, select
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.llvm.partitions import find_partitions
-from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 
 
 @dataclass(frozen=True)
@@ -43,23 +33,7 @@ class AllocateGlobal:
         """Edit the kernel; one without ops stays as it is."""
         layout.check_ring_bytes(self.ring_bytes)
         selection = select(self.granularity, self.units, self.ctas, self.cta_every)
-        if (found := find_init(module)) is None:
-            return
-        at, init = found
-        warps = self.num_warps or count_warps(module)
         ring = self.ring_bytes or fitting_ring(module, AUTO_RING_BYTES)
-        plan = BufferPlan(
-            strategy=init.attributes["strategy"],
-            memory="global",
-            ring=ring if has_records(module) else 0,
-            stage=0,
-            offset=0,
-            warps=warps,
-            unit=warps_per_unit(selection.granularity, warps),
-            recorded=selection.streams(warps, find_partitions(module.kernel)),
-            ctas=selection.ctas,
-            every=selection.cta_every,
-            spin=int(init.attributes.get("spin", "0")),
-            **counted(module, init),
+        allocate(
+            module, "global", selection, self.num_warps, lambda strategy, streams: (ring, 0, 0)
         )
-        write_plan(module, plan, at, init)

@@ -7,18 +7,8 @@ from typing import ClassVar
 
 from proton.errors import InstrumentationError
 from proton.inkernel.ir import layout
-from proton.inkernel.llvm.allocation import (
-    AUTO_RING_BYTES,
-    count_warps,
-    counted,
-    fitting_ring,
-    has_records,
-    select,
-    warps_per_unit,
-)
+from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, allocate, fitting_ring, select
 from proton.inkernel.llvm.module import LlvmModule
-from proton.inkernel.llvm.partitions import find_partitions
-from proton.inkernel.llvm.plan import BufferPlan, find_init, write_plan
 
 AUTO_STAGE_BYTES = 1024  # 128 records for each stream
 LEAST_AUTO_STAGE_BYTES = 128
@@ -58,33 +48,15 @@ class AllocateShared:
         layout.check_ring_bytes(self.stage_bytes)
         layout.check_ring_bytes(self.ring_bytes)
         selection = select(self.granularity, self.units, self.ctas, self.cta_every)
-        if (found := find_init(module)) is None:
-            return
-        at, init = found
-        warps = self.num_warps or count_warps(module)
-        recorded = selection.streams(warps, find_partitions(module.kernel))
         offset = (self.shared_bytes + ALIGN - 1) // ALIGN * ALIGN
-        needs_ring = has_records(module)
-        stage = self._fitting(module, offset, len(recorded)) if needs_ring else 0
-        is_flush = init.attributes["strategy"] == "flush"
-        ring = stage
-        if is_flush:
-            ring = max(stage, self.ring_bytes or fitting_ring(module, 4 * AUTO_RING_BYTES))
-        plan = BufferPlan(
-            strategy=init.attributes["strategy"],
-            memory="shared",
-            ring=ring if needs_ring else 0,
-            stage=stage,
-            offset=offset if needs_ring else 0,
-            warps=warps,
-            unit=warps_per_unit(selection.granularity, warps),
-            recorded=recorded,
-            ctas=selection.ctas,
-            every=selection.cta_every,
-            spin=0,
-            **counted(module, init),
-        )
-        write_plan(module, plan, at, init)
+
+        def sizes(strategy: str, streams: int) -> tuple[int, int, int]:
+            stage = ring = self._fitting(module, offset, streams)
+            if strategy == "flush":
+                ring = max(stage, self.ring_bytes or fitting_ring(module, 4 * AUTO_RING_BYTES))
+            return ring, stage, offset
+
+        allocate(module, "shared", selection, self.num_warps, sizes)
 
     def _fitting(self, module: LlvmModule, offset: int, streams: int) -> int:
         size = self.stage_bytes or fitting_ring(module, AUTO_STAGE_BYTES)

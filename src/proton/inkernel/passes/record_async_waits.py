@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from proton.inkernel.ir.module import Module, Op
+from proton.inkernel.ir.module import Module
 from proton.inkernel.ir.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
 
 
@@ -21,6 +21,7 @@ class RecordAsyncWaits:
 
     def apply(self, module: Module) -> None:
         """Edit the module."""
+        pipelined = OP_GROUPS["wait"] | OP_GROUPS["copy"]
         for op in module.walk():
             if not runs_as_written(op):
                 continue
@@ -29,11 +30,7 @@ class RecordAsyncWaits:
             elif op.name in OP_GROUPS["copy"]:
                 mark = record_of("mark", "copy", op)
                 op.insert_before(mark.to_ttgir(module.fresh(), module.target))
-            elif op.name == "scf.for" and _has_waits(op):
+            elif op.name == "scf.for" and any(each.name in pipelined for each in op.walk()):
                 mark = record_of("mark", "iteration", op)
                 body = op.regions[0].blocks[0]
                 module.insert_first(body, mark.to_ttgir(module.fresh(), module.target))
-
-
-def _has_waits(loop: Op) -> bool:
-    return any(op.name in OP_GROUPS["wait"] | OP_GROUPS["copy"] for op in loop.walk())

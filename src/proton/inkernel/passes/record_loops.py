@@ -10,7 +10,6 @@ from proton.inkernel.ir.module import Block, Module, Op
 from proton.inkernel.ir.op_groups import (
     LOOPS,
     bounds_of,
-    label_of,
     record_around,
     records_of,
     runs_as_written,
@@ -45,7 +44,7 @@ class RecordLoops:
             if self.whole:
                 record_around(module, loop, "loop")
             body = loop.regions[-1].blocks[0]
-            start, end = records_of("iteration", loop, label_of("iteration", loop))
+            start, end = records_of("iteration", loop)
             if self.cap == 0:
                 module.insert_first(body, start.to_ttgir(module.fresh(), module.target))
                 module.insert_last(body, end.to_ttgir(module.fresh(), module.target))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from proton.errors import UsageError
-from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module, Op
 from proton.inkernel.ir.nesting import carrier_of
 from proton.inkernel.ir.op_groups import LOOPS, bounds_of, under
@@ -61,7 +60,8 @@ class ThinRecords:
         for op in records:
             carrier = carrier_of(op)
             assert carrier is not None
-            op.replace(under(module, is_kept, _marked(carrier, self.every)))
+            attributes = {**carrier.attributes, "every": str(self.every)}
+            op.replace(under(module, is_kept, replace(carrier, attributes=attributes)))
 
 
 def _belongs(op: Op, loop: Op) -> bool:
@@ -71,7 +71,3 @@ def _belongs(op: Op, loop: Op) -> bool:
         return False
     inner = next((each for each in op.ancestors if each.name in LOOPS), None)
     return inner is loop
-
-
-def _marked(carrier: Carrier, every: int) -> Carrier:
-    return replace(carrier, attributes={**carrier.attributes, "every": str(every)})

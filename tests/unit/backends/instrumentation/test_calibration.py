@@ -31,7 +31,7 @@ def records(memory: str = "shared", count: int = 4, mode: str = "ops") -> Kernel
         "static_records": count,
         "regions": [],
     }
-    return KernelRecords(mode, 0, 512, 128, record_map, 4, None, None, {})
+    return KernelRecords(mode, 0, 512, 128, record_map, 4, {})
 
 
 @pytest.fixture(autouse=True)

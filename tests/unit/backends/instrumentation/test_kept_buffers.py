@@ -36,7 +36,7 @@ class Taker(Tool):
 
 
 def kernel(record_map: dict[str, Any], *tools: Tool) -> LoadedKernel:
-    records = KernelRecords("taker", 0, 2, 128, record_map, 4, None, None, {})
+    records = KernelRecords("taker", 0, 2, 128, record_map, 4, {})
     return LoadedKernel(5, "k", 1, records, ProbeCost(), tools)
 
 

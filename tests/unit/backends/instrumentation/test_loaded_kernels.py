@@ -32,8 +32,6 @@ def metadata(**changed: Any) -> dict[str, Any]:
         "scratch_align": 128,
         "record_map": RECORD_MAP | changed,
         "num_warps": 2,
-        "registers": None,
-        "plain": None,
         "options": {},
     }
     return {"proton": json.dumps(described)}

@@ -35,7 +35,7 @@ def report(
     thinning: int = 0,
     **more: Any,
 ) -> RecordedKernel:
-    records = KernelRecords("ops", thinning, 512, 128, {"regions": described}, 4, None, None, {})
+    records = KernelRecords("ops", thinning, 512, 128, {"regions": described}, 4, {})
     kernel = LoadedKernel(0, "mm", 1, records, ProbeCost(20.0, 20.0, 1.5))
     found = {
         "name": "mm",
@@ -168,7 +168,7 @@ def test_memory_accesses_are_named_by_the_arguments_they_go_through() -> None:
     load, store = made.accesses
     assert (load.tensor, load.accesses, load.bytes) == ("b", 128, 512)
     assert (store.tensor, store.accesses) == ("", 64)
-    assert list(made.heat) == [HeatMap("b", 512, 128, 128, [64, 64], [256, 256])]
+    assert list(made.heat) == [HeatMap("b", 512, 128, 128, (64, 64), (256, 256))]
     assert (made.losses, made.uncovered) == ({"dropped_bytes": 3}, {"tma": 1})
 
 
@@ -201,7 +201,7 @@ def test_heat_maps_of_a_tensor_of_another_size_are_summed() -> None:
     total = MemorySum()
     for bins in ((1, 2), (4, 5, 6)):
         total.add(MemoryReport((), (TensorHeat("x", 8, 8, 0, 2, 0, 4, bins, bins),)))
-    assert list(report([], total).heat) == [HeatMap("x", 16, 4, 4, [5, 7, 6], [5, 7, 6])]
+    assert list(report([], total).heat) == [HeatMap("x", 16, 4, 4, (5, 7, 6), (5, 7, 6))]
 
 
 def test_a_captured_kernel_stands_below_its_capture() -> None:

@@ -32,10 +32,10 @@ def test_every_option_reaches_its_pass() -> None:
         "sampling_strategy=selective:sampling_options=0,3:"
         "optimizations=time_shift,sched_stores,sched_barriers,clock32"
     )
-    strategy, allocate, last = lowering_passes(mode, replace(KERNEL, vendor="amd"), cta_every=4)
+    strategy, allocate, last = lowering_passes(mode, replace(KERNEL, vendor="amd"))
     assert strategy == LowerRecordsFlush()
     assert allocate == AllocateGlobal(
-        ring_bytes=2048, num_warps=8, granularity="warp_2", units=(0, 3), cta_every=4
+        ring_bytes=2048, num_warps=8, granularity="warp_2", units=(0, 3)
     )
     assert last == LowerToAmd(warp_size=32, sched_stores=True, sched_barriers=True, time_shift=True)
 

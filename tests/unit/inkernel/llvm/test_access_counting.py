@@ -3,7 +3,7 @@
 import random
 import re
 
-from proton.inkernel.ir.layout import COUNTER_BYTES
+from proton._native import DeviceMemory
 from proton.inkernel.llvm.access_sites import count_accesses, find_sites
 from proton.inkernel.llvm.carrier_line import read_carrier
 from proton.inkernel.llvm.counting import thread_records
@@ -46,7 +46,7 @@ def walk(module: LlvmModule, order: list[int], chance: random.Random, steps: int
                 assert values[found[2]] == done.get(site, 0)
                 values[found[1]] = done[site] = done.get(site, 0) + int(found[3])
             elif found := OUT.search(line):
-                assert values[found[2]] == done.pop(int(found[1]) // COUNTER_BYTES, 0)
+                assert values[found[2]] == done.pop(int(found[1]) // DeviceMemory.COUNTER_BYTES, 0)
             elif line.lstrip().startswith("ret "):
                 assert done == {}, "all that was counted goes out"
                 return True

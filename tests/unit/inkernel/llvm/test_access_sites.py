@@ -2,8 +2,8 @@
 
 import pytest
 
+from proton._native import DeviceMemory
 from proton.errors import InstrumentationError
-from proton.inkernel.ir.layout import MOST_SITES
 from proton.inkernel.llvm.access_sites import find_sites
 from proton.inkernel.llvm.module import LlvmModule
 
@@ -51,6 +51,6 @@ def test_a_mark_that_says_too_little_is_refused(text: str) -> None:
 
 
 def test_more_sites_than_counters_are_refused() -> None:
-    texts = [f"name=x{at} kind=load bytes=4" for at in range(MOST_SITES + 1)]
+    texts = [f"name=x{at} kind=load bytes=4" for at in range(DeviceMemory.MOST_SITES + 1)]
     with pytest.raises(InstrumentationError, match="there are counters for 256"):
         find_sites(kernel(*texts).kernel)

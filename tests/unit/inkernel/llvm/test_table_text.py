@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from proton._native import DeviceMemory
-from proton.inkernel.ir.layout import COLUMN_BYTES, TABLE_HEADER_BYTES, BinField
 from proton.inkernel.llvm.helpers import common_text
 from proton.inkernel.llvm.plan import BufferPlan
 from tests.support.llvm_walk import Walk
@@ -62,7 +61,7 @@ class Lane(Walk):
         return old
 
     def touch(self, column: int, address: int, base: int, before: int = 0) -> None:
-        last = (1, before, column * COLUMN_BYTES, self.near, 0, 1, 1)
+        last = (1, before, column * DeviceMemory.COLUMN_BYTES, self.near, 0, 1, 1)
         self.call("__proton_touch", self.rows, 0, address, base, *last)
 
     def touch_hashed(self, address: int, size: int, field: int) -> None:
@@ -87,7 +86,12 @@ def test_every_access_is_read_where_it_was_counted(grid: int, bins: tuple[int, i
         column = turn % 2
         lane.call(
             "__proton_note_base",
-            *(lane.table, TABLE_HEADER_BYTES + column * COLUMN_BYTES, bases[column], 1),
+            *(
+                lane.table,
+                DeviceMemory.TABLE_HEADER_BYTES + column * DeviceMemory.COLUMN_BYTES,
+                bases[column],
+                1,
+            ),
         )
         lane.is_warp = random.random() < 0.5
         offset = random.randrange(sizes[column])
@@ -99,8 +103,8 @@ def test_every_access_is_read_where_it_was_counted(grid: int, bins: tuple[int, i
             pages[offset // PAGE] = pages.get(offset // PAGE, 0) + lanes
     if plan.hashed:
         lane.is_warp = False
-        lane.touch_hashed(0x500000123000, 8, int(BinField.LOAD_BYTES))
-        lane.touch_hashed(0x500000123800, 4, int(BinField.STORE_BYTES))
+        lane.touch_hashed(0x500000123000, 8, DeviceMemory.OFFSET_LOAD_BYTES)
+        lane.touch_hashed(0x500000123800, 4, DeviceMemory.OFFSET_STORE_BYTES)
     found = DeviceMemory.read_table(
         memory[plan.slots_bytes * grid :],
         bin_bytes=PAGE,
