@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import TypeGuard, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -99,12 +98,7 @@ class scope:  # noqa: N801 - the name users know
         enter_scope(self.name, _semantic=self._semantic)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         exit_scope(self.name, _semantic=self._semantic)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from proton.errors import SessionNotFound
@@ -39,12 +38,7 @@ class _Call:
             was_active = self._session in active
             sessions.with_session(self._session, lambda opened: _begin(opened, was_active))
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._session is not None:
             with suppress(SessionNotFound):  # the function may have finalized it
                 sessions.with_session(self._session, _end)

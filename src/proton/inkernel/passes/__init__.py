@@ -18,31 +18,27 @@ from proton.errors import PassError, ProtonError, UsageError
 
 _log = logging.getLogger("proton")
 
-PASSES: dict[str, str] = {
-    "drop-emptied-scopes": "proton.inkernel.passes.drop_emptied_scopes:DropEmptiedScopes",
-    "drop-specialized-scopes": (
-        "proton.inkernel.passes.drop_specialized_scopes:DropSpecializedScopes"
-    ),
-    "prepare": "proton.inkernel.passes.prepare:Prepare",
-    "record-user-scopes": "proton.inkernel.passes.record_user_scopes:RecordUserScopes",
-    "record-around-ops": "proton.inkernel.passes.record_around_ops:RecordAroundOps",
-    "record-loops": "proton.inkernel.passes.record_loops:RecordLoops",
-    "record-mma": "proton.inkernel.passes.record_mma:RecordMma",
-    "record-async-waits": "proton.inkernel.passes.record_async_waits:RecordAsyncWaits",
-    "record-ctas": "proton.inkernel.passes.record_ctas:RecordCtas",
-    "thin-records": "proton.inkernel.passes.thin_records:ThinRecords",
-    "count-bytes": "proton.inkernel.passes.count_bytes:CountBytes",
-    "record-memory": "proton.inkernel.passes.record_memory:RecordMemory",
-    "call-at": "proton.inkernel.passes.call_at:CallAt",
-    "lower-records-circular": "proton.inkernel.passes.lower_records_circular:LowerRecordsCircular",
-    "lower-records-flush": "proton.inkernel.passes.lower_records_flush:LowerRecordsFlush",
-    "allocate-global": "proton.inkernel.passes.allocate_global:AllocateGlobal",
-    "allocate-shared": "proton.inkernel.passes.allocate_shared:AllocateShared",
-    "lower-to-nvidia": "proton.inkernel.passes.lower_to_nvidia:LowerToNvidia",
-    "lower-to-amd": "proton.inkernel.passes.lower_to_amd:LowerToAmd",
-}
-
-
+PASSES = (
+    "drop-emptied-scopes",
+    "drop-specialized-scopes",
+    "prepare",
+    "record-user-scopes",
+    "record-around-ops",
+    "record-loops",
+    "record-mma",
+    "record-async-waits",
+    "record-ctas",
+    "thin-records",
+    "count-bytes",
+    "record-memory",
+    "call-at",
+    "lower-records-circular",
+    "lower-records-flush",
+    "allocate-global",
+    "allocate-shared",
+    "lower-to-nvidia",
+    "lower-to-amd",
+)
 LEVELS = ("ttgir", "llvm")
 
 
@@ -56,6 +52,18 @@ class Pass(Protocol):
         """Edit the module; raises InstrumentationError where it cannot."""
 
 
+class OwnPass:
+    """Base of the passes in this room: a pass, its file and its class have one name."""
+
+    name: ClassVar[str]
+    level: ClassVar[str]
+
+    def __init_subclass__(cls, *, level: str = "") -> None:
+        if level:  # else a user's, which names itself
+            cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
+            cls.level = level
+
+
 _REGISTERED: dict[str, type[Pass]] = {}  # passes of tools
 
 
@@ -67,10 +75,10 @@ def load_pass_class(name: str) -> type[Pass]:
     """
     if (registered := _REGISTERED.get(name)) is not None:
         return registered
-    if (target := PASSES.get(name)) is None:
+    if name not in PASSES:
         raise UsageError.unknown("pass", name, choices={*PASSES, *_REGISTERED})
-    module, _, attribute = target.partition(":")
-    return cast(type[Pass], getattr(import_module(module), attribute))
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    return cast(type[Pass], getattr(module, "".join(map(str.capitalize, name.split("-")))))
 
 
 def registered_passes() -> tuple[str, ...]:

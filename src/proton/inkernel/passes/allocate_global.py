@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir import layout
 from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, allocate, fitting_ring, select
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class AllocateGlobal:
+class AllocateGlobal(OwnPass, level="llvm"):
     """Keep every recorded warp's ring in the profile buffer.
 
     Needs records with a strategy, writes the plan into `init`. `ring_bytes` 0 chooses: none for a
     kernel that only opens and closes, 4 KiB for one that records in loops, else what it can need.
     `num_warps` 0 reads the kernel's attributes.
     """
-
-    name: ClassVar[str] = "allocate-global"
-    level: ClassVar[str] = "llvm"
 
     ring_bytes: int = 0
     num_warps: int = 0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.errors import InstrumentationError
 from proton.inkernel.ir import layout
 from proton.inkernel.llvm.allocation import AUTO_RING_BYTES, allocate, fitting_ring, select
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.passes import OwnPass
 
 AUTO_STAGE_BYTES = 1024  # 128 records for each stream
 LEAST_AUTO_STAGE_BYTES = 128
@@ -16,7 +16,7 @@ ALIGN = 16
 
 
 @dataclass(frozen=True)
-class AllocateShared:
+class AllocateShared(OwnPass, level="llvm"):
     """Keep every recorded warp's ring in shared memory; it is copied out at the end.
 
     Needs records with a strategy, writes the plan into `init`. `shared_bytes` is what the kernel
@@ -25,9 +25,6 @@ class AllocateShared:
     strategy a full ring is copied into one of `ring_bytes` in the profile buffer (0 chooses); with
     the circular one the two have one size.
     """
-
-    name: ClassVar[str] = "allocate-shared"
-    level: ClassVar[str] = "llvm"
 
     shared_bytes: int = 0
     shared_limit: int = 0

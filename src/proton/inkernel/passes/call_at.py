@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.errors import InstrumentationError, UsageError
 from proton.inkernel.llvm.access_marks import mark_accesses, note_in_init
@@ -21,6 +20,7 @@ from proton.inkernel.modes.callback_mode import (
     check_signature,
     read_callbacks,
 )
+from proton.inkernel.passes import OwnPass
 
 ALIGN = 128
 _BRANCH = re.compile(r"^\s*br i1 (\S+), label|^\s*switch (i\d+) (\S+), label")
@@ -30,7 +30,7 @@ _STEM = "%proton.call_"  # other passes may mark accesses behind us
 
 
 @dataclass(frozen=True)
-class CallAt:
+class CallAt(OwnPass, level="llvm"):
     """Link the functions of a file of LLVM IR and call one at every access, branch or block entry.
 
     Called with: `access`: address (i64), bytes, kind (0 load, 1 store, 2 atomic, 3 copy), site (i32
@@ -38,9 +38,6 @@ class CallAt:
     a `ptr addrspace(1)` besides gets the launch's buffer: `buffer_bytes` for each CTA of the grid.
     `arguments` names the kernel's parameters, in order.
     """
-
-    name: ClassVar[str] = "call-at"
-    level: ClassVar[str] = "llvm"
 
     file: str = ""
     at: str = "access"

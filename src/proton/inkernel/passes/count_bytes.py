@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.llvm.access_marks import mark_accesses
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class CountBytes:
+class CountBytes(OwnPass, level="llvm"):
     """Count accesses to global memory, and so bytes, by kind, line, argument and size.
 
     Runs before records get a strategy. `arguments` names the kernel's parameters, in order.
     """
-
-    name: ClassVar[str] = "count-bytes"
-    level: ClassVar[str] = "llvm"
 
     arguments: tuple[str, ...] = ()
 

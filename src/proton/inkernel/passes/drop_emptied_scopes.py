@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Block, Module, Op
 from proton.inkernel.ir.nesting import carrier_of, is_conditional
 from proton.inkernel.ir.op_groups import OP_GROUPS
+from proton.inkernel.passes import OwnPass
 
 _SPECIALIZED = "ttg.warp_specialize"
 _WORK = frozenset().union(*(ops for group, ops in OP_GROUPS.items() if group != "barrier"))
 
 
 @dataclass(frozen=True)
-class DropEmptiedScopes:
+class DropEmptiedScopes(OwnPass, level="ttgir"):
     """Remove user records beside a specialised part, unless there is work between start and end.
 
     For kernels of Triton's language on sm_90: what a kernel does, around its loop too, is moved
@@ -23,9 +23,6 @@ class DropEmptiedScopes:
     stay as they are right wherever they are recorded. Kernels whose source specialises warps
     (Gluon) are not meant: what is empty there was written so.
     """
-
-    name: ClassVar[str] = "drop-emptied-scopes"
-    level: ClassVar[str] = "ttgir"
 
     def apply(self, module: Module) -> None:
         """Edit the module."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.errors import UsageError
 from proton.inkernel.llvm.counting import thread_records
 from proton.inkernel.llvm.module import LlvmModule
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class LowerRecordsFlush:
+class LowerRecordsFlush(OwnPass, level="llvm"):
     """Empty a full ring: from shared memory into a larger ring, from global memory by the host.
 
     Needs `record` ops, leaves `flush_record` ops as `lower-records-circular` leaves circular ones.
     With `allocate-global` the warp tells the host and looks `spin` times whether it has drained; a
     host that has not is not waited for again, and what it misses is written over and counted.
     """
-
-    name: ClassVar[str] = "lower-records-flush"
-    level: ClassVar[str] = "llvm"
 
     spin: int = 1 << 16
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from proton.inkernel.llvm.emit import lower
 from proton.inkernel.llvm.helpers import INLINE, fill, helper_text
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan
+from proton.inkernel.passes import OwnPass
 
 GLOBAL_TIME_NS = 10  # of a tick of s_memrealtime, which runs at 100 MHz
 HW_ID = (32 - 1) << 11 | 4  # hardware register 4, 32 bits: compute unit, array, engine, wave
@@ -90,15 +90,12 @@ def make_primitives(
 
 
 @dataclass(frozen=True)
-class LowerToAmd:
+class LowerToAmd(OwnPass, level="llvm"):
     """Turn ops into calls of helpers for AMD GPUs, and leave the record map behind the text.
 
     As `lower-to-nvidia`; `sched_barriers` lets the scheduler move nothing across a record, and
     `sched_stores` frees a record's store of that.
     """
-
-    name: ClassVar[str] = "lower-to-amd"
-    level: ClassVar[str] = "llvm"
 
     warp_size: int = 64
     clock32: bool = True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from proton.inkernel.llvm.emit import lower
 from proton.inkernel.llvm.helpers import INLINE, fill, helper_text
 from proton.inkernel.llvm.module import LlvmModule
 from proton.inkernel.llvm.plan import BufferPlan
+from proton.inkernel.passes import OwnPass
 
 GLOBAL_TIME_NS = 1  # of a tick of the global timer
 WARP_SIZE = 32
@@ -52,16 +52,13 @@ def make_primitives(plan: BufferPlan, *, has_clock64: bool, has_late_stores: boo
 
 
 @dataclass(frozen=True)
-class LowerToNvidia:
+class LowerToNvidia(OwnPass, level="llvm"):
     """Turn ops into calls of helpers for NVIDIA GPUs, and leave the record map behind the text.
 
     Needs records with a strategy and memory; leaves no op. `clock32` keeps 32 bits of the clock,
     which the reader widens; without it, 48. `sched_stores` lets the compiler move memory accesses
     across a record's store. `time_shift` asks the reader to place spans without what records cost.
     """
-
-    name: ClassVar[str] = "lower-to-nvidia"
-    level: ClassVar[str] = "llvm"
 
     clock32: bool = True
     sched_stores: bool = False

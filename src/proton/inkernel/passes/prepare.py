@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import RETURNS, Module, Op
 from proton.inkernel.ir.nesting import carrier_of
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class Prepare:
+class Prepare(OwnPass, level="ttgir"):
     """Put init first and finalize before every return of each kernel that records; runs last.
 
     Kernels that have them already are left as they are. Warps that never come to a return of the
     kernel itself (those of warp specialisation) are the lowering's business.
     """
-
-    name: ClassVar[str] = "prepare"
-    level: ClassVar[str] = "ttgir"
 
     def apply(self, module: Module) -> None:
         """Edit the module."""

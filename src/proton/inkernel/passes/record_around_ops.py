@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.module import TERMINATORS, Module
 from proton.inkernel.ir.op_groups import kinds_of, record_around, runs_as_written
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class RecordAroundOps:
+class RecordAroundOps(OwnPass, level="ttgir"):
     """Time every operation of the groups in `ops`: load, store, atomic, copy, wait, dot, ...
 
     A word with a dot is an operation's own name (`ops=load,tt.splat`). Operations with the same
@@ -18,8 +18,6 @@ class RecordAroundOps:
     runs asynchronously is timed for as long as its issue takes; its wait is timed by itself.
     """
 
-    name: ClassVar[str] = "record-around-ops"
-    level: ClassVar[str] = "ttgir"
     ops: tuple[str, ...] = ("load", "store", "atomic", "copy", "wait", "dot", "barrier")
 
     def __post_init__(self) -> None:

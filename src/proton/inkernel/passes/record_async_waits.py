@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.module import Module
 from proton.inkernel.ir.op_groups import OP_GROUPS, record_around, record_of, runs_as_written
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class RecordAsyncWaits:
+class RecordAsyncWaits(OwnPass, level="ttgir"):
     """Mark every asynchronous copy and every iteration, and time every wait: the pipeline's view.
 
     Marks cost one record; together they show over several iterations which wait answers which copy.
     """
-
-    name: ClassVar[str] = "record-async-waits"
-    level: ClassVar[str] = "ttgir"
 
     def apply(self, module: Module) -> None:
         """Edit the module."""

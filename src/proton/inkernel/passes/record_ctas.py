@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module
 from proton.inkernel.ir.nesting import carrier_of
+from proton.inkernel.passes import OwnPass
 from proton.inkernel.passes.prepare import frame
 
 
 @dataclass(frozen=True)
-class RecordCtas:
+class RecordCtas(OwnPass, level="ttgir"):
     """Start, end and SM of every CTA: init (kind=cta) and finalize, and no record between them.
 
     In a kernel with records the headers say it already: there it leaves the rest to `prepare`.
     """
-
-    name: ClassVar[str] = "record-ctas"
-    level: ClassVar[str] = "ttgir"
 
     def apply(self, module: Module) -> None:
         """Edit the module."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Block, Module, Op
@@ -16,10 +15,11 @@ from proton.inkernel.ir.op_groups import (
     under,
 )
 from proton.inkernel.modes.instrumentation_mode import iteration_cap
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class RecordLoops:
+class RecordLoops(OwnPass, level="ttgir"):
     """Time every loop and its iterations, the first `cap` of each run (0: all of them).
 
     Readers let an iteration last until the next one starts or its loop ends; the start says the
@@ -28,8 +28,6 @@ class RecordLoops:
     iteration then ends at its own end.
     """
 
-    name: ClassVar[str] = "record-loops"
-    level: ClassVar[str] = "ttgir"
     cap: int = 64
     whole: bool = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.llvm.access_marks import mark_accesses
 from proton.inkernel.llvm.module import LlvmModule
@@ -12,19 +11,17 @@ from proton.inkernel.modes.mode_table import (
     DEFAULT_BINS,
     check_bins,
 )
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class RecordMemory:
+class RecordMemory(OwnPass, level="llvm"):
     """Count accesses to global memory by address bin, and note each warp's first address.
 
     Counts what count-bytes counts, too. `bins` is what every CTA of the grid adds to the launch's
     table, `bin_bytes` the memory a bin stands for; both are powers of two. Runs before records get
     a strategy.
     """
-
-    name: ClassVar[str] = "record-memory"
-    level: ClassVar[str] = "llvm"
 
     bins: int = DEFAULT_BINS
     bin_bytes: int = DEFAULT_BIN_BYTES

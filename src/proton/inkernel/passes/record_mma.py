@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from proton.inkernel.ir.module import Module
 from proton.inkernel.ir.op_groups import OP_GROUPS, record_around, runs_as_written
 from proton.inkernel.ir.roots import find_root
+from proton.inkernel.passes import OwnPass
 
 _SIGNALS = frozenset({"ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled", "ttng.tc_gen5_commit"})
 
 
 @dataclass(frozen=True)
-class RecordMma:
+class RecordMma(OwnPass, level="ttgir"):
     """Time matrix instructions (kind mma: their issue) and the waits for their results (kind wait).
 
     A wait on a barrier counts where a matrix instruction signals that barrier; waits for copies
     are `record-async-waits`'s.
     """
-
-    name: ClassVar[str] = "record-mma"
-    level: ClassVar[str] = "ttgir"
 
     def apply(self, module: Module) -> None:
         """Edit the module."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module, Op
 from proton.inkernel.ir.nesting import carrier_of, is_conditional, verify
 from proton.inkernel.ir.roots import find_definition
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class RecordUserScopes:
+class RecordUserScopes(OwnPass, level="ttgir"):
     """Check that the user's records nest, give them their lines, and take away their guards.
 
     Lines `proton.record start "name"` that somebody wrote into the file become carriers too.
@@ -21,8 +21,6 @@ class RecordUserScopes:
     in one iteration and end in a later one.
     """
 
-    name: ClassVar[str] = "record-user-scopes"
-    level: ClassVar[str] = "ttgir"
     nested: bool = True
 
     def apply(self, module: Module) -> None:

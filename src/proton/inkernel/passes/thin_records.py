@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from proton.errors import UsageError
 from proton.inkernel.ir.module import Module, Op
 from proton.inkernel.ir.nesting import carrier_of
 from proton.inkernel.ir.op_groups import LOOPS, bounds_of, under
+from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
-class ThinRecords:
+class ThinRecords(OwnPass, level="ttgir"):
     """Keep the records of one iteration of `every` in loops with a counter; 0 keeps none.
 
     What is kept says `every=N`, so that readers can tell sums of all iterations from sums of some.
@@ -20,8 +20,6 @@ class ThinRecords:
     because their other half may be elsewhere.
     """
 
-    name: ClassVar[str] = "thin-records"
-    level: ClassVar[str] = "ttgir"
     every: int = 4
 
     def __post_init__(self) -> None:
