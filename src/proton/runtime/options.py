@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
-from proton._mode_text import BaseMode, ModeText, split_modes
+from proton._mode_text import ModeText, split_modes
 from proton.backends.common.base import BACKENDS
 from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.cupti_mode import OPTIONS as CUPTI_OPTIONS
@@ -178,7 +177,7 @@ def _check_mode(
 ) -> tuple[str, InstrumentationMode | None, str | None]:
     """The backend's mode, the object it is the text of, and the format to flush phases in."""
     if backend == "instrumentation":
-        in_kernel = parse_instrumentation(cast("str | BaseMode | None", request.mode))
+        in_kernel = parse_instrumentation(request.mode)
         return str(in_kernel), in_kernel, None
     modes = split_modes(str(request.mode or ""))
     if backend == "interpreter" and any(mode.name == SAMPLING for mode in modes):

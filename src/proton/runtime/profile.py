@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from proton.errors import SessionNotFound
 from proton.runtime import sessions
-from proton.runtime.request import RequestOptions, SessionRequest, TextMode
+from proton.runtime.request import RequestOptions, SessionRequest
 from proton.runtime.scopes import wrap
 from proton.runtime.sessions import flags
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
+    from proton._mode_text import BaseMode
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
 
@@ -71,7 +72,7 @@ def profile(
     context: str = "shadow",
     data: str = "tree",
     backend: str | None = None,
-    mode: str | TextMode | None = None,
+    mode: str | BaseMode | None = None,
     hook: Hook | str | None = None,
 ) -> F | Callable[[F], F]:
     """Record whenever the decorated function runs; `finalize()` writes what all calls gave.

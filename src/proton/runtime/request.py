@@ -6,19 +6,14 @@ Nothing is checked here: `runtime/options.py` does that, for all of them. Light 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load it
+if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
+    from proton._mode_text import BaseMode
     from proton.runtime.hooks import Hook
 
 DEFAULT_PROFILE_NAME = "proton"
 STDOUT_NAMES = ("", "-")
-
-
-class TextMode(Protocol):
-    """A mode object: its `str()` is the mode string."""
-
-    def __str__(self) -> str: ...
 
 
 class RequestOptions(TypedDict, total=False):
@@ -28,7 +23,7 @@ class RequestOptions(TypedDict, total=False):
     context: str
     data: str
     backend: str | None
-    mode: str | TextMode | None
+    mode: str | BaseMode | None
     hook: Hook | str | None
 
 
@@ -42,6 +37,6 @@ class SessionRequest(NamedTuple):
     context: str = "shadow"
     data: str = "tree"
     backend: str | None = None
-    mode: str | TextMode | None = None
+    mode: str | BaseMode | None = None
     hook: Hook | str | None = None
     output_format: str = ""

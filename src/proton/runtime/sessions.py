@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, TypeVar
 from proton import _native
 from proton.errors import ProtonError, ProtonWarning, SessionNotFound, UsageError, WriteError
 from proton.runtime.background import BackgroundThread, follow_forks
-from proton.runtime.request import SessionRequest, TextMode
+from proton.runtime.request import SessionRequest
 
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
+    from proton._mode_text import BaseMode
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
     from proton.runtime.options import SessionOptions
@@ -65,7 +66,7 @@ def start(
     context: str = "shadow",
     data: str = "tree",
     backend: str | None = None,
-    mode: str | TextMode | None = None,
+    mode: str | BaseMode | None = None,
     hook: Hook | str | None = None,
 ) -> int | None:
     """Open a session; it records from here on.
