@@ -77,11 +77,10 @@ def lowering_recipe(
     Raises:
         UsageError: the sampling options or the buffer's size do not fit the kernel.
     """
-    memory = BufferType.GLOBAL if is_global else mode.buffer_type
     # callbacks are called at accesses that nobody has marked yet
     chosen = sorted(mode_passes(mode, "llvm"), key=lambda each: each.name != "call-at")
     own = [_named(each, kernel.parameters) for each in chosen]
-    return (*own, *lowering_passes(mode, kernel, memory=memory))
+    return (*own, *lowering_passes(mode, kernel, is_global=is_global))
 
 
 def _named(own: Pass, parameters: tuple[str, ...]) -> Pass:
@@ -117,9 +116,9 @@ class KernelFacts:
 
 
 def lowering_passes(
-    mode: InstrumentationMode, kernel: KernelFacts, *, memory: BufferType | None = None
+    mode: InstrumentationMode, kernel: KernelFacts, *, is_global: bool = False
 ) -> tuple[Pass, ...]:
-    """The passes that a mode's options ask for; `memory` goes before the mode's `buffer_type`.
+    """The passes that a mode's options ask for; `is_global` goes before its `buffer_type`.
 
     `buffer_size` is of a CTA, in bytes, and shared by the warps that record. 32 bits of the clock
     are kept in any case, because the reader widens them: `clock32` costs nothing to leave out.
@@ -139,7 +138,7 @@ def lowering_passes(
         units=chosen.units,
         ctas=chosen.ctas,
     )
-    if (memory or mode.buffer_type) is BufferType.SHARED:
+    if mode.buffer_type is BufferType.SHARED and not is_global:
         allocate = AllocateShared(
             shared_bytes=kernel.shared_bytes,
             shared_limit=kernel.shared_limit,

@@ -105,7 +105,7 @@ def select(
     return Selection(granularities[granularity], listed[0], listed[1], cta_every)
 
 
-def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
+def count_warps(module: LlvmModule) -> int:
     """How many warps a CTA of the kernel has, by its attributes.
 
     Raises:
@@ -117,7 +117,7 @@ def count_warps(module: LlvmModule, warp_size: int = 0) -> int:
         raise InstrumentationError(
             f"kernel {module.kernel.name!r} does not say how many threads it has; give num_warps"
         )
-    return max(1, int(found[1]) // (warp_size or (64 if is_amd else 32)))
+    return max(1, int(found[1]) // (64 if is_amd else 32))
 
 
 def allocate(
