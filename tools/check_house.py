@@ -19,11 +19,7 @@ LEVEL_LIMIT = 30
 TYPE_LINES, TYPE_MEMBERS = 600, 20
 
 # What may be missing -> where it is imported.
-_DOORS = {
-    "triton": ("_triton/",),
-    "torch": ("_torch.py",),
-    "proton._native": ("runtime/", "backends/", "inkernel/", "_core.py"),
-}
+_DOORS = {"triton": "_triton/", "torch": "_torch.py"}
 _FOLDERS = ("src/proton", "src/native", "web/src")
 _CODE = {".py", ".h", ".cpp", ".c", ".ts", ".tsx", ".css", ".ll"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -133,17 +129,15 @@ def _reachable(edges: Edges, start: str) -> set[str]:
 
 
 def check_doors(root: Path) -> Complaints:
-    """Python imports what may be missing, Triton, torch and the extension, in few places."""
+    """Triton and torch, which may be missing, are imported in one place each."""
     package = root / "src" / "proton"
     complaints = []
     for path in sorted(package.rglob("*.py")):
         place = path.relative_to(package).as_posix()
         for name in _imported(ast.parse(path.read_text(encoding="utf-8"))):
-            parts = name.split(".")
-            module = parts[0] if parts[0] != package.name else ".".join(parts[:2])
+            module = name.partition(".")[0]
             if module in _DOORS and not place.startswith(_DOORS[module]):
-                doors = ", ".join(_DOORS[module])
-                complaints.append(f"src/proton/{place}: {module!r} may be imported in {doors}")
+                complaints.append(f"src/proton/{place}: imports {module}; use {_DOORS[module]}")
     return complaints
 
 

@@ -11,7 +11,9 @@ import pytest
 BACKENDS = Path(__file__).parents[2] / "src/native/backends"
 
 
-@pytest.mark.parametrize("header", ["cupti/metric_kernel.h", "device_buffer/recorder/replay_counters.h"])
+@pytest.mark.parametrize(
+    "header", ["cupti/metric_kernel.h", "device_buffer/recorder/replay_counters.h"]
+)
 @pytest.mark.parametrize(
     ("tool", "arch"), [("ptxas", "sm_75"), ("ptxas", "sm_90"), ("ptxas-blackwell", "sm_100")]
 )
