@@ -85,9 +85,14 @@ class Autotuner(Protocol):
 
 
 class LaunchMetadata(Protocol):
-    """The LazyDict of a launch, as hooks get it."""
+    """The LazyDict of a launch, as hooks get it: what it says is made when first asked for."""
 
-    data: Mapping[str, Any]
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What is there already."""
+
+    def get(self) -> dict[str, object]:
+        """`name`, `function`, `stream`, and what the kernel's launch_metadata function returned."""
 
 
 class TimingEvent(Protocol):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from proton._mode_text import BaseMode
+from proton._triton.types import LaunchMetadata
 from proton.errors import UsageError
 from proton.inkernel.compiler.instrument import Handle, begin
 from proton.inkernel.modes.mode_table import parse_instrumentation
-from proton.runtime.hooks import Hook, LazyMetadata
+from proton.runtime.hooks import Hook
 from proton.runtime.sessions import flags, say_notices
 
 
@@ -35,10 +36,10 @@ class InstrumentationHook(Hook):
     ) -> None:
         """Nothing to do: the backend finds what a kernel records in its metadata."""
 
-    def enter(self, metadata: LazyMetadata) -> None:
+    def enter(self, metadata: LaunchMetadata) -> None:
         """Nothing to do: the backend gives launches their buffers."""
 
-    def exit(self, metadata: LazyMetadata) -> None:
+    def exit(self, metadata: LaunchMetadata) -> None:
         """Nothing to do."""
 
     def activate(self) -> None:

@@ -6,14 +6,10 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
-
-class LazyMetadata(Protocol):
-    """What Triton hands to launch hooks: the dict is made when first asked for."""
-
-    def get(self) -> dict[str, object]:
-        """`name`, `function`, `stream`, and what the kernel's launch_metadata function returned."""
+from proton import _triton
+from proton._triton.types import LaunchMetadata
 
 
 class Hook(ABC):
@@ -34,11 +30,11 @@ class Hook(ABC):
         """A kernel was unloaded (Triton 3.8 and later)."""
 
     @abstractmethod
-    def enter(self, metadata: LazyMetadata) -> None:
+    def enter(self, metadata: LaunchMetadata) -> None:
         """A kernel is about to be launched, on the launching thread."""
 
     @abstractmethod
-    def exit(self, metadata: LazyMetadata) -> None:
+    def exit(self, metadata: LaunchMetadata) -> None:
         """The launch has returned."""
 
     @abstractmethod
@@ -110,7 +106,7 @@ class HookManager:
             hook.destroy_handle(module, function, *args)
 
     @staticmethod
-    def enter(metadata: LazyMetadata) -> None:
+    def enter(metadata: LaunchMetadata) -> None:
         """Triton's call before a launch. When a hook fails, those before it are left again."""
         entered: list[Hook] = []
         try:
@@ -124,7 +120,7 @@ class HookManager:
         _entered.set(tuple(entered))
 
     @staticmethod
-    def exit(metadata: LazyMetadata) -> None:
+    def exit(metadata: LaunchMetadata) -> None:
         """Triton's call after a launch: leaves the hooks that it entered, active still or not."""
         entered = _entered.get()
         _entered.set(())
@@ -183,8 +179,6 @@ def _set_installed(is_wanted: bool) -> None:
     global _stop_waiting
     if is_wanted == (_stop_waiting is not None):
         return
-    from proton import _triton
-
     if _stop_waiting is None:
         _stop_waiting = _triton.when_imported(_join_chains)
         return
@@ -195,8 +189,6 @@ def _set_installed(is_wanted: bool) -> None:
 
 
 def _join_chains() -> None:
-    from proton import _triton
-
     # outermost: others may ask for the metadata
     _triton.add_launch_hooks(HookManager.enter, HookManager.exit, is_outermost=True)
     runtime = _triton.runtime_knobs()
@@ -206,8 +198,6 @@ def _join_chains() -> None:
 
 
 def _leave_chains() -> None:
-    from proton import _triton
-
     _triton.remove_launch_hooks(HookManager.enter, HookManager.exit)
     runtime = _triton.runtime_knobs()
     runtime.kernel_load_end_hook.remove(HookManager.init_handle)

@@ -10,8 +10,9 @@ import re
 from contextvars import ContextVar
 
 from proton import _native
+from proton._triton.types import LaunchMetadata
 from proton.errors import ProtonError, UsageError
-from proton.runtime.hooks import Hook, LazyMetadata
+from proton.runtime.hooks import Hook
 from proton.runtime.scopes import metadata_state
 from proton.runtime.tensor_metrics import is_tensor
 
@@ -67,7 +68,7 @@ class LaunchHook(Hook):
     def deactivate(self) -> None:
         """Nothing to undo."""
 
-    def enter(self, metadata: LazyMetadata) -> None:
+    def enter(self, metadata: LaunchMetadata) -> None:
         """Compute the launch metadata and hand it to the sessions."""
         if in_hook.get():  # a launch made by a launch_metadata function
             return
@@ -87,7 +88,7 @@ class LaunchHook(Hook):
             in_hook.reset(token)
         enabled.set(True)
 
-    def exit(self, metadata: LazyMetadata) -> None:
+    def exit(self, metadata: LaunchMetadata) -> None:
         """Forget the launch metadata: the launch is over."""
         if in_hook.get():
             return
@@ -112,14 +113,14 @@ def _compile(which: str, pattern: str | None) -> re.Pattern[str] | None:
         raise UsageError(f"{which}={pattern!r} is not a regular expression: {error}") from error
 
 
-def _own_name(metadata: LazyMetadata) -> str | None:
+def _own_name(metadata: LaunchMetadata) -> str | None:
     """The kernel's own name, without running the user's function where that can be avoided."""
     known = getattr(metadata, "data", None)
     name = known.get("name") if isinstance(known, dict) else None
     return name if isinstance(name, str) else None
 
 
-def _enter_op(own_name: str | None, metadata: LazyMetadata) -> None:
+def _enter_op(own_name: str | None, metadata: LaunchMetadata) -> None:
     before = dict(getattr(metadata, "data", None) or {})
     try:
         answer = metadata.get()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from proton._triton.types import LaunchMetadata
 from proton.hooks import Hook, HookManager
-from proton.runtime.hooks import LazyMetadata
 
 
 class Noted(Hook):
@@ -25,10 +25,10 @@ class Noted(Hook):
     def destroy_handle(self, module: Any, function: Any, *args: Any) -> None:
         self.log.append(f"{self.name} destroy")
 
-    def enter(self, metadata: LazyMetadata) -> None:
+    def enter(self, metadata: LaunchMetadata) -> None:
         self.log.append(f"{self.name} enter")
 
-    def exit(self, metadata: LazyMetadata) -> None:
+    def exit(self, metadata: LaunchMetadata) -> None:
         self.log.append(f"{self.name} exit")
 
     def activate(self) -> None:
@@ -146,7 +146,7 @@ def test_a_hook_that_became_active_during_a_launch_is_not_left() -> None:
 
 def test_a_hook_that_fails_reaches_the_launch_and_the_others_are_left() -> None:
     class FailingEnter(Noted):
-        def enter(self, metadata: LazyMetadata) -> None:
+        def enter(self, metadata: LaunchMetadata) -> None:
             raise RuntimeError("no launch")
 
     log: list[str] = []
