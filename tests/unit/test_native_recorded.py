@@ -133,6 +133,23 @@ def test_a_trace_has_lanes_of_multiprocessors_and_warps_on_the_clock_of_the_laun
     assert by_name["n"].attributes == {"Frequency (MHz)": pytest.approx(1500), "value": 7}
 
 
+@pytest.mark.parametrize(
+    ("off_ns", "left_ns"),
+    [(0, 0), (4_900_000, 0), (-4_900_000, 0), (5_100_000, 5_100_000), (-5_100_000, -5_100_000)],
+)
+def test_warps_lie_within_the_span_of_the_nearest_run_of_their_kernel_unless_that_is_far(
+    make_session: MakeSession, off_ns: int, left_ns: int
+) -> None:
+    session = make_session(data="trace")
+    start_ns = time.monotonic_ns()
+    with Scope("step"):
+        session.on_kernel("copies", start_ns, start_ns + 66_000, device_type="CUDA", device_id=0)
+        session.add_in_kernel(decoded(start_ns + off_ns), RECORD_MAP, **DEVICE)
+    spans = {span.name: span for span in trace_of(session, "chrome_trace").spans}
+    cta, kernel = spans["CTA 0"], spans["copies"]
+    assert (cta.start_ns - kernel.start_ns, cta.duration_ns) == (1_000 + left_ns, 64_000)
+
+
 @pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
 @pytest.mark.parametrize(
     ("bits", "shown"), [(-0.625, -0.625), (0.1, 0.1), (math.nan, "nan"), (-math.inf, "-inf")]
