@@ -37,26 +37,6 @@ class RecordKind(IntEnum):
     VALUE = DeviceBuffer.KIND_VALUE
 
 
-class HeaderField(IntEnum):
-    """Offsets into a warp's header, in bytes. Times and clocks have 8 bytes, the others 4.
-
-    Each time (ns, global) is read together with the clock behind it; zero before a launch.
-    """
-
-    MAGIC = DeviceBuffer.OFFSET_MAGIC
-    CTA = DeviceBuffer.OFFSET_CTA
-    WARP = DeviceBuffer.OFFSET_WARP
-    SM = DeviceBuffer.OFFSET_SM
-    WRITTEN_BYTES = DeviceBuffer.OFFSET_WRITTEN_BYTES
-    RING_BYTES = DeviceBuffer.OFFSET_RING_BYTES
-    START_TIME = DeviceBuffer.OFFSET_START_TIME
-    START_CLOCK = DeviceBuffer.OFFSET_START_CLOCK
-    END_TIME = DeviceBuffer.OFFSET_END_TIME
-    END_CLOCK = DeviceBuffer.OFFSET_END_CLOCK
-    MAILBOX_WRITTEN = DeviceBuffer.OFFSET_MAILBOX_WRITTEN
-    MAILBOX_DRAINED = DeviceBuffer.OFFSET_MAILBOX_DRAINED
-
-
 def pack_tag(kind: RecordKind, region: int) -> int:
     """Word 0 of a record with no payload, as an unsigned number of 32 bits."""
     if not 0 <= region < REGION_LIMIT:

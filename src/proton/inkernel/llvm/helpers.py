@@ -12,7 +12,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from proton._native import DeviceMemory
+from proton._native import DeviceBuffer, DeviceMemory
 from proton.inkernel.ir import layout
 from proton.inkernel.llvm.plan import BufferPlan
 
@@ -22,6 +22,12 @@ _CHECK = "call void @__proton_full(HANDLE %base, i32 %next, ptr addrspace(1) %sc
 _DRAIN = "call void @__proton_drain(i32 %base, i32 %count, ptr addrspace(1) %scratch)"
 _OPEN_MAILBOX = """%mailbox = getelementptr i8, ptr addrspace(1) %header, i64 {}
   store <2 x i32> zeroinitializer, ptr addrspace(1) %mailbox, align 8"""
+# field of a warp's header -> its offset; times and clocks have 8 bytes, the others 4
+_HEADER = {
+    name.removeprefix("OFFSET_"): getattr(DeviceBuffer, name)
+    for name in dir(DeviceBuffer)
+    if name.startswith("OFFSET_")
+}
 
 
 def helper_text(name: str) -> str:
@@ -64,7 +70,6 @@ def common_text(plan: BufferPlan) -> str:
 
 
 def _values(plan: BufferPlan) -> dict[str, object]:
-    mailbox = int(layout.HeaderField.MAILBOX_WRITTEN)
     is_flush = plan.strategy == "flush" and plan.ring > 0
     mask = sum(1 << warp for warp in plan.recorded)
     return {
@@ -88,13 +93,15 @@ def _values(plan: BufferPlan) -> dict[str, object]:
         "BEFORE_CALLBACK": plan.slots_bytes + plan.table_bytes,
         **_bin_values(plan),
         "MAGIC_NUMBER": layout.MAGIC,
-        **{field.name: int(field) for field in layout.HeaderField},
+        **_HEADER,
         "CTA_TAKEN": _cta_taken(plan),
         "CTA_SLOT": _cta_slot(plan),
         "CTA_COUNT": _cta_count(plan),
         "AFTER_RECORD": _CHECK.replace("HANDLE", plan.handle) if is_flush else "",
         "DRAIN": _DRAIN if plan.stage else "",
-        "OPEN_MAILBOX": _OPEN_MAILBOX.format(mailbox) if is_flush and not plan.stage else "",
+        "OPEN_MAILBOX": _OPEN_MAILBOX.format(DeviceBuffer.OFFSET_MAILBOX_WRITTEN)
+        if is_flush and not plan.stage
+        else "",
     }
 
 
