@@ -48,15 +48,21 @@ export interface TreePart {
 /** A name as people read it: demangled and shortened, and the same with all its arguments. */
 export type ShownName = [short: string, whole: string]
 
-/** A device and its peaks. Keys of `peak_flops` are bits of an operand. */
-export interface DeviceFacts {
-  name: string | null
-  type: string
-  arch: string
+/** The peak of a device for operands of `width` bits. */
+export interface Roof {
+  width: number
+  label: string
+  flops_per_s: number
+}
+
+/** A device and its roofs; null: not known. */
+export interface RoofDevice {
+  name: string
+  id: string
   multiprocessors: number | null
   clock_mhz: number | null
-  peak_flops: Record<string, number>
-  peak_bytes_per_s: number | null
+  bytes_per_s: number | null
+  roofs: Roof[]
 }
 
 /** What `kernels` says of each kernel, for all of them together; null: not known. */
@@ -72,7 +78,7 @@ export interface Rates {
 /** What the first screen says: how long, where, and is it good; what was recorded, and how. */
 export interface SummaryPart {
   device: string
-  devices: DeviceFacts[]
+  devices: RoofDevice[]
   is_interpreted: boolean
   recorded_as: "tree" | "trace"
   time_metric: string | null
@@ -121,21 +127,6 @@ export interface KernelsPart {
   regs: (number | null)[]
   shared: (number | null)[]
   occupancy: (number | null)[]
-}
-
-/** The peak of a device for operands of `width` bits. */
-export interface Roof {
-  width: number
-  label: string
-  flops_per_s: number
-}
-
-/** The roofs of one device. */
-export interface RoofDevice {
-  name: string
-  id: string
-  bytes_per_s: number | null
-  roofs: Roof[]
 }
 
 /** One kernel, or a scope that declares work, on one device; null: not known. */

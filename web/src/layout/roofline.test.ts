@@ -6,6 +6,8 @@ const FRAME: Frame = { width: 800, height: 500, left: 60, right: 20, top: 10, bo
 const DEVICE: RoofDevice = {
   name: "H200",
   id: "0",
+  multiprocessors: null,
+  clock_mhz: null,
   bytes_per_s: 4.8e12,
   roofs: [
     { width: 16, label: "FP16 / BF16", flops_per_s: 9.9e14 },

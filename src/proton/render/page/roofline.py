@@ -26,10 +26,12 @@ class Roof:
 
 @dataclass(frozen=True, slots=True)
 class RoofDevice:
-    """The roofs of one device."""
+    """A device and its roofs; null: not known."""
 
     name: str
     id: str
+    multiprocessors: int | None
+    clock_mhz: float | None
     bytes_per_s: float | None
     roofs: Sequence[Roof]
 
@@ -67,14 +69,17 @@ def roofline_part(profile: TreeProfile) -> RooflinePart | None:
     """The roofline of a profile; None where no kernel declares flops or bytes."""
     if not (dots := dots_of(profile)):
         return None
-    return RooflinePart([_device(device) for device in profile.devices], [*map(_dot, dots)])
+    return RooflinePart([roof_device(device) for device in profile.devices], [*map(_dot, dots)])
 
 
-def _device(device: Device) -> RoofDevice:
+def roof_device(device: Device) -> RoofDevice:
+    """A device with its peaks by precision."""
     roofs = [(width, peak_flops(device, width)) for width in FLOPS_WIDTHS]
     return RoofDevice(
         name=device.name or f"{device.device_type} {device.arch}",
         id=device.device_id,
+        multiprocessors=device.num_sms,
+        clock_mhz=None if device.clock_rate_khz is None else device.clock_rate_khz / 1e3,
         bytes_per_s=peak_bytes_per_second(device),
         roofs=[Roof(width, _PRECISIONS[width], rate) for width, rate in roofs if rate is not None],
     )

@@ -10,18 +10,17 @@ from proton.analysis.measurements import raw_metrics, whole_of
 from proton.analysis.roofline import (
     BYTES,
     DECLARED,
-    FLOPS_WIDTHS,
     WIDTH_METRICS,
     bound_by,
     roof_of,
 )
-from proton.model.device import Device, peak_bytes_per_second, peak_flops
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import UNREAD_REPLAYS
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import record_of
+from proton.render.page.roofline import RoofDevice, roof_device
 from proton.render.text.head import device_names
 from proton.render.text.sample_texts import NON_USER
 
@@ -29,19 +28,6 @@ Wholes = Mapping[str, float | None]
 
 _SUMMED = (TIME_NS, CPU_TIME_NS, COUNT, "flops", *sorted(DECLARED))
 _LEAVES = (FrameKind.KERNEL, FrameKind.COPY)
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceFacts:
-    """A device and its peaks. Keys of `peak_flops` are bits of an operand."""
-
-    name: str | None
-    type: str
-    arch: str
-    multiprocessors: int | None
-    clock_mhz: float | None
-    peak_flops: Mapping[str, float]
-    peak_bytes_per_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +54,7 @@ class SummaryPart:
     """
 
     device: str
-    devices: Sequence[DeviceFacts]
+    devices: Sequence[RoofDevice]
     is_interpreted: bool
     recorded_as: Literal["tree", "trace"]
     time_metric: str | None
@@ -103,7 +89,7 @@ def summary_part(profile: TreeProfile) -> SummaryPart:
         SummaryPart,
         header,
         device=device_names(profile),
-        devices=[_device(device) for device in profile.devices],
+        devices=[roof_device(device) for device in profile.devices],
         is_interpreted=profile.is_interpreted,
         recorded_as="tree" if profile.trace is None else "trace",
         time_metric=metric,
@@ -168,16 +154,3 @@ def _declared_ns(tree: Tree) -> float:
             spent += totals[row] or 0
             end = ends[row]
     return spent
-
-
-def _device(device: Device) -> DeviceFacts:
-    flops = {width: peak_flops(device, width) for width in FLOPS_WIDTHS}
-    return DeviceFacts(
-        name=device.name,
-        type=device.device_type,
-        arch=device.arch,
-        multiprocessors=device.num_sms,
-        clock_mhz=None if device.clock_rate_khz is None else device.clock_rate_khz / 1e3,
-        peak_flops={str(width): peak for width, peak in flops.items() if peak is not None},
-        peak_bytes_per_s=peak_bytes_per_second(device),
-    )

@@ -42,7 +42,7 @@ function Roofline(): VNode | null {
   const part = shown === null ? null : shown.parts.roofline
   if (shown === null || part === null) return null
   const { device: at, sort } = stateOf(part)
-  const device = part.devices[at] ?? { name: "unknown device", id: "", bytes_per_s: null, roofs: [] }
+  const device = part.devices[at] ?? { name: "unknown device", id: "", multiprocessors: null, clock_mhz: null, bytes_per_s: null, roofs: [] }
   const dots = dotsOf(part, at)
   const drawn = dots.slice(0, MOST_DOTS)
   const known = dots.filter((dot) => dot.headroom_ns !== null)

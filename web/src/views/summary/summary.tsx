@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { TIME_NS } from "../../model"
 import type { Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
-import type { DeviceFacts, SummaryPart } from "../../schema"
+import type { RoofDevice, SummaryPart } from "../../schema"
 import { profile } from "../../state"
 import { amount, count, moment, percent, plain, text, time } from "../../units"
 import { Figure } from "../widgets/facts"
@@ -102,14 +102,14 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   )
 }
 
-function deviceText(device: DeviceFacts): string {
-  const half = device.peak_flops["16"]
+function deviceText(device: RoofDevice): string {
+  const half = device.roofs.find((roof) => roof.width === 16)
   const facts = [
-    device.name ?? `${device.type} ${device.arch}`,
+    device.name,
     !device.multiprocessors ? "" : `${device.multiprocessors} multiprocessors`,
     !device.clock_mhz ? "" : `${text(plain(device.clock_mhz, "MHz"))}`,
-    half === undefined ? "" : `${text(amount(half, "FLOP/s"))} (16 bits)`,
-    device.peak_bytes_per_s === null ? "" : text(amount(device.peak_bytes_per_s, "B/s")),
+    half === undefined ? "" : `${text(amount(half.flops_per_s, "FLOP/s"))} (16 bits)`,
+    device.bytes_per_s === null ? "" : text(amount(device.bytes_per_s, "B/s")),
   ]
   return facts.filter((fact) => fact !== "").join(", ")
 }
