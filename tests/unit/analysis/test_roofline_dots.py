@@ -1,4 +1,4 @@
-"""Tests of the dots of a roofline: sums by name and device, least times, what could be won."""
+"""Tests of the dots of a roofline: sums by name and device, least times, what could be saved."""
 
 from __future__ import annotations
 
