@@ -9,10 +9,11 @@ from typing import cast
 
 from proton.analysis.select import Mask
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.merge import add_values
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import LaneKind, Span, SpanKind
-from proton.model.tree import KernelDetail, Tree, detail_of, merge_details
+from proton.model.tree import KernelDetail, Tree, depth_first, detail_of, merge_details
 
 # Where a span that is no kernel ran -> what its duration is called.
 _SPENT = {
@@ -120,15 +121,8 @@ def sum_metrics(measured: Sequence[Metrics], kind_of: KindOf) -> dict[str, Metri
 def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> None:
     """Add `own` to `sums`; labels and properties take the last value."""
     for name, value in own.items():
-        present = sums.get(name)
-        if present is None or kind_of(name) is MetricKind.PROPERTY:
-            sums[name] = value
-        elif isinstance(value, (int, float)) and isinstance(present, (int, float)):
-            sums[name] = present + value
-        elif isinstance(value, tuple) and isinstance(present, tuple) and len(value) == len(present):
-            sums[name] = tuple(a + b for a, b in zip(present, value, strict=True))
-        else:
-            sums[name] = value
+        is_sum = name in sums and kind_of(name) is not MetricKind.PROPERTY
+        sums[name] = add_values(sums[name], value) if is_sum else value
 
 
 def _measured(span: Span, lane: LaneKind) -> dict[str, MetricValue]:
@@ -146,7 +140,7 @@ class GrowingTree:
 
     def __init__(self, root: Frame = ROOT_FRAME) -> None:
         self.frames: list[Frame] = [root]
-        self._children: list[list[int]] = [[]]
+        self._parents = [-1]
         self._nodes: dict[tuple[int, Hashable], int] = {}
 
     def child(self, parent: int, key: Hashable, frame: Frame) -> int:
@@ -154,22 +148,12 @@ class GrowingTree:
         node = self._nodes.setdefault((parent, key), len(self.frames))
         if node == len(self.frames):
             self.frames.append(frame)
-            self._children.append([])
-            self._children[parent].append(node)
+            self._parents.append(parent)
         return node
 
     def order(self) -> tuple[list[int], list[int]]:
         """The node of every row in depth-first order, and the row of its parent."""
-        nodes: list[int] = []
-        parents: list[int] = []
-        pending = [(0, -1)]
-        while pending:
-            node, parent = pending.pop()
-            row = len(nodes)
-            nodes.append(node)
-            parents.append(parent)
-            pending.extend((child, row) for child in reversed(self._children[node]))
-        return nodes, parents
+        return depth_first(self._parents)
 
 
 def _detail(runs: list[Span]) -> KernelDetail:

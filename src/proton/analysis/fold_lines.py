@@ -7,9 +7,11 @@ a kernel is one row, so that the samples of a kernel are still the sum of what i
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from proton.analysis.aggregate import add_metrics
+from proton.analysis.select import subtree
 from proton.analysis.source_lines import Samples, place_of, samples_in, symbol_of
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
@@ -95,18 +97,11 @@ def absorb_lines(tree: Tree) -> Tree:
         is_line[row] = tree.frames[row].kind is FrameKind.SAMPLE or is_line[tree.parents[row]]
     if not any(is_line):
         return tree
-    kept = [row for row in range(len(tree)) if not is_line[row]]
     own: list[dict[str, MetricValue]] = [dict(metrics) for metrics in tree.own]
     for row in range(len(tree) - 1, 0, -1):
         if is_line[row]:
             add_metrics(own[tree.parents[row]], own[row], lambda _: MetricKind.INCLUSIVE)
-    moved = {row: at for at, row in enumerate(kept)} | {-1: -1}
-    return Tree(
-        [tree.frames[row] for row in kept],
-        [moved[tree.parents[row]] for row in kept],
-        [own[row] for row in kept],
-        {moved[row]: detail for row, detail in tree.details.items() if row in moved},
-    )
+    return subtree(replace(tree, own=own), bytearray(not line for line in is_line))
 
 
 def _lines_below(

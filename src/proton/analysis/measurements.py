@@ -68,7 +68,7 @@ def shown_values(tree: Tree, metric: str, kind: MetricKind) -> list[Cell]:
         own[0] = None  # the root's zero only says that the metric is inclusive
     if kind is not MetricKind.INCLUSIVE:
         return own
-    return _accumulate(own, tree.parents)
+    return _accumulate(own, tree)
 
 
 def total_of(values: Sequence[Cell], kind: MetricKind) -> float | None:
@@ -89,16 +89,16 @@ def whole_of(tree: Tree, metric: str) -> float | None:
     return sum(numbers) if is_measured or any(numbers) else None
 
 
-def _accumulate(values: list[Cell], parents: Sequence[int]) -> list[Cell]:
+def _accumulate(values: list[Cell], tree: Tree) -> list[Cell]:
     """Sums over subtrees, lists element for element; what cannot be added is left out above."""
     if set(map(type, values)) <= {int, float, NoneType}:
-        _accumulate_numbers(cast("list[float | None]", values), parents)
+        tree.add_upwards(cast("list[float | None]", values))
         return values
     for row in range(len(values) - 1, 0, -1):
         value = values[row]
         if value is None:
             continue
-        parent = parents[row]
+        parent = tree.parents[row]
         above = values[parent]
         if above is None:
             values[parent] = value
@@ -109,11 +109,3 @@ def _accumulate(values: list[Cell], parents: Sequence[int]) -> list[Cell]:
         else:
             values[parent] = _MIXED
     return [None if value is _MIXED else value for value in values]
-
-
-def _accumulate_numbers(values: list[float | None], parents: Sequence[int]) -> None:
-    for row in range(len(values) - 1, 0, -1):
-        if (value := values[row]) is not None:
-            parent = parents[row]
-            above = values[parent]
-            values[parent] = value if above is None else above + value

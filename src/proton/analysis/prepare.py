@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from proton.analysis.aggregate import add_metrics, tree_of_trace
+from proton.analysis.aggregate import GrowingTree, add_metrics, tree_of_trace
 from proton.analysis.reasons import SELECTED
 from proton.analysis.select import drop_metadata
 from proton.errors import FormatError
-from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.frame import Frame, FrameKind
 from proton.model.merge import merge_trees
-from proton.model.metric import MetricKind, MetricValue
+from proton.model.metric import EMPTY, MetricKind, MetricValue
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, NUM_STALLED, STALLED, Sampling
 from proton.model.tree import Tree
@@ -52,32 +52,23 @@ def book_samples(profile: TreeProfile) -> TreeProfile:
 
 
 def _tree_of(sampling: Sampling) -> Tree:
-    frames = [ROOT_FRAME, Frame(IN_TRACE)]
-    parents = [-1, 0]
-    own: list[dict[str, MetricValue]] = [{}, {}]
-
-    def append(frame: Frame, parent: int) -> int:
-        frames.append(frame)
-        parents.append(parent)
-        own.append({})
-        return len(frames) - 1
-
-    for kernel in sampling.kernels:
-        top = append(Frame(kernel.symbol, FrameKind.KERNEL), 1)
-        rows: dict[tuple[int, ...], int] = {(): top}
+    growing = GrowingTree()
+    own: dict[int, dict[str, MetricValue]] = {}
+    sampled = growing.child(0, IN_TRACE, Frame(IN_TRACE))
+    for at, kernel in enumerate(sampling.kernels):
+        top = growing.child(sampled, at, Frame(kernel.symbol, FrameKind.KERNEL))
         seen = kernel.line_samples or kernel.instructions
         left = kernel.samples - sum(one.samples for one in seen)
         if left > 0:
-            own[top][NUM_SAMPLES] = left
+            own[top] = {NUM_SAMPLES: left}
         for one in seen:
-            stack: tuple[int, ...] = ()
+            node = top
             for number in reversed(list(sampling.stack(one.line))):
-                outer, stack = stack, (*stack, number)
-                if stack not in rows:
-                    rows[stack] = append(_frame_of(sampling, number), rows[outer])
+                node = growing.child(node, number, _frame_of(sampling, number))
             found = _metrics_of(sampling, one.samples, one.latency, one.reasons)
-            add_metrics(own[rows[stack]], found, lambda _: MetricKind.INCLUSIVE)
-    return Tree(frames, parents, own)
+            add_metrics(own.setdefault(node, {}), found, lambda _: MetricKind.INCLUSIVE)
+    nodes, parents = growing.order()
+    return Tree([growing.frames[n] for n in nodes], parents, [own.get(n, EMPTY) for n in nodes])
 
 
 def _frame_of(sampling: Sampling, number: int) -> Frame:

@@ -8,7 +8,7 @@ from proton.analysis.source_lines import symbol_of
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import NO_PARENT, RecordedKernel, Region
 from proton.model.profile import Profile
-from proton.model.tree import Tree
+from proton.model.tree import Steps, Tree, row_at
 
 EVENT = "event"  # asynchronous: it overlaps the regions around it
 CAPTURED_AT = "<captured_at>"  # below a replay of a graph: what follows is where it was captured
@@ -81,19 +81,16 @@ def find_recorded(profile: Profile, tree: Tree) -> RecordedRows:
     found = RecordedRows({}, {})
     if not profile.in_kernel:
         return found
-    children: dict[tuple[int, str], int] = {}
-    for row in range(len(tree) - 1, 0, -1):  # the first of equal siblings stays
-        children[tree.parents[row], tree.frames[row].name] = row
-        if tree.frames[row].kind is FrameKind.KERNEL:
-            children[tree.parents[row], symbol_of(tree, row)] = row
+    children = dict(tree.steps())
+    for row, frame in enumerate(tree.frames):
+        if frame.kind is FrameKind.KERNEL:
+            children.setdefault((tree.parents[row], symbol_of(tree, row)), row)
     captures = [tree.parents[row] for row, f in enumerate(tree.frames) if f.name == CAPTURED_AT]
     for kernel in profile.in_kernel:
         # A captured kernel does not know which replays it ran in.
         is_captured = tuple(kernel.context[:1]) == (CAPTURED_AT,)
         for start in captures if is_captured else [0]:
-            at: int | None = start
-            for name in (*kernel.context, kernel.kernel):
-                at = None if at is None else children.get((at, name))
+            at = row_at(children, (*kernel.context, kernel.kernel), start)
             if at is not None:
                 found.kernels.setdefault(at, []).append(kernel)
                 _add_regions(kernel, at, children, found.regions)
@@ -103,7 +100,7 @@ def find_recorded(profile: Profile, tree: Tree) -> RecordedRows:
 def _add_regions(
     kernel: RecordedKernel,
     kernel_row: int,
-    children: dict[tuple[int, str], int],
+    children: Steps,
     regions: dict[int, RegionRow],
 ) -> None:
     shares = shares_of(kernel)

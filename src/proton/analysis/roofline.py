@@ -54,14 +54,11 @@ def roof_of(profile: TreeProfile) -> Roof:
             continue
         flops_s[row], bytes_s[row] = by_flops, by_bytes
         least_s[row] = max(by_flops or 0.0, by_bytes or 0.0)
-    parents = tree.parents
     for column in (flops_s, bytes_s, least_s):
-        for row in range(len(tree) - 1, 0, -1):
-            if (value := column[row]) is not None:
-                column[parents[row]] = value + (column[parents[row]] or 0.0)
+        tree.add_upwards(column)
     for row in range(len(tree) - 1, 0, -1):
         if is_unknown[row]:
-            is_unknown[parents[row]] = True
+            is_unknown[tree.parents[row]] = True
     return Roof(flops_s, bytes_s, least_s, is_unknown)
 
 

@@ -22,7 +22,7 @@ from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.trace import SpanKind
-from proton.model.tree import Tree
+from proton.model.tree import Tree, row_at
 
 SPANS, SPREAD, PHASES, RANKS = "spans", "spread", "phases", "ranks"
 LEAST_BATCHES = 3
@@ -129,10 +129,7 @@ def _times_by_row(profile: TreeProfile, tree: Tree) -> dict[int, list[float]]:
     """The single runs of the contexts of a trace."""
     if profile.trace is None:
         return {}
-    rows = {
-        (parent, frame.name): row
-        for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True))
-    }
+    steps = tree.steps()
     known: dict[tuple[str, ...], int | None] = {}
     found: dict[int, list[float]] = {}
     for span in profile.trace.spans:
@@ -140,10 +137,7 @@ def _times_by_row(profile: TreeProfile, tree: Tree) -> dict[int, list[float]]:
             continue
         path = span.path or (span.name,)
         if path not in known:
-            row: int | None = 0
-            for name in path:
-                row = None if row is None else rows.get((row, name))
-            known[path] = row
+            known[path] = row_at(steps, path)
         if (at := known[path]) is not None:
             found.setdefault(at, []).append(span.duration_ns)
     return found

@@ -5,12 +5,12 @@ Records come from files, and readers do not check what is in them: here they get
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from proton.model.profile import TreeProfile
-from proton.model.tree import Tree
+from proton.model.tree import Steps, row_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,11 @@ class TuningRun:
 
 def tuning_runs(profile: TreeProfile) -> list[TuningRun]:
     """The autotuning runs of a profile, in the order in which they were made."""
-    wanted = {name for record in profile.autotune for name in _texts(record.get("path"))}
-    rows = _rows_by_path(profile.tree, wanted)
-    return [_run(record, rows) for record in profile.autotune]
+    steps = profile.tree.steps() if profile.autotune else {}
+    return [_run(record, steps) for record in profile.autotune]
 
 
-def _run(record: Mapping[str, object], rows: Mapping[tuple[int, str], int]) -> TuningRun:
+def _run(record: Mapping[str, object], steps: Steps) -> TuningRun:
     path = _texts(record.get("path"))
     configs = [config for config in _list(record.get("configs")) if isinstance(config, Mapping)]
     times = [_number(config.get("time_ns")) for config in configs]
@@ -67,7 +66,7 @@ def _run(record: Mapping[str, object], rows: Mapping[tuple[int, str], int]) -> T
         kernel=str(record.get("kernel") or ""),
         key=_texts(record.get("key")),
         path=path,
-        row=_row_of(path, rows),
+        row=row_at(steps, path) if path else None,
         interpreted=bool(record.get("interpreted")),
         winner=best,
         best_ns=best_ns,
@@ -118,20 +117,3 @@ def _list(value: object) -> Sequence[object]:
 
 def _texts(value: object) -> list[str]:
     return [str(part) for part in _list(value)]
-
-
-def _rows_by_path(tree: Tree, wanted: Collection[str]) -> dict[tuple[int, str], int]:
-    """Parent and name -> row, for names that are asked for."""
-    rows: dict[tuple[int, str], int] = {}
-    for row, (frame, parent) in enumerate(zip(tree.frames, tree.parents, strict=True)):
-        if frame.name in wanted:
-            rows.setdefault((parent, frame.name), row)
-    return rows
-
-
-def _row_of(path: Sequence[str], rows: Mapping[tuple[int, str], int]) -> int | None:
-    """The context that a run was made in; None where the tree lacks it."""
-    row: int | None = 0
-    for name in path:
-        row = None if row is None else rows.get((row, name))
-    return row if path else None

@@ -13,7 +13,7 @@ from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.trace import Flow, Lane, Span, Trace
-from proton.model.tree import KernelDetail, Tree, merge_details
+from proton.model.tree import KernelDetail, Tree, depth_first, merge_details
 
 NO_KINDS: Mapping[str, MetricKind] = MappingProxyType({})
 
@@ -108,7 +108,14 @@ class TreeMerger:
 
     def tree(self) -> Tree:
         """All that was added, depth first."""
-        return _depth_first(Tree(self._frames, self.parents, self.own, self._details))
+        nodes, parents = depth_first(self.parents)
+        details = self._details
+        return Tree(
+            [self._frames[node] for node in nodes],
+            parents,
+            [self.own[node] or EMPTY for node in nodes],
+            {row: details[node] for row, node in enumerate(nodes) if node in details},
+        )
 
 
 def _add(target: dict[str, MetricValue], metrics: Metrics, properties: Collection[str]) -> None:
@@ -132,29 +139,6 @@ def add_values(old: MetricValue | None, new: MetricValue) -> MetricValue:
     if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
         return tuple(a + b for a, b in zip(old, new, strict=True))
     return new
-
-
-def _depth_first(tree: Tree) -> Tree:
-    """The same tree with its rows in depth-first order, children in the order of their rows."""
-    children: list[list[int]] = [[] for _ in tree.frames]
-    for row, parent in enumerate(tree.parents):
-        if parent >= 0:
-            children[parent].append(row)
-    order: list[int] = []
-    pending = [0]
-    while pending:
-        row = pending.pop()
-        order.append(row)
-        pending.extend(reversed(children[row]))
-    place = [0] * len(order)
-    for new, old in enumerate(order):
-        place[old] = new
-    return Tree(
-        [tree.frames[row] for row in order],
-        [place[tree.parents[row]] if row else -1 for row in order],
-        [tree.own[row] or EMPTY for row in order],
-        {place[row]: detail for row, detail in sorted(tree.details.items())},
-    )
 
 
 def merge_traces(traces: Sequence[Trace]) -> Trace:

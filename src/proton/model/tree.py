@@ -6,7 +6,7 @@ never a recursion, and totals are one backward pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from types import MappingProxyType
@@ -113,13 +113,68 @@ class Tree:
     def totals(self, metric: str) -> list[float | None]:
         """`metric` of every row and all below it; None where nothing below measured it."""
         totals = self.own_numbers(metric)
-        parents = self.parents
-        for row in range(len(totals) - 1, 0, -1):
-            value = totals[row]
-            if value is not None:
-                above = totals[parents[row]]
-                totals[parents[row]] = value if above is None else above + value
+        self.add_upwards(totals)
         return totals
+
+    def add_upwards(self, values: list[float | None]) -> None:
+        """Add the value of every row to those above it; None: it has none."""
+        parents = self.parents
+        for row in range(len(values) - 1, 0, -1):
+            if (value := values[row]) is not None:
+                above = values[parents[row]]
+                values[parents[row]] = value if above is None else above + value
+
+    def path(self, row: int) -> list[str]:
+        """The names from the root (left out) down to `row`."""
+        names: list[str] = []
+        while row > 0:
+            names.append(self.frames[row].name)
+            row = self.parents[row]
+        return names[::-1]
+
+    def steps(self) -> Steps:
+        """Row and name of a child -> row of the child; the first of equal siblings."""
+        found: dict[tuple[int, str], int] = {}
+        for row in range(1, len(self)):
+            found.setdefault((self.parents[row], self.frames[row].name), row)
+        return found
+
+
+Steps = Mapping[tuple[int, str], int]
+
+
+def row_at(steps: Steps, path: Iterable[str], start: int = 0) -> int | None:
+    """The row that the names of `path` lead to from `start`; None where there is none."""
+    for name in path:
+        below = steps.get((start, name))
+        if below is None:
+            return None
+        start = below
+    return start
+
+
+def depth_first(parents: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Nodes in depth-first order, children in the order of their numbers, and each one's parent.
+
+    Args:
+        parents: The parent of every node, that of node 0 being -1; in any order.
+
+    Returns:
+        The node of every row, and the row of its parent.
+    """
+    children: list[list[int]] = [[] for _ in parents]
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            children[parent].append(node)
+    nodes: list[int] = []
+    rows: list[int] = []
+    pending = [(0, -1)]
+    while pending:
+        node, above = pending.pop()
+        pending.extend((child, len(nodes)) for child in reversed(children[node]))
+        nodes.append(node)
+        rows.append(above)
+    return nodes, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +238,7 @@ class Node:
 
     def path(self) -> tuple[str, ...]:
         """The names from the root (left out) down to this node."""
-        names: list[str] = []
-        row = self.row
-        while row > 0:
-            names.append(self.tree.frames[row].name)
-            row = self.tree.parents[row]
-        return tuple(reversed(names))
+        return tuple(self.tree.path(self.row))
 
     def total(self, metric: str) -> float:
         """The sum of `metric` over this node and all below it; 0 where nothing measured it."""

@@ -17,6 +17,7 @@ from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
+from proton.render.page.pack import record_of
 from proton.render.text.sample_texts import NON_USER
 
 MOST_SCOPES = 500
@@ -154,18 +155,8 @@ def _scope(tree: Tree, scope: ScopeChange) -> DiffScope:
 
 def _change(record: type[_Change], change: Change, **more: object) -> _Change:
     """`change` as a `record`, whose fields besides are `more`."""
-    return record(
-        **more,
-        verdict=change.verdict,
-        before=_runs(change.before),
-        after=_runs(change.after),
-        change_ns=change.change_ns,
-        half_width_ns=change.half_width_ns,
-        by_speed_ns=change.by_speed_ns,
-        speed_half_width_ns=change.speed_half_width_ns,
-        expected_ns=change.expected_ns,
-        basis=change.basis,
-    )
+    before, after = _runs(change.before), _runs(change.after)
+    return record_of(record, change, before=before, after=after, **more)
 
 
 def _runs(runs: Runs | None) -> DiffRuns | None:
@@ -176,12 +167,8 @@ def _runs(runs: Runs | None) -> DiffRuns | None:
 
 
 def _path(tree: Tree, row: int) -> list[str]:
-    names: list[str] = []
-    while row > 0 and len(names) <= MOST_FRAMES:
-        names.append(tree.frames[row].name)
-        row = tree.parents[row]
-    names.reverse()
-    return names if len(names) <= MOST_FRAMES else ["...", *names[1:]]
+    names = tree.path(row)
+    return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
 
 
 def _notes(before: TreeProfile, after: TreeProfile) -> list[str]:

@@ -14,11 +14,10 @@ import math
 import sys
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from inspect import get_annotations
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 ALIGNMENT = 8
 # Our name of an element type -> its letter in the standard library's arrays.
@@ -63,9 +62,9 @@ class Columns:
         return name
 
 
-def record_of(record: Callable[..., _Record], source: object, **more: object) -> _Record:
-    """A `record` with the fields that `source` has under the same names; `more` are the rest."""
-    names = (name for name in get_annotations(record) if name not in more)
+def record_of(record: type[_Record], source: object, **more: object) -> _Record:
+    """A dataclass with the fields that `source` has under the same names; `more` are the rest."""
+    names = [field.name for field in fields(cast(Any, record)) if field.name not in more]
     return record(**{name: getattr(source, name) for name in names}, **more)
 
 

@@ -17,7 +17,7 @@ from proton.analysis.idle_time import CAUSES, Gaps, Idle, WallShares, find_idle,
 from proton.model.metric import EMPTY, Metrics
 from proton.model.profile import TreeProfile
 from proton.model.trace import LaneKind, SpanKind, Trace
-from proton.model.tree import Tree
+from proton.model.tree import Tree, row_at
 from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.page.trace_lanes import ShownLane, shown_lanes
 
@@ -206,7 +206,7 @@ class _Looks:
 
     def __init__(self, tree: Tree) -> None:
         self.left_out = 0  # combinations whose arguments are not in the page
-        self._rows = _rows_by_step(tree)
+        self._steps = tree.steps()
         self._names: dict[str, int] = {}
         self._known: dict[object, int] = {}
         self.arguments: list[Metrics] = []
@@ -229,21 +229,15 @@ class _Looks:
     def _look(
         self, name: str, kind: SpanKind, path: Sequence[str], metrics: Metrics, attributes: Metrics
     ) -> int:
+        # CTAs, which are one context, have no row, nor has what the tree leaves out.
+        row = row_at(self._steps, path or (name,))
         look = (
             self._names.setdefault(name, len(self._names)),
             _KINDS.index(kind),
-            self._row(path or (name,)),
+            NONE if row is None else row,
             self._argument(metrics, attributes),
         )
         return self._table.setdefault(look, len(self._table))
-
-    def _row(self, path: Sequence[str]) -> int:
-        row = 0
-        for name in path:
-            row = self._rows.get((row, name), NONE)
-            if row == NONE:  # CTAs, which are one context, and what the tree leaves out
-                return NONE
-        return row
 
     def _argument(self, metrics: Metrics, attributes: Metrics) -> int:
         if not metrics and not attributes:
@@ -275,14 +269,6 @@ class _Looks:
 
 def _content(values: Metrics) -> object:
     return None if values is EMPTY else tuple(values.items())
-
-
-def _rows_by_step(tree: Tree) -> dict[tuple[int, str], int]:
-    """(Row, name of a child) -> row of the child; of equal siblings the first."""
-    found: dict[tuple[int, str], int] = {}
-    for row in range(1, len(tree)):
-        found.setdefault((tree.parents[row], tree.frames[row].name), row)
-    return found
 
 
 def _flows(trace: Trace, place: Sequence[int], columns: Columns) -> FlowColumns:

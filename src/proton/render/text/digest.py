@@ -170,11 +170,7 @@ def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[Entry]:
 
 
 def _path(tree: Tree, row: int) -> list[str]:
-    names: list[str] = []
-    while row > 0:
-        names.append(cut(tree.frames[row].name))
-        row = tree.parents[row]
-    names.reverse()
+    names = [cut(name) for name in tree.path(row)]
     return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
 
 
