@@ -52,12 +52,12 @@ def test_widths_are_shares_and_a_click_selects(open_report: Open) -> None:
 def test_the_card_tells_of_what_is_under_the_pointer(open_report: Open) -> None:
     opened = open_report("gpt.hatchet", hash="view=flame")
     opened.page.mouse.move(*point(opened, 0.95, 2))
-    (card,) = opened.texts(".card")
+    (card,) = opened.texts(".hover")
     words = card.split()
     assert words[:4] == ["adamw", "kernel", "·", "optimizer"]
     assert card.endswith("148")  # runs
     opened.page.mouse.move(5, 5)
-    assert opened.texts(".card") == []
+    assert opened.texts(".hover") == []
 
 
 def test_a_double_click_zooms_and_escape_returns(open_report: Open) -> None:
@@ -177,7 +177,7 @@ def test_names_that_look_like_markup_are_only_text(open_report: Open, tmp_path: 
         write_tree(tmp_path / "bad.hatchet", node("ROOT", [node(name, [], 5)])), hash="view=flame"
     )
     opened.page.mouse.move(*point(opened, 0.5, 1))
-    assert "<img src=x" in opened.texts(".card strong")[0]
+    assert "<img src=x" in opened.texts(".hover strong")[0]
     assert opened.page.title() != "taken"
     assert not opened.is_cut()
 
@@ -188,7 +188,7 @@ def test_its_picture_for_the_documentation_is_small(
     path = write_steps(tmp_path / "gpt2.hatchet")
     opened = open_report(path, hash="view=flame&search=flash", size=(1280, 640))
     opened.page.mouse.move(*point(opened, 0.28, 4))
-    opened.page.wait_for_selector(".card")
+    opened.page.wait_for_selector(".hover")
     picture(opened, "flame")
 
 
@@ -197,7 +197,7 @@ def test_boxes_too_narrow_to_draw_are_zoomed_to_together(open_report: Open, tmp_
     path = write_tree(tmp_path / "narrow.hatchet", node("ROOT", kernels))
     opened = open_report(path, hash="view=flame")
     opened.page.mouse.move(*point(opened, 0.5, 1))
-    assert "boxes too narrow to draw" in opened.texts(".card")[0]
+    assert "boxes too narrow to draw" in opened.texts(".hover")[0]
     opened.page.mouse.dblclick(*point(opened, 0.5, 1))
     opened.page.wait_for_selector(".trail")
     assert " of 5000" in opened.texts(".trail")[0]

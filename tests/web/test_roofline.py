@@ -42,10 +42,10 @@ def test_the_row_on_top_has_the_most_to_win(open_report: Open, steps: Path) -> N
     assert "could be saved at best" in opened.texts(".toolbar")[0]
 
 
-def test_the_pointer_tells_what_could_be_won(open_report: Open, steps: Path) -> None:
+def test_the_pointer_tells_what_could_be_saved(open_report: Open, steps: Path) -> None:
     opened = open_report(steps, hash="view=roofline")
     opened.page.hover(".plot circle >> nth=0", force=True)  # the largest is drawn first
-    (card,) = opened.texts(".card")
+    (card,) = opened.texts(".hover")
     assert card.startswith("flash_bwd")
     assert "could be saved: at the roof it takes" in card
     assert opened.page.locator(".plot .distance").count() == 1

@@ -127,7 +127,7 @@ def test_the_launch_of_a_span_can_be_followed_and_back(opened: Opened) -> None:
 
 def test_idle_time_tells_its_cause_and_leads_to_what_it_waited_for(opened: Opened) -> None:
     opened.page.mouse.move(x_of(opened, 0.5), y_of(opened, "stream 7"))
-    card = opened.texts(".timeline-card")[0]
+    card = opened.texts(".hover")[0]
     assert "idle: host busy" in card
     assert "40.0" in card.replace("\n", "")
     click(opened, "stream 7", 0.5)
@@ -136,11 +136,11 @@ def test_idle_time_tells_its_cause_and_leads_to_what_it_waited_for(opened: Opene
 
 def test_the_card_beside_the_pointer_tells_name_and_duration(opened: Opened) -> None:
     opened.page.mouse.move(x_of(opened, 0.16), y_of(opened, "stream 9"))
-    card = opened.texts(".timeline-card")[0]
+    card = opened.texts(".hover")[0]
     assert "Memcpy" in card
     assert "8.00" in card.replace("\n", "")
     opened.page.mouse.move(5, 5)
-    assert opened.page.locator(".timeline-card").count() == 0
+    assert opened.page.locator(".hover").count() == 0
 
 
 def test_the_wheel_zooms_around_the_pointer_down_to_a_nanosecond(opened: Opened) -> None:

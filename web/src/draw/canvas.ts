@@ -24,6 +24,7 @@ export interface Inks {
   ink: string
   quiet: string
   accent: string
+  track: string
 }
 
 /** The page's colours; the theme's element has them as variables. */
@@ -37,6 +38,7 @@ export function inks(): Inks {
     ink: of("--ink"),
     quiet: of("--quiet"),
     accent: of("--accent"),
+    track: of("--track"),
   }
 }
 
@@ -44,33 +46,31 @@ export function inks(): Inks {
 export const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 
 const widths = new Map<string, number>()
+const MOST_WIDTHS = 5000
+const SHORT = 9 // letters: in less, the beginning of a name tells more than both its ends
 
-/** The width of `text` in the font that is set; letters are measured once. */
+/** The width of `text` in the font that is set. */
 export function widthOf(context: CanvasRenderingContext2D, text: string): number {
-  let sum = 0
-  for (const letter of text) {
-    const key = context.font + letter
-    let width = widths.get(key)
-    if (width === undefined) widths.set(key, (width = context.measureText(letter).width))
-    sum += width
+  const key = context.font + text
+  let width = widths.get(key)
+  if (width === undefined) {
+    if (widths.size >= MOST_WIDTHS) widths.clear()
+    widths.set(key, (width = context.measureText(text).width))
   }
-  return sum
+  return width
 }
 
-/** `text` cut to fit into `room` pixels; empty where not even a few letters fit. */
+/** `text` cut to fit into `room` pixels, namespaces first; empty where not even a few letters fit. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   if (room < 14) return ""
-  const narrow = widthOf(context, "i")
-  const most = Math.floor(room / narrow)
-  if (text.length <= most && widthOf(context, text) <= room) return text
+  let shown = cutMiddle(text, 200)
   const short = withoutNamespaces(text)
-  let shown = cutMiddle(short, Math.max(3, most))
   for (let tries = 0; tries < 6; tries++) {
     const width = widthOf(context, shown)
     if (width <= room) return shown
     const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
     if (letters < 3) return ""
-    shown = cutMiddle(short, letters)
+    shown = letters < SHORT ? `${short.slice(0, letters - 1)}…` : cutMiddle(short, letters)
   }
   return ""
 }

@@ -36,7 +36,6 @@ export interface FlamePaint {
 
 export function drawFlame(context: CanvasRenderingContext2D, paint: FlamePaint): void {
   const { layout, top, level: size } = paint
-  context.clearRect(0, 0, paint.width, paint.height)
   context.font = FLAME_FONT
   context.textBaseline = "middle"
   const first = Math.max(0, Math.floor(top / size))

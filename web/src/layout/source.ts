@@ -39,13 +39,28 @@ class Adder {
   }
 }
 
-/** All samples of a kernel, or of all kernels where it is null. */
-export function kernelSum(part: SourcePart, kernel: number | null): Sum {
+/** Samples of a kernel, or of all kernels where it is null, whose places `fit`. */
+function sumOf(part: SourcePart, kernel: number | null, fit: (places: number[]) => boolean): Sum {
   const adder = new Adder()
-  for (const [of, , samples, latency, reasons] of part.seen) {
-    if (kernel === null || of === kernel) adder.add(samples, latency, reasons)
+  for (const [of, places, samples, latency, reasons] of part.seen) {
+    if ((kernel === null || of === kernel) && fit(places)) adder.add(samples, latency, reasons)
   }
   return adder.sum()
+}
+
+/** All samples of a kernel. */
+export function kernelSum(part: SourcePart, kernel: number | null): Sum {
+  return sumOf(part, kernel, () => true)
+}
+
+/** All samples on lines of a file, each once. */
+export function fileSum(part: SourcePart, file: number, kernel: number | null): Sum {
+  return sumOf(part, kernel, (places) => places.some((place) => part.places[place]?.[0] === file))
+}
+
+/** Samples in no line that is known. */
+export function unplacedSum(part: SourcePart, kernel: number | null): Sum {
+  return sumOf(part, kernel, (places) => places.length === 0)
 }
 
 /** The samples of every kernel. */
@@ -53,25 +68,6 @@ export function kernelSums(part: SourcePart): Sum[] {
   const adders = part.kernels.map(() => new Adder())
   for (const [of, , samples, latency, reasons] of part.seen) adders[of]?.add(samples, latency, reasons)
   return adders.map((adder) => adder.sum())
-}
-
-/** All samples on lines of a file, each once. */
-export function fileSum(part: SourcePart, file: number, kernel: number | null): Sum {
-  const adder = new Adder()
-  for (const [of, places, samples, latency, reasons] of part.seen) {
-    if (kernel !== null && of !== kernel) continue
-    if (places.some((place) => part.places[place]?.[0] === file)) adder.add(samples, latency, reasons)
-  }
-  return adder.sum()
-}
-
-/** Samples in no line that is known. */
-export function unplacedSum(part: SourcePart, kernel: number | null): Sum {
-  const adder = new Adder()
-  for (const [of, places, samples, latency, reasons] of part.seen) {
-    if (places.length === 0 && (kernel === null || of === kernel)) adder.add(samples, latency, reasons)
-  }
-  return adder.sum()
 }
 
 /** The lines of a file that have samples; one counts what was inlined there, and a sample once. */

@@ -4,22 +4,16 @@ import { walk } from "../../layout/timeline/nesting"
 import type { Chart } from "../../layout/timeline/chart"
 import type { Group } from "../../layout/timeline/rows"
 import type { Tick } from "../../layout/timeline/window"
+import { FONT, type Inks } from "../canvas"
 import type { Hue } from "../colors"
 import { strongOf } from "../colors"
 
 export const MAP_HEIGHT = 40
 export const AXIS_HEIGHT = 20
 const STRIPS = 4 // more groups than that are not told apart here
-const FONT = "11px system-ui, sans-serif"
-
-interface Colors {
-  ground: string
-  track: string
-  quiet: string
-}
 
 /** The strips; they do not change while the window moves. */
-export function drawMap(context: CanvasRenderingContext2D, chart: Chart, whole: Window, dark: boolean, colors: Colors): void {
+export function drawMap(context: CanvasRenderingContext2D, chart: Chart, whole: Window, dark: boolean, colors: Inks): void {
   context.fillStyle = colors.ground
   context.fillRect(0, 0, whole.width, MAP_HEIGHT)
   const groups = chart.groups.filter((group) => group.kind !== "sm" && group.kind !== "warp").slice(0, STRIPS)
@@ -53,7 +47,7 @@ function hueOf(group: Group): Hue {
 }
 
 /** The times above the lanes. */
-export function drawAxis(context: CanvasRenderingContext2D, ticks: readonly Tick[], width: number, colors: Colors): void {
+export function drawAxis(context: CanvasRenderingContext2D, ticks: readonly Tick[], width: number, colors: Inks): void {
   context.fillStyle = colors.ground
   context.fillRect(0, 0, width, AXIS_HEIGHT)
   context.font = FONT

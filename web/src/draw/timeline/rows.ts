@@ -6,13 +6,12 @@
 import type { GapSums } from "../../layout/timeline/gaps"
 import { type Track, walk } from "../../layout/timeline/nesting"
 import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
-import { cutMiddle } from "../../names"
+import { FONT, fitted } from "../canvas"
 import { fillOf } from "../colors"
 import { HUES, STEPS, causeColor } from "./colors"
 import { BAR_HEIGHT, type Scene, drawArrows, drawOutline } from "./scene"
 
 const LABEL_PIXELS = 26
-const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 
 /** Rectangles by style, kept between frames so that nothing is allocated while zooming. */
 class Batches {
@@ -203,30 +202,4 @@ function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[])
     context.fillStyle = label.color
     context.fillText(text, label.x, label.y)
   }
-}
-
-const widths = new Map<string, number>()
-const MOST_WIDTHS = 5000
-const SHORT = 9 // letters: in less, the beginning of a name tells more than both its ends
-
-/** `text` cut so that it takes no more than `room` pixels; empty where nothing readable is left. */
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
-  let shown = cutMiddle(text, 200)
-  for (let tries = 0; tries < 4; tries++) {
-    const width = widthOf(context, shown)
-    if (width <= room) return shown
-    const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
-    if (letters < 3) return ""
-    shown = letters < SHORT ? `${text.slice(0, letters - 1)}…` : cutMiddle(text, letters)
-  }
-  return ""
-}
-
-function widthOf(context: CanvasRenderingContext2D, text: string): number {
-  let width = widths.get(text)
-  if (width === undefined) {
-    if (widths.size >= MOST_WIDTHS) widths.clear()
-    widths.set(text, (width = context.measureText(text).width))
-  }
-  return width
 }

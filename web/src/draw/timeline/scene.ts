@@ -3,6 +3,7 @@ import type { Chart, Marks } from "../../layout/timeline/chart"
 import type { Window } from "../../layout/timeline/nesting"
 import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
 import { type Tick, xOf } from "../../layout/timeline/window"
+import type { Inks } from "../canvas"
 
 export const BAR_HEIGHT = TRACK_HEIGHT - 2
 
@@ -24,7 +25,7 @@ export interface Scene {
   chosen: Marks | null
   selected: number | null
   hovered: number | null
-  colors: { ground: string; line: string; ink: string; quiet: string; accent: string; track: string }
+  colors: Inks
 }
 
 const MOST_ARROWS = 200

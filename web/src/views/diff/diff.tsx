@@ -6,7 +6,7 @@ import type { DiffPart, DiffSide } from "../../schema"
 import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
 import { count, moment, plain, text, time } from "../../units"
 import { Choice, Num } from "../widgets/facts"
-import { Table, type TableColumn, orderOf, stepFrom } from "../widgets/table"
+import { Table, type TableColumn } from "../widgets/table"
 import type { View } from "../widgets/view"
 import {
   Bar,
@@ -39,7 +39,6 @@ export const diff: View = {
   key: "9",
   isPresent: (current) => current.diff !== null,
   Component: Diff,
-  onKey,
 }
 
 interface DiffState {
@@ -255,14 +254,4 @@ function select(row: Row): void {
   }
   if ((profileIndex.value === 0 ? row.before_row : row.after_row) < 0) profileIndex.value = row.after_row < 0 ? 0 : 1
   selectRow(profileIndex.value === 0 ? row.before_row : row.after_row)
-}
-
-function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const part = page.value?.diff ?? null
-  if (step === 0 || part === null) return false
-  const { of, sort, by } = stateOf(part)
-  const next = stepFrom(orderOf(rowsOf(part, of), columnsOf(part, of, by), sort), isSelected, step)
-  if (next !== null) select(next)
-  return true
 }

@@ -7,7 +7,6 @@ import { count, grouped, metricQuantity, percent, plainName, time } from "../../
 import { Fact, pathText } from "../widgets/facts"
 import type { Flames } from "./flame_state"
 
-const WIDTH = 320
 const KINDS = { r: "root", s: "scope", t: "state", p: "Python frame", k: "kernel", c: "copy", l: "source line" } as const
 
 interface CardProps {
@@ -17,20 +16,11 @@ interface CardProps {
   zoom: number
   /** What the whole width stands for. */
   seen: number
-  /** The pointer, in the window. */
-  x: number
-  y: number
 }
 
-export function FlameCard({ of, layout, place, zoom, seen, x, y }: CardProps): VNode {
-  const left = Math.max(4, Math.min(x + 14, window.innerWidth - WIDTH - 8))
-  const isLow = y > window.innerHeight * 0.6
-  const spot = isLow ? { bottom: `${window.innerHeight - y + 12}px` } : { top: `${y + 16}px` }
-  return (
-    <div class="card" style={{ left: `${left}px`, maxWidth: `${WIDTH}px`, ...spot }}>
-      {layout.hidden[place] === 0 ? <Box of={of} box={layout.boxes[place] as number} zoom={zoom} seen={seen} /> : <Narrow of={of} layout={layout} place={place} />}
-    </div>
-  )
+export function FlameCard({ of, layout, place, zoom, seen }: CardProps): VNode {
+  if (layout.hidden[place] !== 0) return <Narrow of={of} layout={layout} place={place} />
+  return <Box of={of} box={layout.boxes[place] as number} zoom={zoom} seen={seen} />
 }
 
 function Narrow({ of, layout, place }: { of: Flames; layout: FlameLayout; place: number }): VNode {

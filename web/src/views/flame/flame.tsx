@@ -1,6 +1,7 @@
 /** The flame graph: an icicle from the root downward, or kernels with their callers below. */
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import { inks, prepared } from "../../draw/canvas"
 import { hueOfKind } from "../../draw/colors"
 import { drawFlame } from "../../draw/flame"
 import { type FlameLayout, type Step, layoutFlame, levelHeight, neighbour, placeAt, placeOf, shownWidth } from "../../layout/flame/boxes"
@@ -9,6 +10,7 @@ import { cutMiddle } from "../../names"
 import { isDark, matches, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../../state"
 import { percent, plainName, text } from "../../units"
 import { shortName } from "../widgets/facts"
+import { hover, leave } from "../widgets/hover"
 import "./flame.css"
 import { FlameCard } from "./card"
 import { type Flames, flames, focus, isHit, state, zoomBack, zoomTo, zoomed, zoomedRange } from "./flame_state"
@@ -51,7 +53,7 @@ function Graph({ of }: { of: Flames }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
-  const [pointer, setPointer] = useState({ at: -1, x: 0, y: 0 })
+  const [pointed, setPointed] = useState(-1)
   const zoom = zoomed.value
   const range = zoomedRange.value
   const layout = useMemo(
@@ -60,7 +62,7 @@ function Graph({ of }: { of: Flames }): VNode {
   )
   const level = levelHeight(layout.height, size.height)
   current = { drawn: of, layout }
-  const paint = (): void => paintInto(place.current, canvas.current, of, layout, level, pointer.at)
+  const paint = (): void => paintInto(place.current, canvas.current, of, layout, level, pointed)
 
   useLayoutEffect(() => {
     const box = place.current
@@ -89,14 +91,20 @@ function Graph({ of }: { of: Flames }): VNode {
       class="flame-scroll"
       ref={place}
       onScroll={paint}
-      onMouseMove={(event) => setPointer({ at: find(event), x: event.clientX, y: event.clientY })}
-      onMouseLeave={() => setPointer({ at: -1, x: 0, y: 0 })}
+      onMouseMove={(event) => {
+        const at = find(event)
+        setPointed(at)
+        hover(event, at < 0 ? null : <FlameCard of={of} layout={layout} place={at} zoom={zoom} seen={shownWidth(of.tree, zoom, range)} />)
+      }}
+      onMouseLeave={() => {
+        setPointed(-1)
+        leave()
+      }}
       onClick={(event) => pick(of, layout, find(event))}
       onDblClick={(event) => open(layout, find(event))}
     >
       <canvas ref={canvas} role="img" aria-label={`flame graph of ${plainName(metric.value)}`} />
       <div class="flame-space" style={{ height: `${layout.height * level}px` }} />
-      {pointer.at < 0 ? null : <FlameCard of={of} layout={layout} place={pointer.at} zoom={zoom} seen={shownWidth(of.tree, zoom, range)} x={pointer.x} y={pointer.y} />}
     </div>
   )
 }
@@ -109,15 +117,11 @@ function paintInto(
   level: number,
   hover: number,
 ): void {
-  const context = canvas?.getContext("2d") ?? null
-  if (box === null || canvas === null || context === null) return
+  if (box === null || canvas === null) return
   const { clientWidth: width, clientHeight: height } = box
-  const ratio = window.devicePixelRatio || 1
-  const wanted = [Math.round(width * ratio), Math.round(height * ratio)] as const
-  if (canvas.width !== wanted[0] || canvas.height !== wanted[1]) [canvas.width, canvas.height] = wanted
-  Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })
-  context.setTransform(ratio, 0, 0, ratio, 0, 0)
-  const style = getComputedStyle(document.documentElement)
+  const context = prepared(canvas, width, height)
+  if (context === null) return
+  const { accent, ink } = inks()
   const { of: shown, tree } = of
   const hits = matches.value
   const whole = shownWidth(tree, zoomed.value, zoomedRange.value)
@@ -129,8 +133,8 @@ function paintInto(
     height,
     top: box.scrollTop,
     dark: isDark.value,
-    accent: style.getPropertyValue("--accent"),
-    ink: style.getPropertyValue("--ink"),
+    accent,
+    ink,
     nameOf: (each) => (each === 0 ? "everything" : shortName(shown, tree.row(each))),
     hueOf: (each) => hueOfKind(each === 0 ? "r" : shown.kind(tree.row(each))),
     // What is above the zoom is more than what is seen: no share of it.

@@ -5,7 +5,6 @@ import type { InKernelPart, KernelRecords, Launches } from "../../schema"
 import { selectedKernel, view } from "../../state"
 import { count, percent, plain, text, time } from "../../units"
 import { Fact } from "../widgets/facts"
-import { Hover } from "../widgets/hover"
 import type { View } from "../widgets/view"
 import { CtaFigure, figureKey } from "./cta_figure"
 import { CtaSummary } from "./cta_summary"
@@ -47,7 +46,6 @@ function InKernel(): VNode | null {
       <LeftOut of={found.launches} />
       {launch === undefined ? null : <CtaFigure key={`${shownEntry.value} ${at}`} found={found} launch={launch} regions={record?.regions ?? []} />}
       {record === null ? null : <Record of={record} hasLaunch={launch !== undefined} />}
-      <Hover />
     </div>
   )
 }

@@ -9,13 +9,14 @@ import type { RoofDevice, RoofDot } from "../../schema"
 import { isDark, matcher, selectKernel, selectRow, selectedKernel, selectedRow } from "../../state"
 import { amount, count, grouped, percent, plain, text, time } from "../../units"
 import { Fact } from "../widgets/facts"
+import { hover, leave } from "../widgets/hover"
 
 const MARGINS = { left: 58, right: 14, top: 18, bottom: 36 }
 
 export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDevice; dots: readonly RoofDot[] }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState({ width: 700, height: 360 })
-  const [pointer, setPointer] = useState({ at: -1, x: 0, y: 0 })
+  const [pointed, setPointed] = useState(-1)
   useLayoutEffect(() => {
     const box = place.current
     if (box === null) return undefined
@@ -25,7 +26,7 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
   }, [])
   const frame: Frame = { ...MARGINS, ...size }
   const plot = layoutRoofline(device, dots, frame)
-  const chosen = pointer.at >= 0 ? pointer.at : dots.findIndex((dot) => isSelected(of, dot))
+  const chosen = pointed >= 0 ? pointed : dots.findIndex((dot) => isSelected(of, dot))
   const find = (event: MouseEvent): number => {
     const edge = place.current?.getBoundingClientRect()
     return edge === undefined ? -1 : dotAt(plot, event.clientX - edge.left, event.clientY - edge.top)
@@ -34,8 +35,15 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
     <div
       class="plot"
       ref={place}
-      onMouseMove={(event) => setPointer({ at: find(event), x: event.clientX, y: event.clientY })}
-      onMouseLeave={() => setPointer({ at: -1, x: 0, y: 0 })}
+      onMouseMove={(event) => {
+        const dot = dots[find(event)]
+        setPointed(dot === undefined ? -1 : dots.indexOf(dot))
+        hover(event, dot === undefined ? null : <DotCard of={of} dot={dot} />)
+      }}
+      onMouseLeave={() => {
+        setPointed(-1)
+        leave()
+      }}
       onClick={(event) => {
         const dot = dots[find(event)]
         if (dot !== undefined) select(dot)
@@ -46,7 +54,7 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
         <Roofs plot={plot} device={device} frame={frame} />
         <Distance dot={plot.dots.find((each) => each.index === chosen)} />
         {plot.dots.map((each) => (
-          <Mark key={each.index} of={of} dot={dots[each.index] as RoofDot} placed={each} isHovered={each.index === pointer.at} />
+          <Mark key={each.index} of={of} dot={dots[each.index] as RoofDot} placed={each} isHovered={each.index === pointed} />
         ))}
         <g class="labels">
           {labelsOf(plot, (index) => shortened(of.shown((dots[index] as RoofDot).name), 30), frame).map((label) => (
@@ -56,7 +64,6 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
           ))}
         </g>
       </svg>
-      {pointer.at < 0 ? null : <DotCard of={of} dot={dots[pointer.at] as RoofDot} x={pointer.x} y={pointer.y} />}
       {plot.unplaced > 0 ? <p class="quiet unplaced">{plot.unplaced} without a known rate are only in the table</p> : null}
     </div>
   )
@@ -152,12 +159,10 @@ function Mark({ of, dot, placed, isHovered }: { of: Profile; dot: RoofDot; place
   )
 }
 
-function DotCard({ of, dot, x, y }: { of: Profile; dot: RoofDot; x: number; y: number }): VNode {
-  const left = Math.max(4, Math.min(x + 14, window.innerWidth - 340))
-  const spot = y > window.innerHeight * 0.55 ? { bottom: `${window.innerHeight - y + 12}px` } : { top: `${y + 16}px` }
+function DotCard({ of, dot }: { of: Profile; dot: RoofDot }): VNode {
   const isEdge = dot.intensity === null
   return (
-    <div class="card" style={{ left: `${left}px`, maxWidth: "320px", ...spot }}>
+    <div class="dot-card">
       <strong>{cutMiddle(of.whole(dot.name), 200)}</strong>
       {dot.headroom_ns === null ? (
         <p class="quiet">the roof above it is not known</p>

@@ -2,19 +2,19 @@
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
-import { cutMiddle, printable, shortened } from "../../names"
+import { cutMiddle, printable } from "../../names"
 import type { RoofDot, RooflinePart } from "../../schema"
 import { isDark, profile, setZoom, zoom } from "../../state"
 import { amount, percent, plain, text, time } from "../../units"
-import { BarCell, Choice, Num } from "../widgets/facts"
-import { Table, type TableColumn, lettersIn, orderOf, stepFrom } from "../widgets/table"
+import { BarCell, Choice, KernelName, Num } from "../widgets/facts"
+import { Table, type TableColumn, lettersIn } from "../widgets/table"
 import type { View } from "../widgets/view"
 import { RooflinePlot, isSelected, select } from "./plot"
 import "./roofline.css"
 
 const ID = "roofline"
 const MOST_DOTS = 3000
-const MOST_TO_SAVE = "-won"
+const MOST_TO_SAVE = "-save"
 
 export const roofline: View = {
   id: ID,
@@ -22,7 +22,6 @@ export const roofline: View = {
   key: "5",
   isPresent: (_page, shown) => shown.parts.roofline !== null,
   Component: Roofline,
-  onKey,
 }
 
 /** `<device>.<sort>` in the address. */
@@ -93,15 +92,10 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
       title: "kernel",
       isText: true,
       key: (dot) => of.shown(dot.name).toLowerCase(),
-      cell: (dot, room) => (
-        <span title={of.whole(dot.name)}>
-          <span class="swatch" style={{ background: colorOf(dot) }} />
-          {shortened(of.shown(dot.name), lettersIn(room))}
-        </span>
-      ),
+      cell: (dot, room) => <KernelName of={of} name={dot.name} kind={dot.kind} letters={lettersIn(room)} />,
     },
     {
-      id: "won",
+      id: "save",
       title: "could save",
       hint: "time above the roof: what could be saved at best",
       width: 130,
@@ -116,16 +110,4 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
     { id: "bytes", title: "B/s", width: 92, unit: 4.2, key: (dot) => dot.bytes_per_s, cell: (dot) => <Num of={amount(dot.bytes_per_s, "B/s")} /> },
     { id: "intensity", title: "FLOP/B", width: 74, unit: 0, key: (dot) => dot.intensity, cell: (dot) => <Num of={plain(dot.intensity)} /> },
   ]
-}
-
-function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const shown = profile.value
-  const part = shown === null ? null : shown.parts.roofline
-  if (step === 0 || shown === null || part === null) return false
-  const { device, sort } = stateOf(part)
-  const dots = dotsOf(part, device)
-  const next = stepFrom(orderOf(dots, columnsOf(shown, dots), sort), (dot) => isSelected(shown, dot), step)
-  if (next !== null) select(next)
-  return true
 }

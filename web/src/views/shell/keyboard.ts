@@ -1,5 +1,6 @@
 /** Keys that work everywhere; the view that is shown is asked first. */
 import { isDark, matches, metric, page, profile, search, selectRow, selection, theme, view } from "../../state"
+import { tableStep } from "../widgets/table"
 import type { View } from "../widgets/view"
 import { SEARCH_ID, isHelpOpen } from "./header"
 import { VIEWS } from "./registry"
@@ -26,7 +27,14 @@ function onKey(event: KeyboardEvent): void {
   const [current, shown] = [page.value, profile.value]
   const isShown = (each: View): boolean => current !== null && shown !== null && each.isPresent(current, shown)
   const own = VIEWS.find((each) => each.id === view.value && isShown(each))
-  if (own?.onKey?.(event) === true || common(event)) event.preventDefault()
+  if (own?.onKey?.(event) === true || stepTable(event.key) || common(event)) event.preventDefault()
+}
+
+/** Up and down go through the rows of a table. */
+function stepTable(key: string): boolean {
+  if (tableStep.current === null || (key !== "ArrowUp" && key !== "ArrowDown")) return false
+  tableStep.current(key === "ArrowUp" ? -1 : 1)
+  return true
 }
 
 /** Select the heaviest context that fits the search; if it is selected already, the one after it. */

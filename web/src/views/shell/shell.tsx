@@ -3,6 +3,7 @@ import { signal } from "@preact/signals"
 import { Component, type VNode } from "preact"
 import { printable } from "../../names"
 import { notice, page, profile, view } from "../../state"
+import { Hover } from "../widgets/hover"
 import { type View, needsLine } from "../widgets/view"
 import { Details } from "./details"
 import { Header, Help } from "./header"
@@ -31,6 +32,7 @@ export function Shell(): VNode {
         <Details />
       </div>
       <Help />
+      <Hover />
     </>
   )
 }

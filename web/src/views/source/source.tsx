@@ -1,13 +1,13 @@
 /** Source: the file of a kernel, a bar per line by what warps waited for, instructions beside it. */
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { type Sum, fileSum, filesOf, kernelSum, kernelSums, unplacedSum } from "../../layout/source"
+import { type Sum, fileSum, filesOf, kernelSum, kernelSums, linesOf, unplacedSum } from "../../layout/source"
 import { cutMiddle, printable } from "../../names"
 import type { SamplingFacts, SourcePart } from "../../schema"
 import { selectedKernel, view } from "../../state"
 import { count, percent, text, time } from "../../units"
 import { Fact, Num } from "../widgets/facts"
-import { Hover, hover, leave } from "../widgets/hover"
+import { hover, leave } from "../widgets/hover"
 import type { View } from "../widgets/view"
 import { Listing } from "./listing"
 import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
@@ -45,14 +45,13 @@ function Source(): VNode | null {
         <NoLines of={samples} focus={focus} onFocus={setFocus} />
       ) : (
         <>
-          <Why of={samples} file={shown.file} focus={focus} onFocus={setFocus} />
+          <Why of={samples} sum={fileSum(samples, shown.file, kernel.value)} focus={focus} onFocus={setFocus} />
           <div class={choice.value.sass ? "source-body with-sass" : "source-body"}>
             <Listing key={`${shown.file} ${kernel.value}`} of={samples} file={shown.file} focus={focus} />
             {choice.value.sass ? <Sass of={samples} file={shown.file} line={shown.line} /> : null}
           </div>
         </>
       )}
-      <Hover />
     </div>
   )
 }
@@ -170,9 +169,8 @@ interface WhyProps {
   onFocus(reason: number | null): void
 }
 
-/** Why warps waited, over all of the file. */
-function Why({ of, file, focus, onFocus }: WhyProps & { file: number }): VNode {
-  const sum = fileSum(of, file, kernel.value)
+/** Why warps waited. */
+function Why({ of, sum, focus, onFocus }: WhyProps & { sum: Sum }): VNode {
   return (
     <div class="why">
       <ReasonBar part={of} sum={sum} share={1} focus={focus} />
@@ -186,10 +184,7 @@ function NoLines({ of, focus, onFocus }: WhyProps): VNode {
   const sum = kernelSum(of, kernel.value)
   return (
     <>
-      <div class="why">
-        <ReasonBar part={of} sum={sum} share={1} focus={focus} />
-        <ReasonLegend part={of} sum={sum} most={MOST_LEGEND} focus={focus} onFocus={onFocus} />
-      </div>
+      <Why of={of} sum={sum} focus={focus} onFocus={onFocus} />
       <p class="quiet">
         {text(count(sum.samples))} samples, of which no line of source is known
         {kernel.value === null ? "; choose a kernel for its instructions" : ""}
@@ -270,20 +265,8 @@ function onKey(event: KeyboardEvent): boolean {
 function stepLine(step: number): void {
   const [samples, shown] = [part.value, place.value]
   if (samples === null || shown === null) return
-  const lines = [...sampledLines(samples, shown.file)].sort((a, b) => a - b)
+  const lines = [...linesOf(samples, shown.file, kernel.value).keys()].sort((a, b) => a - b)
   const line = shown.line
   const next = line === null ? lines[0] : step > 0 ? lines.find((each) => each > line) : lines.findLast((each) => each < line)
   if (next !== undefined) choose({ file: shown.file, line: next })
-}
-
-function sampledLines(of: SourcePart, file: number): Set<number> {
-  const found = new Set<number>()
-  for (const [at, places] of of.seen) {
-    if (kernel.value !== null && at !== kernel.value) continue
-    for (const each of places) {
-      const spot = of.places[each]
-      if (spot?.[0] === file) found.add(spot[1])
-    }
-  }
-  return found
 }

@@ -19,7 +19,6 @@ export const autotune: View = {
   key: "8",
   isPresent: (_page, shown) => shown.parts.autotune !== null,
   Component: Autotune,
-  onKey,
 }
 
 /** `<run>.<sort>` in the address. */
@@ -224,15 +223,4 @@ function more(ratio: number | null): VNode {
 function sortable(value: string | undefined): number | string | null {
   if (value === undefined) return null
   return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value
-}
-
-function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const part = profile.value?.parts.autotune ?? null
-  if (step === 0 || part === null) return false
-  const { at, sort } = stateOf(part)
-  const rows = fitting(part)
-  const next = rows[rows.indexOf(at) + step]
-  if (next !== undefined) pick(part, next, sort)
-  return true
 }

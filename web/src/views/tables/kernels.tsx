@@ -2,12 +2,11 @@
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
-import { shortened } from "../../names"
 import type { KernelsPart } from "../../schema"
 import { isDark, matcher, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../../state"
 import { amount, count, percent, text, time } from "../../units"
-import { BarCell, Num, estimateMark } from "../widgets/facts"
-import { Table, type TableColumn, lettersIn, orderOf, stepFrom } from "../widgets/table"
+import { BarCell, KernelName, Num, estimateMark } from "../widgets/facts"
+import { Table, type TableColumn, lettersIn } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
 
@@ -20,7 +19,6 @@ export const kernels: View = {
   key: "3",
   isPresent: (_page, shown) => shown.parts.kernels !== null,
   Component: Kernels,
-  onKey,
 }
 
 function Kernels(): VNode | null {
@@ -86,12 +84,7 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       title: "kernel",
       isText: true,
       key: (at) => of.shown(table.name[at] as string).toLowerCase(),
-      cell: (at, room) => (
-        <span title={of.whole(table.name[at] as string)}>
-          <span class="swatch" style={{ background: colorOf(at) }} />
-          {shortened(of.shown(table.name[at] as string), lettersIn(room))}
-        </span>
-      ),
+      cell: (at, room) => <KernelName of={of} name={table.name[at] as string} kind={table.kind[at] ?? "k"} letters={lettersIn(room)} />,
     },
     { id: "time", title: "time", width: 92, key: numbers(table.time_ns), cell: (at) => <Num of={time(table.time_ns[at])} /> },
     {
@@ -118,7 +111,7 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       cell: (at) => <BarCell share={table.share_of_peak[at] ?? null} color={colorOf(at)} of={percent(table.share_of_peak[at])} />,
     },
     { id: "bound", title: "bound by", width: 80, isText: true, isKnown: known(table.bound), key: words(table.bound), cell: (at) => table.bound[at] ?? "–" },
-    { id: "won", title: "could save", hint: "time above the roof of the hardware", width: 92, isKnown: known(table.headroom_ns), key: numbers(table.headroom_ns), cell: (at) => <Num of={time(table.headroom_ns[at])} /> },
+    { id: "save", title: "could save", hint: "time above the roof of the hardware", width: 92, isKnown: known(table.headroom_ns), key: numbers(table.headroom_ns), cell: (at) => <Num of={time(table.headroom_ns[at])} /> },
     { id: "avg", title: "avg", width: 86, key: numbers(table.avg_ns), cell: (at) => <Num of={time(table.avg_ns[at])} /> },
     { id: "min", title: "min", width: 86, isKnown: known(table.min_ns), key: numbers(table.min_ns), cell: (at) => <Num of={time(table.min_ns[at])} /> },
     { id: "max", title: "max", width: 86, isKnown: known(table.max_ns), key: numbers(table.max_ns), cell: (at) => <Num of={time(table.max_ns[at])} /> },
@@ -139,15 +132,4 @@ function extent(value: string | null | undefined): string {
 /** How many blocks or threads an extent has. */
 function volume(value: string | null | undefined): number | null {
   return value === null || value === undefined ? null : value.split("x").reduce((product, each) => product * Number(each), 1)
-}
-
-function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const shown = profile.value
-  const table = shown === null ? null : shown.parts.kernels
-  if (step === 0 || shown === null || table === null) return false
-  const ordered = orderOf(fitting(shown, table), columnsOf(shown, table), zoom.value[ID] ?? LONGEST_FIRST)
-  const next = stepFrom(ordered, (at) => table.name[at] === selectedKernel.value, step)
-  if (next !== null) selectKernel(table.name[next] as string)
-  return true
 }

@@ -8,7 +8,7 @@ import type { Rank, RanksPart } from "../../schema"
 import { isDark, matcher, profile, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
 import { count, percent, text, time } from "../../units"
 import { Choice, Fact, Num, pathText } from "../widgets/facts"
-import { Hover, hover, leave } from "../widgets/hover"
+import { hover, leave } from "../widgets/hover"
 import { Table, type TableColumn } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
@@ -81,7 +81,6 @@ function Ranks(): VNode | null {
         <span class="quiet" title="what the others wait for where ranks wait for each other">“behind”: how much longer the slowest rank took than the median</span>
       </div>
       <Spreads of={shown} part={part} look={look} />
-      <Hover />
     </div>
   )
 }

@@ -10,28 +10,10 @@ import { Fact, Words } from "../widgets/facts"
 import { argumentName, argumentText, causeText, labelsOf } from "./texts"
 
 const MOST_ARGUMENTS = 8
-const CARD_WIDTH = 290
 
-export interface Pointed {
-  hit: Hit
-  x: number
-  y: number
-}
-
-export function Card({ of, chart, at, room }: { of: Profile; chart: Chart; at: Pointed; room: [number, number] }): VNode | null {
-  const { hit } = at
-  if (hit.kind === "group") return null
-  const isRight = at.x + CARD_WIDTH + 24 > room[0]
-  const isLow = at.y > room[1] / 2
-  const style = {
-    ...(isRight ? { right: `${room[0] - at.x + 12}px` } : { left: `${at.x + 14}px` }),
-    ...(isLow ? { bottom: `${room[1] - at.y + 10}px` } : { top: `${at.y + 14}px` }),
-  }
-  return (
-    <div class="timeline-card" role="tooltip" style={style}>
-      {hit.kind === "span" ? <SpanCard of={of} timeline={chart.timeline} span={hit.span} /> : <GapCard chart={chart} of={hit.of} at={hit.at} />}
-    </div>
-  )
+/** What is under the pointer. */
+export function Card({ of, chart, hit }: { of: Profile; chart: Chart; hit: Exclude<Hit, { kind: "group" }> }): VNode {
+  return hit.kind === "span" ? <SpanCard of={of} timeline={chart.timeline} span={hit.span} /> : <GapCard chart={chart} of={hit.of} at={hit.at} />
 }
 
 function SpanCard({ of, timeline, span }: { of: Profile; timeline: Timeline; span: number }): VNode {

@@ -3,6 +3,7 @@
  * While somebody zooms nothing of the page is rendered but these canvases. When the window comes to
  * rest, `onRest` is told, so that the address and the sums of the legend follow.
  */
+import { prepared } from "../../draw/canvas"
 import { drawTimeline } from "../../draw/timeline/rows"
 import { AXIS_HEIGHT, MAP_HEIGHT, drawAxis, drawMap } from "../../draw/timeline/map"
 import type { Scene } from "../../draw/timeline/scene"
@@ -22,7 +23,7 @@ export type Look = Omit<Scene, "window" | "ticks" | "rows" | "scrollTop" | "heig
 
 export interface StageEvents {
   onRest(range: Range): void
-  onHover(hit: Hit | null, x: number, y: number): void
+  onHover(hit: Hit | null, event: MouseEvent): void
   onPick(hit: Hit | null): void
 }
 
@@ -62,7 +63,7 @@ export class Stage {
     canvas.addEventListener("pointerdown", (event) => this.#onDown(event), { signal })
     canvas.addEventListener("pointermove", (event) => this.#onMove(event), { signal })
     canvas.addEventListener("pointerup", (event) => this.#onUp(event), { signal })
-    canvas.addEventListener("pointerleave", () => this.#onLeave(), { signal })
+    canvas.addEventListener("pointerleave", (event) => this.#onLeave(event), { signal })
     canvas.addEventListener("dblclick", (event) => this.#onDouble(event), { signal })
     scroller.addEventListener("scroll", () => this.redraw(), { signal, passive: true })
     for (const kind of ["pointerdown", "pointermove"] as const) {
@@ -136,15 +137,10 @@ export class Stage {
   }
 
   #resize(): void {
-    const ratio = window.devicePixelRatio || 1
     this.#width = Math.max(1, Math.floor(this.canvas.parentElement?.clientWidth ?? 1))
     this.#height = Math.max(1, this.scroller.clientHeight)
     for (const [canvas, height] of [[this.canvas, this.#height], [this.axis, AXIS_HEIGHT], [this.map, MAP_HEIGHT]] as const) {
-      canvas.style.width = `${this.#width}px`
-      canvas.style.height = `${height}px`
-      canvas.width = Math.round(this.#width * ratio)
-      canvas.height = Math.round(height * ratio)
-      canvas.getContext("2d")?.setTransform(ratio, 0, 0, ratio, 0, 0)
+      prepared(canvas, this.#width, height)
     }
     this.#mapIsStale = true
     this.redraw()
@@ -232,21 +228,21 @@ export class Stage {
     const drag = this.#drag
     this.pointer = timeAt(this.#window, event.offsetX)
     if (drag === null) {
-      this.events.onHover(this.#hitAt(event), event.offsetX, event.offsetY)
+      this.events.onHover(this.#hitAt(event), event)
       return
     }
     const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y]
     if (drag.isClick && Math.abs(dx) + Math.abs(dy) < 4) return
     drag.isClick = false
     this.canvas.classList.add("dragged")
-    this.events.onHover(null, 0, 0)
+    this.events.onHover(null, event)
     this.scroller.scrollTop = drag.scrollTop - dy
     this.go(moveRange(drag.range, this.#extent, -dx / this.#width), false)
   }
 
-  #onLeave(): void {
+  #onLeave(event: PointerEvent): void {
     this.pointer = null
-    this.events.onHover(null, 0, 0)
+    this.events.onHover(null, event)
   }
 
   #onUp(event: PointerEvent): void {

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { inks } from "../../draw/canvas"
 import { huesOf, stepsOf } from "../../draw/timeline/colors"
 import { Chart, type Hit, type Marks } from "../../layout/timeline/chart"
 import { closedAtFirst, rowsOf } from "../../layout/timeline/rows"
@@ -10,7 +11,8 @@ import type { Profile } from "../../model"
 import { timelineOf } from "../../layout/timeline/spans"
 import { isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
 import "./timeline.css"
-import { Card, type Pointed, SpanDetails } from "./card"
+import { hover } from "../widgets/hover"
+import { Card, SpanDetails } from "./card"
 import { Legend } from "./legend"
 import { Names } from "./lane_names"
 import { Stage } from "./stage"
@@ -44,7 +46,7 @@ function TimelineView(): VNode | null {
 
 function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => closedAtFirst(chart.groups))
-  const [pointed, setPointed] = useState<Pointed | null>(null)
+  const [hovered, setHovered] = useState<number | null>(null)
   const [scroll, setScroll] = useState<[number, number]>([0, 2000])
   const parts = useRef<Record<string, HTMLElement | null>>({})
   const all = useMemo(() => rowsOf(chart.groups, closed, (lane) => chart.depth(lane)), [chart, closed])
@@ -77,7 +79,10 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
       chart,
       {
         onRest: (range) => rest(chart, range),
-        onHover: (hit, x, y) => setPointed(hit === null ? null : { hit, x, y }),
+        onHover: (hit, event) => {
+          setHovered(hit?.kind === "span" ? hit.span : null)
+          hover(event, hit === null || hit.kind === "group" ? null : <Card of={of} chart={chart} hit={hit} />)
+        },
         onPick: (hit) => pick(chart, hit, latest.current),
       },
       rangeOfText(zoom.value[ID] ?? "", extent),
@@ -100,9 +105,8 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   }, [wanted, chart])
 
   const dark = isDark.value
-  const hovered = pointed?.hit.kind === "span" ? pointed.hit.span : null
   useEffect(() => {
-    stage?.show({ chart, all, closed, dark, ...paint, found, chosen, selected, hovered, colors: colorsOf(parts.current["canvas"]) })
+    stage?.show({ chart, all, closed, dark, ...paint, found, chosen, selected, hovered, colors: inks() })
   })
   useEffect(() => {
     if (selected !== null && chart.timeline.has(selected)) stage?.reveal(selected, false)
@@ -111,7 +115,6 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   const keep = (name: string) => (element: HTMLElement | null): void => {
     parts.current[name] = element
   }
-  const { clientWidth = 0, clientHeight = 0 } = parts.current["scroller"] ?? {}
   return (
     <div class="timeline">
       <Legend chart={chart} dark={dark} range={rested.value} />
@@ -148,16 +151,9 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
           </div>
         </div>
       </div>
-      {pointed === null ? null : (
-        <div class="timeline-cards" style={{ height: `${clientHeight}px` }}>
-          <Card of={of} chart={chart} at={pointed} room={[clientWidth - GUTTER, clientHeight]} />
-        </div>
-      )}
     </div>
   )
 }
-
-const GUTTER = 184 // as in timeline.css
 
 /** Marks of the search. */
 function useFound(chart: Chart, label: (look: number) => string): Marks | null {
@@ -202,12 +198,6 @@ function rest(chart: Chart, range: Range): void {
   const whole = rangeText(wholeRange(extent), extent)
   const words = rangeText(range, extent)
   setZoom(ID, words === whole ? "" : words)
-}
-
-function colorsOf(element: HTMLElement | null | undefined): Record<"ground" | "line" | "ink" | "quiet" | "accent" | "track", string> {
-  const style = getComputedStyle(element ?? document.documentElement)
-  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
-  return { ground: of("ground"), line: of("line"), ink: of("ink"), quiet: of("quiet"), accent: of("accent"), track: of("track") }
 }
 
 function onKey(event: KeyboardEvent): boolean {

@@ -1,7 +1,10 @@
 /** Pieces of all views: numbers, facts with their names, bars in cells, rows of buttons. */
 import type { ComponentChildren, VNode } from "preact"
 import type { Profile } from "../../model"
-import { cutMiddle, frameName, printable } from "../../names"
+import { hueOfKind, strongOf } from "../../draw/colors"
+import { cutMiddle, frameName, printable, shortened } from "../../names"
+import type { FrameKind } from "../../schema"
+import { isDark } from "../../state"
 import { type Quantity, percent, text, time } from "../../units"
 
 const SHORT = 200
@@ -75,6 +78,16 @@ export function Name({ of }: { of: string }): VNode {
     <span class="cut">
       <span class="head">{shown.slice(0, -TAIL)}</span>
       <span class="tail">{shown.slice(-TAIL)}</span>
+    </span>
+  )
+}
+
+/** A kernel by its name in the file, with the colour of its kind, in so many letters. */
+export function KernelName({ of, name, kind, letters }: { of: Profile; name: string; kind: FrameKind; letters: number }): VNode {
+  return (
+    <span title={of.whole(name)}>
+      <span class="swatch" style={{ background: strongOf(hueOfKind(kind), isDark.value) }} />
+      {shortened(of.shown(name), letters)}
     </span>
   )
 }

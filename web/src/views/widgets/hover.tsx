@@ -21,7 +21,7 @@ export function leave(): void {
   shown.value = null
 }
 
-/** Where cards appear: once in each view that has some. */
+/** Where the card appears. */
 export function Hover(): VNode | null {
   const card = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState({ width: 320, height: 160 })

@@ -39,6 +39,9 @@ export interface TableProps<Row> {
   classOf?(row: Row): string
 }
 
+/** Goes up or down in the table that is shown; null where none has rows to select. */
+export const tableStep: { current: ((step: number) => void) | null } = { current: null }
+
 export function Table<Row>(props: TableProps<Row>): VNode {
   const { columns, rows, sort } = props
   const place = useRef<HTMLDivElement>(null)
@@ -59,6 +62,18 @@ export function Table<Row>(props: TableProps<Row>): VNode {
     if (box === null || selectedAt < 0) return
     box.scrollTop = scrollTo(selectedAt, ROW_HEIGHT, box.scrollTop, box.clientHeight - ROW_HEIGHT - 4)
   }, [selectedId, sort])
+
+  useLayoutEffect(() => {
+    const { onSelect } = props
+    if (onSelect === undefined) return undefined
+    tableStep.current = (step) => {
+      const next = selectedAt < 0 ? ordered[0] : ordered[selectedAt + step]
+      if (next !== undefined) onSelect(next)
+    }
+    return () => {
+      tableStep.current = null
+    }
+  })
 
   const window = visibleRows(ordered.length, ROW_HEIGHT, seen.top, seen.height)
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0)
@@ -134,16 +149,10 @@ export function lettersIn(room: number): number {
 }
 
 /** The rows in the order that `sort` asks for; as they are where no such column is. */
-export function orderOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[], sort: string): readonly Row[] {
+function orderOf<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[], sort: string): readonly Row[] {
   const [name, isDown] = partsOf(sort)
   const key = columns.find((column) => column.id === name)?.key
   return key === undefined ? rows : sorted(rows, key, isDown)
-}
-
-/** The row above or below the selected one, in the order of the table; null at its ends. */
-export function stepFrom<Row>(ordered: readonly Row[], isSelected: (row: Row) => boolean, step: number): Row | null {
-  const at = ordered.findIndex(isSelected)
-  return (at < 0 ? ordered[0] : ordered[at + step]) ?? null
 }
 
 function partsOf(sort: string): [string, boolean] {
