@@ -49,7 +49,7 @@ def typescript(names: Sequence[str]) -> str:
 def _collect(record: type, found: dict[type, None]) -> None:
     """`record` behind the types of a name of their own that its fields have."""
     if not issubclass(record, Enum):
-        for kind in get_type_hints(record).values():
+        for kind in (*filter(is_dataclass, record.__bases__), *get_type_hints(record).values()):
             for part in _records(kind):
                 if part not in found:
                     _collect(part, found)
@@ -80,8 +80,13 @@ def _declaration(record: type) -> str:
         hints = get_type_hints(record).items()
         row = ", ".join(f"{name}: {script_type(kind)}" for name, kind in hints)
         return f"{doc}\nexport type {record.__name__} = [{row}]\n"
-    lines = [doc, f"export interface {record.__name__} {{"]
+    base = record.__base__ if is_dataclass(record.__base__) else object
+    extends = f" extends {base.__name__}" if is_dataclass(base) else ""
+    inherited = get_type_hints(base)
+    lines = [doc, f"export interface {record.__name__}{extends} {{"]
     for name, hint in get_type_hints(record, include_extras=True).items():
+        if name in inherited:
+            continue
         stored = next((part for part in get_args(hint)[1:] if isinstance(part, Stored)), None)
         if stored is not None and stored.about:
             lines.append(f"  /** {stored.about} */")

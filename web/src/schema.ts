@@ -80,7 +80,6 @@ export interface SummaryPart {
   device: string
   devices: RoofDevice[]
   is_interpreted: boolean
-  recorded_as: "tree" | "trace"
   time_metric: string | null
   time_ns: number | null
   kernels: number | null
@@ -181,7 +180,6 @@ export interface TuningRun {
   over_median: number | null
   over_worst: number | null
   failed: number
-  tuning_ns: number | null
   configs: TunedConfig[]
 }
 
@@ -250,7 +248,6 @@ export interface WallPart {
 
 /** The timeline of a profile that was recorded as a trace. */
 export interface TracePart {
-  base_time_ns: string | null
   extent_ns: [number, number]
   lanes: LanePart[]
   kinds: SpanKind[]
@@ -580,32 +577,14 @@ export interface DiffChange {
 }
 
 /** A kernel in both profiles; `launches` are the attributes that changed: before and after. */
-export interface DiffKernel {
-  verdict: string
-  before: DiffRuns | null
-  after: DiffRuns | null
-  change_ns: number
-  half_width_ns: number | null
-  by_speed_ns: number | null
-  speed_half_width_ns: number | null
-  expected_ns: number | null
-  basis: string | null
+export interface DiffKernel extends DiffChange {
   name: string
   kind: FrameKind
   launches: Record<string, [number | string | number[] | null, number | string | number[] | null]>
 }
 
 /** A context in both profiles, by its rows there. */
-export interface DiffScope {
-  verdict: string
-  before: DiffRuns | null
-  after: DiffRuns | null
-  change_ns: number
-  half_width_ns: number | null
-  by_speed_ns: number | null
-  speed_half_width_ns: number | null
-  expected_ns: number | null
-  basis: string | null
+export interface DiffScope extends DiffChange {
   path: string[]
   before_row: number
   after_row: number

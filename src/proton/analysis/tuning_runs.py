@@ -44,7 +44,6 @@ class TuningRun:
     over_median: float | None
     over_worst: float | None
     failed: int
-    tuning_ns: float | None
     configs: Sequence[TunedConfig]
 
 
@@ -74,7 +73,6 @@ def _run(record: Mapping[str, object], steps: Steps) -> TuningRun:
         over_median=_ratio(median(others) if others else None, best_ns),
         over_worst=_ratio(others[-1] if others else None, best_ns),
         failed=sum("error" in config for config in configs),
-        tuning_ns=sum(time for time in times if time is not None) or None,
         configs=[
             _config(config, time, best_ns) for config, time in zip(configs, times, strict=True)
         ],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from proton.model.sampling import (
     FOUND,
@@ -34,24 +35,23 @@ def merge_sampling(parts: Sequence[Sampling]) -> Sampling | None:
         return next(iter(parts), None)
     reasons = list(dict.fromkeys(name for part in parts for name in part.reasons))
     lines = _Lines()
-    kernels: dict[tuple[object, ...], list[_Kernel]] = {}
+    kernels: dict[tuple[object, ...], list[list[SampledKernel]]] = {}
     files: dict[str, SourceFile] = {}
     for part in parts:
         here = lines.take(part)
         numbers = [reasons.index(name) for name in part.reasons]
         for kernel in part.kernels:
-            alike = kernels.setdefault(identity(kernel), [])
-            same = next((known for known in alike if known.may_be(kernel)), None)
+            variants = kernels.setdefault(identity(kernel), [])
+            same = next((known for known in variants if _may_be(known, kernel)), None)
             if same is None:
-                same = _Kernel(kernel)
-                alike.append(same)
-            same.add(kernel, here, numbers)
+                variants.append(same := [])
+            same.append(_renumbered(kernel, here, numbers))
         files.update(part.files)
     return merge_records(
         parts,
         reasons=tuple(reasons),
         lines=tuple(lines.all),
-        kernels=tuple(kernel.merged() for alike in kernels.values() for kernel in alike),
+        kernels=tuple(_merge(same) for variants in kernels.values() for same in variants),
         files=MappingProxyType(files),
     )
 
@@ -77,90 +77,66 @@ class _Lines:
         return here
 
 
-@dataclass(slots=True)
-class _Counts:
-    samples: int = 0
-    latency: int = 0
-    reasons: Counter[int] = field(default_factory=Counter)
-
-    def add(self, seen: Instruction | LineSamples, numbers: Sequence[int]) -> None:
-        self.samples += seen.samples
-        self.latency += seen.latency
-        for number, count in seen.reasons.items():
-            self.reasons[numbers[number]] += count
+_Seen = TypeVar("_Seen", Instruction, LineSamples)
 
 
-class _Kernel:
-    """A kernel while the parts that saw it are added up."""
+def _renumbered(
+    kernel: SampledKernel, lines: Mapping[int, int], numbers: Sequence[int]
+) -> SampledKernel:
+    """`kernel` with the numbers that lines and reasons have in the sum."""
 
-    def __init__(self, first: SampledKernel) -> None:
-        self._first = first
-        self._module = first.module
-        self._samples = self._other = 0
-        self._contexts: int | None = None
-        self._statuses: list[str] = []
-        self._codes: dict[int, bytes] = {}
-        self._places: dict[int, int] = {}
-        self._instructions: dict[int, _Counts] = {}
-        self._totals: dict[int, _Counts] = {}
+    def moved(seen: _Seen) -> _Seen:
+        reasons = {numbers[number]: count for number, count in seen.reasons.items()}
+        return seen._replace(line=lines[seen.line], reasons=reasons)
 
-    def may_be(self, kernel: SampledKernel) -> bool:
-        """Whether `kernel`, of the same symbol and device, has the same code as far as known."""
-        if self._module and kernel.module:
-            return self._module == kernel.module
-        return all(
-            not one.code or not (known := self._codes.get(one.offset)) or known == one.code
-            for one in kernel.instructions
-        )
+    return replace(
+        kernel,
+        instructions=tuple(map(moved, kernel.instructions)),
+        line_samples=tuple(map(moved, kernel.line_samples)),
+    )
 
-    def add(self, kernel: SampledKernel, lines: Mapping[int, int], numbers: Sequence[int]) -> None:
-        self._module = self._module or kernel.module
-        self._samples += kernel.samples
-        self._other += kernel.other_samples
-        if kernel.contexts is not None:
-            self._contexts = max(self._contexts or 0, kernel.contexts)
-        self._statuses.append(kernel.lines)
-        for one in kernel.instructions:
-            if one.code or one.offset not in self._codes:
-                self._codes[one.offset] = one.code
-            if one.line != NO_LINE or one.offset not in self._places:
-                self._places[one.offset] = lines[one.line]
-            self._instructions.setdefault(one.offset, _Counts()).add(one, numbers)
-        for total in kernel.line_samples:
-            self._totals.setdefault(lines[total.line], _Counts()).add(total, numbers)
 
-    def merged(self) -> SampledKernel:
-        """The kernel with all that was added."""
-        return SampledKernel(
-            symbol=self._first.symbol,
-            device_id=self._first.device_id,
-            arch=self._first.arch,
-            module=self._module,
-            samples=self._samples,
-            contexts=self._contexts,
-            lines=min(self._statuses, key=_rank),
-            instructions=tuple(
-                Instruction(
-                    offset,
-                    self._codes[offset],
-                    self._places[offset],
-                    counts.samples,
-                    counts.latency,
-                    MappingProxyType(dict(sorted(counts.reasons.items()))),
-                )
-                for offset, counts in sorted(self._instructions.items())
-            ),
-            other_samples=self._other,
-            line_samples=tuple(
-                LineSamples(
-                    line,
-                    counts.samples,
-                    counts.latency,
-                    MappingProxyType(dict(sorted(counts.reasons.items()))),
-                )
-                for line, counts in sorted(self._totals.items())
-            ),
-        )
+def _may_be(known: Sequence[SampledKernel], kernel: SampledKernel) -> bool:
+    """Whether `kernel`, of the same symbol and device, has the same code as far as known."""
+    module = next((one.module for one in known if one.module), "")
+    if module and kernel.module:
+        return module == kernel.module
+    codes = {i.offset: i.code for one in known for i in one.instructions if i.code}
+    return all(not i.code or codes.get(i.offset, i.code) == i.code for i in kernel.instructions)
+
+
+def _merge(parts: Sequence[SampledKernel]) -> SampledKernel:
+    instructions: dict[int, list[Instruction]] = {}
+    line_samples: dict[int, list[LineSamples]] = {}
+    for part in parts:
+        for one in part.instructions:
+            instructions.setdefault(one.offset, []).append(one)
+        for total in part.line_samples:
+            line_samples.setdefault(total.line, []).append(total)
+    return merge_records(
+        parts,
+        lines=min((part.lines for part in parts), key=_rank),
+        instructions=tuple(_one_instruction(same) for _, same in sorted(instructions.items())),
+        line_samples=tuple(_summed(same) for _, same in sorted(line_samples.items())),
+    )
+
+
+def _one_instruction(same: Sequence[Instruction]) -> Instruction:
+    """All of `same` as one, with the last code and line that are known."""
+    code = next((one.code for one in reversed(same) if one.code), b"")
+    line = next((one.line for one in reversed(same) if one.line != NO_LINE), NO_LINE)
+    return _summed(same)._replace(code=code, line=line)
+
+
+def _summed(same: Sequence[_Seen]) -> _Seen:
+    reasons = Counter[int]()
+    for one in same:
+        reasons.update(one.reasons)
+    return same[0]._replace(
+        samples=sum(one.samples for one in same),
+        latency=sum(one.latency for one in same),
+        reasons=MappingProxyType(dict(sorted(reasons.items()))),
+    )
 
 
 def _rank(status: str) -> int:

@@ -64,16 +64,18 @@ class SampledKernel:
     arch: Annotated[int | None, Stored("90 for sm_90", SAME)] = None
     module: Annotated[
         str,
-        Stored("tells kernels of one symbol apart, as Triton compiles several", sparse=True),
+        Stored("tells kernels of one symbol apart, as Triton compiles several", FIRST, sparse=True),
     ] = ""
-    samples: Annotated[int, Stored("in all")] = 0
-    contexts: Annotated[int | None, Stored("over how many contexts they were divided")] = None
+    samples: Annotated[int, Stored("in all", SUM)] = 0
+    contexts: Annotated[int | None, Stored("over how many contexts they were divided", LARGEST)] = (
+        None
+    )
     lines: Annotated[str, Stored("`found`, `no line table` or `no cubin`", sparse=True)] = ""
     instructions: Annotated[
         Sequence[Instruction],
         Stored("the hottest, by offset: at most 256 of a kernel and 1536 of all", sparse=True),
     ] = ()
-    other_samples: Annotated[int, Stored("those of the other instructions", sparse=True)] = 0
+    other_samples: Annotated[int, Stored("those of the other instructions", SUM, sparse=True)] = 0
     line_samples: Annotated[
         Sequence[LineSamples],
         Stored("in traces, which have no contexts with metrics: every line", sparse=True),

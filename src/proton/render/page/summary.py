@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from proton.analysis.measurements import raw_metrics, whole_of
 from proton.analysis.roofline import (
@@ -56,7 +55,6 @@ class SummaryPart:
     device: str
     devices: Sequence[RoofDevice]
     is_interpreted: bool
-    recorded_as: Literal["tree", "trace"]
     time_metric: str | None
     time_ns: float | None
     kernels: float | None
@@ -91,7 +89,6 @@ def summary_part(profile: TreeProfile) -> SummaryPart:
         device=device_names(profile),
         devices=[roof_device(device) for device in profile.devices],
         is_interpreted=profile.is_interpreted,
-        recorded_as="tree" if profile.trace is None else "trace",
         time_metric=metric,
         time_ns=None if metric is None else wholes[metric],
         kernels=wholes.get(COUNT),

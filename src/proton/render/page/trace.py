@@ -101,7 +101,6 @@ class TracePart:
     the columns of `looks`.
     """
 
-    base_time_ns: str | None
     extent_ns: tuple[float, float]
     lanes: Sequence[LanePart]
     kinds: Sequence[SpanKind]
@@ -136,7 +135,6 @@ def trace_part(profile: TreeProfile, columns: Columns) -> TracePart | None:
     looks = _Looks(tree)
     look_of = looks.numbers(zip(names, kinds, paths, metrics, attributes, strict=True))
     return TracePart(
-        base_time_ns=None if trace.base_time_ns is None else str(trace.base_time_ns),
         extent_ns=(min(starts), max(map(add, starts, durations))),
         lanes=[
             LanePart(

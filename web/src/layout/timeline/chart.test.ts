@@ -21,7 +21,6 @@ function chart(change: (part: TracePart, columns: Record<string, Column>) => voi
     cause: Uint8Array.of(0),
   }
   const part: TracePart = {
-    base_time_ns: null,
     extent_ns: [0, 100],
     lanes: [
       { group: "Host", name: "CPU Thread 0", kind: "host", count: 2, first_ns: 0 },

@@ -19,7 +19,6 @@ const COLUMNS: Record<string, Column> = {
 }
 
 const PART: TracePart = {
-  base_time_ns: null,
   extent_ns: [10, 100],
   lanes: [
     { group: "Host", name: "CPU Thread 0", kind: "host", count: 2, first_ns: 60 },
