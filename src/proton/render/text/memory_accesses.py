@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from proton.model.in_kernel import AccessSite, HeatMap, RecordedKernel
-from proton.render.display_names import cell_width, cut_middle, pad, printable
+from proton.render.display_names import printable
+from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar, shade_levels, shades_of
 from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
@@ -16,11 +17,6 @@ _MOST_ROWS = 16
 _OFFSET_ROOM = 10  # of "1023.0 KiB"
 _MOST_BEGUN = 8  # accesses whose first addresses are shown
 _MOST_FIRST = 6  # warps of each
-_LEAST_NAME_ROOM = 12
-_GAP = "  "
-_TITLES = ("access", "line", "kind", "tensor", "accesses", "bytes", "share %")
-_TEXTS = 4  # columns that are no numbers
-_SPARE = (2, 4, 3)  # columns that go where room is short, the first of them first
 
 
 def access_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
@@ -28,34 +24,14 @@ def access_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
     ranked = sorted(kernel.accesses, key=lambda site: -site.bytes)
     shown = ranked if full else ranked[:_MOST_SITES]
     whole = sum(site.bytes for site in ranked)
-    rows = [_TITLES, *(_row(site, whole) for site in shown)]
-    rooms = [max(cell_width(row[at]) for row in rows) for at in range(len(_TITLES))]
-    columns = list(range(len(_TITLES)))
-    bar_room = BAR_ROOM
-    if style.width is not None:
-        left = style.width - sum(rooms[1:]) - len(_GAP) * (len(rooms) - 1)
-        least = min(rooms[0], _LEAST_NAME_ROOM)
-        if left - len(_GAP) - BAR_ROOM < least:
-            bar_room = 0
-        else:
-            left -= len(_GAP) + BAR_ROOM
-        for spare in _SPARE:
-            if left < least:
-                columns.remove(spare)
-                left += rooms[spare] + len(_GAP)
-        rooms[0] = min(rooms[0], max(left, least))
-    looks = ["", *looks_of_shares([site.bytes for site in shown], whole or 1)]
-    lines = []
-    for number, row in enumerate(rows):
-        cells = [cut_middle(row[0], rooms[0]), *row[1:]]
-        texts = [
-            pad(cells[at], rooms[at]) if at < _TEXTS else cells[at].rjust(rooms[at])
-            for at in columns
-        ]
-        if bar_room and number and whole:
-            texts.append(bar(shown[number - 1].bytes / whole, bar_room, style.glyphs))
-        line = _GAP.join(texts).rstrip()
-        lines.append(style.paint(line, looks[number] if number else BOLD))
+    lines = table_lines(
+        ("access", "line", "kind", "tensor", "accesses", "bytes", "share %", ""),
+        [_row(site, whole, style) for site in shown],
+        style,
+        align="<<<<>>><",
+        spare=(7, 2, 4, 3),
+        looks=looks_of_shares([site.bytes for site in shown], whole or 1),
+    )
     notes = access_notes(kernel, full=full)
     if (more := len(ranked) - len(shown)) > 0:
         notes.insert(0, f"{format_count(more)} smaller accesses; --full shows all")
@@ -95,7 +71,7 @@ def _begin(site: AccessSite, most: int | None) -> str:
     )
 
 
-def _row(site: AccessSite, whole: int) -> tuple[str, ...]:
+def _row(site: AccessSite, whole: int, style: Style) -> tuple[str, ...]:
     file = printable(site.file.rsplit("/", 1)[-1])
     return (
         printable(site.name) or '""',
@@ -105,6 +81,7 @@ def _row(site: AccessSite, whole: int) -> tuple[str, ...]:
         format_count(site.accesses),
         format_bytes(site.bytes),
         f"{100 * site.bytes / whole:.1f}" if whole else MISSING,
+        bar(site.bytes / whole if whole else 0, BAR_ROOM, style.glyphs),
     )
 
 

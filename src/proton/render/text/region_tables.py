@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from proton.analysis.regions import order_of, shares_of
 from proton.analysis.source_lines import other_names
 from proton.errors import FormatError
 from proton.model.in_kernel import RecordedKernel, Region
 from proton.model.profile import Profile
-from proton.render.display_names import cell_width, cut_middle, display_name, pad, printable
+from proton.render.display_names import cell_width, cut_middle, display_name, printable
+from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_kernel
 from proton.render.text.cta_waves import wave_lines
@@ -29,8 +29,6 @@ from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
 
 _MOST_REGIONS = 60
-_LEAST_NAME_ROOM = 12
-_GAP = "  "
 
 
 def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) -> list[str]:
@@ -84,7 +82,7 @@ def kernel_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
     if note := clock_note(kernel):
         lines += wrapped(note, style)
     if kernel.regions:
-        lines += ["", *RegionTable(kernel, style, full=full).lines()]
+        lines += ["", *region_lines(kernel, style, full=full)]
     if kernel.values:
         lines += ["", *_value_lines(kernel, style)]
     if kernel.ctas is not None:
@@ -132,99 +130,38 @@ def facts_of(kernel: RecordedKernel) -> list[str]:
     return list(filter(None, parts))
 
 
-class _Row(NamedTuple):
-    """The texts of a region, column by column."""
+def region_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
+    """The regions of a kernel, nested, with what they cost, and what the numbers are."""
+    shares = shares_of(kernel)
+    shown = order_of(kernel, None if full else _MOST_REGIONS)
+    lines = table_lines(
+        ("region", "line", "count", "cycles", "share %", "", "p10", "p50", "p90", "avg ns"),
+        [_row(kernel.regions[at], depth, shares[at], style) for at, depth in shown],
+        style,
+        align="<<>>><>>>>",
+        spare=(5, 9, 8, 7, 6),
+        looks=looks_of_shares([shares[at] for at, _ in shown], 1.0),
+    )
+    notes = notes_of(kernel)
+    if hidden := len(kernel.regions) - len(shown):
+        notes.insert(0, f"{format_count(hidden)} smaller regions; --full shows all")
+    return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
 
-    name: str
-    place: str
-    numbers: tuple[str, ...]
-    bar: str
-    look: str
 
-
-class RegionTable:
-    """The regions of a kernel, nested, with what they cost."""
-
-    TITLES = ("count", "cycles", "share %")
-    SPREAD = ("p10", "p50", "p90", "avg ns")
-
-    def __init__(self, kernel: RecordedKernel, style: Style, *, full: bool) -> None:
-        self._kernel = kernel
-        self._style = style
-        self._shares = shares_of(kernel)
-        shown = order_of(kernel, None if full else _MOST_REGIONS)
-        self._hidden = len(kernel.regions) - len(shown)
-        looks = looks_of_shares([self._shares[number] for number, _ in shown], 1.0)
-        self._rows = [
-            self._row(number, depth, look)
-            for (number, depth), look in zip(shown, looks, strict=True)
-        ]
-
-    def lines(self) -> list[str]:
-        """Titles, one line a region, and what the numbers are."""
-        titles = (*self.TITLES, *self.SPREAD)
-        rooms = [
-            max(len(title), *(len(row.numbers[at]) for row in self._rows))
-            for at, title in enumerate(titles)
-        ]
-        place_room = max(4, *(cell_width(row.place) for row in self._rows))
-        name_room = max(6, *(cell_width(row.name) for row in self._rows))
-        columns = list(range(len(titles)))
-        width = self._style.width
-        fixed = place_room + sum(rooms) + (len(rooms) + 2) * len(_GAP) + BAR_ROOM
-        has_bar = True
-        if width is not None and fixed + min(name_room, _LEAST_NAME_ROOM) > width:
-            has_bar = False
-            fixed -= BAR_ROOM + len(_GAP)
-        least = min(name_room, _LEAST_NAME_ROOM)
-        while width is not None and len(columns) > 3 and fixed + least > width:
-            fixed -= rooms[columns.pop()] + len(_GAP)
-        if width is not None:
-            name_room = min(name_room, max(width - fixed, _LEAST_NAME_ROOM))
-        head = ["region".ljust(name_room), "line".ljust(place_room)]
-        head += self._cells(titles, rooms, columns, "" if has_bar else None)
-        lines = [self._style.paint(_GAP.join(head).rstrip(), BOLD)]
-        for row in self._rows:
-            cells = [pad(cut_middle(row.name, name_room), name_room), pad(row.place, place_room)]
-            cells += self._cells(row.numbers, rooms, columns, row.bar if has_bar else None)
-            lines.append(self._style.paint(_GAP.join(cells).rstrip(), row.look))
-        notes = [line for note in self._notes() for line in wrapped(note, self._style)]
-        return [*lines, *(self._style.paint(line, DIM) for line in notes)]
-
-    def _cells(
-        self, texts: Sequence[str], rooms: Sequence[int], columns: Sequence[int], drawn: str | None
-    ) -> list[str]:
-        cells = [texts[at].rjust(rooms[at]) for at in columns]
-        if drawn is not None:
-            cells.insert(3, drawn.ljust(BAR_ROOM))
-        return cells
-
-    def _row(self, number: int, depth: int, look: str) -> _Row:
-        region = self._kernel.regions[number]
-        share = self._shares[number]
-        is_moment = not region.cycles and region.kind in ("mark", "value")
-        name = printable(region.name) or '""'
-        return _Row(
-            "  " * depth + (f"{name} ({every})" if (every := every_text(region)) else name),
-            place_of(region),
-            (
-                format_count(region.count),
-                MISSING if is_moment else format_count(region.cycles),
-                MISSING if share is None else f"{100 * share:.1f}",
-                *(cycles_text(value) for value in (region.p10, region.p50, region.p90)),
-                MISSING
-                if region.ns is None or not region.count
-                else cycles_text(region.ns / region.count),
-            ),
-            "" if share is None else bar(share, BAR_ROOM, self._style.glyphs),
-            look,
-        )
-
-    def _notes(self) -> list[str]:
-        notes = notes_of(self._kernel)
-        if self._hidden:
-            notes.insert(0, f"{format_count(self._hidden)} smaller regions; --full shows all")
-        return notes
+def _row(region: Region, depth: int, share: float | None, style: Style) -> Sequence[str]:
+    is_moment = not region.cycles and region.kind in ("mark", "value")
+    is_timed = region.ns is not None and region.count
+    name = printable(region.name) or '""'
+    return (
+        "  " * depth + (f"{name} ({every})" if (every := every_text(region)) else name),
+        place_of(region),
+        format_count(region.count),
+        MISSING if is_moment else format_count(region.cycles),
+        MISSING if share is None else f"{100 * share:.1f}",
+        " " * BAR_ROOM if share is None else bar(share, BAR_ROOM, style.glyphs),
+        *(cycles_text(value) for value in (region.p10, region.p50, region.p90)),
+        cycles_text((region.ns or 0) / region.count if is_timed else None),
+    )
 
 
 def notes_of(kernel: RecordedKernel) -> list[str]:
@@ -270,10 +207,5 @@ def _value_lines(kernel: RecordedKernel, style: Style) -> list[str]:
         sizes = (value.mean, value.min, value.max)
         texts = [MISSING if one is None else f"{one:g}" for one in sizes]
         rows.append((printable(value.name), *map(format_count, counts), *texts))
-    name_room = max(cell_width(row[0]) for row in rows)
-    rooms = [max(map(len, column)) for column in zip(*(row[1:] for row in rows), strict=True)]
-    lines = []
-    for row in rows:
-        numbers = (text.rjust(room) for text, room in zip(row[1:], rooms, strict=True))
-        lines.append(_GAP.join([pad(row[0], name_room), *numbers]))
-    return [style.paint(lines[0], BOLD), *lines[1:]]
+    align = "<" + ">" * (len(rows[0]) - 1)
+    return table_lines(rows[0], rows[1:], replace(style, width=None), align=align)

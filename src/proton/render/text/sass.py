@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from proton.analysis.source_lines import Samples, Seen, name_reasons, other_names
 from proton.errors import FormatError
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction, SampledKernel, Sampling
-from proton.render.display_names import cell_width, display_name, printable
+from proton.render.display_names import display_name, printable
 from proton.render.nvdisasm import disassemble
+from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_kernel
 from proton.render.text.head import head_lines
@@ -115,29 +117,26 @@ class _KernelView:
 
     def _table(self) -> list[str]:
         whole = max(self._kernel.samples, 1)
-        reasons = [reasons_text(one, _MOST_REASONS) for one in self.samples]
-        places = [self._place(one) for one in self._instructions]
-        reason_room = max(map(len, [*reasons, "top reasons"]))
-        place_room = max(map(cell_width, [*places, "line"]))
         counts = [one.samples for one in self._instructions]
-        count_room = max([len("samples"), *(len(str(count)) for count in counts)])
-        titles = (
-            f"offset  {'samples':>{count_room}}  share %  {'':{BAR_ROOM}}  "
-            f"{'top reasons':<{reason_room}}  {'line':<{place_room}}  instruction"
-        )
-        lines = [self._style.paint(titles, BOLD)]
-        looks = looks_of_shares(counts, whole)
-        rows = zip(self._instructions, reasons, places, looks, strict=True)
-        for one, reason, place, look in rows:
-            share = one.samples / whole
-            drawn = bar(share, BAR_ROOM, self._style.glyphs)
-            padded = place + " " * (place_room - cell_width(place))
-            line = (
-                f"{one.offset:6x}  {one.samples:>{count_room}}  {100 * share:7.1f}  {drawn}  "
-                f"{reason:<{reason_room}}  {padded}  {printable(self._texts[one.offset])}"
+        rows = [
+            (
+                f"{one.offset:x}",
+                str(one.samples),
+                f"{100 * one.samples / whole:.1f}",
+                bar(one.samples / whole, BAR_ROOM, self._style.glyphs),
+                reasons_text(samples, _MOST_REASONS),
+                self._place(one),
+                printable(self._texts[one.offset]),
             )
-            lines.append(self._style.paint(line, look))
-        return lines
+            for one, samples in zip(self._instructions, self.samples, strict=True)
+        ]
+        return table_lines(
+            ("offset", "samples", "share %", " " * BAR_ROOM, "top reasons", "line", "instruction"),
+            rows,
+            replace(self._style, width=None),
+            align=">>><<<<",
+            looks=looks_of_shares(counts, whole),
+        )
 
     def _samples_of(self, one: Instruction) -> Samples:
         samples = Samples()

@@ -11,7 +11,8 @@ from proton.analysis.select import Mask
 from proton.analysis.tuning_runs import TunedConfig, TuningRun
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.tree import Tree
-from proton.render.display_names import cell_width, cut_middle, cut_name, pad, printable
+from proton.render.display_names import cut_middle, cut_name, printable
+from proton.render.text.aligned_table import table_lines
 from proton.render.text.head import head_lines
 from proton.render.text.style import BOLD, DIM, Style
 from proton.render.text.terminal import aligned_cells
@@ -64,7 +65,8 @@ def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
         )
         for metric in raw_metrics(tree)
     ]
-    lines = _measured_lines(("measured", "unit", "adds up", "contexts"), measured, style)
+    titles = ("measured", "unit", "adds up", "contexts")
+    lines = table_lines(titles, measured, style, align="<<<>", gap=_GAP)
     families = derivable_families(profile)
     margin = max(map(len, ("derived", *families))) + len(_GAP)
     room = max((style.width or _LISTING_WIDTH) - margin, _LEAST_NAME_ROOM)
@@ -74,22 +76,6 @@ def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
         heads = [family, *[""] * (len(parts) - 1)]
         lines += (f"{head:<{margin}}{part}" for head, part in zip(heads, parts, strict=True))
     return [*head_lines(profile, style), "", *lines]
-
-
-def _measured_lines(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], style: Style
-) -> list[str]:
-    """Rows under their titles: numbers to the right, and a name cut where the line is short."""
-    widths = [max(map(cell_width, column)) for column in zip(titles, *rows, strict=True)]
-    others = sum(widths[1:]) + len(_GAP) * (len(widths) - 1)
-    if style.width is not None:
-        widths[0] = min(widths[0], max(style.width - others, _LEAST_NAME_ROOM))
-    lines = []
-    for name, *middle, count in (titles, *rows):
-        cells = [pad(cut_middle(name, widths[0]), widths[0])]
-        cells += (f"{cell:<{width}}" for cell, width in zip(middle, widths[1:-1], strict=True))
-        lines.append(_GAP.join([*cells, f"{count:>{widths[-1]}}"]))
-    return [style.paint(lines[0], BOLD), *lines[1:]]
 
 
 def autotune_lines(runs: Sequence[TuningRun], style: Style) -> list[str]:
