@@ -15,10 +15,11 @@ programs may set it.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from proton.errors import ProtonError, UsageError
@@ -55,6 +56,18 @@ def guard(program: str, work: Callable[[], T], *, shown: Callable[[str], str] = 
         problem, code = f"{error.filename or 'output'}: {reason.lower()}", 1
     print(f"{program}:", *shown(problem).splitlines(), file=sys.stderr)  # one line, whatever it has
     return code
+
+
+@contextlib.contextmanager
+def without_collection() -> Iterator[None]:
+    """No looking for cycles meanwhile: where everything lives until the end, it only costs time."""
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_collecting:
+            gc.enable()
 
 
 def say(lines: Iterable[str]) -> None:

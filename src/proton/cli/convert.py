@@ -14,7 +14,8 @@ from proton.cli.progress import busy
 from proton.errors import UsageError
 from proton.model.profile import TraceProfile, TreeProfile
 
-_DESCRIPTION = """\
+USAGE = "INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]"
+DESCRIPTION = """\
 Reads a profile of any format and writes it in the one that OUTPUT's suffix names. A set of .part_N
 files is read as one.
 
@@ -31,7 +32,7 @@ formats of other tools, which are only written:
   parquet           .parquet            the same; needs pyarrow
 A trace is summed by path where a tree is needed by another tool."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton convert run.hatchet_msgpack run.hatchet
   proton convert run.hatchet run.speedscope.json
@@ -42,9 +43,6 @@ examples:
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command."""
-    parser.usage = f"{parser.prog} INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]"
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*")
     needs = f"a value; see: {parser.prog} --help"
     add = partial(parser.add_argument, action=Option, needs=needs)
@@ -84,8 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
             write_file(destination, exported.content)
         else:
             write_profile(profile, destination, output_format)
-    lines = [*profile.warnings, *notes, f"wrote {destination}"]
-    say(lines)
+    say([*profile.warnings, *notes, f"wrote {destination}"])
     return 0
 
 

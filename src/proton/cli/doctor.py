@@ -20,11 +20,12 @@ from proton import _core
 from proton.cli.parser import Parser
 from proton.cli.run import VERSION
 
-_DESCRIPTION = """\
+USAGE = ""
+DESCRIPTION = """\
 Checks this machine: versions, native core, backend, GPU, sampling, commands, environment. Each
 problem comes with its remedy. Exit code 0: no problem; 1: at least one."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton doctor
   proton doctor && proton train.py"""
@@ -53,9 +54,6 @@ class Finding:
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command: none."""
-    parser.usage = parser.prog
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
 
 
 def run(arguments: argparse.Namespace) -> int:

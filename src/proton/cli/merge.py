@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
 
 from proton.cli import say
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy, track
 from proton.errors import UsageError
 
-_DESCRIPTION = """\
+USAGE = "A B... -o OUT [--by-order] [--skip-broken]"
+DESCRIPTION = """\
 Makes one profile of those of several ranks or processes. A, B, ... are profiles, or folders with
 profiles in them. OUT's suffix names its format: .hatchet or .hatchet_msgpack for trees,
 .chrome_trace or .pftrace for traces.
@@ -20,7 +20,7 @@ proton-viewer shows it as rank_min, rank_median, rank_max and slowest_rank.
 A file says its rank in its header, or in its name as rank_3; files that say none are numbered as
 given. Whatever does not fit stops the command with one line, and nothing is written."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton merge run.rank_0.hatchet run.rank_1.hatchet -o run.hatchet
   proton merge profiles/ -o run.hatchet_msgpack
@@ -30,9 +30,6 @@ examples:
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command."""
-    parser.usage = f"{parser.prog} A B... -o OUT [--by-order] [--skip-broken]"
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("files", nargs="*")
     add("-o", "--output", action=Option, metavar="OUT", needs="a file; as in: -o run.hatchet",
@@ -69,19 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{paths[0]}: one profile alone; merge needs two or more")
     if os.path.realpath(output) in map(os.path.realpath, paths):
         raise UsageError(f"{output}: is one of the inputs; give the output another name")
-
-    def shown(paths: Sequence[str]) -> Iterable[str]:
-        return track(paths, "merging", len(paths))
-
     merged = merge_files(
         paths,
         output,
         by_order=arguments.by_order,
         skip_broken=arguments.skip_broken,
-        track=shown,
+        track=lambda each: track(each, "merging", len(each)),
     )
     with busy(f"writing {output}"):
         write_profile(merged, output)
-    lines = [*merged.warnings, f"wrote {output}: {len(merged.ranks)} ranks"]
-    say(lines)
+    say([*merged.warnings, f"wrote {output}: {len(merged.ranks)} ranks"])
     return 0

@@ -15,8 +15,8 @@ from proton.errors import UsageError
 
 PROGRAM = "proton"
 RUN = "run"  # the branch of everything that is no command; nobody writes it
-# Command -> what it does. Each is a module of this room with add_arguments(parser) and
-# run(arguments) -> exit code.
+# Command -> what it does. Each is a module of this room with USAGE, DESCRIPTION, EXAMPLES,
+# add_arguments(parser) and run(arguments) -> exit code.
 COMMANDS = {
     "doctor": "check this machine and say what to do about each problem",
     "report": "a page for the browser that shows profiles, in one file",
@@ -151,7 +151,14 @@ def build_parser(*commands: str) -> tuple[Parser, dict[str, Parser]]:
     for command in commands or (RUN, *COMMANDS):
         module = import_module(f"proton.cli.{command}")
         prog = PROGRAM if command == RUN else f"{PROGRAM} {command}"
-        parser = branches.add_parser(command, prog=prog, exit_on_error=False)
+        parser = branches.add_parser(
+            command,
+            prog=prog,
+            usage=f"{prog} {module.USAGE}".rstrip(),
+            description=module.DESCRIPTION,
+            epilog=module.EXAMPLES,
+            exit_on_error=False,
+        )
         module.add_arguments(parser)
         parser.add_help_option()
         parser.set_defaults(run=module.run)

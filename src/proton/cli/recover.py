@@ -16,12 +16,13 @@ from proton.errors import FormatError, UsageError
 from proton.files.journal.format import SUFFIX, is_alive, read_facts
 from proton.model.profile import Profile
 
-_DESCRIPTION = """\
+USAGE = "FILE [-o OUTPUT] [--keep]"
+DESCRIPTION = """\
 Makes a profile of the journal that a killed process left. FILE is the journal (run.partial), the
 name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
 Parts that the process had written stand as they are; the open one is written beside them."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton recover run.hatchet
   proton recover run.partial -o run.hatchet --keep"""
@@ -29,9 +30,6 @@ examples:
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command."""
-    parser.usage = f"{parser.prog} FILE [-o OUTPUT] [--keep]"
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("files", nargs="*")
     add("-o", "--output", action=Option, metavar="OUTPUT", needs="a file; as in: -o whole.hatchet",

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 from collections.abc import Sequence
 
-from proton.cli import say
+from proton.cli import say, without_collection
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-_DESCRIPTION = """\
+USAGE = "FILE... [-o PAGE]"
+DESCRIPTION = """\
 Writes one page that shows the profiles: no network, no server, opens from anywhere. FILE is a
 profile of any format of proton; a set of .part_N files is read as one. With several files the page
 switches between them; with exactly two it also compares the second with the first."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton report run.hatchet
   proton report trace.pftrace -o ticket.html
@@ -27,9 +27,6 @@ _SUFFIX = ".html"
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command."""
-    parser.usage = f"{parser.prog} FILE... [-o PAGE]"
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*")
     parser.add_argument("-o", "--output", action=Option, metavar="PAGE",
         needs="a file; as in: -o page.html",
@@ -44,14 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
             page cannot be written.
     """
     output = page_path(arguments.files, arguments.output)
-    was_collecting = gc.isenabled()
-    gc.disable()  # everything lives until the end: looking for cycles would only cost time
-    try:
-        lines = _write(arguments.files, output)
-    finally:
-        if was_collecting:
-            gc.enable()
-    say(lines)
+    with without_collection():
+        say(_write(arguments.files, output))
     return 0
 
 

@@ -18,17 +18,22 @@ VERSION = f"proton {__version__} (proton-profiler), not Triton's"
 SHELLS = ("bash", "zsh", "fish")
 _INSTRUMENTATION = "instrumentation"
 
-_USAGE = f"""\
-proton [options] script.py [arguments]
+USAGE = f"""\
+[options] script.py [arguments]
        proton [options] pytest [arguments]
        proton [options] --module package.module [arguments]
        proton {" | ".join(COMMANDS)} ..."""
 
-_DESCRIPTION = """\
+DESCRIPTION = """\
 Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
 follows the target is the target's own. '--' says that a target follows, whatever its name."""
 
-_EXAMPLES = """\
+_COMMANDS = "\n".join(f"  {name:<29}{text}" for name, text in COMMANDS.items())
+
+EXAMPLES = f"""\
+commands:
+{_COMMANDS}
+
 examples:
   proton matmul.py --size 1024          then: proton-viewer -m time/ms proton.hatchet
   proton -n run1 -c python train.py     Python frames in place of scopes, into run1.hatchet
@@ -64,10 +69,6 @@ class _Completion(Option):
 
 def add_arguments(parser: Parser) -> None:
     """The options of `proton` itself. Those of a session have the names of `SessionRequest`."""
-    commands = "\n".join(f"  {name:<29}{text}" for name, text in COMMANDS.items())
-    parser.usage = _USAGE
-    parser.description = _DESCRIPTION
-    parser.epilog = f"commands:\n{commands}\n\n{_EXAMPLES}"
     add = parser.add_argument
     add("-n", "--name", action=Option, metavar="NAME",
         help="name of the profile and its file; default 'proton'")  # fmt: skip

@@ -12,14 +12,15 @@ from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-_DESCRIPTION = """\
+USAGE = "FILE... | FOLDER [--port N] [--no-open]"
+DESCRIPTION = """\
 Shows profiles in the browser: one FILE, several in one page to compare, or a FOLDER with a list of
 what it holds. Pages renew themselves when files change, and keep what you were looking at: serve a
 job's profile while it runs, by its name (run, run.hatchet, run.part_0.hatchet), and phases appear
 as they are written. What is not whole yet is said in the page.
 Only this machine can connect, and nothing but the given profiles is served. Ctrl-C ends it."""
 
-_EXAMPLES = """\
+EXAMPLES = """\
 examples:
   proton serve run.hatchet
   proton serve before.hatchet after.hatchet     both, and what changed
@@ -29,9 +30,6 @@ examples:
 
 def add_arguments(parser: Parser) -> None:
     """The words of the command."""
-    parser.usage = f"{parser.prog} FILE... | FOLDER [--port N] [--no-open]"
-    parser.description = _DESCRIPTION
-    parser.epilog = _EXAMPLES
     add = parser.add_argument
     add("files", nargs="*")
     add("--port", action=Option, metavar="N", needs="a number; as in: --port 9000",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import gc
 import math
 import os
 import shutil
@@ -14,7 +13,7 @@ from typing import NoReturn, TextIO
 
 from proton._version import __version__
 from proton.analysis.prepare import prepare
-from proton.cli import guard
+from proton.cli import guard, without_collection
 from proton.cli.parser import Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
@@ -73,15 +72,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the viewer; returns the exit code: 0 done, 1 wrong file, 2 wrong call."""
     _prepare_streams()
     words = sys.argv[1:] if argv is None else argv
-    was_collecting = gc.isenabled()
-    gc.disable()  # everything lives until the end: looking for cycles would only cost time
     try:
-        return guard(PROGRAM, lambda: _run(words), shown=printable)
+        with without_collection():
+            return guard(PROGRAM, lambda: _run(words), shown=printable)
     except KeyboardInterrupt:
         return 130
-    finally:
-        if was_collecting:
-            gc.enable()
 
 
 def _run(argv: Sequence[str]) -> int:
