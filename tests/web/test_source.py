@@ -157,7 +157,7 @@ def test_a_changed_file_and_a_gone_one_are_said(recording: Path, open_report: Op
 def test_a_kernel_without_lines_says_why(open_report: Open) -> None:
     opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:_Z4fillPfi")
     assert "no cubin" in opened.page.inner_text("#view")
-    assert "22 samples, of which no line of source is known" in opened.page.inner_text("#view")
+    assert "22 samples without a known source line" in opened.page.inner_text("#view")
     assert "drain" in opened.page.inner_text(".reason-legend")
 
 

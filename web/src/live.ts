@@ -31,7 +31,7 @@ const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
 /** A file with a problem is looked at again: one that does not grow any more was cut. */
 const LOOK_AGAIN_MS = 6_000
-const LOST = "The connection to proton serve is lost; what is shown is the last that came. Is it still running?"
+const LOST = "The connection to proton serve is lost. The page shows the last data that it received. Is proton serve still running?"
 
 const browser: Wires = {
   fetch: (address) => fetch(address, { cache: "no-store" }),

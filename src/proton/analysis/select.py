@@ -35,7 +35,7 @@ def compile_pattern(pattern: str, option: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"{option} {pattern!r} is no regular expression: {error}") from None
+        raise UsageError(f"{option} {pattern!r} is not a regular expression: {error}") from None
 
 
 def include(tree: Tree, pattern: re.Pattern[str], shown: Callable[[str], str] = str) -> Mask:

@@ -19,18 +19,18 @@ DESCRIPTION = """\
 Reads a profile of any format and writes it in the one that OUTPUT's suffix names. A set of .part_N
 files is read as one.
 
-formats of proton, which read back as they were:
+formats of proton, which it also reads:
   hatchet           .hatchet            a tree, as JSON
   hatchet_msgpack   .hatchet_msgpack    a tree, smaller
   chrome_trace      .chrome_trace       a trace, for chrome://tracing and ui.perfetto.dev
   perfetto          .pftrace            a trace, a fraction of that size
-formats of other tools, which are only written:
+formats of other tools, which it only writes:
   speedscope        .speedscope.json    tree or trace, for www.speedscope.app
   pprof             .pprof, .pb.gz      tree, for go tool pprof
   collapsed         .collapsed, .folded tree, one metric, for flame graphs
-  csv               .csv                a row a context of a tree, or a row a span of a trace
+  csv               .csv                a row per context of a tree, or per span of a trace
   parquet           .parquet            the same; needs pyarrow
-A trace is summed by path where a tree is needed by another tool."""
+Where another tool needs a tree, the spans of a trace are summed by path."""
 
 EXAMPLES = """\
 examples:
@@ -47,9 +47,9 @@ def add_arguments(parser: Parser) -> None:
     needs = f"a value; see: {parser.prog} --help"
     add = partial(parser.add_argument, action=Option, needs=needs)
     add("--output-format", metavar="FORMAT",
-        help="the format, where OUTPUT's suffix does not say it")  # fmt: skip
+        help="the format, where OUTPUT's suffix does not name it")  # fmt: skip
     add("--metric", metavar="METRIC",
-        help="what stacks show (collapsed, speedscope; in pprof: first); default time")  # fmt: skip
+        help="metric of the stacks (in pprof: the first one); default: time")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -73,7 +73,7 @@ def libraries(knobs: Knobs) -> Iterator[Finding]:
     if chosen is not None and not _mentions(chosen.path, _SUBSCRIBE):
         yield Finding(
             "libcupti",
-            f"{chosen.path} is no libcupti: it has no function {_SUBSCRIBE}",
+            f"{chosen.path} is not libcupti: it has no function {_SUBSCRIBE}",
             f"have {chosen.origin} name another, or unset it"
             if chosen.is_named
             else _INSTALL_CUPTI,

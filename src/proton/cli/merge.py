@@ -12,13 +12,13 @@ from proton.errors import UsageError
 
 USAGE = "A B... -o OUT [--by-order] [--skip-broken]"
 DESCRIPTION = """\
-Makes one profile of those of several ranks or processes. A, B, ... are profiles, or folders with
+Merges the profiles of several ranks or processes into one. A, B, ... are profiles, or folders with
 profiles in them. OUT's suffix names its format: .hatchet or .hatchet_msgpack for trees,
 .chrome_trace or .pftrace for traces.
-Values are summed by path; how the time of ranks spreads is kept for every context, and
-proton-viewer shows it as rank_min, rank_median, rank_max and slowest_rank.
-A file says its rank in its header, or in its name as rank_3; files that say none are numbered as
-given. Whatever does not fit stops the command with one line, and nothing is written."""
+Values are summed by path. Every context keeps the spread of its time over ranks: proton-viewer
+shows it as rank_min, rank_median, rank_max and slowest_rank.
+The rank of a file comes from its header, or from its name, as in rank_3. Files without a rank are
+numbered in their order. Profiles that do not fit stop the command, and nothing is written."""
 
 EXAMPLES = """\
 examples:
@@ -33,11 +33,11 @@ def add_arguments(parser: Parser) -> None:
     add = parser.add_argument
     add("files", nargs="*")
     add("-o", "--output", action=Option, metavar="OUT", needs="a file; as in: -o run.hatchet",
-        help="where to")  # fmt: skip
+        help="file to write")  # fmt: skip
     add("--by-order", action="store_true",
-        help="number the ranks as given, whatever the files say")  # fmt: skip
+        help="number the ranks in the order of the files, whatever the files say")  # fmt: skip
     add("--skip-broken", action="store_true",
-        help="leave out files that cannot be read; how many is kept in OUT")  # fmt: skip
+        help="skip files that cannot be read; OUT records how many")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:

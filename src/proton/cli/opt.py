@@ -152,7 +152,7 @@ def _read(path: str) -> str:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
     except UnicodeDecodeError:
-        raise FormatError(f"{path}: is no text; give TTIR, TTGIR or LLVM IR as text") from None
+        raise FormatError(f"{path}: is not text; give TTIR, TTGIR or LLVM IR as text") from None
 
 
 def _listing() -> list[str]:

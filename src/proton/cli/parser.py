@@ -18,12 +18,12 @@ RUN = "run"  # the branch of everything that is no command; nobody writes it
 # Command -> what it does. Each is a module of this room with USAGE, DESCRIPTION, EXAMPLES,
 # add_arguments(parser) and run(arguments) -> exit code.
 COMMANDS = {
-    "doctor": "check this machine and say what to do about each problem",
-    "report": "a page for the browser that shows profiles, in one file",
-    "serve": "the same on this machine, renewed while a job writes",
-    "convert": "rewrite a profile in the format that the output's suffix names",
-    "merge": "profiles of several ranks as one, with their spread",
-    "recover": "the profile of a process that was killed, from its journal",
+    "doctor": "check this machine and give a remedy for each problem",
+    "report": "write a page for the browser that shows profiles, in one file",
+    "serve": "serve such pages on this machine, and update them while a job writes",
+    "convert": "convert a profile to the format that the output's suffix names",
+    "merge": "merge the profiles of several ranks, and keep their spread",
+    "recover": "rebuild the profile of a killed process from its journal",
 }
 WIDEST = 100
 _TEXT_AT = 31  # the column of the explanations

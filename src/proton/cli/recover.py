@@ -18,9 +18,9 @@ from proton.model.profile import Profile
 
 USAGE = "FILE [-o OUTPUT] [--keep]"
 DESCRIPTION = """\
-Makes a profile of the journal that a killed process left. FILE is the journal (run.partial), the
-name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
-Parts that the process had written stand as they are; the open one is written beside them."""
+Rebuilds a profile from the journal that a killed process left. FILE is the journal (run.partial),
+the name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
+Parts that the process had written stay as they are; the open part is written beside them."""
 
 EXAMPLES = """\
 examples:

@@ -30,7 +30,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("-o", "--output", action=Option, metavar="PAGE",
         needs="a file; as in: -o page.html",
-        help="where to; default: the name of the first file with .html")  # fmt: skip
+        help="file to write; default: the name of the first file, with .html")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:

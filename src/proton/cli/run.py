@@ -25,8 +25,8 @@ USAGE = f"""\
        proton {" | ".join(COMMANDS)} ..."""
 
 DESCRIPTION = """\
-Profiles a Python program without changing it, and writes NAME.hatchet when it ends. All that
-follows the target is the target's own. '--' says that a target follows, whatever its name."""
+Profiles a Python program without changing it, and writes NAME.hatchet when it ends. Everything
+after the target belongs to the target. After '--' comes the target, whatever its name."""
 
 _COMMANDS = "\n".join(f"  {name:<29}{text}" for name, text in COMMANDS.items())
 
@@ -42,9 +42,9 @@ examples:
   proton --module package.tool x y      as: python -m package.tool x y
   proton --follow-children launch.py    a profile per process: proton.PID.hatchet
   proton report run1.hatchet            a page with everything in it: run1.html
-  proton serve profiles/                all profiles of a folder, always new
+  proton serve profiles/                all profiles of a folder, always up to date
   proton merge profiles/ -o r.hatchet   one profile of many ranks
-  source <(proton --completion bash)    complete all this in bash; zsh and fish likewise
+  source <(proton --completion bash)    completion in bash; also for zsh and fish
 
 Every command has a --help of its own. Triton installs a 'proton' too; 'python -m proton' is always
 this one."""
@@ -73,9 +73,9 @@ def add_arguments(parser: Parser) -> None:
     add("-n", "--name", action=Option, metavar="NAME",
         help="name of the profile and its file; default 'proton'")  # fmt: skip
     add("-b", "--backend", action=Option, metavar="BACKEND", may_be_empty=False,
-        help="what records the work; default: what fits the machine")  # fmt: skip
+        help="the backend that records; default: the one that fits this machine")  # fmt: skip
     add("-c", "--context", action=Option, metavar="KIND", default="shadow",
-        words=("shadow", "python"), help="paths of scope names, or of Python frames")  # fmt: skip
+        words=("shadow", "python"), help="contexts are scope names or Python frames")  # fmt: skip
     add("-m", "--mode", action=Option, metavar="MODE",
         help="options of the backend: name[:key=value...]")  # fmt: skip
     add("--instrument", action=Option, metavar="MODE", may_be_empty=False,
@@ -90,11 +90,11 @@ def add_arguments(parser: Parser) -> None:
         help="run a module, as python -m does")  # fmt: skip
     add("--follow-children", action="store_true",
         help="profile child Python processes too, each as NAME.PID")  # fmt: skip
-    add("-q", "--quiet", action="store_true", help="do not say what was written")
+    add("-q", "--quiet", action="store_true", help="do not print what was written")
     add("--completion", action=_Completion, metavar="SHELL", words=SHELLS,
-        help="print what makes a shell complete all this")  # fmt: skip
+        help="print a completion script for this shell")  # fmt: skip
     add("-V", "--version", action="version", version=VERSION,
-        help="print the version and whose it is")  # fmt: skip
+        help="print the version")  # fmt: skip
     add("target", nargs=argparse.REMAINDER)
 
 

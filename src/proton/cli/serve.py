@@ -15,10 +15,10 @@ from proton.errors import UsageError
 USAGE = "FILE... | FOLDER [--port N] [--no-open]"
 DESCRIPTION = """\
 Shows profiles in the browser: one FILE, several in one page to compare, or a FOLDER with a list of
-what it holds. Pages renew themselves when files change, and keep what you were looking at: serve a
-job's profile while it runs, by its name (run, run.hatchet, run.part_0.hatchet), and phases appear
-as they are written. What is not whole yet is said in the page.
-Only this machine can connect, and nothing but the given profiles is served. Ctrl-C ends it."""
+what it holds. Pages update when files change, and stay where you are. To follow a job while it
+runs, serve its profile by name (run, run.hatchet, run.part_0.hatchet): phases appear as they are
+written. The page says what is not complete yet.
+Only this machine can connect, and only to the given profiles. Ctrl-C ends it."""
 
 EXAMPLES = """\
 examples:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _how_to_reach(url: str) -> str:
     """What to do where no browser could be opened."""
     if not os.environ.get("SSH_CONNECTION"):
-        return "no browser could be opened here; open the address in one on this machine"
+        return "no browser could be opened; open the address in a browser on this machine"
     port = url.rstrip("/").rpartition(":")[2]
     forward = f"ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}"
     return f"on your own machine run: {forward}, and open the address there"
@@ -77,5 +77,5 @@ def _how_to_reach(url: str) -> str:
 
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
-        raise UsageError(f"serve: {text!r} is no port; a number from 0 to 65535")
+        raise UsageError(f"serve: {text!r} is not a port; give a number from 0 to 65535")
     return int(text)

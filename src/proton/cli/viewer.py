@@ -43,14 +43,14 @@ metrics:
                         counts operations of 16 bits only (8, 16, 32, 64)
   NAME/%                share of the total
   util                  least time this device needs for the flops and bytes,
-                        divided by the time taken: 1 is as good as it gets
+                        divided by the time taken: 1 is the best possible
   flops_util            the same by flops alone; bytes_util: by bytes alone
   bound                 which of the two is the limit: compute or memory
   intensity             flops per byte
   num_samples           looks at a warp, of profiles with mode="pcsampling"
   stalled_REASON        those in which the warp waited for this reason
   headroom/UNIT         time taken above the least time: what could be saved
-  A dash is what was not measured, n/a what needs a peak that is not known.
+  A dash was not measured; n/a needs a peak rate that is not known.
 
 examples:
   proton-viewer run.hatchet
@@ -179,27 +179,29 @@ def make_parser() -> Parser:
         "the first metric)")  # fmt: skip
     add("-i", "--include", metavar="RE", help="only contexts whose name matches from its start, "
         "what is below them and the path to them")  # fmt: skip
-    add("-e", "--exclude", metavar="RE", help="without contexts whose name matches, and below them")
+    add("-e", "--exclude", metavar="RE",
+        help="leave out contexts whose name matches, and what is below them")  # fmt: skip
     add("-t", "--threshold", metavar="F", help="only contexts whose first metric is F or more")
     add("-d", "--depth", metavar="N", help="only the first N levels; ROOT is the first")
     add("-f", "--format", choices=FORMATS, default="full", metavar="FORMAT",
         help="parts of Python frames to show: " + ", ".join(FORMATS))  # fmt: skip
-    add("--print-sorted", action="store_true", help="a list by the first metric, one row a name")
+    add("--print-sorted", action="store_true",
+        help="a list sorted by the first metric, one row per name")  # fmt: skip
     add("--diff-profile", "-diff", metavar="OTHER", help="show FILE minus OTHER")
     add("--full", action="store_true",
-        help="nothing cut or shortened: whole names, files and kernels")  # fmt: skip
+        help="cut and shorten nothing: whole names, files and kernels")  # fmt: skip
     add("--source", metavar="PATH", help="a source file with the samples of each line in the "
         "margin; the end of its path is enough")  # fmt: skip
     add("--sass", metavar="KERNEL", help="the hottest instructions of a kernel, by address; a part "
         "of its name is enough")  # fmt: skip
     add("--regions", nargs="?", const="", metavar="KERNEL", help="what instrumented kernels "
-        "recorded: regions, CTAs, heat maps; of one, a part of its name is enough")  # fmt: skip
+        "recorded: regions, CTAs, heat maps; a part of a kernel's name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--json", action="store_true", help="print a digest for scripts: top kernels, scopes, "
         "losses, reasons, regions")  # fmt: skip
-    add("--markdown", action="store_true", help="print the same for people and assistants")
+    add("--markdown", action="store_true", help="print the same digest for people and assistants")
     add("--color", choices=("auto", "always", "never"), default="auto", metavar="WHEN",
-        help="auto, always or never; NO_COLOR is obeyed by auto")  # fmt: skip
+        help="auto, always or never; auto obeys NO_COLOR")  # fmt: skip
     add("--version", action="version", version=f"{PROGRAM} {__version__} (proton-profiler)",
         help="print the version")  # fmt: skip
     parser.add_help_option()
@@ -254,7 +256,7 @@ def _number(text: str | None) -> float | None:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise UsageError(f"threshold {text!r} is no number; give a value of the first metric")
+        raise UsageError(f"threshold {text!r} is not a number; give a value of the first metric")
     return number
 
 
@@ -264,7 +266,7 @@ def _whole(text: str | None) -> int | None:
     try:
         depth = int(text)
     except ValueError:
-        raise UsageError(f"depth {text!r} is no whole number; give the levels to show") from None
+        raise UsageError(f"depth {text!r} is not a whole number; give the levels to show") from None
     if depth < 0:
         raise UsageError(f"depth {depth} is negative; give the levels to show, ROOT is the first")
     return depth

@@ -102,7 +102,7 @@ def test_both_keeps_what_each_keeps() -> None:
 
 
 def test_a_bad_pattern_is_refused_by_the_name_of_its_option() -> None:
-    with pytest.raises(UsageError, match=r"--include '\(' is no regular expression: missing \)"):
+    with pytest.raises(UsageError, match=r"--include '\(' is not a regular expression: missing \)"):
         compile_pattern("(", "--include")
 
 

@@ -99,7 +99,7 @@ def test_a_chosen_file_that_is_no_libcupti_is_a_problem(machine: Path, is_named:
     path = machine / "local/cuda/lib64/libcupti.so.12"
     put(path, "an error page of some server")
     _, found = doctor_cuda.libraries(Knobs(cupti_lib_dir=str(path.parent) if is_named else None))
-    assert found.text == f"{path} is no libcupti: it has no function cuptiSubscribe"
+    assert found.text == f"{path} is not libcupti: it has no function cuptiSubscribe"
     remedy = "have TRITON_CUPTI_LIB_PATH name another" if is_named else "pip install nvidia-cuda"
     assert found.remedy.startswith(remedy)
 

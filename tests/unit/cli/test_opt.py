@@ -121,7 +121,7 @@ def test_a_file_that_is_no_text_is_refused(
 ) -> None:
     (tmp_path / "x").write_bytes(b"\xff\xfe\x00")
     assert main([str(tmp_path / "x"), "--pass=prepare"]) == 1
-    assert "is no text; give TTIR, TTGIR or LLVM IR" in capsys.readouterr().err
+    assert "is not text; give TTIR, TTGIR or LLVM IR" in capsys.readouterr().err
 
 
 def test_records_of_a_file_that_do_not_nest_are_the_files_fault(

@@ -52,9 +52,9 @@ def test_words_are_read() -> None:
     [
         ([], "serve needs a profile or a folder; as in: proton serve run.hatchet"),
         (["a", "--port"], "--port needs a number"),
-        (["a", "--port", "x"], "'x' is no port; a number from 0 to 65535"),
-        (["a", "--port=65536"], "'65536' is no port"),
-        (["a", "--port=-1"], "'-1' is no port"),
+        (["a", "--port", "x"], "'x' is not a port; give a number from 0 to 65535"),
+        (["a", "--port=65536"], "'65536' is not a port"),
+        (["a", "--port=-1"], "'-1' is not a port"),
         (["a", "--host", "0.0.0.0"], "unknown option '--host'; see: proton serve --help"),
         (["a", "--no-open=1"], "unknown option '--no-open'"),
     ],
@@ -106,7 +106,7 @@ def test_a_busy_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_without_a_browser_it_says_how_to_get_there(monkeypatch: pytest.MonkeyPatch) -> None:
     url = "http://127.0.0.1:8710/"
-    assert "open the address in one on this machine" in serve._how_to_reach(url)
+    assert "open the address in a browser on this machine" in serve._how_to_reach(url)
     monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
     assert "run: ssh -L 8710:127.0.0.1:8710 " in serve._how_to_reach(url)
 

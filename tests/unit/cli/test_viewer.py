@@ -95,7 +95,7 @@ def test_an_empty_metric_is_a_wrong_call(run: str, capsys: Capture) -> None:
 
 @pytest.mark.parametrize("option", ["-i", "-e"])
 def test_a_bad_regular_expression_is_a_wrong_call(run: str, capsys: Capture, option: str) -> None:
-    assert "'[' is no regular expression" in refused(capsys, 2, option, "[", run)
+    assert "'[' is not a regular expression" in refused(capsys, 2, option, "[", run)
 
 
 def test_include_and_exclude_exclude_each_other(run: str, capsys: Capture) -> None:
@@ -107,14 +107,14 @@ def test_a_negative_depth_is_a_wrong_call(run: str, capsys: Capture) -> None:
 
 
 def test_a_depth_that_is_no_number_is_a_wrong_call(run: str, capsys: Capture) -> None:
-    assert refused(capsys, 2, "-d", "2.5", run).startswith("depth '2.5' is no whole number")
+    assert refused(capsys, 2, "-d", "2.5", run).startswith("depth '2.5' is not a whole number")
 
 
 @pytest.mark.parametrize("threshold", ["much", "nan", "inf"])
 def test_a_threshold_that_is_no_number_is_a_wrong_call(
     run: str, capsys: Capture, threshold: str
 ) -> None:
-    assert f"threshold {threshold!r} is no number" in refused(capsys, 2, "-t", threshold, run)
+    assert f"threshold {threshold!r} is not a number" in refused(capsys, 2, "-t", threshold, run)
 
 
 def test_a_negative_threshold_is_a_number(run: str) -> None:

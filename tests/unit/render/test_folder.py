@@ -134,7 +134,7 @@ def test_a_name_that_is_no_text_has_a_link(folder: Path) -> None:
 
 
 def test_a_folder_that_was_emptied_or_is_gone_says_so(folder: Path) -> None:
-    assert folder_data(folder, []).problem == "There is no profile in this folder any more."
+    assert folder_data(folder, []).problem == "This folder no longer holds a profile."
     assert folder_data(folder, [], problem="gone: cannot be <read>").problem.startswith("gone: ")
 
 

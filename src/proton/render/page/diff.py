@@ -180,7 +180,7 @@ def _notes(before: TreeProfile, after: TreeProfile) -> list[str]:
         notes.append(f"they ran on different devices: {_listed(old)} before, {_listed(new)} after")
     if len(before.ranks) != len(after.ranks):
         notes.append(
-            f"they are of {max(len(before.ranks), 1)} and {max(len(after.ranks), 1)} processes"
+            f"they come from {max(len(before.ranks), 1)} and {max(len(after.ranks), 1)} processes"
         )
     notes += [
         f"{side.lost} events were lost {word}: its times may be too small"

@@ -121,7 +121,7 @@ def folder_data(
     rows = [_row(recording, facts_of(recording)) for recording in recordings]
     rows.sort(key=lambda row: -row.changed_s)
     if not rows and not problem:
-        problem = "There is no profile in this folder any more."
+        problem = "This folder no longer holds a profile."
     return FolderData(printable(folder.name), printable(str(folder)), printable(problem), rows)
 
 

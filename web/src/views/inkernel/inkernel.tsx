@@ -55,7 +55,7 @@ function LeftOut({ of }: { of: Launches }): VNode {
   return (
     <>
       {of.left_out === 0 ? null : <p class="quiet mark">{text(count(of.left_out))} more launches are not in the page; the file has them</p>}
-      {of.without_regions === 0 ? null : <p class="quiet mark">of {text(count(of.without_regions))} launches the page has no regions; the file has them</p>}
+      {of.without_regions === 0 ? null : <p class="quiet mark">the page has no regions of {text(count(of.without_regions))} launches; the file has them</p>}
     </>
   )
 }

@@ -17,7 +17,7 @@ export function Details(): VNode {
   if (shown === null || selection.value === null) {
     return (
       <aside class="details empty" aria-label="selection">
-        <p class="quiet">Click a kernel or a context, in any view: what is known of it appears here.</p>
+        <p class="quiet">Click a kernel or a context in any view to see its details here.</p>
         <p class="quiet">
           <kbd>/</kbd> searches, <kbd>?</kbd> lists all keys.
         </p>
@@ -29,7 +29,7 @@ export function Details(): VNode {
   const current = page.value
   return (
     <aside class="details" aria-label="selection">
-      <button class="close" title="let go of the selection (Esc)" onClick={() => (selection.value = null)}>
+      <button class="close" title="clear the selection (Esc)" onClick={() => (selection.value = null)}>
         ×
       </button>
       {row !== null ? <Context of={shown} row={row} /> : null}

@@ -159,7 +159,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["/", "search names; /x/ is an expression"],
   ["Enter", "in the search: select the heaviest hit, then the next"],
   ["↑ ↓", "select the one above or below"],
-  ["Esc", "close, clear the search, let go of the selection"],
+  ["Esc", "close, clear the search, clear the selection"],
   ["d", "light or dark"],
   ["?", "this list"],
 ]

@@ -75,7 +75,7 @@ class Safe extends Component<{ title: string }, { why: string }> {
   override render(): VNode {
     const { why } = this.state
     if (why === "") return <>{this.props.children}</>
-    return <p class="problem">The view “{this.props.title}” failed: {printable(why)}. The other views work on.</p>
+    return <p class="problem">The view “{this.props.title}” failed: {printable(why)}. The other views still work.</p>
   }
 }
 

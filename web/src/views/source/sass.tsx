@@ -85,7 +85,7 @@ export function Sass({ of, file, line }: SassProps): VNode {
         {shown.map((each) => (
           <Row key={each.instruction[0]} of={of} each={each} whole={code.samples} most={most} isOfLine={where !== null} isHottest={each.instruction[3] === hottest} />
         ))}
-        {shown.length === 0 ? <p class="quiet">none of its hottest instructions is of this line</p> : null}
+        {shown.length === 0 ? <p class="quiet">none of its hottest instructions belongs to this line</p> : null}
       </div>
       <p class="quiet sass-foot">
         {code.samples > known ? `${text(count(code.samples - known))} samples in instructions that are not shown. ` : ""}

@@ -122,7 +122,7 @@ function Counted({ of }: { of: SourcePart }): VNode | null {
   if (place.value === null) return null
   const sum = fileSum(of, place.value.file, kernel.value)
   const lost = unplacedSum(of, kernel.value)
-  const more = lost.samples > 0 ? `, ${text(count(lost.samples))} in no known line` : ""
+  const more = lost.samples > 0 ? `, ${text(count(lost.samples))} without a known line` : ""
   return <span class="quiet">{text(count(sum.samples))} samples in this file{more}</span>
 }
 
@@ -186,7 +186,7 @@ function NoLines({ of, focus, onFocus }: WhyProps): VNode {
     <>
       <Why of={of} sum={sum} focus={focus} onFocus={onFocus} />
       <p class="quiet">
-        {text(count(sum.samples))} samples, of which no line of source is known
+        {text(count(sum.samples))} samples without a known source line
         {kernel.value === null ? "; choose a kernel for its instructions" : ""}
       </p>
       {kernel.value === null ? <Kernels of={of} focus={focus} /> : <Sass of={of} file={null} line={null} />}

@@ -78,7 +78,7 @@ function Ranks(): VNode | null {
           value={look.of}
           onPick={(id) => change({ of: id === "contexts" ? id : "kernels" })}
         />
-        <span class="quiet" title="what the others wait for where ranks wait for each other">“behind”: how much longer the slowest rank took than the median</span>
+        <span class="quiet" title="how long the other ranks wait, where ranks wait for each other">“behind”: how much longer the slowest rank took than the median</span>
       </div>
       <Spreads of={shown} part={part} look={look} />
     </div>
@@ -184,7 +184,7 @@ function Spreads({ of, part, look }: { of: Profile; part: RanksPart; look: Look 
         sort={look.sort}
         onSort={(sort) => change({ sort })}
       />
-      {left > 0 ? <p class="quiet">{text(count(left))} more in which ranks differ less are not in the page</p> : null}
+      {left > 0 ? <p class="quiet">{text(count(left))} more entries, in which ranks differ less, are not in the page</p> : null}
     </>
   )
 }

@@ -8,7 +8,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   "host busy": "the call that launched the next work had not begun",
   "waiting for a copy": "the next work was launched, but a copy ran on another stream; or the host sat in a copy's call",
   "waiting for another stream": "the next work was launched, but other work of the device came first",
-  "launch latency": "the next work was launched and nothing else ran: driver and device took so long to start it",
+  "launch latency": "the next work was launched and nothing else ran: the driver and the device took this long to start it",
   "not known": "the trace does not say when the next work was launched",
 }
 

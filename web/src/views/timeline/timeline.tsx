@@ -272,7 +272,7 @@ export const timeline: View = {
     ["0", "the whole trace"],
     ["f", "zoom to the selected span (a double click does too)"],
     ["← → ↑ ↓", "the span before, after, around or inside the selected one"],
-    ["n N", "the next or last one that the search found, or of the selected kernel"],
+    ["n N", "the next or previous one that the search found, or of the selected kernel"],
     ["shift wheel", "lanes up and down"],
   ],
 }
