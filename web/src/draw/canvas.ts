@@ -1,5 +1,7 @@
 /** Canvases: as sharp as the screen is, with the page's colours, and texts that fit. */
+import { type Range, ticksOf } from "../layout/axis"
 import { cutMiddle, withoutNamespaces } from "../names"
+import { text, time, timeUnit } from "../units"
 
 /** Fit `canvas` to `width` and `height` and clear it; returns what draws in CSS pixels. */
 export function prepared(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
@@ -49,22 +51,22 @@ const widths = new Map<string, number>()
 const MOST_WIDTHS = 5000
 const SHORT = 9 // letters: in less, the beginning of a name tells more than both its ends
 
-/** The width of `text` in the font that is set. */
-export function widthOf(context: CanvasRenderingContext2D, text: string): number {
-  const key = context.font + text
+/** The width of `words` in the font that is set. */
+export function widthOf(context: CanvasRenderingContext2D, words: string): number {
+  const key = context.font + words
   let width = widths.get(key)
   if (width === undefined) {
     if (widths.size >= MOST_WIDTHS) widths.clear()
-    widths.set(key, (width = context.measureText(text).width))
+    widths.set(key, (width = context.measureText(words).width))
   }
   return width
 }
 
-/** `text` cut to fit into `room` pixels, namespaces first; empty where not even a few letters fit. */
-export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+/** `name` cut to fit into `room` pixels, namespaces first; empty where not even a few letters fit. */
+export function fitted(context: CanvasRenderingContext2D, name: string, room: number): string {
   if (room < 14) return ""
-  let shown = cutMiddle(text, 200)
-  const short = withoutNamespaces(text)
+  let shown = cutMiddle(name, 200)
+  const short = withoutNamespaces(name)
   for (let tries = 0; tries < 6; tries++) {
     const width = widthOf(context, shown)
     if (width <= room) return shown
@@ -73,4 +75,26 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
     shown = letters < SHORT ? `${short.slice(0, letters - 1)}…` : cutMiddle(short, letters)
   }
   return ""
+}
+
+/** The height of the times above a picture. */
+export const AXIS = 18
+
+/** Times above a picture that begins at `left`, and a line down from each. */
+export function drawTimes(
+  context: CanvasRenderingContext2D,
+  [from, to]: Range,
+  { left, width, height, inks }: { left: number; width: number; height: number; inks: Inks },
+): void {
+  const whole = timeUnit(to)
+  const unit = to - from < whole[1] / 20 ? timeUnit(to - from) : whole
+  context.textBaseline = "middle"
+  context.textAlign = "center"
+  for (const tick of ticksOf([from, to], Math.max(2, Math.floor((width - left) / 110))).times) {
+    const x = Math.round(left + ((tick - from) / (to - from)) * (width - left))
+    context.fillStyle = inks.line
+    context.fillRect(x, AXIS - 4, 1, height)
+    context.fillStyle = inks.quiet
+    context.fillText(tick === 0 ? "0" : text(time(tick, unit)), Math.min(Math.max(x, left + 22), width - 26), AXIS / 2)
+  }
 }

@@ -1,11 +1,10 @@
 /** CTAs on a canvas: how many ran, then a row for each multiprocessor, with the tail tinted. */
-import { type Range, ticksOf } from "../layout/axis"
+import type { Range } from "../layout/axis"
 import { type CtaImage, type Lane, type PackedCtas, activeOver, boxesOf, imageOf, sumOfRows } from "../layout/inkernel/ctas"
-import { count, text, time, timeUnit } from "../units"
-import { FONT, type Inks } from "./canvas"
+import { count, text, time } from "../units"
+import { AXIS, FONT, type Inks, drawTimes } from "./canvas"
 import { colorOfHeat, fillOf } from "./colors"
 
-export const AXIS = 18
 export const ACTIVE = 44
 /** Where rows begin: below the axis and the curve of active CTAs. */
 export const TOP = AXIS + ACTIVE + 6
@@ -17,8 +16,6 @@ export interface CtaPicture {
   packed: PackedCtas
   /** Numbers of CTAs in the grid. */
   numbers: ArrayLike<number>
-  start: ArrayLike<number>
-  duration: ArrayLike<number>
   /** What is seen of the time. */
   range: Range
   width: number
@@ -98,18 +95,8 @@ function drawTailName(context: CanvasRenderingContext2D, picture: CtaPicture): v
 }
 
 function drawGrid(context: CanvasRenderingContext2D, picture: CtaPicture): void {
-  const { range, width, inks, kernel } = picture
-  const unit = timeUnit(range[1])
-  context.textBaseline = "middle"
-  context.textAlign = "center"
-  for (const tick of ticksOf(range, Math.max(2, Math.floor((width - LEFT) / 110)))) {
-    const x = Math.round(xOf(picture, tick)) + 0.5
-    context.strokeStyle = inks.line
-    line(context, x, AXIS - 4, x, picture.height)
-    context.fillStyle = inks.quiet
-    const label = tick === 0 ? "0" : text(time(tick, range[1] - range[0] < unit[1] / 20 ? timeUnit(range[1] - range[0]) : unit))
-    context.fillText(label, Math.min(Math.max(x, LEFT + 22), width - 26), AXIS / 2)
-  }
+  const { range, width, height, inks, kernel } = picture
+  drawTimes(context, range, { left: LEFT, width, height, inks })
   if (kernel === null) return
   context.strokeStyle = inks.accent
   for (const ns of kernel) {
@@ -120,9 +107,9 @@ function drawGrid(context: CanvasRenderingContext2D, picture: CtaPicture): void 
 
 /** How many CTAs ran at each moment, as an area; returns the most at once. */
 function drawActive(context: CanvasRenderingContext2D, picture: CtaPicture, image: CtaImage | null): number {
-  const { width, range, dark, inks } = picture
+  const { packed, width, range, dark, inks } = picture
   const parts = Math.max(1, Math.floor(width - LEFT))
-  const active = image === null ? activeOver(picture.start, picture.duration, range, parts) : sumOfRows(image)
+  const active = image === null ? activeOver(packed.start, packed.duration, range, parts) : sumOfRows(image)
   let most = 0
   for (const value of active) most = Math.max(most, value)
   if (most === 0) return 0
@@ -152,15 +139,15 @@ function drawRows(context: CanvasRenderingContext2D, picture: CtaPicture, image:
 
 /** What rows look like that are too low for boxes; null where boxes are drawn. */
 function lowRows(picture: CtaPicture): CtaImage | null {
-  const { packed, start, duration, range, width, extremes } = picture
+  const { packed, range, width, extremes } = picture
   if (slotHeightOf(picture) >= LEAST_SLOT) return null
   const columns = Math.max(1, Math.floor(width - LEFT))
   const spread = Math.max(extremes[1] - extremes[0], 1e-9)
   const valueOf =
     picture.color === "wave"
       ? (cta: number): number => (packed.wave[cta] as number) & 1
-      : (cta: number): number => ((duration[cta] as number) - extremes[0]) / spread
-  return imageOf(packed, start, duration, range, columns, valueOf)
+      : (cta: number): number => ((packed.duration[cta] as number) - extremes[0]) / spread
+  return imageOf(packed, range, columns, valueOf)
 }
 
 let sheet: HTMLCanvasElement | null = null
@@ -222,9 +209,9 @@ export function rowGap(rowHeight: number): number {
 }
 
 function drawLane(context: CanvasRenderingContext2D, picture: CtaPicture, lane: Lane, top: number, height: number): void {
-  const { packed, start, duration, range, width, dark } = picture
+  const { packed, range, width, dark } = picture
   const nsPerPixel = (range[1] - range[0]) / (width - LEFT)
-  for (const box of boxesOf(packed, lane, start, duration, range, nsPerPixel)) {
+  for (const box of boxesOf(packed, lane, range, nsPerPixel)) {
     const [from, to] = [xOf(picture, box.start), xOf(picture, box.end)]
     const gap = to - from > 4 ? 1 : 0
     context.fillStyle = colorOf(picture, box.cta, box.count)
@@ -242,7 +229,8 @@ function drawLane(context: CanvasRenderingContext2D, picture: CtaPicture, lane: 
 
 /** Frames around the CTA that is chosen and the one under the pointer. */
 function drawMarks(context: CanvasRenderingContext2D, picture: CtaPicture, lane: Lane, top: number, height: number): void {
-  const { packed, start, duration, inks } = picture
+  const { packed, inks } = picture
+  const { start, duration } = packed
   for (const marked of [picture.pointed, picture.chosen]) {
     if (marked < 0 || packed.row[marked] !== lane.row || packed.slot[marked] !== lane.slot) continue
     const from = xOf(picture, start[marked] as number)
@@ -258,7 +246,7 @@ function colorOf(picture: CtaPicture, cta: number, count: number): string {
   const { packed, dark, extremes } = picture
   if (picture.color === "duration") {
     const [least, most] = extremes
-    const share = most > least ? ((picture.duration[cta] as number) - least) / (most - least) : 0
+    const share = most > least ? ((packed.duration[cta] as number) - least) / (most - least) : 0
     return colorOfHeat(0.25 + 0.75 * share, dark)
   }
   // Neighbours in time are of two shades, so that waves are seen.

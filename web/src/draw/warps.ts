@@ -1,13 +1,11 @@
 /** The warps of one CTA on a canvas: a band for each, with the regions that it went through. */
-import { type Range, ticksOf } from "../layout/axis"
+import type { Range } from "../layout/axis"
 import type { RegionBox, Warps } from "../layout/inkernel/warps"
 import { cutMiddle } from "../names"
-import { text, time, timeUnit } from "../units"
-import { FONT, type Inks } from "./canvas"
+import { AXIS, FONT, type Inks, drawTimes } from "./canvas"
 import { colorOfRegion, inkOfRegion } from "./colors"
 
 export const ROW = 15
-export const AXIS = 18
 export const LEFT = 58
 const BAND_GAP = 5
 const LETTER = 6.2 // pixels, about
@@ -68,16 +66,7 @@ export function drawWarps(context: CanvasRenderingContext2D, picture: WarpPictur
   context.beginPath()
   context.rect(LEFT, 0, width - LEFT, height)
   context.clip()
-  context.textAlign = "center"
-  const span = range[1] - range[0]
-  for (const tick of ticksOf([range[0] - zero, range[1] - zero], Math.max(2, Math.floor((width - LEFT) / 110)))) {
-    const x = Math.round(xOf(tick + zero)) + 0.5
-    context.fillStyle = inks.line
-    context.fillRect(x, AXIS - 4, 1, height)
-    context.fillStyle = inks.quiet
-    const unit = timeUnit(span < 1000 ? span : range[1] - zero)
-    context.fillText(tick === 0 ? "0" : text(time(tick, unit)), Math.min(Math.max(x, LEFT + 22), width - 26), AXIS / 2)
-  }
+  drawTimes(context, [range[0] - zero, range[1] - zero], { left: LEFT, width, height, inks })
   drawBoxes(context, picture, xOf)
   context.restore()
 }

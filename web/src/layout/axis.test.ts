@@ -18,7 +18,9 @@ it("moves up to the ends", () => {
 })
 
 it("has round ticks", () => {
-  expect(ticksOf([0, 100], 5)).toEqual([0, 20, 40, 60, 80, 100])
-  expect(ticksOf([3, 9], 3)).toEqual([4, 6, 8])
-  expect(ticksOf([5, 5], 3)).toEqual([])
+  expect(ticksOf([0, 100], 5).times).toEqual([0, 20, 40, 60, 80, 100])
+  expect(ticksOf([3, 9], 3).times).toEqual([4, 6, 8])
+  expect(ticksOf([5, 5], 3).times).toEqual([])
+  expect(ticksOf([0, 1000], 1000 / 90)).toEqual({ step: 100, times: [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000] })
+  expect(ticksOf([13, 27], 1400 / 150).times).toEqual([14, 16, 18, 20, 22, 24, 26])
 })

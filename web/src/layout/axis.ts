@@ -22,14 +22,13 @@ function within(range: Range, whole: Range): Range {
   return [from, from + length]
 }
 
-/** Round times in a range, about `count` of them. */
-export function ticksOf(range: Range, count: number): number[] {
-  const length = range[1] - range[0]
-  if (!(length > 0) || count < 1) return []
-  const rough = length / count
+/** Round times in a range, about `count` of them, and how far they are apart. */
+export function ticksOf([from, to]: Range, count: number): { step: number; times: number[] } {
+  const rough = (to - from) / count
+  const times: number[] = []
+  if (!(rough > 0)) return { step: 0, times }
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power
-  const ticks: number[] = []
-  for (let at = Math.ceil(range[0] / step); at * step <= range[1]; at++) ticks.push(at * step)
-  return ticks
+  for (let at = Math.ceil(from / step); at * step <= to; at++) times.push(at * step)
+  return { step, times }
 }

@@ -54,9 +54,9 @@ describe("boxes", () => {
   const lane = packed.lanes[1]!
 
   it("are the CTAs that are seen", () => {
-    expect(boxesOf(packed, lane, START, DURATION, [0, 20], 1).map((box) => box.cta)).toEqual([0, 3])
-    expect(boxesOf(packed, lane, START, DURATION, [11, 12], 0.1).map((box) => box.cta)).toEqual([3])
-    expect(boxesOf(packed, lane, START, DURATION, [40, 50], 1)).toEqual([])
+    expect(boxesOf(packed, lane, [0, 20], 1).map((box) => box.cta)).toEqual([0, 3])
+    expect(boxesOf(packed, lane, [11, 12], 0.1).map((box) => box.cta)).toEqual([3])
+    expect(boxesOf(packed, lane, [40, 50], 1)).toEqual([])
   })
 
   it("hold many CTAs where one is too narrow, and say how full they are", () => {
@@ -64,18 +64,18 @@ describe("boxes", () => {
     const start = Float64Array.from({ length: count }, (_, at) => at)
     const duration = new Float64Array(count).fill(0.5)
     const many = packCtas(new Uint8Array(count), start, duration)
-    const boxes = boxesOf(many, many.lanes[0]!, start, duration, [0, count], 100)
+    const boxes = boxesOf(many, many.lanes[0]!, [0, count], 100)
     expect(boxes).toHaveLength(1)
     expect(boxes[0]?.count).toBe(count)
     expect(boxes[0]?.filled).toBeCloseTo(0.5, 3)
-    expect(boxesOf(many, many.lanes[0]!, start, duration, [500, 510], 0.01)).toHaveLength(11)
+    expect(boxesOf(many, many.lanes[0]!, [500, 510], 0.01)).toHaveLength(11)
   })
 
   it("end where a gap can be seen", () => {
     const start = [0, 1, 50, 51]
     const duration = [1, 1, 1, 1]
     const gapped = packCtas([0, 0, 0, 0], start, duration)
-    const boxes = boxesOf(gapped, gapped.lanes[0]!, start, duration, [0, 60], 5)
+    const boxes = boxesOf(gapped, gapped.lanes[0]!, [0, 60], 5)
     expect(boxes.map((box) => [box.start, box.end, box.count])).toEqual([[0, 2, 2], [50, 52, 2]])
   })
 })
@@ -84,20 +84,20 @@ describe("a CTA at a place", () => {
   const packed = packCtas(SM, START, DURATION)
 
   it("is found by row, slot and time", () => {
-    expect(ctaAt(packed, START, DURATION, { row: 1, slot: 0, time: 12, slack: 0 })).toBe(3)
-    expect(ctaAt(packed, START, DURATION, { row: 1, slot: 1, time: 12, slack: 0 })).toBe(1)
-    expect(ctaAt(packed, START, DURATION, { row: 1, slot: -1, time: 3, slack: 0 })).toBe(0)
+    expect(ctaAt(packed, { row: 1, slot: 0, time: 12, slack: 0 })).toBe(3)
+    expect(ctaAt(packed, { row: 1, slot: 1, time: 12, slack: 0 })).toBe(1)
+    expect(ctaAt(packed, { row: 1, slot: -1, time: 3, slack: 0 })).toBe(0)
   })
 
   it("may be a little beside the pointer, but not far", () => {
-    expect(ctaAt(packed, START, DURATION, { row: 0, slot: 0, time: 8, slack: 2 })).toBe(2)
-    expect(ctaAt(packed, START, DURATION, { row: 0, slot: 0, time: 20, slack: 2 })).toBe(-1)
+    expect(ctaAt(packed, { row: 0, slot: 0, time: 8, slack: 2 })).toBe(2)
+    expect(ctaAt(packed, { row: 0, slot: 0, time: 20, slack: 2 })).toBe(-1)
   })
 })
 
 describe("the CTA beside one", () => {
   const packed = packCtas(SM, START, DURATION)
-  const next = (cta: number, to: Direction): number => neighbourOf(packed, START, DURATION, cta, to)
+  const next = (cta: number, to: Direction): number => neighbourOf(packed, cta, to)
 
   it("is the one before or after in its place", () => {
     expect([next(0, "Right"), next(3, "Left"), next(3, "Right"), next(0, "Left")]).toEqual([3, 0, -1, -1])
@@ -127,26 +127,26 @@ describe("an image of CTAs", () => {
 
   it("covers pixels by the time that CTAs ran in them", () => {
     const packed = packCtas(SM, START, DURATION)
-    const image = imageOf(packed, START, DURATION, [0, 20], 4, () => 1)
+    const image = imageOf(packed, [0, 20], 4, () => 1)
     expect([...image.covered]).toEqual([1, 2, 1, 0, expect.closeTo(0.2), 0, 0, 0])
     expect(image).toMatchObject({ rows: 2, columns: 4 })
   })
 
   it("weighs the values of CTAs by how much they cover", () => {
     const packed = packCtas(SM, START, DURATION)
-    const image = imageOf(packed, START, DURATION, [0, 20], 4, (cta) => (cta === 0 ? 0 : 1))
+    const image = imageOf(packed, [0, 20], 4, (cta) => (cta === 0 ? 0 : 1))
     expect([...image.value].slice(0, 4)).toEqual([0, 1, 1, 0])
   })
 
   it("shows only what is between the times", () => {
     const packed = packCtas(SM, START, DURATION)
-    const image = imageOf(packed, START, DURATION, [9, 11], 2, () => 1)
+    const image = imageOf(packed, [9, 11], 2, () => 1)
     expect([...image.covered]).toEqual([2, 1, 0, 0])
   })
 
   it("adds up to the CTAs that ran at once", () => {
     const packed = packCtas(SM, START, DURATION)
-    const sums = sumOfRows(imageOf(packed, START, DURATION, [0, 20], 4, () => 1))
+    const sums = sumOfRows(imageOf(packed, [0, 20], 4, () => 1))
     expect([...sums]).toEqual([expect.closeTo(1.2), 2, 1, 0])
     expect([...sums]).toEqual([...activeOver(START, DURATION, [0, 20], 4)].map((each) => expect.closeTo(each)))
   })

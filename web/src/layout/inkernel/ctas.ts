@@ -14,6 +14,9 @@ export interface Lane {
 }
 
 export interface PackedCtas {
+  /** Times of each CTA, by start. */
+  start: Numbers
+  duration: Numbers
   /** Numbers of multiprocessors, one a row. */
   sms: number[]
   /** CTAs that ran at once on a multiprocessor, at most. */
@@ -69,7 +72,7 @@ export function packCtas(sm: Numbers, start: Numbers, duration: Numbers): Packed
       next += lane.length
     })
   })
-  return { sms, slots, lanes, order, row, slot, wave }
+  return { start, duration, sms, slots, lanes, order, row, slot, wave }
 }
 
 /** A box that is drawn: one CTA, or `count` of them that are too small to be told apart. */
@@ -84,17 +87,10 @@ export interface Box {
 }
 
 /** The boxes of a lane between two times; those narrower than `least` are put together. */
-export function boxesOf(
-  packed: PackedCtas,
-  lane: Lane,
-  start: Numbers,
-  duration: Numbers,
-  [from, to]: readonly [number, number],
-  least: number,
-): Box[] {
+export function boxesOf(packed: PackedCtas, lane: Lane, [from, to]: Range, least: number): Box[] {
   const boxes: Box[] = []
-  const { order } = packed
-  let at = firstEndingAfter(order, lane, start, duration, from)
+  const { order, start, duration } = packed
+  let at = firstEndingAfter(packed, lane, from)
   let run: Box | null = null
   let covered = 0
   const close = (): void => {
@@ -129,7 +125,7 @@ export function boxesOf(
   return boxes
 }
 
-function firstEndingAfter(order: Uint32Array, lane: Lane, start: Numbers, duration: Numbers, time: number): number {
+function firstEndingAfter({ order, start, duration }: PackedCtas, lane: Lane, time: number): number {
   let [low, high] = [lane.first, lane.last]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -141,17 +137,13 @@ function firstEndingAfter(order: Uint32Array, lane: Lane, start: Numbers, durati
 }
 
 /** The CTA of a row at a time; -1 where there is none. `slot` -1: of any slot, the latest. */
-export function ctaAt(
-  packed: PackedCtas,
-  start: Numbers,
-  duration: Numbers,
-  where: { row: number; slot: number; time: number; slack: number },
-): number {
+export function ctaAt(packed: PackedCtas, where: { row: number; slot: number; time: number; slack: number }): number {
+  const { start, duration } = packed
   let best = -1
   let nearest = Number.POSITIVE_INFINITY
   for (const lane of packed.lanes) {
     if (lane.row !== where.row || (where.slot >= 0 && lane.slot !== where.slot)) continue
-    let at = firstEndingAfter(packed.order, lane, start, duration, where.time - where.slack)
+    let at = firstEndingAfter(packed, lane, where.time - where.slack)
     for (; at < lane.last; at++) {
       const cta = packed.order[at] as number
       const begin = start[cta] as number
@@ -166,7 +158,7 @@ export function ctaAt(
 export type Direction = "Left" | "Right" | "Up" | "Down"
 
 /** The CTA before or after one in its place, or the nearest in time on the next multiprocessor; -1 at the ends. */
-export function neighbourOf(packed: PackedCtas, start: Numbers, duration: Numbers, cta: number, to: Direction): number {
+export function neighbourOf(packed: PackedCtas, cta: number, to: Direction): number {
   const row = packed.row[cta] as number
   if (to === "Left" || to === "Right") {
     const lane = packed.lanes.find((each) => each.row === row && each.slot === packed.slot[cta])
@@ -174,18 +166,13 @@ export function neighbourOf(packed: PackedCtas, start: Numbers, duration: Number
     const at = packed.order.indexOf(cta, lane.first) + (to === "Left" ? -1 : 1)
     return at < lane.first || at >= lane.last ? -1 : (packed.order[at] as number)
   }
-  const time = (start[cta] as number) + (duration[cta] as number) / 2
+  const time = (packed.start[cta] as number) + (packed.duration[cta] as number) / 2
   const next = row + (to === "Up" ? -1 : 1)
-  return ctaAt(packed, start, duration, { row: next, slot: -1, time, slack: Number.POSITIVE_INFINITY })
+  return ctaAt(packed, { row: next, slot: -1, time, slack: Number.POSITIVE_INFINITY })
 }
 
 /** How many CTAs ran on average in each of `parts` equal parts of the time from `from` to `to`. */
-export function activeOver(
-  start: Numbers,
-  duration: Numbers,
-  [from, to]: readonly [number, number],
-  parts: number,
-): Float64Array {
+export function activeOver(start: Numbers, duration: Numbers, [from, to]: Range, parts: number): Float64Array {
   const steps = new Float64Array(parts + 2)
   const length = (to - from) / parts
   if (!(length > 0)) return steps.subarray(0, 0)
@@ -213,15 +200,9 @@ export interface CtaImage {
   value: Float32Array
 }
 
-/** What the rows look like between two times; `start` is sorted, `valueOf` is what a CTA is coloured by, 0 to 1. */
-export function imageOf(
-  packed: PackedCtas,
-  start: Numbers,
-  duration: Numbers,
-  [from, to]: Range,
-  columns: number,
-  valueOf: (cta: number) => number,
-): CtaImage {
+/** What the rows look like between two times; `valueOf` is what a CTA is coloured by, 0 to 1. */
+export function imageOf(packed: PackedCtas, [from, to]: Range, columns: number, valueOf: (cta: number) => number): CtaImage {
+  const { start, duration } = packed
   const rows = packed.sms.length
   const covered = new Float32Array(rows * columns)
   const value = new Float32Array(rows * columns)

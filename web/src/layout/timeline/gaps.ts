@@ -3,44 +3,29 @@ import type { Gaps } from "./spans"
 import { firstAtLeast } from "./spans"
 import { firstPast } from "./nesting"
 
-const BLOCK = 64
-
-/** Sums of the gaps of one row: one row of causes for every 64 gaps, each with all before it. */
+/** Sums of the gaps of one row. */
 export class GapSums {
-  readonly #blocks: Float64Array
+  /** A row of causes for each gap, with the time of all gaps before it, and one more at the end. */
+  readonly #before: Float64Array
 
   constructor(
     readonly gaps: Gaps,
     readonly causes: number,
   ) {
     const count = gaps.starts.length
-    this.#blocks = new Float64Array((Math.floor(count / BLOCK) + 1) * causes)
-    const running = new Float64Array(causes)
+    this.#before = new Float64Array((count + 1) * causes)
     for (let at = 0; at < count; at++) {
-      if (at % BLOCK === 0) this.#blocks.set(running, (at / BLOCK) * causes)
-      const cause = gaps.causes[at] as number
-      running[cause] = (running[cause] as number) + (gaps.ends[at] as number) - (gaps.starts[at] as number)
+      const next = (at + 1) * causes
+      this.#before.copyWithin(next, at * causes, next)
+      const cause = next + (gaps.causes[at] as number)
+      this.#before[cause] = (this.#before[cause] as number) + (gaps.ends[at] as number) - (gaps.starts[at] as number)
     }
-    if (count % BLOCK === 0) this.#blocks.set(running, (count / BLOCK) * causes)
   }
 
   /** Time by cause of the gaps from `from` up to `to`. */
   between(from: number, to: number): Float64Array {
     const { causes } = this
-    const found = new Float64Array(causes)
-    let at = from
-    const first = Math.ceil(from / BLOCK)
-    const last = Math.floor(to / BLOCK)
-    if (first < last) {
-      at = this.#add(found, from, first * BLOCK)
-      for (let cause = 0; cause < causes; cause++) {
-        const whole = (this.#blocks[last * causes + cause] as number) - (this.#blocks[first * causes + cause] as number)
-        found[cause] = (found[cause] as number) + whole
-      }
-      at = last * BLOCK
-    }
-    this.#add(found, at, to)
-    return found
+    return this.#before.slice(to * causes, (to + 1) * causes).map((sum, cause) => sum - (this.#before[from * causes + cause] as number))
   }
 
   /** The same for a window of time, gaps at its edges cut. */
@@ -60,10 +45,6 @@ export class GapSums {
 
   /** Among the gaps from `from` up to `to`: the cause with the most time, that time, and all time. */
   mostOf(from: number, to: number): [cause: number, ns: number, whole: number] {
-    if (to - from === 1) {
-      const ns = (this.gaps.ends[from] as number) - (this.gaps.starts[from] as number)
-      return [this.gaps.causes[from] as number, ns, ns]
-    }
     const sums = this.between(from, to)
     let [most, whole] = [0, 0]
     for (let cause = 0; cause < sums.length; cause++) {
@@ -71,14 +52,5 @@ export class GapSums {
       if ((sums[cause] as number) > (sums[most] as number)) most = cause
     }
     return [most, sums[most] as number, whole]
-  }
-
-  #add(found: Float64Array, from: number, to: number): number {
-    const { starts, ends, causes } = this.gaps
-    for (let at = from; at < to; at++) {
-      const cause = causes[at] as number
-      found[cause] = (found[cause] as number) + (ends[at] as number) - (starts[at] as number)
-    }
-    return to
   }
 }

@@ -1,6 +1,6 @@
+import type { Range } from "../axis"
 import { describe, expect, it } from "vitest"
 import {
-  type Range,
   axisOf,
   clampRange,
   moveRange,
@@ -8,7 +8,6 @@ import {
   rangeOfText,
   rangeText,
   tickText,
-  ticksOf,
   timeAt,
   wholeRange,
   xOf,
@@ -65,14 +64,6 @@ describe("a range", () => {
 })
 
 describe("the axis", () => {
-  it("has round times", () => {
-    expect(ticksOf({ from: 0, to: 1000, width: 1000 }, 90)).toEqual({
-      step: 100,
-      times: [0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000],
-    })
-    expect(ticksOf({ from: 13, to: 27, width: 1400 }, 150).times).toEqual([14, 16, 18, 20, 22, 24, 26])
-  })
-
   it("writes as many digits as tell ticks apart", () => {
     expect(tickText(1_500_000_000, 500_000_000, 4e9)).toBe("1.5\u00a0s")
     expect(tickText(1_234_567_890, 1, 4e9)).toBe("1.234\u202f567\u202f890\u00a0s")

@@ -1,7 +1,6 @@
 /** The window of time: zooming, moving, ticks of the axis, and its words in the address. */
+import { type Range, ticksOf } from "../axis"
 import type { Window } from "./nesting"
-
-export type Range = readonly [from: number, to: number]
 
 /** The least that a window shows. */
 export const MIN_NS = 1
@@ -52,16 +51,6 @@ export function xOf(window: Window, time: number): number {
   return ((time - window.from) / (window.to - window.from)) * window.width
 }
 
-/** Round times for the axis, about `room` pixels apart. */
-export function ticksOf(window: Window, room: number): { step: number; times: number[] } {
-  const wanted = ((window.to - window.from) / window.width) * room
-  const power = 10 ** Math.floor(Math.log10(wanted))
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= wanted) ?? 10 * power
-  const times: number[] = []
-  for (let number = Math.ceil(window.from / step); number * step <= window.to; number++) times.push(number * step)
-  return { step, times }
-}
-
 export interface Tick {
   x: number
   text: string
@@ -73,9 +62,10 @@ const LETTER = 6.4 // pixels of a letter on the axis, on average
 export function axisOf(window: Window, zero: number): Tick[] {
   const shifted = { ...window, from: window.from - zero, to: window.to - zero }
   const largest = Math.max(Math.abs(shifted.from), Math.abs(shifted.to))
-  let { step, times } = ticksOf(shifted, 90)
+  const span: Range = [shifted.from, shifted.to]
+  let { step, times } = ticksOf(span, window.width / 90)
   const longest = Math.max(...times.map((time) => tickText(time, step, largest).length), 1)
-  if (longest * LETTER + 12 > 90) ({ step, times } = ticksOf(shifted, longest * LETTER + 12))
+  if (longest * LETTER + 12 > 90) ({ step, times } = ticksOf(span, window.width / (longest * LETTER + 12)))
   return times.map((time) => ({ x: xOf(shifted, time), text: tickText(time, step, largest) }))
 }
 

@@ -112,8 +112,6 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
   const picture: CtaPicture = {
     packed,
     numbers: columns.number,
-    start: columns.start,
-    duration: columns.duration,
     range: look.range,
     width,
     height,
@@ -141,7 +139,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     if (event.offsetX < LEFT || event.offsetY < TOP) return -1
     const row = Math.floor(y / rowHeight)
     const slot = Math.min(packed.slots - 1, Math.floor((y - row * rowHeight) / ((rowHeight - rowGap(rowHeight)) / packed.slots)))
-    return ctaAt(packed, columns.start, columns.duration, { row, slot, time: timeAt(event), slack: 3 * nsPerPixel })
+    return ctaAt(packed, { row, slot, time: timeAt(event), slack: 3 * nsPerPixel })
   }
   const zoomBy = (factor: number, around: number): void => setLook({ ...look, range: zoomed(look.range, factor, around, whole) })
   const taller = (factor: number): void => {
@@ -156,7 +154,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     else if (key === "a") setLook({ ...look, range: moved(look.range, -step, whole) })
     else if (key === "d") setLook({ ...look, range: moved(look.range, step, whole) })
     else if (chosen >= 0 && key.startsWith("Arrow")) {
-      const next = neighbourOf(packed, columns.start, columns.duration, chosen, key.slice(5) as Direction)
+      const next = neighbourOf(packed, chosen, key.slice(5) as Direction)
       if (next >= 0) chooseHere({ cta: next })
     } else if (key === "+" || key === "=") taller(1.5)
     else if (key === "-") taller(1 / 1.5)

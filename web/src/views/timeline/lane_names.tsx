@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import type { Chart } from "../../layout/timeline/chart"
 import { type Row, type Rows, visibleRows } from "../../layout/timeline/rows"
-import type { Range } from "../../layout/timeline/window"
+import type { Range } from "../../layout/axis"
 import { cutMiddle, printable } from "../../names"
 import { percent, text } from "../../units"
 

@@ -2,7 +2,7 @@
 import type { VNode } from "preact"
 import { causeColor } from "../../draw/timeline/colors"
 import type { Chart } from "../../layout/timeline/chart"
-import type { Range } from "../../layout/timeline/window"
+import type { Range } from "../../layout/axis"
 import { percent, text, time } from "../../units"
 import { causeText } from "./texts"
 

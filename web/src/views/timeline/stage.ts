@@ -7,10 +7,11 @@ import { prepared } from "../../draw/canvas"
 import { drawTimeline } from "../../draw/timeline/rows"
 import { AXIS_HEIGHT, MAP_HEIGHT, drawAxis, drawMap } from "../../draw/timeline/map"
 import type { Scene } from "../../draw/timeline/scene"
+import type { Range } from "../../layout/axis"
 import type { Window } from "../../layout/timeline/nesting"
 import type { Chart, Hit } from "../../layout/timeline/chart"
 import { type Rows, visibleRows } from "../../layout/timeline/rows"
-import { type Range, axisOf, clampRange, moveRange, rangeAround, timeAt, wholeRange, xOf, zoomRange } from "../../layout/timeline/window"
+import { axisOf, clampRange, moveRange, rangeAround, timeAt, wholeRange, xOf, zoomRange } from "../../layout/timeline/window"
 
 export const FRAME = "timeline frame" // the name of a frame's measure, for who asks the browser
 const REST_MS = 120
