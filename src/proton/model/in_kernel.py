@@ -9,7 +9,7 @@ is `proton.files.encoding.summary`'s.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from types import MappingProxyType
@@ -29,7 +29,6 @@ from proton.model.schema import (
 
 NO_PARENT = -1
 
-REGISTERS = "registers"  # of a thread
 SPILLS = "spills"  # bytes of a thread
 SHARED = "shared"  # bytes of a CTA
 # Warps that ran while the frequency changed: by their own readings they are placed as well.
@@ -314,12 +313,6 @@ class RecordedKernel:
     def lost(self) -> dict[str, int]:
         """The losses that sums miss something by."""
         return {kind: n for kind, n in self.losses.items() if n and kind != CLOCK_CHANGES}
-
-    def region_path(self, number: int) -> Iterator[Region]:
-        """The region and those around it, the innermost first."""
-        while number != NO_PARENT:
-            yield self.regions[number]
-            number = self.regions[number].parent
 
 
 def active_over_time(

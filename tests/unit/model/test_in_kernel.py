@@ -38,10 +38,6 @@ def test_spills_are_harm_where_the_kernel_is_not_known_without_records() -> None
     assert set(replace(KERNEL, changed=changed).harm()) == {"spills"}
 
 
-def test_a_region_knows_those_around_it() -> None:
-    assert [region.name for region in KERNEL.region_path(2)] == ["dot", "tile"]
-
-
 def test_ctas_that_run_are_counted_in_parts_of_the_time() -> None:
     times = [(0, 40), (0, 20), (10, 30), (25, 40)]
     assert active_over_time(times, 0, 40, parts=4) == (2.0, 3.0, 2.5, 2.0)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, contrast, fillOf, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
+import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, fillOf, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
+import { contrast } from "./contrast.test.support"
 
 const HUES: Hue[] = ["kernel", "copy", "scope", "python", "line", "host"]
 const GROUND = { true: "#14171b", false: "#ffffff" }

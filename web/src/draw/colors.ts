@@ -32,7 +32,6 @@ export interface Fill {
   /** CSS colours. */
   fill: string
   text: string
-  edge: string
 }
 
 const made = new Map<string, Fill>()
@@ -48,7 +47,7 @@ export function fillOf(hue: Hue, depth: number, dark: boolean, dim = false): Fil
     const lightness = dark ? 0.45 + 0.06 * swing : 0.8 + 0.08 * swing
     const fill = oklch(dim ? (dark ? 0.29 : 0.94) : lightness, dim ? chroma * 0.25 : chroma * (dark ? 0.8 : 1), angle)
     const text = dim ? (dark ? "#9aa2ad" : "#5c6470") : dark ? "#f4f6f8" : "#14181d"
-    found = { fill, text, edge: oklch(dark ? 0.22 : 0.99, 0.01, angle) }
+    found = { fill, text }
     made.set(key, found)
   }
   return found
@@ -79,20 +78,6 @@ export function oklch(lightness: number, chroma: number, angle: number): string 
 function byteOf(linear: number): string {
   const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055
   return Math.round(255 * Math.min(1, Math.max(0, value))).toString(16).padStart(2, "0")
-}
-
-/** The contrast of two `#rrggbb` colours, 1 to 21. */
-export function contrast(first: string, second: string): number {
-  const [dark, light] = [luminance(first), luminance(second)].sort((a, b) => a - b) as [number, number]
-  return (light + 0.05) / (dark + 0.05)
-}
-
-function luminance(color: string): number {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const value = Number.parseInt(color.slice(at, at + 2), 16) / 255
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
-  }) as [number, number, number]
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
 interface Family {

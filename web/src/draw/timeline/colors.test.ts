@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Timeline } from "../../layout/timeline/spans"
-import { contrast } from "../colors"
+import { contrast } from "../contrast.test.support"
 import { STEPS, causeColor, huesOf, stepsOf } from "./colors"
 
 function named(names: string[], kind = "kernel"): Timeline {
