@@ -243,11 +243,7 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
     times = source.numbers(metric)
     if is_average:
         counts = source.numbers(source.find(COUNT, word))
-        averages: list[Cell] = [
-            None if time is None or not count else time * factor / count
-            for time, count in zip(times, counts, strict=True)
-        ]
-        return Column(word, name, unit, averages, base=metric)
+        return Column(word, name, unit, _ratios(times, counts, factor), base=metric)
     total = source.total(metric)
     values: Sequence[Cell] = times
     if factor != 1:  # nanoseconds as measured stay whole numbers
@@ -266,9 +262,7 @@ def _detail(source: _Source, word: str, name: str, unit: str) -> Column:
         launches = launch_values(source.tree, word)
         return Column(word, word, "B" if word == "shared" else "", launches, base=base)
     times = spread_ns(source.tree, name)
-    length = TIME_UNITS[unit]
-    values: list[Cell] = [time if time is None or length == 1 else time / length for time in times]
-    return Column(word, name, unit, values, base=base)
+    return Column(word, name, unit, _in_unit(times, unit), base=base)
 
 
 def _ranks(source: _Source, word: str, name: str, unit: str) -> Column:
@@ -278,12 +272,20 @@ def _ranks(source: _Source, word: str, name: str, unit: str) -> Column:
     values = source.values(metric)
     if word == SLOWEST:
         return Column(word, word, "", slowest_ranks(values, source.profile.ranks), decimals=0)
+    return Column(word, name, unit, _in_unit(rank_times_ns(values, name), unit), base=metric)
+
+
+def _in_unit(times_ns: Sequence[float | None], unit: str) -> list[Cell]:
     length = TIME_UNITS[unit]
-    times: list[Cell] = [
-        time if time is None or length == 1 else time / length
-        for time in rank_times_ns(values, name)
-    ]
-    return Column(word, name, unit, times, base=metric)
+    return [time if time is None or length == 1 else time / length for time in times_ns]
+
+
+def _ratios(
+    amounts: Sequence[float | None], wholes: Sequence[float | None], factor: float = 1.0
+) -> list[Cell]:
+    """`amount * factor / whole`, row by row; None where one is missing or the whole is 0."""
+    pairs = zip(amounts, wholes, strict=True)
+    return [None if part is None or not whole else part * factor / whole for part, whole in pairs]
 
 
 def _length_ns(metric: str, word: str) -> float:
@@ -309,11 +311,7 @@ def _rate(source: _Source, word: str, match: re.Match[str]) -> Column:
     if amounts is None:
         amounts = _flops(source, word, width)
     factor = per_second / _SCALES[scale]
-    values: list[Cell] = [
-        None if amount is None or not time else amount * factor / time
-        for amount, time in zip(amounts, times, strict=True)
-    ]
-    return Column(word, word, "", values, base=time)
+    return Column(word, word, "", _ratios(amounts, times, factor), base=time)
 
 
 def _flops(source: _Source, word: str, width: str) -> list[float | None]:
@@ -360,11 +358,7 @@ def _roofline(source: _Source, word: str) -> Column:
 def _intensity(source: _Source) -> Column:
     flops = _flops(source, "intensity", "")
     sizes = source.numbers(source.find(BYTES, "intensity"))
-    values: list[Cell] = [
-        None if amount is None or not size else amount / size
-        for amount, size in zip(flops, sizes, strict=True)
-    ]
-    return Column("intensity", "intensity", "FLOP/B", values)
+    return Column("intensity", "intensity", "FLOP/B", _ratios(flops, sizes))
 
 
 def _headroom(source: _Source, word: str, unit: str) -> Column:

@@ -27,7 +27,7 @@ from proton.render.page.instructions import (
     ReasonCount,
     kernel_samples,
 )
-from proton.render.text.sample_texts import SAMPLE_LOSSES, text_remark
+from proton.render.text.sample_texts import lost_samples, sample_count, text_remark
 
 WHOLE_FILE = 3000  # lines of a file that is in the page whole
 AROUND = 60  # lines before and after one with samples, of longer files
@@ -150,14 +150,9 @@ def _sampling(profile: TreeProfile) -> SamplingFacts:
     if sampling is None:
         count = whole_of(profile.tree, NUM_SAMPLES)
         return SamplingFacts(count or 0, None, None, None, None, None, None, 0, False)
-    counts = (sampling.dropped, sampling.overflows, sampling.non_user)
-    dropped, overflows, non_user = (
-        profile.losses.get(loss) if count is None else count
-        for count, loss in zip(counts, SAMPLE_LOSSES, strict=True)
-    )
-    samples = sampling.samples
+    dropped, overflows, non_user = lost_samples(profile, sampling)
     return SamplingFacts(
-        samples=sum(one.samples for one in sampling.kernels) if samples is None else samples,
+        samples=sample_count(sampling),
         period_cycles=sampling.period_cycles or None,
         window_ns=sampling.window_ns or None,
         every_ns=sampling.every_ns or None,

@@ -12,7 +12,7 @@ from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile, TraceProfile, TreeProfile
-from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel
+from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel, Sampling
 from proton.render.display_names import printable
 from proton.render.text.style import RED, Style
 from proton.render.units import format_count
@@ -37,16 +37,13 @@ def sampling_lines(profile: Profile, style: Style) -> list[str]:
     if sampling is None:
         count = whole_of(profile.tree, NUM_SAMPLES) if isinstance(profile, TreeProfile) else None
         return [] if not count else [f"{_samples(count)}; the file does not say how often"]
-    count = sampling.samples
-    if count is None:
-        count = sum(kernel.samples for kernel in sampling.kernels)
-    said = [_samples(count)]
+    said = [_samples(sample_count(sampling))]
     if sampling.period_cycles:
         cycles = format_count(sampling.period_cycles)
         said[0] += f", one every {cycles} cycles of a multiprocessor"
     if sampling.window_ns and sampling.every_ns:
         said[0] += f", for {_length(sampling.window_ns)} of every {_length(sampling.every_ns)}"
-    dropped, overflows, non_user = (_known(profile, *pair) for pair in _lost_of(profile))
+    dropped, overflows, non_user = lost_samples(profile, sampling)
     if not dropped:
         said.append("0 dropped")
     if non_user is not None:
@@ -68,15 +65,20 @@ def sampling_lines(profile: Profile, style: Style) -> list[str]:
     return lines
 
 
-def _lost_of(profile: Profile) -> tuple[tuple[int | None, str], ...]:
-    sampling = profile.sampling
-    assert sampling is not None
+def sample_count(sampling: Sampling) -> int:
+    """How many samples were taken: as the file says, else those of all kernels."""
+    if sampling.samples is not None:
+        return sampling.samples
+    return sum(kernel.samples for kernel in sampling.kernels)
+
+
+def lost_samples(profile: Profile, sampling: Sampling) -> list[int | None]:
+    """How many samples were dropped, how often the buffer was full, how many were of no kernel."""
     counts = (sampling.dropped, sampling.overflows, sampling.non_user)
-    return tuple(zip(counts, SAMPLE_LOSSES, strict=True))
-
-
-def _known(profile: Profile, count: int | None, loss: str) -> int | None:
-    return profile.losses.get(loss) if count is None else count
+    return [
+        profile.losses.get(loss) if count is None else count
+        for count, loss in zip(counts, SAMPLE_LOSSES, strict=True)
+    ]
 
 
 def _samples(count: float) -> str:

@@ -9,6 +9,7 @@ import { scrollTo } from "../../layout/rows"
 import { cutMiddle } from "../../names"
 import { isDark, matches, metric, profile, selectKernel, selectRow, selectedKernel, selectedRow } from "../../state"
 import { percent, plainName, text } from "../../units"
+import { useSize } from "../widgets/canvas_hooks"
 import { shortName } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import "./flame.css"
@@ -52,7 +53,7 @@ function Flame(): VNode {
 function Graph({ of }: { of: Flames }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [size, setSize] = useState({ width: 0, height: 0 })
+  const size = useSize(place)
   const [pointed, setPointed] = useState(-1)
   const zoom = zoomed.value
   const range = zoomedRange.value
@@ -64,15 +65,6 @@ function Graph({ of }: { of: Flames }): VNode {
   current = { drawn: of, layout }
   const paint = (): void => paintInto(place.current, canvas.current, of, layout, level, pointed)
 
-  useLayoutEffect(() => {
-    const box = place.current
-    if (box === null) return undefined
-    const measure = (): void => setSize({ width: box.clientWidth, height: box.clientHeight })
-    measure()
-    const watch = new ResizeObserver(measure)
-    watch.observe(box)
-    return () => watch.disconnect()
-  }, [])
   useLayoutEffect(paint)
   useLayoutEffect(() => show(place.current, of.tree.depth(zoom), level, true), [of, zoom])
   useLayoutEffect(() => {

@@ -8,7 +8,7 @@ import { type Direction, type PackedCtas, ctaAt, neighbourOf, packCtas } from ".
 import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { count, text, time } from "../../units"
-import { useWheel, useWidth } from "../widgets/canvas_hooks"
+import { useSize, useWheel } from "../widgets/canvas_hooks"
 import { Choice, Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { CtaWords } from "./cta_summary"
@@ -95,7 +95,7 @@ function extremesOf(values: ArrayLike<number>): Range {
 function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: Columns; packed: PackedCtas; chosen: number }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const width = useWidth(place)
+  const { width } = useSize(place)
   const end = Math.max(launch.duration_ns, launch.last_ns, 1)
   const whole: Range = [0, end]
   const [look, setLook] = useState<Look>(() => ({ range: rangeIn(here.value.range, whole), rowHeight: 0, scroll: 0 }))

@@ -8,7 +8,7 @@ import { cutMiddle } from "../../names"
 import type { HeatColumns } from "../../schema"
 import { isDark, profile } from "../../state"
 import { amount, count, percent, text } from "../../units"
-import { useWidth } from "../widgets/canvas_hooks"
+import { useSize } from "../widgets/canvas_hooks"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 
@@ -36,7 +36,7 @@ export function HeatMaps({ of }: { of: readonly HeatColumns[] }): VNode {
 
 function HeatMap({ of }: { of: HeatColumns }): VNode {
   const place = useRef<HTMLDivElement>(null)
-  const width = useWidth(place)
+  const { width } = useSize(place)
   const bins = profile.value?.column(of.bins) ?? new Uint32Array()
   const columns = Math.max(8, Math.min(128, Math.floor((width - LEFT) / CELL)))
   const grid = useMemo(() => gridOf(bins, columns, MOST_ROWS), [of, columns])

@@ -10,7 +10,7 @@ import { cutMiddle } from "../../names"
 import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { time } from "../../units"
-import { useWheel, useWidth } from "../widgets/canvas_hooks"
+import { useSize, useWheel } from "../widgets/canvas_hooks"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { chooseHere } from "./inkernel_state"
@@ -59,7 +59,7 @@ export function WarpFigure({ found, launch, cta, title, regions }: WarpProps): V
 function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps>; names: readonly string[]; regions: readonly RegionRow[] }): VNode {
   const place = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const width = useWidth(place)
+  const { width } = useSize(place)
   const whole: Range = [warps.from, Math.max(warps.to, warps.from + 1)]
   const [range, setRange] = useState<Range>(whole)
   const [pointed, setPointed] = useState<RegionBox | null>(null)

@@ -1,6 +1,6 @@
 /** The plot of a roofline: roofs, dots, and the distance between them. */
 import type { VNode } from "preact"
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useRef, useState } from "preact/hooks"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import { EDGE, type Frame, type PlacedDot, type Roofline, dotAt, isShown, labelsOf, layoutRoofline } from "../../layout/roofline"
 import type { Profile } from "../../model"
@@ -8,6 +8,7 @@ import { cutMiddle, shortened } from "../../names"
 import type { RoofDevice, RoofDot } from "../../schema"
 import { isDark, matcher, selectKernel, selectRow, selectedKernel, selectedRow } from "../../state"
 import { amount, count, grouped, percent, plain, text, time } from "../../units"
+import { useSize } from "../widgets/canvas_hooks"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 
@@ -15,15 +16,8 @@ const MARGINS = { left: 58, right: 14, top: 18, bottom: 36 }
 
 export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDevice; dots: readonly RoofDot[] }): VNode {
   const place = useRef<HTMLDivElement>(null)
-  const [size, setSize] = useState({ width: 700, height: 360 })
+  const size = useSize(place, { width: 700, height: 360 })
   const [pointed, setPointed] = useState(-1)
-  useLayoutEffect(() => {
-    const box = place.current
-    if (box === null) return undefined
-    const watch = new ResizeObserver(() => setSize({ width: box.clientWidth, height: box.clientHeight }))
-    watch.observe(box)
-    return () => watch.disconnect()
-  }, [])
   const frame: Frame = { ...MARGINS, ...size }
   const plot = layoutRoofline(device, dots, frame)
   const chosen = pointed >= 0 ? pointed : dots.findIndex((dot) => isSelected(of, dot))

@@ -1,19 +1,20 @@
-/** What pictures on canvases have in common: as wide as their box, and with a use for the wheel. */
+/** What pictures on canvases have in common: as large as their box, and with a use for the wheel. */
 import type { RefObject } from "preact"
 import { useLayoutEffect, useState } from "preact/hooks"
 
-/** The width of an element, kept up to date. */
-export function useWidth(place: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0)
+/** The size of an element, kept up to date; `first` until it is known. */
+export function useSize(place: RefObject<HTMLElement | null>, first = { width: 0, height: 0 }): { width: number; height: number } {
+  const [size, setSize] = useState(first)
   useLayoutEffect(() => {
     const box = place.current
     if (box === null) return undefined
-    setWidth(box.clientWidth)
-    const watch = new ResizeObserver(() => setWidth(box.clientWidth))
+    const measure = (): void => setSize({ width: box.clientWidth, height: box.clientHeight })
+    measure()
+    const watch = new ResizeObserver(measure)
     watch.observe(box)
     return () => watch.disconnect()
   }, [])
-  return width
+  return size
 }
 
 /** Listen to the wheel; what the picture does not use scrolls the page. */
