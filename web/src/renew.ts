@@ -47,7 +47,7 @@ export function sameRow(before: Profile, after: Profile, row: number): number | 
   return row < before.size ? at : null
 }
 
-/** Of several children of one name the one at the same place among them. */
+/** The child of that name; of several, the one at the same place among them. */
 function childLike(before: Profile, after: Profile, parent: number, row: number): number | undefined {
   const name = before.rawName(row)
   const siblings = before.children(before.parents[row] as number)

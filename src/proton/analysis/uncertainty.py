@@ -23,7 +23,7 @@ _STUDENT = (
 
 
 class Variance(NamedTuple):
-    """The variance of a sum, and how well it is known. Of parts that vary apart, they add up."""
+    """The variance of a sum, and how well it is known. Those of independent parts add up."""
 
     size: float = 0.0
     doubt: float = 0.0  # sum over parts of size squared / degrees of freedom

@@ -125,7 +125,7 @@ class Value:
 
     @property
     def mean(self) -> float | None:
-        """Of the numbers that are finite; None where none is."""
+        """The mean of the finite numbers; None where there are none."""
         finite = self.count - self.not_finite
         return self.sum / finite if finite > 0 else None
 

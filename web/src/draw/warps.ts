@@ -78,7 +78,7 @@ function drawBoxes(context: CanvasRenderingContext2D, picture: WarpPicture, xOf:
   for (const box of warps.boxes) {
     if (box.end < range[0] || box.start > range[1]) continue
     const [from, to] = [xOf(box.start), xOf(box.end)]
-    // Of many in one pixel, one is enough.
+    // One of many in a pixel is enough.
     if (to - from < 0.7 && to <= (drawn[box.row] as number) + 0.7) continue
     drawn[box.row] = to
     const top = topOf(warps, box.row)

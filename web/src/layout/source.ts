@@ -11,7 +11,7 @@ export interface Sum {
 /** A line with what was inlined into it. */
 export interface LineSum extends Sum {
   line: number
-  /** Of its samples, those in functions that were inlined there. */
+  /** Its samples in functions that were inlined there. */
   inlined: number
 }
 

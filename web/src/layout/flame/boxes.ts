@@ -12,7 +12,7 @@ export interface FlameLayout {
   readonly boxes: Int32Array
   /** 0 for one box, else how many narrow siblings this stands for. */
   readonly hidden: Int32Array
-  /** Of such a box, the first of them among the children of their parent. */
+  /** Where the first of them stands among the children of their parent. */
   readonly froms: Int32Array
   readonly lefts: Float64Array
   readonly widths: Float64Array
@@ -26,7 +26,7 @@ export interface FlameLayout {
 export interface FlameView {
   /** The box that takes the whole width; what is above it is drawn at whole width too. */
   zoom: number
-  /** Of its children only these take the whole width: the first, and one past the last. */
+  /** The children that take the whole width, where not all do: the first, and one past the last. */
   range?: readonly [number, number] | null
   width: number
   /** The least width of a box, in pixels. */

@@ -24,7 +24,7 @@ export interface PackedCtas {
   lanes: Lane[]
   /** CTAs by lane and start. */
   order: Uint32Array
-  /** Of each CTA: row, slot, and how many ran before it there. */
+  /** Row and slot of each CTA, and how many ran before it there. */
   row: Uint16Array
   slot: Uint16Array
   wave: Uint32Array

@@ -32,7 +32,7 @@ function Narrow({ of, layout, place }: { of: Flames; layout: FlameLayout; place:
       <dl>
         <Fact name={many === 1 ? "it has" : "together"} of={metricQuantity(metric.value, part)} share={part / of.tree.width(0)} />
       </dl>
-      <p class="quiet">double click shows {many === 1 ? "it" : "them"}</p>
+      <p class="quiet">double-click to show {many === 1 ? "it" : "them"}</p>
     </>
   )
 }

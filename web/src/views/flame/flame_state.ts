@@ -14,7 +14,7 @@ export interface FlameState {
   /** A context, and in the callers' view how many levels above it. */
   row: number
   depth: number
-  /** Of its children only these; null: all. */
+  /** The children that are shown; null: all. */
   range: readonly [number, number] | null
 }
 
@@ -93,7 +93,7 @@ export const zoomed = computed<number>(() => {
   return drawn.tree.width(row) > 0 ? row : 0
 })
 
-/** Of the children of what is zoomed to only these; null: all of it, or none of them are there. */
+/** The children of the zoomed box that are shown; null: all, or the address names none that are there. */
 export const zoomedRange = computed<readonly [number, number] | null>(() => {
   const drawn = flames.value
   const { range } = state.value

@@ -58,7 +58,7 @@ export function CtaFigure({ found, launch, regions }: FigureProps): VNode | null
     <section class="figure-section">
       <Boxes launch={launch} columns={columns} packed={packed} chosen={chosen} />
       {chosen < 0 ? (
-        <p class="quiet">{launch.regions === null ? "no regions of warps were recorded" : "click a CTA to see its warps and their regions"}</p>
+        <p class="quiet">{launch.regions === null ? "no regions of warps were recorded" : "click a CTA to see its warps and regions"}</p>
       ) : (
         <WarpFigure
           key={chosen}

@@ -116,7 +116,7 @@ function Tools({ found, entry, at, record }: { found: InKernelPart; entry: Entry
   )
 }
 
-/** Of the selected kernel: its largest regions, and what to beware of. */
+/** The largest regions of the selected kernel, and what to beware of. */
 function Details(): VNode | null {
   const kernel = selectedKernel.value
   const entry = entries.value[shownEntry.value]

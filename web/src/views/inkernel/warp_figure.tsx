@@ -48,7 +48,7 @@ export function WarpFigure({ found, launch, cta, title, regions }: WarpProps): V
         <button class="link" onClick={() => chooseHere({ cta: null })}>close</button>
       </div>
       {warps === null || warps.rows === 0 ? (
-        <p class="quiet">no regions of its warps were recorded, or none are in the page</p>
+        <p class="quiet">no regions of its warps were recorded, or the page holds none</p>
       ) : (
         <Bands warps={warps} names={found.launches.region_names} regions={regions} />
       )}

@@ -58,7 +58,7 @@ export function RooflinePlot({ of, device, dots }: { of: Profile; device: RoofDe
           ))}
         </g>
       </svg>
-      {plot.unplaced > 0 ? <p class="quiet unplaced">{plot.unplaced} without a known rate are only in the table</p> : null}
+      {plot.unplaced > 0 ? <p class="quiet unplaced">{plot.unplaced} without a known rate are in the table only</p> : null}
     </div>
   )
 }

@@ -59,7 +59,7 @@ function Roofline(): VNode | null {
         ) : (
           <strong>{cutMiddle(printable(device.name), 48)}</strong>
         )}
-        {device.roofs.length === 0 ? <span class="quiet">its peaks are not known: rates only</span> : null}
+        {device.roofs.length === 0 ? <span class="quiet">its peak rates are not known, so there are no roofs</span> : null}
         <span class="gap" />
         {known.length === 0 ? null : (
           <span title="time above the roof, of the kernels that declare their work">
@@ -68,7 +68,7 @@ function Roofline(): VNode | null {
         )}
       </div>
       <RooflinePlot of={shown} device={device} dots={drawn} />
-      {drawn.length < dots.length ? <p class="quiet">{dots.length - drawn.length} more are only in the table</p> : null}
+      {drawn.length < dots.length ? <p class="quiet">{dots.length - drawn.length} more are in the table only</p> : null}
       <Table
         label="what could be saved"
         columns={columnsOf(shown, dots)}

@@ -166,7 +166,7 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
           </>
         ) : null}
       </dl>
-      {isKnown || table.kind[at] !== "k" ? null : <p class="quiet">How many operations and bytes it takes is not known.</p>}
+      {isKnown || table.kind[at] !== "k" ? null : <p class="quiet">Its operations and bytes are not known.</p>}
       {rows.length > 1 ? <Contexts of={of} rows={rows} /> : null}
     </section>
   )

@@ -136,9 +136,9 @@ function Metrics({ names }: { names: readonly string[] }): VNode {
 
 const SHOWN: Record<LiveState, readonly [string, string] | null> = {
   off: null,
-  live: ["live", "the page renews itself when the files change"],
-  paused: ["paused", "the page renews itself when you look at it"],
-  lost: ["connection lost", "proton serve cannot be reached; the page tries again by itself"],
+  live: ["live", "the page updates when the files change"],
+  paused: ["paused", "the page updates when you look at it"],
+  lost: ["connection lost", "the page cannot reach proton serve; it keeps trying"],
 }
 
 function LiveMark(): VNode | null {
@@ -179,7 +179,7 @@ export function Help(): VNode | null {
           </div>
         ))}
       </dl>
-      <p class="quiet">The address tells view, selection, search and zoom: copy it to share what you see.</p>
+      <p class="quiet">The address holds the view, selection, search and zoom: copy it to share what you see.</p>
     </div>
   )
 }

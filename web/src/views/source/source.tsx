@@ -222,7 +222,7 @@ function Kernels({ of, focus }: { of: SourcePart; focus: number | null }): VNode
   )
 }
 
-/** Of the selected kernel: what it waits for most. */
+/** What the selected kernel waits for most. */
 function Details(): VNode | null {
   const [samples, at] = [part.value, kernel.value]
   const chosen = at === null ? undefined : samples?.kernels[at]

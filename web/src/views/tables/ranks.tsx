@@ -221,7 +221,7 @@ function MarksCard({ of, part }: { of: RankEntry; part: RanksPart }): VNode {
   )
 }
 
-/** Of the selection: how ranks spread there. */
+/** How ranks spread in the selected context or kernel. */
 function Details(): VNode | null {
   const shown = profile.value
   const part = shown === null ? null : shown.parts.ranks
