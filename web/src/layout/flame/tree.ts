@@ -3,16 +3,10 @@
  * Trees are walked as far as they are seen and no further: callers of 50 000 contexts, or of one
  * 10 000 levels deep, would be millions of boxes. Nothing here recurses.
  */
-import type { Column } from "../../unpack"
+import type { Profile } from "../../model"
 
-/** Contexts in depth-first order, as `Profile` has them. */
-export interface Shape {
-  readonly size: number
-  readonly parents: Column
-  /** One past the last row of each row's subtree. */
-  readonly ends: Int32Array
-  readonly depths: Int32Array
-}
+/** Contexts in depth-first order. */
+export type Shape = Pick<Profile, "size" | "parents" | "ends" | "depths">
 
 export type Order = "widest" | "recorded"
 
