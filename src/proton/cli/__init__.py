@@ -6,9 +6,9 @@
 `progress` for who waits.
 
 Another command: a module with `USAGE`, `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and
-`run(arguments)`, its line in `parser.COMMANDS`, its rows in docs/reference/cli.md. Another option of a session: a field of
-`runtime.request.SessionRequest` and its check in `runtime.options`, a line in
-`run.add_arguments`, a row in docs/reference/cli.md; and an argument of `start` and `profile`, if
+`run(arguments)`, its line in `parser.COMMANDS`, its rows in docs/reference/cli.md. Another option
+of a session: a field of `runtime.request.SessionRequest` and its check in `runtime.options`, a line
+in `run.add_arguments`, a row in docs/reference/cli.md; and an argument of `start` and `profile`, if
 programs may set it.
 """
 
