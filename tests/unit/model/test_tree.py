@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
-from proton.model.tree import Node, Tree
+from proton.model.tree import Node, Tree, depth_first, row_at
 
 # ROOT -> a -> (k, b -> k), c
 TREE = Tree(
@@ -80,3 +80,25 @@ def test_10_000_levels_need_no_recursion() -> None:
     assert tree.depths()[-1] == size - 1
     assert tree.totals("x")[0] == size
     assert len(Node(tree, size - 1).path()) == size - 1
+
+
+def test_a_path_of_names_leads_to_its_row_and_back() -> None:
+    frames = [Frame(name) for name in ("ROOT", "a", "b", "a", "b")]
+    tree = Tree(frames, [-1, 0, 1, 0, 1], [{}] * 5)
+    steps = tree.steps()
+    assert row_at(steps, ["a", "b"]) == 2  # the first of equal siblings
+    assert row_at(steps, ["b"], start=1) == 2
+    assert row_at(steps, ["a", "c"]) is None
+    assert tree.path(2) == ["a", "b"]
+    assert tree.path(0) == []
+
+
+def test_values_are_added_to_all_rows_above() -> None:
+    tree = Tree([Frame("x")] * 4, [-1, 0, 1, 0], [{}] * 4)
+    values: list[float | None] = [None, 1, 2, None]
+    tree.add_upwards(values)
+    assert values == [3, 3, 2, None]
+
+
+def test_nodes_in_any_order_become_rows_depth_first() -> None:
+    assert depth_first([-1, 0, 0, 1, 2]) == ([0, 1, 3, 2, 4], [-1, 0, 1, 0, 3])
