@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from typing_extensions import Buffer
 
@@ -445,68 +445,39 @@ class RegionSummary:
     two others has two summaries.
     """
 
-    @property
-    def region(self) -> int: ...  # its id
-    @property
-    def parent(self) -> int | None: ...  # an earlier summary
-    @property
-    def depth(self) -> int: ...
-    @property
-    def count(self) -> int: ...  # passages, marks or values
-    @property
-    def warp_count(self) -> int: ...  # warps that came there
-    @property
-    def raw_cycles(self) -> int: ...
-    @property
-    def cycles(self) -> float: ...
-    @property
-    def normalized_cycles(self) -> float: ...  # over all recorded warps
-    @property
-    def time_ns(self) -> float: ...  # 0 where the frequency is not known
-    @property
-    def min_cycles(self) -> float: ...  # of a passage
-    @property
-    def max_cycles(self) -> float: ...
-    @property
-    def warp_p10_cycles(self) -> float: ...  # of what a warp spent there in all
-    @property
-    def warp_p50_cycles(self) -> float: ...
-    @property
-    def warp_p90_cycles(self) -> float: ...
-    @property
-    def value_count(self) -> int: ...
-    @property
-    def value_not_finite(self) -> int: ...  # NaN and infinities: in no sum, min or max
-    @property
-    def value_sum(self) -> float: ...
-    @property
-    def value_min(self) -> int | float | None: ...
-    @property
-    def value_max(self) -> int | float | None: ...
+    region: Final[int]  # its id
+    parent: Final[int | None]  # an earlier summary
+    depth: Final[int]
+    count: Final[int]  # passages, marks or values
+    warp_count: Final[int]  # warps that came there
+    raw_cycles: Final[int]
+    cycles: Final[float]
+    normalized_cycles: Final[float]  # over all recorded warps
+    time_ns: Final[float]  # 0 where the frequency is not known
+    min_cycles: Final[float]  # of a passage
+    max_cycles: Final[float]
+    warp_p10_cycles: Final[float]  # of what a warp spent there in all
+    warp_p50_cycles: Final[float]
+    warp_p90_cycles: Final[float]
+    value_count: Final[int]
+    value_not_finite: Final[int]  # NaN and infinities: in no sum, min or max
+    value_sum: Final[float]
+    value_min: Final[int | float | None]
+    value_max: Final[int | float | None]
 
 class WarpSummary:
     """A recorded warp, from opening its buffer to closing it."""
 
-    @property
-    def slot(self) -> int: ...
-    @property
-    def cta(self) -> int: ...
-    @property
-    def warp(self) -> int: ...
-    @property
-    def sm(self) -> int: ...
-    @property
-    def record_count(self) -> int: ...
-    @property
-    def overwritten(self) -> int: ...
-    @property
-    def cycles(self) -> int: ...
-    @property
-    def has_times(self) -> bool: ...
-    @property
-    def start_ns(self) -> int: ...
-    @property
-    def end_ns(self) -> int: ...
+    slot: Final[int]
+    cta: Final[int]
+    warp: Final[int]
+    sm: Final[int]
+    record_count: Final[int]
+    overwritten: Final[int]
+    cycles: Final[int]
+    has_times: Final[bool]
+    start_ns: Final[int]
+    end_ns: Final[int]
 
 class DecodedBuffer:
     """What a launch recorded; holds nothing of the buffer it was read from."""
@@ -615,14 +586,10 @@ class DeviceBuffer:
 class SiteTotal:
     """One place of a kernel that accesses memory, over all warps; extremes are of a warp's own."""
 
-    @property
-    def accesses(self) -> int: ...
-    @property
-    def warp_count(self) -> int: ...
-    @property
-    def min_accesses(self) -> int: ...
-    @property
-    def max_accesses(self) -> int: ...
+    accesses: Final[int]
+    warp_count: Final[int]
+    min_accesses: Final[int]
+    max_accesses: Final[int]
 
 class CountedSites:
     """What warps counted, and what of it could not be trusted."""
@@ -638,20 +605,13 @@ class CountedSites:
 class TensorHeat:
     """Accesses to one tensor, in all and by address; the first bin begins with it."""
 
-    @property
-    def load_bytes(self) -> int: ...
-    @property
-    def store_bytes(self) -> int: ...
-    @property
-    def accesses(self) -> int: ...
-    @property
-    def start_address(self) -> int: ...
-    @property
-    def bin_bytes(self) -> int: ...
-    @property
-    def byte_bins(self) -> list[int]: ...
-    @property
-    def access_bins(self) -> list[int]: ...
+    load_bytes: Final[int]
+    store_bytes: Final[int]
+    accesses: Final[int]
+    start_address: Final[int]
+    bin_bytes: Final[int]
+    byte_bins: Final[list[int]]
+    access_bins: Final[list[int]]
 
 class HeatMap:
     """A launch's table of address bins, given to its tensors."""
