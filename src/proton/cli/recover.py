@@ -111,8 +111,8 @@ def _stem_of(name: str) -> str:
 
 def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
     """Write what the journal holds; the lines that tell of it."""
-    from proton.files.detect import open_profile  # readers load msgpack: not for --help
-    from proton.files.growing import join_phases
+    # Readers load msgpack: not for --help.
+    from proton.files.detect import join_phases, open_profile
     from proton.files.write import write_profile
 
     facts = read_facts(journal) or {}

@@ -111,6 +111,22 @@ def gap_warnings(phases: Collection[int]) -> tuple[str, ...]:
     return (f"{count} of {size} parts are missing: phase {listed}",)
 
 
+def join_phases(
+    phases: Mapping[int, Profile], source: str, warnings: Collection[str] = ()
+) -> Profile:
+    """The phases of one session as one profile, which says what is missing between them.
+
+    Raises:
+        FormatError: Some are trees and some are traces.
+    """
+    if len(set(map(type, phases.values()))) > 1:
+        raise FormatError(f"{source}: some of its parts are trees and some are traces")
+    ordered = [phases[number] for number in sorted(phases)]
+    merged = merge_profiles(ordered, source) if len(ordered) > 1 else ordered[0]
+    texts = (*merged.warnings, *gap_warnings(phases), *warnings)
+    return replace(merged, source=source, warnings=texts)
+
+
 _FRESH_S = 5.0  # a file that was written to within this may still grow
 _SKEW_S = 60.0  # and so may one that a clock running ahead has dated
 
@@ -232,24 +248,21 @@ def _read_parts(parts: dict[int, Path], asked: Path) -> tuple[dict[int, Profile]
 
 def _open_parts(parts: dict[int, Path], asked: Path, source: str) -> Profile:
     phases, left_out = _read_parts(parts, asked)
-    if len(set(map(type, phases.values()))) > 1:
-        raise FormatError(f"{source}: some of its parts are trees and some are traces")
-    merged = merge_profiles(list(phases.values()), source)
     texts = [f"left out: {text}" for text in left_out]
-    texts += [*gap_warnings(phases.keys()), *_about_open_phase(next(iter(parts.values())), merged)]
-    return replace(merged, warnings=(*merged.warnings, *texts))
+    texts += _about_open_phase(next(iter(parts.values())), phases)
+    return join_phases(phases, source, texts)
 
 
-def _about_open_phase(part: Path, merged: Profile) -> tuple[str, ...]:
+def _about_open_phase(part: Path, phases: Mapping[int, Profile]) -> list[str]:
     """That one more phase is in the journal beside the parts, where the same process left it."""
     journal = part.with_name(f"{part_name(part)[0]}.{SUFFIX}")
     facts = read_facts(journal) or {}
-    phase = facts.get("phase") or 0
-    if phase <= max(merged.phases) or facts.get("pid") != merged.header.pid:
-        return ()
+    phase, last = facts.get("phase") or 0, max(phases)
+    if phase <= last or facts.get("pid") != phases[last].header.pid:
+        return []
     if is_alive(facts):
-        return (f"phase {phase} is not in it: process {facts.get('pid')} is still recording it",)
-    return (f"phase {phase} is not in it, but in {journal.name}: proton recover writes it",)
+        return [f"phase {phase} is not in it: process {facts.get('pid')} is still recording it"]
+    return [f"phase {phase} is not in it, but in {journal.name}: proton recover writes it"]
 
 
 @contextmanager

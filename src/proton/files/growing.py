@@ -15,9 +15,9 @@ from typing import Any
 from proton.errors import FormatError
 from proton.files.detect import (
     find_parts,
-    gap_warnings,
     is_part,
     is_same_run,
+    join_phases,
     of_one_run,
     open_file,
     part_name,
@@ -28,7 +28,6 @@ from proton.files.export import export_of_path
 from proton.files.journal.format import SUFFIX as JOURNAL_SUFFIX
 from proton.files.journal.format import is_alive, read_facts
 from proton.files.journal.read import describe
-from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -161,10 +160,8 @@ def open_growing(recording: StoredProfile, source: str | None = None) -> Profile
     failures += unread
     if not phases:
         raise FormatError(failures[0] if failures else f"{recording.name}: no such file")
-    if len(set(map(type, phases.values()))) > 1:
-        raise FormatError(f"{recording.name}: some of its parts are trees and some are traces")
-    joined = join_phases(phases, source or recording.name)
-    return replace(joined, warnings=(*joined.warnings, *(f"left out: {text}" for text in failures)))
+    texts = [f"left out: {text}" for text in failures]
+    return join_phases(phases, source or recording.name, texts)
 
 
 def read_phases(
@@ -213,10 +210,3 @@ def has_all(part: Profile, open_phase: Profile) -> bool:
     """Whether the file of a phase was written after its journal, by the same run."""
     end_ns, saved_ns = part.header.end_time_ns or 0, open_phase.header.end_time_ns or 0
     return is_same_run(part, open_phase) and end_ns >= saved_ns
-
-
-def join_phases(phases: Mapping[int, Profile], source: str) -> Profile:
-    """The phases of one session as one profile, which says what is missing between them."""
-    ordered = [phases[number] for number in sorted(phases)]
-    merged = merge_profiles(ordered, source) if len(ordered) > 1 else ordered[0]
-    return replace(merged, source=source, warnings=(*merged.warnings, *gap_warnings(phases.keys())))

@@ -131,7 +131,8 @@ def merge_files(
         if first is None:
             first = (path, isinstance(profile, TreeProfile), says_rank)
         _check_alike(path, isinstance(profile, TreeProfile), says_rank, first)
-        numbers = [each.rank for each in profile.ranks] or [_number(claimed, len(taken))]
+        own = len(taken) if claimed is None else claimed
+        numbers = [each.rank for each in profile.ranks] or [own]
         if by_order and profile.ranks:
             numbers = [len(taken) + at for at in range(len(numbers))]
             ranks = tuple(replace(r, rank=n) for r, n in zip(profile.ranks, numbers, strict=True))
@@ -151,10 +152,6 @@ def merge_files(
         losses = {**merged.losses, LOST_RANKS: merged.losses.get(LOST_RANKS, 0) + len(broken)}
         merged = replace(merged, losses=losses)
     return merged
-
-
-def _number(claimed: int | None, order: int) -> int:
-    return order if claimed is None else claimed
 
 
 def _check_alike(path: str, is_tree: bool, says_rank: bool, first: tuple[str, bool, bool]) -> None:

@@ -11,17 +11,16 @@ from proton.files.encoding.checks import short
 from proton.files.encoding.decode_json import decode_json
 from proton.files.encoding.decode_msgpack import decode_msgpack
 from proton.files.encoding.schema import PROTON_KEY
-from proton.files.encoding.summary import read_devices, read_summary
+from proton.files.encoding.summary import read_devices, read_summary, to_profile
 from proton.files.hatchet.details import read_details
 from proton.files.hatchet.frames import is_kinds
 from proton.files.hatchet.tree import read_tree
 from proton.files.journal.format import is_journal
 from proton.files.journal.read import read_journal
 from proton.files.perfetto.read import is_cut_perfetto, is_perfetto, read_perfetto
-from proton.files.trace.read import is_trace, read_trace
+from proton.files.trace.read import TraceFile, is_trace, read_trace
 from proton.model.metric import CPU_TIME_NS, MetricKind
 from proton.model.profile import Profile
-from proton.model.summary import Summary
 
 # Compressed files, by their first bytes: said by name, because the remedy is simple.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -49,7 +48,7 @@ def read_profile(data: bytes, source: str) -> Profile:
     if head in (b"[", b"{") and not is_perfetto(data):
         return _read_json(data, source)
     if is_perfetto(data):
-        return _read_perfetto(data, source)
+        return _with_trace(read_perfetto(data, source), source)
     if data[0] in _MSGPACK_LISTS:
         root, devices = _split(decode_msgpack(data, source), source)
         return _read_hatchet(root, devices, source, doubt=False)
@@ -67,7 +66,7 @@ def read_profile(data: bytes, source: str) -> Profile:
 def _read_json(data: bytes, source: str) -> Profile:
     value = decode_json(data, source)
     if is_trace(value):
-        return _read_chrome(value, source)
+        return _with_trace(read_trace(value, source), source)
     root, devices = _split(value, source)
     doubt = b"\\" in data and (b"\\ud" in data or b"\\uD" in data)  # one byte is found fastest
     return _read_hatchet(root, devices, source, doubt=doubt)
@@ -100,35 +99,10 @@ def _read_hatchet(root: dict[str, Any], devices: Any, source: str, *, doubt: boo
         text = f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes"
         warnings = (*warnings, text)
     summary = replace(summary, devices=read_devices(devices, source), warnings=warnings)
-    return _profile(source, summary).with_tree(tree)
+    return to_profile(summary, source).with_tree(tree)
 
 
-def _read_chrome(value: Any, source: str) -> Profile:
-    found = value.get(PROTON_KEY) if type(value) is dict else None
-    summary = read_summary(found, source)
-    trace, warnings = read_trace(value, source)
-    summary = replace(summary, warnings=(*summary.warnings, *warnings))
-    return _profile(source, summary).with_trace(trace)
-
-
-def _read_perfetto(data: bytes, source: str) -> Profile:
-    file = read_perfetto(data, source)
+def _with_trace(file: TraceFile, source: str) -> Profile:
     summary = read_summary(file.summary, source)
     summary = replace(summary, warnings=(*summary.warnings, *file.warnings))
-    return _profile(source, summary).with_trace(file.trace)
-
-
-def _profile(source: str, summary: Summary) -> Profile:
-    return Profile(
-        source,
-        devices=summary.devices,
-        header=summary.header,
-        metric_kinds=summary.metric_kinds,
-        losses=summary.losses,
-        warnings=summary.warnings,
-        autotune=summary.autotune,
-        phases=summary.phases,
-        sampling=summary.sampling,
-        in_kernel=summary.in_kernel,
-        ranks=summary.ranks,
-    )
+    return to_profile(summary, source).with_trace(file.trace)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from enum import Enum
 from pathlib import Path
@@ -13,29 +14,10 @@ from proton.model.sampling import SourceFile
 
 _MOST_BYTES = 1 << 24  # no source that people write is longer
 
-
 # How files end that people write kernels and what calls them in.
-_PROGRAMS = frozenset(
-    [
-        ".py",
-        ".pyi",
-        ".pyx",
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cu",
-        ".cuh",
-        ".h",
-        ".hip",
-        ".hpp",
-        ".inc",
-        ".ll",
-        ".mlir",
-        ".ptx",
-        ".ttir",
-        ".ttgir",
-    ]
-)
+_PROGRAM = re.compile(
+    r"\.(py[ix]?|cc?|cpp|cuh?|h|hip|hpp|inc|ll|mlir|ptx|ttg?ir)", re.IGNORECASE
+).fullmatch
 
 
 class TextState(Enum):
@@ -61,7 +43,7 @@ class SourceText(NamedTuple):
 
 def is_program(path: str) -> bool:
     """Whether a file is named like one that people write programs in."""
-    return os.path.splitext(path)[1].lower() in _PROGRAMS
+    return _PROGRAM(os.path.splitext(path)[1]) is not None
 
 
 def read_source(path: str, recorded: SourceFile | None, beside: str = "") -> SourceText:

@@ -38,26 +38,21 @@ def to_bytes(profile: Profile, output_format: str) -> bytes:
     Raises:
         UsageError: There is no such format.
         DataKindError: The format holds trees and the profile has none, or the same for traces.
+        PackageMissing: The format is written by the native core, which is not installed.
     """
     if output_format not in schema.FORMATS:
         raise UsageError.unknown("output format", output_format, choices=schema.FORMATS)
-    if output_format in schema.TRACE_FORMATS:
-        if not isinstance(profile, TraceProfile):
-            raise _wrong_kind(profile, output_format)
+    if isinstance(profile, TraceProfile) and output_format in schema.TRACE_FORMATS:
         write = to_chrome if output_format == schema.CHROME_TRACE else to_perfetto
         return write(profile, profile.trace)
-    if not isinstance(profile, TreeProfile):
-        raise _wrong_kind(profile, output_format)
-    encode = to_json if output_format == schema.HATCHET else to_msgpack
-    return encode(profile, profile.tree)
-
-
-def _wrong_kind(profile: Profile, output_format: str) -> DataKindError:
+    if isinstance(profile, TreeProfile) and output_format in schema.TREE_FORMATS:
+        encode = to_json if output_format == schema.HATCHET else to_msgpack
+        return encode(profile, profile.tree)
     possible = ", ".join(map(repr, formats_of(profile))) or "none"
     is_trace = isinstance(profile, TraceProfile)
     what = "a trace" if is_trace else "a tree"
     other = "a tree" if is_trace else "a trace: record one with data='trace'"
-    return DataKindError(
+    raise DataKindError(
         f"{profile.source}: is {what}, and format {output_format!r} holds {other}; "
         f"choose one of {possible}"
     )

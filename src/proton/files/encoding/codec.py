@@ -175,24 +175,24 @@ def _without_default(field: Field, convert: Convert) -> Any:
     return convert(None)
 
 
-def _text(value: Any) -> str:
-    if not is_text(value):
-        raise FieldError.must_be("text", value)
-    return value
-
-
-def _claim(value: Any) -> bool:
-    if type(value) is not bool:
-        raise FieldError.must_be("true or false", value)
-    return value
-
-
-def _number(is_kind: Callable[[object], bool], least: float | None) -> Convert:
-    wanted = "an integer" if is_kind is is_integer else "a number"
-
+def _checked(wanted: str, is_kind: Callable[[object], bool]) -> Convert:
     def convert(value: Any) -> Any:
         if not is_kind(value):
             raise FieldError.must_be(wanted, value)
+        return value
+
+    return convert
+
+
+_text = _checked("text", is_text)
+_claim = _checked("true or false", lambda value: type(value) is bool)
+
+
+def _number(is_kind: Callable[[object], bool], least: float | None) -> Convert:
+    check = _checked("an integer" if is_kind is is_integer else "a number", is_kind)
+
+    def convert(value: Any) -> Any:
+        check(value)
         if least is not None and value < least:
             raise FieldError.must_be("zero or more", value)
         return value

@@ -39,7 +39,7 @@ def parse(data: int | bytes, start: int = 0, end: int | None = None) -> list[Fie
         key = data[at]
         at += 1
         if key >= 0x80:
-            key, at = _varint(data, at - 1, stop)
+            key, at = read_varint(data, at - 1, stop)
         wire = key & 7
         value: int | bytes
         if wire == VARINT:
@@ -48,14 +48,14 @@ def parse(data: int | bytes, start: int = 0, end: int | None = None) -> list[Fie
             value = data[at]
             at += 1
             if value >= 0x80:
-                value, at = _varint(data, at - 1, stop)
+                value, at = read_varint(data, at - 1, stop)
         elif wire == LENGTH:
             if at >= stop:
                 raise CutShortError("ends inside a length", at)
             size = data[at]
             at += 1
             if size >= 0x80:
-                size, at = _varint(data, at - 1, stop)
+                size, at = read_varint(data, at - 1, stop)
             if size > stop - at:
                 raise CutShortError(f"has a field of {size} bytes where {stop - at} are left", at)
             value = data[at : at + size]
@@ -72,8 +72,12 @@ def parse(data: int | bytes, start: int = 0, end: int | None = None) -> list[Fie
     return fields
 
 
-def _varint(data: bytes, at: int, stop: int) -> tuple[int, int]:
-    """The number at `at`, and the place behind it."""
+def read_varint(data: bytes, at: int, stop: int) -> tuple[int, int]:
+    """The number at `at`, and the place behind it.
+
+    Raises:
+        WireError: It does not end before `stop`, or is too large.
+    """
     value = shift = 0
     while True:
         if at >= stop:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -195,6 +195,15 @@ def read_summary(value: object, source: str) -> Summary:
     return replace(summary, phases=own, devices=devices)
 
 
+# What a profile and its summary both have, under one name.
+_SHARED = {each.name for each in fields(Profile)} & {each.name for each in fields(Summary)}
+
+
+def to_profile(summary: Summary, source: str) -> Profile:
+    """What `summary` says of a recording, still without its events."""
+    return Profile(source, **{name: getattr(summary, name) for name in _SHARED})
+
+
 def read_devices(value: object, source: str) -> tuple[Device, ...]:
     """The devices of a device map: device type -> device id -> attributes.
 
@@ -228,19 +237,8 @@ def device_map(profile: Profile) -> dict[str, dict[str, Any]]:
 
 def summary_object(profile: Profile) -> dict[str, Any]:
     """What `profile` says of the recording as a whole, as the value of a `proton` key."""
-    return to_object(
-        Summary(
-            header=profile.header,
-            phases=() if tuple(profile.phases) == (0,) else profile.phases,
-            losses=profile.losses,
-            warnings=profile.warnings,
-            autotune=profile.autotune,
-            metric_kinds=profile.metric_kinds,
-            sampling=profile.sampling,
-            in_kernel=profile.in_kernel,
-            ranks=profile.ranks,
-        )
-    )
+    summary = Summary(**{name: getattr(profile, name) for name in _SHARED})
+    return to_object(replace(summary, phases=()) if tuple(profile.phases) == (0,) else summary)
 
 
 def trace_summary(profile: Profile) -> dict[str, Any]:

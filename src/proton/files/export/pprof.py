@@ -9,12 +9,19 @@ from __future__ import annotations
 import gzip
 
 from proton.files.encoding.protobuf import bytes_field, number_field, text_field, varint
-from proton.files.export.stacks import Exported, Place, Stacks, place_of, refuse_endless, stacks_of
+from proton.files.export.stacks import (
+    UNITS,
+    Exported,
+    Place,
+    Stacks,
+    place_of,
+    refuse_endless,
+    stacks_of,
+)
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE
 from proton.model.profile import Profile, TreeProfile
 from proton.model.tree import Tree
 
-_UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
 _DEVICE = "device"
 
 
@@ -60,7 +67,7 @@ def export(profile: TreeProfile, metric: str | None = None) -> Exported:
     texts = _Texts()
     message = bytearray()
     for each in stacks.weights:
-        unit = _UNITS.get(each.unit) or each.unit or ("bytes" if each.name == "bytes" else "count")
+        unit = UNITS.get(each.unit) or each.unit or ("bytes" if each.name == "bytes" else "count")
         value_type = number_field(_Profile.TYPE, texts.number(each.name))
         value_type += number_field(_Profile.UNIT, texts.number(unit))
         message += bytes_field(_Profile.SAMPLE_TYPE, value_type)

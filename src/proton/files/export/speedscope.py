@@ -13,14 +13,20 @@ from typing import Any
 
 from proton._version import __version__
 from proton.errors import DataKindError
-from proton.files.export.stacks import Exported, Place, Weights, loss_notes, place_of, stacks_of
+from proton.files.export.stacks import (
+    UNITS,
+    Exported,
+    Place,
+    Weights,
+    loss_notes,
+    place_of,
+    stacks_of,
+)
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
-_UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
-_UNIT_OF_NAME = {"bytes": "bytes"}
 
 
 class _Frames:
@@ -92,7 +98,7 @@ def _of_tree(tree: Tree, weights: Weights, numbers: list[int]) -> dict[str, Any]
         at += weights.own[row]
     while open_rows:
         events.append({"type": "C", "frame": numbers[open_rows.pop()], "at": at})
-    unit = _UNITS.get(weights.unit) or _UNIT_OF_NAME.get(weights.name, "none")
+    unit = UNITS.get(weights.unit) or ("bytes" if weights.name == "bytes" else "none")
     return _evented(weights.name, unit, 0, at, events)
 
 

@@ -16,6 +16,7 @@ from proton.model.metric import TIME_NS, MetricKind, split_unit
 from proton.model.profile import LABELS, Profile, TreeProfile, kind_of
 from proton.model.tree import Tree
 
+UNITS = {"ns": "nanoseconds", "us": "microseconds", "ms": "milliseconds", "s": "seconds"}
 MOST_FRAMES = 50_000_000  # of all stacks together
 
 

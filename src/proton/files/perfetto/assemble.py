@@ -12,12 +12,12 @@ from proton.files.encoding.checks import is_integer, is_number, is_text, read_at
 from proton.files.encoding.decode_json import decode_json
 from proton.files.perfetto.events import EventFields
 from proton.files.trace.lanes import LaneNames, Row, in_order
+from proton.files.trace.read import BASE_TIME
 from proton.model.metric import EMPTY, Metrics, MetricValue
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 
 SUMMARY = "proton"  # the annotation that holds the `proton` object, and the name of the event
 TABLES = "proton_tables"
-BASE_TIME = "baseTimeNanoseconds"
 
 
 class Tables(NamedTuple):

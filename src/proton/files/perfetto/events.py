@@ -33,7 +33,7 @@ class InternedTexts:
             if home is None or type(value) is not bytes:
                 continue
             fields = dict(parse(value))
-            home[integer(fields.get(Interned.IID, 0))] = _text(fields.get(Interned.TEXT))
+            home[integer(fields.get(Interned.IID, 0))] = to_text(fields.get(Interned.TEXT))
 
 
 class EventFields(NamedTuple):
@@ -80,7 +80,7 @@ class EventReader:
             elif number == Event.TERMINATING_FLOW_ID:
                 ending += (integer(value),)
             elif number == Event.NAME:
-                name = _text(value)
+                name = to_text(value)
             elif number == Event.TRACK_UUID:
                 track = integer(value)
         return EventFields(event_type, name, name_iid, category, track, annotations, flows, ending)
@@ -104,7 +104,7 @@ def read_annotation(message: int | bytes, texts: InternedTexts) -> tuple[str, An
         if number == Annotation.NAME_IID:
             name = texts.annotation_names.get(integer(part), "")
         elif number == Annotation.NAME:
-            name = _text(part)
+            name = to_text(part)
         elif number == Annotation.INT:
             value = signed(part)
         elif number == Annotation.UINT:
@@ -114,7 +114,7 @@ def read_annotation(message: int | bytes, texts: InternedTexts) -> tuple[str, An
         elif number == Annotation.BOOL:
             value = bool(part)
         elif number in (Annotation.STRING, Annotation.JSON):
-            value = _text(part)
+            value = to_text(part)
         elif number == Annotation.STRING_IID:
             value = texts.strings.get(integer(part), "")
         elif number == Annotation.DICT_ENTRY:
@@ -129,7 +129,8 @@ def read_annotation(message: int | bytes, texts: InternedTexts) -> tuple[str, An
     return name, value if entries is None else entries
 
 
-def _text(value: object) -> str:
+def to_text(value: object) -> str:
+    """The text in a field; empty where there is none."""
     return value.decode(errors="replace") if type(value) is bytes else ""
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from proton.errors import CutShort, FormatError
 from proton.files.encoding.decode_json import decode_json
-from proton.files.encoding.protobuf import CutShortError, WireError, integer, parse
+from proton.files.encoding.protobuf import CutShortError, WireError, integer, parse, read_varint
 from proton.files.perfetto.assemble import (
     SUMMARY,
     TABLES,
@@ -23,7 +23,13 @@ from proton.files.perfetto.assemble import (
     assemble,
     read_tables,
 )
-from proton.files.perfetto.events import EventReader, InternedTexts, SequenceClocks, TraceClocks
+from proton.files.perfetto.events import (
+    EventReader,
+    InternedTexts,
+    SequenceClocks,
+    TraceClocks,
+    to_text,
+)
 from proton.files.perfetto.fields import (
     TRACE_PACKET,
     Defaults,
@@ -35,7 +41,7 @@ from proton.files.perfetto.fields import (
     Thread,
     Track,
 )
-from proton.model.trace import Trace
+from proton.files.trace.read import TraceFile
 
 _MAX_BLOCK = 1 << 28  # bytes that one compressed packet may unpack to
 _TIME_LIMIT = 1 << 62  # so that differences fit 64 bits too
@@ -43,38 +49,34 @@ _START = bytes([TRACE_PACKET << 3 | 2])
 _COMPRESSED = b"\x92\x03"  # the key of Packet.COMPRESSED_PACKETS
 
 
-class PerfettoFile(NamedTuple):
-    """A trace, its `proton` object (None in files that are not ours), and what was left out."""
-
-    trace: Trace
-    summary: Any
-    warnings: tuple[str, ...]
-
-
 def is_perfetto(data: bytes) -> bool:
     """Whether `data` starts with a whole packet of a Perfetto trace."""
-    if not data.startswith(_START):
-        return False
     try:
-        size, at = _size(data, 1)
-        fields = parse(data, at, at + size) if at + size <= len(data) else []
-    except (WireError, IndexError):
+        at, end = _first_packet(data)
+        fields = parse(data, at, end) if end <= len(data) else []
+    except WireError:
         return False
-    return bool(fields) and data[at + size : at + size + 1] in (b"", _START)
+    return bool(fields) and data[end : end + 1] in (b"", _START)
 
 
 def is_cut_perfetto(data: bytes) -> bool:
     """Whether `data` is the beginning of a trace of ours that ends in its first packet."""
-    if not data.startswith(_START):
-        return False
     try:
-        size, at = _size(data, 1)
-    except IndexError:
+        at, end = _first_packet(data)
+    except WireError:
         return False
-    return data[at : at + 2] == _COMPRESSED and at + size > len(data)
+    return data[at : at + 2] == _COMPRESSED and end > len(data)
 
 
-def read_perfetto(data: bytes, source: str) -> PerfettoFile:
+def _first_packet(data: bytes) -> tuple[int, int]:
+    """Where the first packet begins and ends, which may be behind the data."""
+    if not data.startswith(_START):
+        raise WireError("is no packet of a trace", 0)
+    size, at = read_varint(data, 1, len(data))
+    return at, at + size
+
+
+def read_perfetto(data: bytes, source: str) -> TraceFile:
     """The trace in a file of Perfetto's format.
 
     Raises:
@@ -91,18 +93,6 @@ def read_perfetto(data: bytes, source: str) -> PerfettoFile:
     except RecursionError:
         raise FormatError(f"{source}: packet {number} is nested too deep") from None
     return reader.file()
-
-
-def _size(data: bytes, at: int) -> tuple[int, int]:
-    """The size at `at`, and the place behind it."""
-    size = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        size |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80 or shift > 63:
-            return size, at
 
 
 def _packets(data: bytes, source: str) -> Iterator[bytes]:
@@ -215,10 +205,10 @@ class _Reader:
         thread = dict(parse(found.get(Track.THREAD, b"")))
         self._tracks[integer(found.get(Track.UUID, 0))] = TrackInfo(
             parent=_number(found.get(Track.PARENT_UUID)),
-            name=_text(found.get(Track.NAME) or thread.get(Thread.NAME)),
+            name=to_text(found.get(Track.NAME) or thread.get(Thread.NAME)),
             pid=_number(process.get(Process.PID, thread.get(Thread.PID))),
             tid=_number(thread.get(Thread.TID)),
-            process_name=_text(process.get(Process.NAME)),
+            process_name=to_text(process.get(Process.NAME)),
         )
 
     def _take_event(self, message: int | bytes, time_ns: int, sequence: _Sequence) -> None:
@@ -250,7 +240,7 @@ class _Reader:
         self._tables[track] = read_tables(tables.encode(), self._source)
         self._summaries.append(decode_json(summary.encode(), self._source))
 
-    def file(self) -> PerfettoFile:
+    def file(self) -> TraceFile:
         """The file, once every packet was taken."""
         unclosed = sum(map(len, self._open.values()))
         if unclosed:
@@ -259,7 +249,7 @@ class _Reader:
         warnings = [f"{n} not read: {what}" for what, n in sorted(self._skipped.items())]
         if len(self._summaries) > 1:
             warnings.append(f"{len(self._summaries)} recordings in one file: the first names it")
-        return PerfettoFile(trace, next(iter(self._summaries), None), tuple(warnings))
+        return TraceFile(trace, next(iter(self._summaries), None), tuple(warnings))
 
 
 _END = bytes([Event.TYPE << 3, EventType.END])  # the most frequent event
@@ -274,7 +264,3 @@ _KNOWN = {
 
 def _number(value: int | bytes | None) -> int | None:
     return None if value is None else integer(value)
-
-
-def _text(value: object) -> str:
-    return value.decode(errors="replace") if type(value) is bytes else ""

@@ -31,6 +31,14 @@ BASE_TIME = "baseTimeNanoseconds"
 _KINDS = {kind.value: kind for kind in SpanKind}
 
 
+class TraceFile(NamedTuple):
+    """A trace, its `proton` object (None in files that are not ours), and what was left out."""
+
+    trace: Trace
+    summary: Any
+    warnings: tuple[str, ...]
+
+
 class _Event(NamedTuple):
     """A span before its lane and base time are known."""
 
@@ -51,8 +59,8 @@ def is_trace(value: Any) -> bool:
     return type(value) is list and bool(value) and type(value[0]) is dict and "ph" in value[0]
 
 
-def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
-    """The trace in a parsed JSON file, and what had to be left out of it.
+def read_trace(value: Any, source: str) -> TraceFile:
+    """The trace in a parsed JSON file.
 
     Raises:
         FormatError: An event is not as the format says; the message has its number.
@@ -72,7 +80,8 @@ def read_trace(value: Any, source: str) -> tuple[Trace, tuple[str, ...]]:
     trace = reader.trace(base)
     if trace.base_time_ns is not None and not is_integer(trace.base_time_ns):
         raise FormatError(f"{source}: times are beyond what 64 bits of nanoseconds hold")
-    return trace, reader.warnings()
+    summary = value.get(PROTON_KEY) if type(value) is dict else None
+    return TraceFile(trace, summary, reader.warnings())
 
 
 class _Reader:

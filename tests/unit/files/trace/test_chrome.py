@@ -87,12 +87,12 @@ def test_foreign_traces_give_what_they_have_and_say_what_is_left_out() -> None:
 
 
 def test_begins_without_ends_are_counted() -> None:
-    _, warnings = read_trace({"traceEvents": [{"ph": "B", "ts": 1, "name": "a"}]}, "f")
+    _, _, warnings = read_trace({"traceEvents": [{"ph": "B", "ts": 1, "name": "a"}]}, "f")
     assert warnings == ("1 events not read: begin without an end",)
 
 
 def test_a_negative_duration_counts_as_none() -> None:
-    trace, warnings = read_trace({"traceEvents": [{"ph": "X", "ts": 1, "dur": -2}]}, "f")
+    trace, _, warnings = read_trace({"traceEvents": [{"ph": "X", "ts": 1, "dur": -2}]}, "f")
     assert trace.spans[0].duration_ns == 0
     assert warnings == ("1 events not read: negative duration",)
 
@@ -150,6 +150,6 @@ def test_a_trace_put_together_by_hand_is_written_with_rows_of_its_own() -> None:
     written = json.loads(to_chrome(TraceProfile("f", trace=trace), trace))
     names = [event["name"] for event in written["traceEvents"] if event["ph"] == "X"]
     assert names == ["a: <x, 1.500000>, <y, (1, 2)>, <z, label>", "k"]
-    again, _ = read_trace(written, "f")
+    again, *_ = read_trace(written, "f")
     assert (again.spans, again.flows) == (spans, [Flow(0, 1)])
     assert [lane[1:] for lane in again.lanes] == [lane[1:] for lane in lanes]
