@@ -45,7 +45,6 @@ UNREACHED: dict[str, str] = {
     "cli/children.py:leave_children_alone": _PROCESS,
     "cli/children.py:start_child": _PROCESS,
     "inkernel/compiler/instrument.py:forget_locks": _CHILD,
-    "inkernel/compiler/instrument.py:open_handles": "tests/conftest.py calls it after each test",
     "inkernel/compiler/subprocess_compile.py:try_file": _PROCESS,
     "inkernel/dsl.py:builtin": _IMPORT,
     "runtime/background.py:follow_forks": _IMPORT,

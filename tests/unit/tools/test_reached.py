@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+import proton
 from tests.support import reached
 
-pytestmark = pytest.mark.skipif(
+needs_monitoring = pytest.mark.skipif(
     sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12"
 )
 
@@ -65,6 +66,7 @@ def run(tmp_path: Path, listed: dict[str, str], *options: str) -> tuple[int, str
     return result.returncode, result.stdout + result.stderr
 
 
+@needs_monitoring
 @pytest.mark.parametrize("options", [("-p", "no:xdist"), ("-n", "2", "--dist", "loadfile")])
 def test_a_function_that_only_another_rooms_tests_call_fails_the_run(
     tmp_path: Path, options: tuple[str, ...]
@@ -79,13 +81,20 @@ def test_a_function_that_only_another_rooms_tests_call_fails_the_run(
     assert "_private" not in output
 
 
+@needs_monitoring
 def test_a_listed_function_does_not_fail_the_run(tmp_path: Path) -> None:
     status, output = run(tmp_path, {"model/__init__.py:counts": "a reason"}, "-p", "no:xdist")
     assert status == 0, output
 
 
+@needs_monitoring
 def test_an_entry_without_a_function_fails_the_run(tmp_path: Path) -> None:
     listed = {"model/__init__.py:counts": "a reason", "model/gone.py:gone": "a reason"}
     status, output = run(tmp_path, listed, "-p", "no:xdist")
     assert status == 1
     assert "model/gone.py:gone is listed, but there is no such function" in output
+
+
+def test_the_list_names_functions_that_there_are() -> None:
+    functions = {name for _, name in reached.public_functions(Path(proton.__file__).parent)}
+    assert reached.UNREACHED.keys() - functions == set()
