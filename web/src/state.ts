@@ -61,6 +61,12 @@ export const selectedKernel = computed<string | null>(() => {
 /** Whether a name fits the search; null where nothing is searched for. `/x/` is an expression. */
 export const matcher = computed<((name: string) => boolean) | null>(() => matcherOf(search.value))
 
+/** Places of the names, as a file has them, that fit the search. */
+export function fittingNames(of: Profile, names: readonly string[]): number[] {
+  const fits = matcher.value
+  return [...names.keys()].filter((at) => fits === null || fits(names[at] as string) || fits(of.shown(names[at] as string)))
+}
+
 /** 1 for every row that fits the search; null where nothing is searched for. */
 export const matches = computed<Uint8Array | null>(() => {
   const fits = matcher.value

@@ -4,7 +4,7 @@ import { NUM_SAMPLES, type Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../../state"
 import { type Quantity, amount, count, metricQuantity, percent, plainName, text, time } from "../../units"
-import { Estimate, Fact, Num, STALLED, Words, isOfSamples, pathText, shortName } from "../widgets/facts"
+import { Fact, Num, Quantile, Row, STALLED, Words, isOfSamples, pathText, shortName } from "../widgets/facts"
 import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12
@@ -146,8 +146,8 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
         {alone ? (
           <>
             <Fact name="shortest" of={time(table.min_ns[at])} />
-            <Estimate name="p50" of={table.p50_ns[at] ?? null} />
-            <Estimate name="p99" of={table.p99_ns[at] ?? null} />
+            <Row name="p50"><Quantile of={table.p50_ns[at]} /></Row>
+            <Row name="p99"><Quantile of={table.p99_ns[at]} /></Row>
             <Fact name="longest" of={time(table.max_ns[at])} />
             <Words name="grid" of={times(table.grid[at])} />
             <Words name="block" of={times(table.block[at])} />

@@ -4,21 +4,11 @@ import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
 import { cutMiddle } from "../../names"
 import type { KernelsPart } from "../../schema"
-import { isDark, matcher, profile, selectKernel, selectedKernel } from "../../state"
+import { fittingNames, isDark, matcher, profile, selectKernel, selectedKernel } from "../../state"
 import { amount, count, percent, text, time } from "../../units"
-import { Name, Num, estimateMark } from "../widgets/facts"
+import { Name, Num, Quantile } from "../widgets/facts"
 
 const MOST_KERNELS = 20
-
-function shownKernels(of: Profile, table: KernelsPart): number[] {
-  const fits = matcher.value
-  const found: number[] = []
-  for (let at = 0; at < table.name.length && found.length < MOST_KERNELS; at++) {
-    const name = table.name[at] as string
-    if (fits === null || fits(of.shown(name)) || fits(name)) found.push(at)
-  }
-  return found
-}
 
 interface Column {
   title: string
@@ -33,16 +23,12 @@ interface Column {
 /** The columns that some of the shown kernels have a value for. */
 function columnsOf(table: KernelsPart, rows: readonly number[]): Column[] {
   const has = (values: readonly unknown[]): boolean => rows.some((at) => (values[at] ?? null) !== null)
-  const quantile = (values: KernelsPart["p50_ns"]) => (at: number) => {
-    const [value, least, largest] = values[at] ?? []
-    return <Num of={time(value)} mark={estimateMark(least, largest)} />
-  }
   const all: [boolean, Column][] = [
     [true, { title: "time", unit: 2, cell: (at) => <Num of={time(table.time_ns[at])} /> }],
     [true, { title: "share", unit: 1, cell: (at) => <Num of={percent(table.share[at])} /> }],
     [has(table.count), { title: "n", unit: 0, isWhole: true, cell: (at) => <Num of={count(table.count[at])} /> }],
-    [has(table.p50_ns), { title: "p50", unit: 2, gives: 2, cell: quantile(table.p50_ns) }],
-    [has(table.p99_ns), { title: "p99", unit: 2, gives: 2, cell: quantile(table.p99_ns) }],
+    [has(table.p50_ns), { title: "p50", unit: 2, gives: 2, cell: (at) => <Quantile of={table.p50_ns[at]} /> }],
+    [has(table.p99_ns), { title: "p99", unit: 2, gives: 2, cell: (at) => <Quantile of={table.p99_ns[at]} /> }],
     [!has(table.p50_ns), { title: "average", unit: 2, cell: (at) => <Num of={time(table.avg_ns[at])} /> }],
     [has(table.flop_per_s), { title: "arithmetic", unit: 7, gives: 1, cell: (at) => <Num of={amount(table.flop_per_s[at], "FLOP/s")} /> }],
     [has(table.byte_per_s), { title: "memory", unit: 4, gives: 1, cell: (at) => <Num of={amount(table.byte_per_s[at], "B/s")} /> }],
@@ -57,7 +43,7 @@ function classOf(column: Column): string {
 }
 
 export function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNode {
-  const rows = shownKernels(of, table)
+  const rows = fittingNames(of, table.name).slice(0, MOST_KERNELS)
   const columns = columnsOf(table, rows)
   const more = table.name.length - rows.length
   return (
@@ -107,7 +93,7 @@ export function onKey(event: KeyboardEvent): boolean {
   const shown = profile.value
   const table = shown === null ? null : shown.parts.kernels
   if (step === 0 || shown === null || table === null) return false
-  const rows = shownKernels(shown, table)
+  const rows = fittingNames(shown, table.name).slice(0, MOST_KERNELS)
   const at = rows.findIndex((row) => table.name[row] === selectedKernel.value)
   const next = rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]
   if (next !== undefined) selectKernel(table.name[next] as string)

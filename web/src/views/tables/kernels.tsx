@@ -3,9 +3,9 @@ import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
 import type { KernelsPart } from "../../schema"
-import { isDark, matcher, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../../state"
+import { fittingNames, isDark, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../../state"
 import { amount, count, percent, text, time } from "../../units"
-import { BarCell, KernelName, Num, estimateMark } from "../widgets/facts"
+import { BarCell, KernelName, Num, Quantile } from "../widgets/facts"
 import { Table, type TableColumn, lettersIn } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
@@ -25,7 +25,7 @@ function Kernels(): VNode | null {
   const shown = profile.value
   const table = shown === null ? null : shown.parts.kernels
   if (shown === null || table === null) return null
-  const rows = fitting(shown, table)
+  const rows = fittingNames(shown, table.name)
   return (
     <div class="kernels-view">
       <div class="toolbar">
@@ -50,13 +50,6 @@ function Kernels(): VNode | null {
   )
 }
 
-/** Places of the kernels that fit the search. */
-function fitting(of: Profile, table: KernelsPart): number[] {
-  const fits = matcher.value
-  const all = Array.from(table.name, (_, at) => at)
-  return fits === null ? all : all.filter((at) => fits(table.name[at] as string) || fits(of.shown(table.name[at] as string)))
-}
-
 function sumOf(table: KernelsPart, rows: readonly number[]): string {
   const [whole, sum] = [table.time_ns, rows.map((at) => table.time_ns[at] as number)].map((times) => times.reduce((a, b) => a + b, 0))
   const share = rows.length === table.name.length ? "" : `, ${text(percent((sum as number) / (whole as number)))} of all`
@@ -74,10 +67,6 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
   const numbers = (list: readonly (number | null)[]) => (at: number): number | null => list[at] ?? null
   const middle = (list: readonly (number[] | null)[]) => (at: number): number | null => list[at]?.[0] ?? null
   const words = (list: readonly (string | null)[]) => (at: number): string | null => list[at] ?? null
-  const quantile = (list: readonly (number[] | null)[], at: number): VNode => {
-    const [value, least, most] = list[at] ?? []
-    return <Num of={time(value)} mark={estimateMark(least, most)} />
-  }
   const all: (TableColumn<number> & { isKnown?: boolean })[] = [
     {
       id: "name",
@@ -96,8 +85,8 @@ function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
       cell: (at) => <BarCell share={largest > 0 ? (table.share[at] ?? 0) / largest : null} color={colorOf(at)} of={percent(table.share[at])} />,
     },
     { id: "n", title: "n", hint: "how often it ran", width: 70, isWhole: true, unit: 0, key: numbers(table.count), cell: (at) => <Num of={count(table.count[at])} /> },
-    { id: "p50", title: "p50", width: 86, isKnown: known(table.p50_ns), key: middle(table.p50_ns), cell: (at) => quantile(table.p50_ns, at) },
-    { id: "p99", title: "p99", width: 86, isKnown: known(table.p99_ns), key: middle(table.p99_ns), cell: (at) => quantile(table.p99_ns, at) },
+    { id: "p50", title: "p50", width: 86, isKnown: known(table.p50_ns), key: middle(table.p50_ns), cell: (at) => <Quantile of={table.p50_ns[at]} /> },
+    { id: "p99", title: "p99", width: 86, isKnown: known(table.p99_ns), key: middle(table.p99_ns), cell: (at) => <Quantile of={table.p99_ns[at]} /> },
     { id: "flops", title: "FLOP/s", width: 106, unit: 7, isKnown: known(table.flop_per_s), key: numbers(table.flop_per_s), cell: (at) => <Num of={amount(table.flop_per_s[at], "FLOP/s")} /> },
     { id: "bytes", title: "B/s", width: 96, unit: 4.2, isKnown: known(table.byte_per_s), key: numbers(table.byte_per_s), cell: (at) => <Num of={amount(table.byte_per_s[at], "B/s")} /> },
     {

@@ -21,22 +21,17 @@ export function pathText(of: Profile, row: number, room: number): string {
   return cutMiddle(names.join(" › ") || "at the top", room)
 }
 
-export function Estimate({ name, of }: { name: string; of: number[] | null }): VNode | null {
-  if (of === null) return <Fact name={name} of={time(null)} />
-  const [value, least, largest] = of
-  return <Fact name={name} of={time(value)} mark={estimateMark(least, largest)} />
+/** A quantile of times with its bounds, where it is estimated from several contexts. */
+export function Quantile({ of }: { of: number[] | null | undefined }): VNode {
+  const [value, least, largest] = of ?? []
+  if (least === undefined || largest === undefined) return <Num of={time(value)} />
+  return <Num of={time(value)} mark={`estimated from several contexts; between ${text(time(least))} and ${text(time(largest))}`} />
 }
 
-/** Why a quantile is only about right; undefined where it is exact. */
-export function estimateMark(least: number | undefined, largest: number | undefined): string | undefined {
-  if (least === undefined || largest === undefined) return undefined
-  return `estimated from several contexts; surely between ${text(time(least))} and ${text(time(largest))}`
-}
-
-export function Fact({ name, of, share, mark }: { name: string; of: Quantity; share?: number | null; mark?: string | undefined }): VNode {
+export function Fact({ name, of, share }: { name: string; of: Quantity; share?: number | null }): VNode {
   return (
     <Row name={name}>
-      <Num of={of} mark={mark} />
+      <Num of={of} />
       {share === undefined || share === null ? null : <Num of={percent(share)} />}
     </Row>
   )
@@ -46,7 +41,7 @@ export function Words({ name, of }: { name: string; of: string | null }): VNode 
   return of === null ? null : <Row name={name}>{printable(of)}</Row>
 }
 
-function Row({ name, children }: { name: string; children: ComponentChildren }): VNode {
+export function Row({ name, children }: { name: string; children: ComponentChildren }): VNode {
   return (
     <div class="fact">
       <dt>{name}</dt>
