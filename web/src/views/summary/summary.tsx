@@ -7,7 +7,7 @@ import type { RoofDevice, SummaryPart } from "../../schema"
 import { profile } from "../../state"
 import { amount, count, moment, percent, plain, text, time } from "../../units"
 import { Figure } from "../widgets/facts"
-import { Kernels, onKey } from "./top_kernels"
+import { Kernels } from "./top_kernels"
 import { Where } from "./where"
 import type { View } from "../widgets/view"
 import "./summary.css"
@@ -18,7 +18,6 @@ export const summary: View = {
   key: "1",
   isPresent: () => true,
   Component: Summary,
-  onKey,
 }
 
 function Summary(): VNode | null {

@@ -4,9 +4,10 @@ import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
 import { cutMiddle } from "../../names"
 import type { KernelsPart } from "../../schema"
-import { fittingNames, isDark, matcher, profile, selectKernel, selectedKernel } from "../../state"
+import { fittingNames, isDark, matcher, selectKernel, selectedKernel } from "../../state"
 import { amount, count, percent, text, time } from "../../units"
 import { Name, Num, Quantile } from "../widgets/facts"
+import { useArrows } from "../widgets/table"
 
 const MOST_KERNELS = 20
 
@@ -45,6 +46,8 @@ function classOf(column: Column): string {
 export function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNode {
   const rows = fittingNames(of, table.name).slice(0, MOST_KERNELS)
   const columns = columnsOf(table, rows)
+  const chosen = rows.findIndex((at) => table.name[at] === selectedKernel.value)
+  useArrows(rows, chosen, (at) => selectKernel(table.name[at] as string))
   const more = table.name.length - rows.length
   return (
     <section>
@@ -85,17 +88,4 @@ export function Kernels({ of, table }: { of: Profile; table: KernelsPart }): VNo
       ) : null}
     </section>
   )
-}
-
-/** Up and down go through the kernels. */
-export function onKey(event: KeyboardEvent): boolean {
-  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
-  const shown = profile.value
-  const table = shown === null ? null : shown.parts.kernels
-  if (step === 0 || shown === null || table === null) return false
-  const rows = fittingNames(shown, table.name).slice(0, MOST_KERNELS)
-  const at = rows.findIndex((row) => table.name[row] === selectedKernel.value)
-  const next = rows[at < 0 ? 0 : Math.min(Math.max(at + step, 0), rows.length - 1)]
-  if (next !== undefined) selectKernel(table.name[next] as string)
-  return true
 }

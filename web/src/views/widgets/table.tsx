@@ -42,6 +42,20 @@ export interface TableProps<Row> {
 /** Goes up or down in the table that is shown; null where none has rows to select. */
 export const tableStep: { current: ((step: number) => void) | null } = { current: null }
 
+/** Up and down select the row before or after the one at `at`; the first where none is selected. */
+export function useArrows<Row>(rows: readonly Row[], at: number, onSelect: ((row: Row) => void) | undefined): void {
+  useLayoutEffect(() => {
+    if (onSelect === undefined) return undefined
+    tableStep.current = (step) => {
+      const next = at < 0 ? rows[0] : rows[at + step]
+      if (next !== undefined) onSelect(next)
+    }
+    return () => {
+      tableStep.current = null
+    }
+  })
+}
+
 export function Table<Row>(props: TableProps<Row>): VNode {
   const { columns, rows, sort } = props
   const place = useRef<HTMLDivElement>(null)
@@ -63,17 +77,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
     box.scrollTop = scrollTo(selectedAt, ROW_HEIGHT, box.scrollTop, box.clientHeight - ROW_HEIGHT - 4)
   }, [selectedId, sort])
 
-  useLayoutEffect(() => {
-    const { onSelect } = props
-    if (onSelect === undefined) return undefined
-    tableStep.current = (step) => {
-      const next = selectedAt < 0 ? ordered[0] : ordered[selectedAt + step]
-      if (next !== undefined) onSelect(next)
-    }
-    return () => {
-      tableStep.current = null
-    }
-  })
+  useArrows(ordered, selectedAt, props.onSelect)
 
   const window = visibleRows(ordered.length, ROW_HEIGHT, seen.top, seen.height)
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0)
