@@ -452,13 +452,9 @@ class RegionSummary:
     warp_count: Final[int]  # warps that came there
     raw_cycles: Final[int]
     cycles: Final[float]
-    normalized_cycles: Final[float]  # over all recorded warps
     time_ns: Final[float]  # 0 where the frequency is not known
     min_cycles: Final[float]  # of a passage
     max_cycles: Final[float]
-    warp_p10_cycles: Final[float]  # of what a warp spent there in all
-    warp_p50_cycles: Final[float]
-    warp_p90_cycles: Final[float]
     value_count: Final[int]
     value_not_finite: Final[int]  # NaN and infinities: in no sum, min or max
     value_sum: Final[float]

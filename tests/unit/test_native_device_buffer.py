@@ -23,9 +23,8 @@ def test_regions_are_summed_over_warps_in_their_contexts() -> None:
     decoded = DeviceBuffer.decode(buffer, geometry, RECORD_MAP, record_cycles=20)
     outer, copy, number = decoded.regions()
     assert (outer.region, outer.parent, outer.depth, outer.count) == (0, None, 0, 2)
-    assert (outer.raw_cycles, outer.cycles, outer.normalized_cycles) == (6000, 5840.0, 2920.0)
+    assert (outer.raw_cycles, outer.cycles) == (6000, 5840.0)
     assert (outer.min_cycles, outer.max_cycles, outer.warp_count) == (2920, 2920, 2)
-    assert (outer.warp_p10_cycles, outer.warp_p50_cycles, outer.warp_p90_cycles) == (2920,) * 3
     assert outer.time_ns == pytest.approx(5840 / 1.5)
     assert (copy.region, copy.parent, copy.depth, copy.cycles) == (1, 0, 1, 11360)
     assert (number.value_count, number.value_sum) == (2, 14)

@@ -26,9 +26,9 @@ struct RecordedRegion {
 };
 
 struct RecordedWarp {
-  uint32_t cta, warp, sm;
-  bool has_times;
-  int64_t start_ns, end_ns;  // host clock
+  uint32_t cta = 0, warp = 0, sm = 0;
+  bool has_times = false;
+  int64_t start_ns = 0, end_ns = 0;  // host clock
 
   /// As long as `other`, too, ran.
   void widen(const RecordedWarp& other) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/device_buffer/layout.h"
+#include "model/recorded_launch.h"
 
 namespace proton::device_buffer {
 
@@ -104,8 +105,6 @@ enum class Matching : uint8_t {
   kNested,  // within a warp, the innermost first
   kQueued,  // asynchronous: the oldest first, in the warp or else across the CTA's warps
 };
-
-constexpr uint32_t kNoRegion = ~0u;
 
 /// What the record map says about a region.
 struct Region {

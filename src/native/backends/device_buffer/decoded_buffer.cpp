@@ -42,12 +42,6 @@ void check(std::span<const std::byte> buffer, const Geometry& geometry, size_t r
   }
 }
 
-/// Where the value stands that this share of `count` does not exceed: nearest rank, as everywhere.
-ptrdiff_t rank(size_t count, double share) {
-  const auto wanted = static_cast<size_t>(std::ceil(share * static_cast<double>(count)));
-  return static_cast<ptrdiff_t>(std::max<size_t>(wanted, 1) - 1);
-}
-
 ClockMap fit_clocks(std::span<const Header> headers, const DecodeOptions& options, Losses& losses) {
   constexpr int64_t kFineStepNs = 64;
   if (options.fit != ClockFit::kExact) {
@@ -72,13 +66,8 @@ void place_clocks(ClockMap& clocks, const DecodeOptions& options, Losses& losses
 
 WarpSummary summarize(const Header& header, uint64_t slot, const WarpRecords& records,
                       const ClockMap& clocks) {
-  WarpSummary warp;
-  warp.slot = slot;
-  warp.cta = header.cta;
-  warp.warp = header.warp;
-  warp.sm = header.sm;
-  warp.record_count = records.record_count;
-  warp.overwritten = records.overwritten;
+  WarpSummary warp{
+      {header.cta, header.warp, header.sm}, slot, records.record_count, records.overwritten};
   if (header.end_clock > header.start_clock) warp.cycles = header.end_clock - header.start_clock;
   if (const auto clock = clocks.warp_clock(header)) {
     warp.has_times = true;
@@ -104,7 +93,7 @@ void DecodedBuffer::clear() {
   *this = std::move(empty);
 }
 
-RegionSummary Decoder::summarize(const RegionContext& context, bool with_quantiles) {
+RegionSummary Decoder::summarize(const RegionContext& context) {
   const double cycles_per_ns = decoded_.cycles_per_ns;
   RegionSummary summary;
   summary.region = context.region;
@@ -114,8 +103,6 @@ RegionSummary Decoder::summarize(const RegionContext& context, bool with_quantil
   summary.warp_count = context.warps.size();
   summary.raw_cycles = context.raw_cycles;
   summary.cycles = context.cycles;
-  summary.normalized_cycles =
-      context.cycles / static_cast<double>(std::max<size_t>(headers_.size(), 1));
   summary.time_ns = cycles_per_ns > 0 ? context.cycles / cycles_per_ns : 0;
   summary.min_cycles = context.min_cycles;
   summary.max_cycles = context.max_cycles;
@@ -125,18 +112,6 @@ RegionSummary Decoder::summarize(const RegionContext& context, bool with_quantil
     decoded_.warp_passages.push_back(
         warp.passages > 1 ? warp.cycles / static_cast<double>(warp.passages) : warp.cycles);
   }
-  if (context.warps.empty() || !with_quantiles) return summary;
-  cycles_.clear();
-  for (const WarpCycles& warp : context.warps) cycles_.push_back(warp.cycles);
-  const auto first = cycles_.begin(), last = cycles_.end();
-  const auto p10 = first + rank(cycles_.size(), 0.1), p50 = first + rank(cycles_.size(), 0.5),
-             p90 = first + rank(cycles_.size(), 0.9);
-  std::nth_element(first, p50, last);  // then each of the others has its own half
-  summary.warp_p50_cycles = *p50;
-  if (p10 != p50) std::nth_element(first, p10, p50);
-  if (p90 != p50) std::nth_element(p50 + 1, p90, last);
-  summary.warp_p10_cycles = *p10;
-  summary.warp_p90_cycles = *p90;
   return summary;
 }
 
@@ -192,7 +167,7 @@ void Decoder::place_spans(const ClockMap& clocks) {
       continue;
     }
     const uint32_t end_warp = span.end_slot == slot ? warp : index_of(span.end_slot);
-    decoded_.spans.push_back({span.context, span.kind, warp, end_warp,
+    decoded_.spans.push_back({span.context, warp, end_warp, span.kind == RecordKind::kValue,
                               clock->time_ns(span.start_clock), clock->time_ns(span.end_clock),
                               span.value});
   }
@@ -239,7 +214,7 @@ DecodedBuffer& Decoder::decode(std::span<const std::byte> buffer, const Geometry
   }
   decoded_.cycles_per_ns = clocks.cycles_per_ns();
   for (const RegionContext& context : matcher_.contexts()) {
-    decoded_.regions.push_back(summarize(context, options.with_quantiles));
+    decoded_.regions.push_back(summarize(context));
   }
   decoded_.time_step_ns = clocks.step_ns();
   decoded_.is_host_time = clocks.is_host_time();

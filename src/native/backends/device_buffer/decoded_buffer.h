@@ -11,6 +11,7 @@
 #include "backends/device_buffer/clock_map.h"
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/regions.h"
+#include "model/recorded_launch.h"
 
 namespace proton::device_buffer {
 
@@ -26,7 +27,6 @@ struct DecodeOptions {
   RecordCost cost{};
   double nominal_cycles_per_ns = 0;  // for kernels too short to tell; 0: unknown
   bool keeps_spans = false;
-  bool with_quantiles = true;  // of regions; else who asks has `warp_passages`
   ClockFit fit = ClockFit::kExact;
   std::optional<uint64_t> expected_warps{};  // where not every slot is to be written
   struct HostInterval {
@@ -36,14 +36,12 @@ struct DecodeOptions {
   HostOffset* host_offset = nullptr;     // of the device: used, and taught where `kernel` is known
 };
 
-/// A recorded warp. Without good clocks it has no times.
-struct WarpSummary {
+/// A recorded warp. Without good clocks it has no times; they are the host's where the buffer's
+/// are.
+struct WarpSummary : RecordedWarp {
   uint64_t slot = 0;
-  uint32_t cta = 0, warp = 0, sm = 0;
   uint64_t record_count = 0, overwritten = 0;
   uint64_t cycles = 0;  // from opening its buffer to closing it
-  bool has_times = false;
-  int64_t start_ns = 0, end_ns = 0;
 };
 
 /// A region in its context, over all warps.
@@ -52,34 +50,20 @@ struct RegionSummary {
   uint32_t parent = kNoContext;  // an earlier summary
   uint32_t depth = 0;
   uint64_t count = 0;
-  uint64_t warp_count = 0;       // warps that came there
-  size_t first_passage = 0;      // of theirs, in DecodedBuffer::warp_passages
-  uint64_t raw_cycles = 0;       // with the cost of records
-  double cycles = 0;             // without
-  double normalized_cycles = 0;  // over all recorded warps, those that never came there too
-  double time_ns = 0;            // 0 where the frequency is not known
-  double min_cycles = 0;         // of a passage
+  uint64_t warp_count = 0;   // warps that came there
+  size_t first_passage = 0;  // of theirs, in DecodedBuffer::warp_passages
+  uint64_t raw_cycles = 0;   // with the cost of records
+  double cycles = 0;         // without
+  double time_ns = 0;        // 0 where the frequency is not known
+  double min_cycles = 0;     // of a passage
   double max_cycles = 0;
-  double warp_p10_cycles = 0;  // of what a warp spent there in all
-  double warp_p50_cycles = 0;
-  double warp_p90_cycles = 0;
   ValueSum values;
-};
-
-struct PlacedSpan {
-  uint32_t context;   // a RegionSummary
-  RecordKind kind;    // kStart for a passage
-  uint32_t warp;      // a WarpSummary
-  uint32_t end_warp;  // another one of its CTA where it ended there
-  int64_t start_ns;
-  int64_t end_ns;
-  int64_t value;  // as in Event
 };
 
 struct DecodedBuffer {
   std::vector<WarpSummary> warps;
   std::vector<RegionSummary> regions;  // parents first
-  std::vector<PlacedSpan> spans;       // by CTA and slot, as they ended
+  std::vector<RecordedSpan> spans;     // by CTA and slot, as they ended
   std::vector<double> warp_passages;   // cycles of one, the mean of each warp, by region
   std::vector<SmClock> sms;
   double cycles_per_ns = 0;
@@ -111,7 +95,7 @@ class Decoder {
   void place_spans(const ClockMap& clocks);
   uint64_t slot_of(size_t header) const { return numbers_.empty() ? header : numbers_[header]; }
   uint32_t index_of(uint64_t slot) const;
-  RegionSummary summarize(const RegionContext& context, bool with_quantiles);
+  RegionSummary summarize(const RegionContext& context);
 
   DecodedBuffer decoded_;
   std::span<const Header> headers_;  // of the slots that have one, in order
@@ -119,7 +103,6 @@ class Decoder {
   std::vector<uint64_t> numbers_;    // of their slots; empty: each slot has one
   std::vector<Event> events_;        // of the warp at hand
   RegionMatcher matcher_;
-  std::vector<double> cycles_;  // of the region at hand, by warp
 };
 
 /// The same once.

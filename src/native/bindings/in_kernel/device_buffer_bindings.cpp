@@ -96,14 +96,14 @@ nb::dict losses(const DecodedBuffer& self) {
 
 nb::list spans(const DecodedBuffer& self) {
   nb::list rows;
-  for (const PlacedSpan& span : self.spans) {
+  for (const RecordedSpan& span : self.spans) {
     nb::object value = nb::none();
-    if (span.kind == RecordKind::kValue) {
-      const bool is_float = self.regions[span.context].values.is_float;
+    if (span.has_value) {
+      const bool is_float = self.regions[span.region].values.is_float;
       value = is_float ? nb::cast(std::bit_cast<double>(span.value)) : nb::cast(span.value);
     }
     rows.append(
-        nb::make_tuple(span.context, span.warp, span.end_warp, span.start_ns, span.end_ns, value));
+        nb::make_tuple(span.region, span.warp, span.end_warp, span.start_ns, span.end_ns, value));
   }
   return rows;
 }
@@ -121,13 +121,9 @@ void add_region_summary(nb::module_& module) {
       .def_ro("warp_count", &RegionSummary::warp_count)
       .def_ro("raw_cycles", &RegionSummary::raw_cycles)
       .def_ro("cycles", &RegionSummary::cycles)
-      .def_ro("normalized_cycles", &RegionSummary::normalized_cycles)
       .def_ro("time_ns", &RegionSummary::time_ns)
       .def_ro("min_cycles", &RegionSummary::min_cycles)
       .def_ro("max_cycles", &RegionSummary::max_cycles)
-      .def_ro("warp_p10_cycles", &RegionSummary::warp_p10_cycles)
-      .def_ro("warp_p50_cycles", &RegionSummary::warp_p50_cycles)
-      .def_ro("warp_p90_cycles", &RegionSummary::warp_p90_cycles)
       .def_prop_ro("value_count", [](const RegionSummary& self) { return self.values.count; })
       .def_prop_ro("value_not_finite",
                    [](const RegionSummary& self) { return self.values.not_finite; })

@@ -19,12 +19,12 @@ void check_sense(const DecodedBuffer& decoded, const Geometry& geometry) {
     const RegionSummary& region = decoded.regions[at];
     CHECK(region.parent == kNoContext || region.parent < at);
     CHECK(region.min_cycles >= 0 && region.min_cycles <= region.max_cycles);
-    CHECK(region.warp_p10_cycles <= region.warp_p90_cycles);
+    CHECK(region.first_passage + region.warp_count <= decoded.warp_passages.size());
     CHECK(region.warp_count <= decoded.warps.size());
     CHECK(std::isfinite(region.cycles) && std::isfinite(region.time_ns));
   }
-  for (const PlacedSpan& span : decoded.spans) {
-    CHECK(span.context < decoded.regions.size());
+  for (const proton::RecordedSpan& span : decoded.spans) {
+    CHECK(span.region < decoded.regions.size());
     CHECK(span.warp < decoded.warps.size() && span.end_warp < decoded.warps.size());
     CHECK(span.start_ns <= span.end_ns);
   }

@@ -64,13 +64,13 @@ Buffer mixed_buffer(uint64_t seed) {
 
 bool is_same(const DecodedBuffer& a, const DecodedBuffer& b) {
   bool is_same = a.regions.size() == b.regions.size() && a.record_count == b.record_count &&
-                 a.warps.size() == b.warps.size() && a.cycles_per_ns == b.cycles_per_ns;
+                 a.warps.size() == b.warps.size() && a.cycles_per_ns == b.cycles_per_ns &&
+                 a.warp_passages == b.warp_passages;
   for (size_t i = 0; is_same && i < a.regions.size(); ++i) {
     const RegionSummary &one = a.regions[i], &other = b.regions[i];
     const auto all = [](const RegionSummary& x) {
       return std::tuple(x.region, x.parent, x.depth, x.count, x.warp_count, x.raw_cycles, x.cycles,
-                        x.min_cycles, x.max_cycles, x.warp_p10_cycles, x.warp_p50_cycles,
-                        x.warp_p90_cycles, x.values.count, x.values.sum);
+                        x.min_cycles, x.max_cycles, x.first_passage, x.values.count, x.values.sum);
     };
     is_same = all(one) == all(other);
   }
@@ -87,7 +87,7 @@ TEST(a_copy_without_what_no_warp_wrote_says_the_same) {
   CHECK_EQ(whole.regions[0].count, 40u);
   CHECK_EQ(copy.regions[0].count, 40u);
   CHECK_EQ(copy.regions[0].cycles, whole.regions[0].cycles);
-  CHECK_EQ(copy.regions[0].warp_p90_cycles, whole.regions[0].warp_p90_cycles);
+  CHECK(copy.warp_passages == whole.warp_passages);
   CHECK_EQ(all_losses(copy.losses), 0u);
 }
 
@@ -135,29 +135,32 @@ TEST(clocks_are_fitted_roughly_only_where_global_time_has_fine_steps) {
   }
 }
 
-TEST(cycles_are_summed_normalized_and_spread_over_warps) {
+TEST(cycles_are_summed_and_spread_over_warps) {
   const DecodedBuffer decoded = spread_buffer().decode(nested(1));
   CHECK_EQ(decoded.regions.size(), 1);
   const RegionSummary& region = decoded.regions[0];
   CHECK_EQ(region.count, 40);
   CHECK_EQ(region.cycles, 2100);
-  CHECK_EQ(region.normalized_cycles, 105);
   CHECK_EQ(region.warp_count, 20);
   CHECK_EQ(region.min_cycles, 5);
   CHECK_EQ(region.max_cycles, 100);
-  CHECK_EQ(region.warp_p10_cycles, 20);
-  CHECK_EQ(region.warp_p50_cycles, 100);
-  CHECK_EQ(region.warp_p90_cycles, 180);
+  KernelBook book;
+  book.add({}, 0, decoded);
+  const CycleSketch passages = book.sums(0)[0].regions[0].passages;  // two of each warp
+  CHECK_EQ(passages.quantile(0.1), 10);
+  CHECK_EQ(passages.quantile(0.5), 50);
+  CHECK_EQ(passages.quantile(0.9), 90);
   CHECK(std::abs(region.time_ns - 1400) < 1);  // at 1.5 GHz
   CHECK_EQ(decoded.record_count, 80);
 }
 
-TEST(a_region_of_some_warps_is_normalized_over_all) {
+TEST(a_region_of_some_warps_tells_how_many_of_all_came_there) {
   Buffer buffer({2, 2, 64});
   for (uint32_t slot = 0; slot < 4; ++slot) buffer.put(slot, Warp{}.on(slot / 2, slot % 2, 0));
   buffer.put(1, Warp{}.on(0, 1, 0).start(0, 0).end(0, 400));
   const DecodedBuffer decoded = buffer.decode(nested(1));
-  CHECK_EQ(decoded.regions[0].normalized_cycles, 100);
+  CHECK_EQ(decoded.regions[0].cycles, 400);
+  CHECK_EQ(decoded.warps.size(), 4);
   CHECK_EQ(decoded.regions[0].warp_count, 1);
 }
 
@@ -258,7 +261,7 @@ TEST(quantiles_are_of_all_warps_of_all_launches_and_of_one_passage) {
           slot,
           Warp{}.on(slot, 0, 0).start(0, 0).end(0, cycles).start(0, 2000).end(0, 2000 + cycles));
     }
-    book.add({}, 0, buffer.decode(nested(1), {.with_quantiles = false}));
+    book.add({}, 0, buffer.decode(nested(1)));
   };
   launch(6, 100);
   launch(3, 1000);

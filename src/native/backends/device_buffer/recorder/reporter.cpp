@@ -56,9 +56,8 @@ RecordedLaunch to_recorded_launch(const DecodedBuffer& decoded, std::span<const 
   }
   launch.warps.reserve(with_warps ? decoded.warps.size() : 1);
   for (const WarpSummary& warp : decoded.warps) {
-    const RecordedWarp recorded{warp.cta,      warp.warp,
-                                warp.sm,       warp.has_times && decoded.is_host_time,
-                                warp.start_ns, warp.end_ns};
+    RecordedWarp recorded = warp;
+    recorded.has_times &= decoded.is_host_time;
     if (with_warps || launch.warps.empty()) {
       launch.warps.push_back(recorded);
     } else {
@@ -66,11 +65,7 @@ RecordedLaunch to_recorded_launch(const DecodedBuffer& decoded, std::span<const 
       launch.warps[0].widen(recorded);
     }
   }
-  launch.spans.reserve(decoded.spans.size());
-  for (const PlacedSpan& span : decoded.spans) {
-    launch.spans.push_back({span.context, span.warp, span.end_warp, span.kind == RecordKind::kValue,
-                            span.start_ns, span.end_ns, span.value});
-  }
+  launch.spans = decoded.spans;
   return launch;
 }
 
