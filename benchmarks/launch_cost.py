@@ -92,7 +92,15 @@ def open_driver() -> FakeDriver:
 def build_program(folder: str) -> str:
     """`launch_cost.cpp` with the core that it needs; its path."""
     native = ROOT / "src" / "native"
-    rooms = ("base", "model", "cubin", "session", "backends/common", "backends/cupti")
+    rooms = (
+        "base",
+        "model",
+        "cubin",
+        "session",
+        "backends/common",
+        "backends/cuda",
+        "backends/cupti",
+    )
     sources = [path for room in rooms for path in sorted((native / room).rglob("*.cpp"))]
     sources.append(ROOT / "benchmarks" / "launch_cost.cpp")
     program = os.path.join(folder, "launch_cost")

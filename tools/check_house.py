@@ -20,6 +20,7 @@ TYPE_LINES, TYPE_MEMBERS = 600, 20
 
 # What may be missing -> where it is imported.
 _DOORS = {"triton": "_triton/", "torch": "_torch.py"}
+_ON_CUDA = ("cupti", "device_buffer")  # native backends on NVIDIA's driver
 _FOLDERS = ("src/proton", "src/native", "web/src")
 _CODE = {".py", ".h", ".cpp", ".c", ".ts", ".tsx", ".css", ".ll"}
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
@@ -142,13 +143,14 @@ def check_doors(root: Path) -> Complaints:
 
 
 def check_backends(root: Path) -> Complaints:
-    """A native backend needs what is common to all of them, and no other backend."""
+    """A native backend needs what is common to all of them, its vendor's driver, and no other."""
     complaints = []
     for folder, targets in _native_edges(root).items():
         for target, example in targets.items():
             room, other = folder.split("/")[:2], target.split("/")[:2]
             is_inside = room[0] == other[0] == "backends" and len(room) == len(other) == 2
-            if is_inside and other[1] not in (room[1], "common"):
+            shared = ("common", "cuda") if room[-1] in _ON_CUDA else ("common",)
+            if is_inside and other[1] not in (room[1], *shared):
                 complaints.append(f"src/native/{folder}/{example}: must not include {target!r}")
     return complaints
 

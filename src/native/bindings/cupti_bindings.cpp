@@ -11,12 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "backends/cupti/driver/devices.h"
+#include "backends/cuda/devices.h"
 #include "backends/cupti/driver/thread_cells.h"
 #include "backends/cupti/hub.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/objects/session_object.h"
+#include "bindings/objects/values.h"
 #include "cubin/module_store.h"
 #include "session/scopes/scope_events.h"
 
@@ -152,24 +153,12 @@ void expect_loaded() {
 
 nb::list devices() {
   expect_loaded();
-  nb::list list;
-  for (const Value::Map& device : unlocked([] { return list_devices(Hub::get().library()); })) {
-    nb::dict entry;
-    for (const auto& [key, value] : device) {
-      if (const auto* text = std::get_if<std::string>(&value.data)) {
-        entry[key.c_str()] = *text;
-      } else {
-        entry[key.c_str()] = std::get<int64_t>(value.data);
-      }
-    }
-    list.append(entry);
-  }
-  return list;
+  return to_dicts(unlocked([] { return list_devices(Hub::get().library()); }));
 }
 
 int driver_version() {
   expect_loaded();
-  return unlocked([] { return cupti::driver_version(Hub::get().library()); });
+  return unlocked([] { return proton::driver_version(Hub::get().library()); });
 }
 
 nb::dict stats() {

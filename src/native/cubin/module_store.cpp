@@ -47,11 +47,6 @@ size_t ModuleStore::size() {
   return modules_.size();
 }
 
-size_t ModuleStore::byte_count() {
-  std::lock_guard lock(mutex_);
-  return byte_count_;
-}
-
 void ModuleStore::reset_after_fork() { new (&mutex_) std::mutex; }
 
 }  // namespace proton::cubin

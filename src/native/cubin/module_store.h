@@ -31,7 +31,6 @@ class ModuleStore {
   std::shared_ptr<const Cubin> find(uint64_t crc);
 
   size_t size();
-  size_t byte_count();
   void reset_after_fork();
 
  private:

@@ -1,5 +1,5 @@
 // Several devices and contexts, and what happens when one goes away in the middle of a recording.
-#include "backends/cupti/driver/devices.h"
+#include "backends/cuda/devices.h"
 #include "check.h"
 #include "gpu.h"
 
@@ -147,7 +147,7 @@ TEST(devices_have_names_and_ids_also_as_parts_of_a_gpu) {
   gpu::begin();
   gpu::set("device_count", 2);
   gpu::set("is_mig", 1);
-  const auto devices = proton::cupti::list_devices(gpu::hub().library());
+  const auto devices = proton::list_devices(gpu::hub().library());
   CHECK_EQ(devices.size(), 2u);
   CHECK_EQ(attribute(devices[1], "name"), "Fake GPU MIG 1g.18gb");
   CHECK_EQ(attribute(devices[1], "uuid"), "00000000-0000-0000-0000-000000000001");

@@ -33,6 +33,8 @@ Library small_driver() {
     *context = reinterpret_cast<Context>(0x100);
     return 0;
   };
+  library.release_primary_context = [](int) { return 0; };
+  library.exchange_capture_mode = [](int*) { return 0; };
   library.current_context = [](Context* context) {
     *context = nullptr;
     return 0;

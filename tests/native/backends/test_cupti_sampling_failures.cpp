@@ -51,10 +51,15 @@ TEST(the_check_neither_initialises_the_driver_nor_asks_contexts) {
   }
 }
 
-TEST(a_library_without_sampling_names_the_function_it_lacks) {
-  proton::cupti::Library library;
-  CHECK_EQ(std::string(library.missing_for_sampling()), "cuptiPCSamplingEnable");
-  CHECK(gpu::hub().library().missing_for_sampling() == nullptr);
+TEST(a_library_without_cupti_is_refused_by_the_function_it_lacks) {
+  std::string text;
+  try {
+    proton::cupti::Library::open("libm.so.6", fake::library_path());
+  } catch (const proton::BackendError& error) {
+    text = std::string(error.what()) + "; " + error.remedy();
+  }
+  CHECK_HAS(text, "libm.so.6 has no function cuptiGetVersion");
+  CHECK_HAS(text, "CUDA 12.8 or newer");
 }
 
 TEST(each_refusal_says_what_to_do_in_the_probe_and_at_the_start) {

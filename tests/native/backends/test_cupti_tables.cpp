@@ -1,6 +1,7 @@
-// The hub's tables: clocks, buffers.
+// The hub's tables: clocks, buffers, the ring of metric values.
 #include "backends/cupti/driver/activities.h"
 #include "backends/cupti/driver/buffers.h"
+#include "backends/cupti/value_readers.h"
 #include "check.h"
 
 using namespace proton;
@@ -53,4 +54,36 @@ TEST(a_buffer_of_somebody_else_is_left_alone) {
   pool.give_back(theirs, sizeof(theirs), sizeof(theirs));
   CHECK_EQ(theirs[0], 7);
   CHECK_EQ(pool.count(), 0);
+}
+
+TEST(a_ring_gives_whole_runs_in_order_and_counts_those_without_room) {
+  ValueRing ring(4);
+  auto* header = static_cast<RingHeader*>(ring.memory());
+  auto* cells = reinterpret_cast<RingCell*>(header + 1);
+  const auto write = [&](uint64_t at, uint32_t count, uint64_t value) {
+    cells[at % 16] = {(at / 16 + 1) << 32 | count, value};
+  };
+  std::vector<ValueRun> runs;
+  write(0, 2, 7);  // the run's number, then two elements
+  write(1, 0, 100);
+  ring.drain(runs);
+  CHECK(runs.empty());  // it is under way
+  write(2, 0, 101);
+  write(3, 1, 8);
+  write(4, 0, 200);
+  ring.drain(runs);
+  CHECK_EQ(runs.size(), 2u);
+  CHECK_EQ(runs[0].id, 7u);
+  CHECK(runs[0].elements == std::vector<uint64_t>({100, 101}));
+  CHECK_EQ(runs[1].elements[0], 200u);
+  CHECK_EQ(header->consumed, 5u);
+  for (uint64_t at = 5; at < 17; ++at) write(at, at == 5 ? 11 : 0, at);  // around its end
+  ring.drain(runs);
+  CHECK_EQ(runs.size(), 3u);
+  CHECK_EQ(runs[2].elements.back(), 16u);
+  header->dropped = 3;
+  CHECK_EQ(ring.take_dropped(), 3u);
+  CHECK_EQ(ring.take_dropped(), 0u);
+  ring.set_open(true);
+  CHECK_EQ(header->is_open, 1u);
 }

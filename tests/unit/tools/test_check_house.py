@@ -75,11 +75,14 @@ def test_a_native_backend_that_includes_another_is_named(tmp_path: Path) -> None
     write(tmp_path, "src/native/backends/cupti/driver/abi.h")
     allowed = '#include "backends/common/table.h"\n#include "backends/own.h"\n'
     write(tmp_path, "src/native/backends/other/hub.cpp", allowed)
-    write(tmp_path, "src/native/backends/cupti/hub.cpp", '#include "backends/cupti/driver/abi.h"\n')
+    write(tmp_path, "src/native/backends/cuda/driver.h")
+    both = '#include "backends/cupti/driver/abi.h"\n#include "backends/cuda/driver.h"\n'
+    write(tmp_path, "src/native/backends/cupti/hub.cpp", both)
     assert check_house.check_backends(tmp_path) == []
-    write(tmp_path, "src/native/backends/other/abi.cpp", '#include "backends/cupti/driver/abi.h"\n')
+    write(tmp_path, "src/native/backends/other/abi.cpp", both)
     assert check_house.check_backends(tmp_path) == [
-        "src/native/backends/other/abi.cpp: must not include 'backends/cupti/driver'"
+        "src/native/backends/other/abi.cpp: must not include 'backends/cupti/driver'",
+        "src/native/backends/other/abi.cpp: must not include 'backends/cuda'",
     ]
 
 

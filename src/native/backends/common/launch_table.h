@@ -10,6 +10,7 @@
 
 #include "backends/common/correlation_map.h"
 #include "backends/common/launch_cells.h"
+#include "model/event_sink.h"
 #include "model/ids.h"
 
 namespace proton {
@@ -52,6 +53,26 @@ class LaunchTable {
   /// Null: no sink ever had contexts of this kind. It stays.
   CorrelationMap* map(bool with_frames) const {
     return maps_[with_frames ? 1 : 0].load(std::memory_order_acquire);
+  }
+
+  /// On a launching thread, before its call: where the launch belongs, for the kinds of contexts in
+  /// `needs`, with its tag (see CorrelationMap). Takes no lock.
+  void put(LaunchCell& cell, uint32_t correlation, uint32_t needs, uint64_t tag,
+           const ContextSource& source) noexcept {
+    cell.under_way.store(correlation, std::memory_order_relaxed);  // before others see it
+    if ((needs & kNeedsShadow) != 0) map(false)->put(correlation, source.shadow(), tag);
+    if ((needs & kNeedsPython) != 0) map(true)->put(correlation, source.python(), tag);
+  }
+  /// Then, also where nobody asked for contexts: the launch is the thread's newest.
+  static void count(LaunchCell& cell, uint32_t correlation, uint32_t generation) noexcept {
+    if (cell.generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
+      cell.first_correlation.store(correlation, std::memory_order_relaxed);
+      cell.generation.store(generation, std::memory_order_release);
+      cell.context = nullptr;
+    }
+    cell.last_correlation.store(correlation, std::memory_order_relaxed);
+    cell.launch_count.store(cell.launch_count.load(std::memory_order_relaxed) + 1,
+                            std::memory_order_relaxed);
   }
 
   /// No record of it is waited for any more, whichever kinds were asked for meanwhile.

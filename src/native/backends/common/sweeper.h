@@ -1,4 +1,4 @@
-/// Asks CUPTI for its records every so many launches, on a thread of its own. A thread that
+/// Asks a driver for its records every so many launches, on a thread of its own. A thread that
 /// launches rarely keeps a buffer of its own that may not fill for hours; the table of launches
 /// would meanwhile be overwritten by other threads, and with it the contexts of those records.
 #pragma once

@@ -1,13 +1,12 @@
 /// Which code captured each node of a graph: kernels of a replay carry their node's id, so that a
 /// replay costs the host nothing a node. Written while graphs are captured and instantiated, read
-/// while records are decoded; callers hold `mutex()`. What is known outlives a session, up to a
-/// limit: graphs go on being replayed in later ones.
+/// while records are decoded; callers hold the lock of GraphTable. What is known outlives a
+/// session, up to a limit: graphs go on being replayed in later ones.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -37,11 +36,9 @@ class GraphNodes {
   /// Every node id says its graph.
   static uint32_t graph_of(uint64_t node) { return static_cast<uint32_t>(node >> 32); }
 
-  std::mutex& mutex() { return mutex_; }
-
-  /// Told, with the mutex held, the root of a node with metrics that is forgotten.
+  /// Told the root of a node with metrics that is forgotten.
   void set_forget(void (*forget)(uint64_t root) noexcept) { forget_ = forget; }
-  /// Told, with the mutex held, that a node which reads a value has come or gone.
+  /// Told that a node which reads a value has come or gone.
   void set_value_listener(void (*listener)(uint64_t value, bool has_come)) {
     value_listener_ = listener;
   }
@@ -139,7 +136,6 @@ class GraphNodes {
   void collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& metric_nodes,
                std::vector<ContextId>& launches) const;
 
-  std::mutex mutex_;
   void (*forget_)(uint64_t root) noexcept = nullptr;
   void (*value_listener_)(uint64_t value, bool has_come) = nullptr;
   uint32_t epoch_ = 0;

@@ -10,8 +10,6 @@
 namespace proton::cupti {
 namespace {
 
-/// So many nodes of graphs stay known when nobody is subscribed.
-constexpr size_t kKeptNodes = 1u << 20;
 /// So many clones are remembered until an executable is made of them.
 constexpr size_t kStepLimit = 1u << 20;
 
@@ -37,7 +35,7 @@ void GraphTable::on_launch(const CallbackData& data) noexcept {
     own_ns = now_ns() - before;
   } else if (start_ns != 0) {
     uint32_t id = 0;
-    if (data.params != nullptr && library_.graph_exec_id != nullptr) {
+    if (data.params != nullptr) {
       library_.graph_exec_id(static_cast<const GraphLaunchParams*>(data.params)->graph_exec, &id);
     }
     const int64_t end = now_ns();
@@ -106,12 +104,11 @@ void GraphTable::on_resource(uint32_t cbid, const GraphData& data) {
 }
 
 void GraphTable::on_node(uint32_t cbid, const GraphData& data, ThreadCell& cell) {
-  if (library_.graph_node_id == nullptr) return;
   uint64_t node = 0;
   if (library_.graph_node_id(data.node, &node) != kSuccess) return;
   if (cbid == kGraphNodeDestroyStarting) {
     if (cell.graphs.is_instantiating) add_step(cell.graphs, {nullptr, data.node, 0});
-    std::lock_guard lock(nodes_.mutex());
+    std::lock_guard lock(mutex_);
     return nodes_.remove(node);
   }
   if (cbid == kGraphNodeCreated) return on_node_created(node, data, cell);
@@ -121,13 +118,13 @@ void GraphTable::on_node(uint32_t cbid, const GraphData& data, ThreadCell& cell)
     return;
   }
   if (cbid == kGraphNodeUpdated) {
-    std::lock_guard lock(nodes_.mutex());
+    std::lock_guard lock(mutex_);
     return nodes_.copy(original, node);
   }
   log_of(cell).take_back(node);
   cell.graphs.idle_launches.take_back(data.node);
   add_step(cell.graphs, {nullptr, data.node, node});
-  std::lock_guard lock(nodes_.mutex());
+  std::lock_guard lock(mutex_);
   nodes_.copy(node, original);
 }
 
@@ -144,7 +141,7 @@ void GraphTable::on_node_created(uint64_t node, const GraphData& data, ThreadCel
   const ContextId python = has_python ? source.python() : kUnknownContext;
   const uint32_t epoch = source.epoch();
   {
-    std::lock_guard lock(nodes_.mutex());
+    std::lock_guard lock(mutex_);
     nodes_.expect_epoch(epoch);
     nodes_.add(node, shadow, python, cell.own_value);
   }
@@ -162,7 +159,7 @@ void GraphTable::on_exec_created(void* exec, ThreadCell& cell) {
   uint32_t id = 0;
   const std::vector<GraphStep> steps = std::move(cell.graphs.steps);
   cell.graphs.steps = {};
-  if (library_.graph_exec_id == nullptr || library_.graph_exec_id(exec, &id) != kSuccess) return;
+  if (library_.graph_exec_id(exec, &id) != kSuccess) return;
   log_of(cell).take_back_graph(id);
   std::unordered_set<const void*> destroyed;
   std::set<uint32_t> parts;
@@ -178,17 +175,17 @@ void GraphTable::on_exec_created(void* exec, ThreadCell& cell) {
       parts.insert(GraphNodes::graph_of(node));
       continue;
     }
-    std::lock_guard lock(nodes_.mutex());
+    std::lock_guard lock(mutex_);
     nodes_.copy(node, step.clone);
   }
-  std::lock_guard lock(nodes_.mutex());
+  std::lock_guard lock(mutex_);
   nodes_.set_parts(id, {parts.begin(), parts.end()});
 }
 
 void GraphTable::on_destroyed(Result (*id_of)(void*, uint32_t*), void* graph) {
   uint32_t id = 0;
-  if (id_of == nullptr || id_of(graph, &id) != kSuccess) return;
-  std::lock_guard lock(nodes_.mutex());
+  if (id_of(graph, &id) != kSuccess) return;
+  std::lock_guard lock(mutex_);
   nodes_.remove_graph(id);
 }
 
@@ -229,50 +226,21 @@ uint64_t metrics_node_since(bool is_lead, uint64_t count, uint64_t launches) noe
 }
 
 CapturedNode GraphTable::find(uint64_t node) {
-  std::lock_guard lock(nodes_.mutex());
-  const CapturedNode* known = nodes_.find(node);
-  return known == nullptr ? CapturedNode() : *known;
-}
-
-bool GraphTable::attach_metrics(uint64_t node) {
-  std::lock_guard lock(nodes_.mutex());
-  return nodes_.attach_metrics(node);
-}
-
-std::vector<ContextId> GraphTable::contexts() {
-  std::lock_guard lock(nodes_.mutex());
-  return nodes_.contexts();
-}
-
-void GraphTable::move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move) {
-  std::lock_guard lock(nodes_.mutex());
-  nodes_.move_contexts(epoch, move);
-}
-
-size_t GraphTable::size() {
-  std::lock_guard lock(nodes_.mutex());
-  return nodes_.size();
-}
-
-void GraphTable::trim() {
-  std::lock_guard lock(nodes_.mutex());
-  nodes_.trim(kKeptNodes);
-}
-
-void GraphTable::forget_gone() {
-  std::lock_guard lock(nodes_.mutex());
-  nodes_.trim(nodes_.size());
+  return with_nodes([&](GraphNodes& nodes) {
+    const CapturedNode* known = nodes.find(node);
+    return known == nullptr ? CapturedNode() : *known;
+  });
 }
 
 void GraphTable::reset_after_fork() {
-  new (&nodes_.mutex()) std::mutex;
+  new (&mutex_) std::mutex;
   execs_.reset_after_fork();
   change_logs([](NodeLog& log) { log.reset_after_fork(); });
 }
 
 void GraphTable::annotate(std::span<KernelEvent> events, std::span<EventContexts> contexts) {
   const uint32_t epoch = launches_.source().epoch();
-  std::unique_lock lock(nodes_.mutex(), std::defer_lock);
+  std::unique_lock lock(mutex_, std::defer_lock);
   events_with_metrics_.clear();
   metric_nodes_.clear();
   graph_launches_.clear();

@@ -1,12 +1,11 @@
 /// The graphs of the program: where their nodes were captured, which of them metrics of scopes
 /// belong to, and what CUPTI can trace as a whole. Told by callbacks on the threads that make,
-/// instantiate, launch and destroy graphs; asked while records are read. Its lock is that of
-/// GraphNodes, taken below the lock of the sink table.
+/// instantiate, launch and destroy graphs; asked while records are read. Its lock is taken below
+/// that of the sink table.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -71,12 +70,6 @@ class GraphTable : public EventAnnotator {
   GraphTable(const Library& library, LaunchRecorder& launches)
       : library_(library), launches_(launches) {}
 
-  /// Told, with the lock held, that a node which reads a metric value has come or gone.
-  void set_value_listener(void (*listener)(uint64_t value, bool has_come)) {
-    nodes_.set_value_listener(listener);
-  }
-  void set_forget(void (*forget)(uint64_t root) noexcept) { nodes_.set_forget(forget); }
-
   // Called by CUPTI, on any thread
   void on_launch(const CallbackData& data) noexcept;
   void on_resource(uint32_t cbid, const GraphData& data);
@@ -91,16 +84,12 @@ class GraphTable : public EventAnnotator {
 
   /// What is known of a node; a root of 0: nothing.
   CapturedNode find(uint64_t node);
-  /// From now on events tell when `node` or a clone of it ran. False: it is gone.
-  bool attach_metrics(uint64_t node);
-  /// The contexts that nodes refer to, and what has become of them in a new epoch.
-  std::vector<ContextId> contexts();
-  void move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move);
-
-  size_t size();
-  /// Forgets graphs that are gone, and the oldest ones where too many nodes stay.
-  void trim();
-  void forget_gone();
+  /// Calls `call` with the nodes, under the lock.
+  template <typename Call>
+  auto with_nodes(Call call) {
+    std::lock_guard lock(mutex_);
+    return call(nodes_);
+  }
   void reset_after_fork();
 
  private:
@@ -120,7 +109,8 @@ class GraphTable : public EventAnnotator {
 
   const Library& library_;
   LaunchRecorder& launches_;
-  alignas(64) GraphNodes nodes_;  // from here on: what the thread that reads records writes to
+  alignas(64) std::mutex mutex_;  // from here on: what the thread that reads records writes to
+  GraphNodes nodes_;
   GraphExecs execs_;
   // What the events of the last batch refer to
   std::vector<EventMetrics> events_with_metrics_;

@@ -10,6 +10,8 @@ namespace proton::cupti {
 namespace {
 
 constexpr int64_t kStopLimitNs = 2'000'000'000;
+/// So many nodes of graphs stay known when nobody is subscribed.
+constexpr size_t kKeptNodes = 1u << 20;
 
 /// CUPTI of CUDA 12.8: from it on, the ids of graph nodes were seen to stay when CUPTI lets go of
 /// the driver and comes back. With others those of graphs that live might mean other nodes then.
@@ -69,10 +71,12 @@ uint32_t Hub::load(const std::string& cupti_path, const std::string& cuda_path) 
 
 void Hub::set_source(const ContextSource& source) {
   launches_.set_source(source);
-  graphs_.set_forget(source.forget_node);
-  graphs_.set_value_listener([](uint64_t value, bool has_come) {
-    MetricValues& values = get().values_.values();
-    has_come ? values.add_node(value) : values.remove_node(value);
+  graphs_.with_nodes([&](GraphNodes& nodes) {
+    nodes.set_forget(source.forget_node);
+    nodes.set_value_listener([](uint64_t value, bool has_come) {
+      MetricValues& values = get().values_.values();
+      has_come ? values.add_node(value) : values.remove_node(value);
+    });
   });
 }
 
@@ -115,7 +119,7 @@ void Hub::subscribe(size_t buffer_bytes) {
 void Hub::unsubscribe() {
   subscription_.close();
   needs_.clear();
-  graphs_.trim();
+  graphs_.with_nodes([](GraphNodes& nodes) { nodes.trim(kKeptNodes); });
   values_.values().clear();
   contexts_.clear();
 }
@@ -191,8 +195,12 @@ bool Hub::detach() {
   std::lock_guard lock(control_);
   if (!is_loaded() || subscription_.is_forked() || subscription_.is_open()) return false;
   if (!subscription_.can_let_go()) return false;
-  if (graphs_.size() != 0 && library().version < kKeepsNodeIds) return false;
-  graphs_.forget_gone();
+  const bool may_be_known_again = graphs_.with_nodes([&](GraphNodes& nodes) {
+    if (nodes.size() != 0 && library().version < kKeepsNodeIds) return false;
+    nodes.trim(nodes.size());
+    return true;
+  });
+  if (!may_be_known_again) return false;
   return let_go();
 }
 
@@ -247,7 +255,7 @@ HubStats Hub::stats() {
   std::lock_guard lock(control_);
   HubStats stats;
   stats.reader = reader_.stats();
-  stats.graph_nodes = graphs_.size();
+  stats.graph_nodes = graphs_.with_nodes([](GraphNodes& nodes) { return nodes.size(); });
   stats.graph_refusals = graphs_.refusal_count();
   stats.values = values_.values().size();
   stats.value_bytes = values_.values().buffer_bytes();
@@ -260,8 +268,7 @@ HubStats Hub::stats() {
 
 std::string Hub::check_sampling() {
   std::lock_guard lock(control_);
-  const std::string why = subscription_.check();
-  return why.empty() ? sampler_.check() : why;
+  return subscription_.check();
 }
 
 std::string Hub::probe_sampling() {
@@ -269,15 +276,19 @@ std::string Hub::probe_sampling() {
   return is_loaded() ? sampler_.probe() : subscription_.check();
 }
 
-bool Hub::attach_metrics(uint64_t node) noexcept { return get().graphs_.attach_metrics(node); }
+bool Hub::attach_metrics(uint64_t node) noexcept {
+  return get().graphs_.with_nodes([&](GraphNodes& nodes) { return nodes.attach_metrics(node); });
+}
 
 std::vector<ContextId> Hub::captured_contexts() {
   // The fork may have caught them in the middle of a change.
-  return get().subscription_.is_forked() ? std::vector<ContextId>() : get().graphs_.contexts();
+  if (get().subscription_.is_forked()) return {};
+  return get().graphs_.with_nodes([](GraphNodes& nodes) { return nodes.contexts(); });
 }
 
 void Hub::move_contexts(uint32_t epoch, const std::function<ContextId(ContextId)>& move) {
-  if (!get().subscription_.is_forked()) get().graphs_.move_contexts(epoch, move);
+  if (get().subscription_.is_forked()) return;
+  get().graphs_.with_nodes([&](GraphNodes& nodes) { nodes.move_contexts(epoch, move); });
 }
 
 void Hub::abandon() noexcept {

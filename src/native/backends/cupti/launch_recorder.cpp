@@ -48,25 +48,16 @@ void LaunchRecorder::enter(uint32_t cbid, const CallbackData& data, uint32_t cap
   const uint64_t tag = CorrelationMap::tag(generation, is_expected);
   ThreadCell* cell = find_cell();
   if (cell == nullptr) return;
-  cell->under_way.store(correlation, std::memory_order_relaxed);  // before others see it
-  if ((captures & kNeedsShadow) != 0) table_.map(false)->put(correlation, source_.shadow(), tag);
-  if ((captures & kNeedsPython) != 0) table_.map(true)->put(correlation, source_.python(), tag);
+  table_.put(*cell, correlation, captures, tag, source_);
   if ((captures & ~captures_.load(std::memory_order_relaxed) & kRecorded) != 0) [[unlikely]] {
     table_.mark_optional(correlation, captures);  // switched off before we were seen to launch
   }
   sweeper_.on_launch(correlation);
-  if (cell->generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
-    cell->first_correlation.store(correlation, std::memory_order_relaxed);
-    cell->generation.store(generation, std::memory_order_release);
-    cell->context = nullptr;
-  }
+  LaunchTable::count(*cell, correlation, generation);
   if (cell->context != data.context) [[unlikely]] {
     cell->context = data.context;
     contexts_.note(data.context);
   }
-  cell->last_correlation.store(correlation, std::memory_order_relaxed);
-  cell->launch_count.store(cell->launch_count.load(std::memory_order_relaxed) + 1,
-                           std::memory_order_relaxed);
   if ((captures & kNeedsSamples) != 0 && kIsLaunch[cbid % kIsLaunch.size()]) {
     if (cell->sampled_context.load(std::memory_order_relaxed) != data.context) [[unlikely]] {
       cell->sampled_context.store(data.context, std::memory_order_relaxed);

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/own_kernels.h"
+#include "backends/cuda/own_kernels.h"
 
 namespace proton::cupti {
 

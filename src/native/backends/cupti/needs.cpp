@@ -159,10 +159,6 @@ void Needs::enable_migrations(bool is_wanted, Change change, Warnings& warnings)
 
 /// Why not, or "".
 std::string Needs::configure_migrations() {
-  if (library().configure_unified_memory == nullptr) {
-    return concat(library().path,
-                  " has no function cuptiActivityConfigureUnifiedMemoryCounter; use a newer one");
-  }
   int count = 0;
   CudaResult result = library().init(0);
   if (result == 0) result = library().device_count(&count);

@@ -64,27 +64,9 @@ namespace {
 
 constexpr unsigned kPortableMapped = 3;  // CU_MEMHOSTREGISTER_PORTABLE | _DEVICEMAP
 
-/// Calls that allocate are no part of a capture that is under way, and do not end it.
-class RelaxedCapture {
- public:
-  explicit RelaxedCapture(const Library& library) : library_(library) {
-    if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode_);
-  }
-  ~RelaxedCapture() {
-    if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode_);
-  }
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  const Library& library_;
-  int mode_ = kRelaxedCapture;
-};
-
 uint64_t id_of(const Library& library, Context context) {
-  uint64_t id = 0;
-  if (library.context_id == nullptr || library.context_id(context, &id) != 0) return 0;
-  return id;
+  unsigned long long id = 0;
+  return library.context_id(context, &id) == 0 ? id : 0;
 }
 
 }  // namespace
@@ -104,7 +86,7 @@ ContextGuard::ContextGuard(const Library& library, int device) : library_(librar
   // The program's, which holds it: a tensor of its lives there.
   check_cuda(library, library.retain_primary_context(&context_, device),
              "cuDevicePrimaryCtxRetain");
-  if (library.release_primary_context != nullptr) library.release_primary_context(device);
+  library.release_primary_context(device);
   check_cuda(library, library.push_context(context_), "cuCtxPushCurrent");
   is_pushed_ = true;
 }

@@ -8,12 +8,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/cupti/driver/devices.h"
+#include "backends/cuda/devices.h"
 #include "backends/device_buffer/recorder/recorder.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
 #include "bindings/objects/session_object.h"
+#include "bindings/objects/values.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
 
@@ -31,8 +32,8 @@ constexpr auto recorder = &Recorder::get;
 void load(const std::string& cuda_path) {
   nb::gil_scoped_release unlocked;
   recorder().load(cuda_path);
-  recorder().set_source(context_source());
-  recorder().set_disown([](bool is_ours) { return std::exchange(is_disowned, is_ours); });
+  recorder().reporter().set_source(context_source());
+  recorder().pool().set_disown([](bool is_ours) { return std::exchange(is_disowned, is_ours); });
 }
 
 std::vector<uint32_t> numbers_in(nb::handle mapping, const char* name) {
@@ -69,7 +70,7 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
 
 void start(PySession& self) {
   Session& session = opened(self);
-  if (recorder().has(session)) {
+  if (recorder().reporter().has(session)) {
     throw Error(ErrorKind::kUsage, concat("session ", session.id(),
                                           " already gets records of kernels; stop it first"));
   }
@@ -89,7 +90,7 @@ bool flush(double limit_s) {
   if (!(limit_s > 0) || limit_s > 1e9) {
     throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
   }
-  recorder().note_phases();
+  recorder().reporter().note_phases();
   nb::gil_scoped_release unlocked;
   return recorder().flush(static_cast<int64_t>(limit_s * 1e9));
 }
@@ -179,7 +180,7 @@ nb::dict sum_dict(const Session& session, const KernelSum& sum) {
 nb::list sums(PySession& self, int phase) {
   const Session& session = opened(self);
   nb::list list;
-  for (const KernelSum& sum : recorder().sums(session, phase)) {
+  for (const KernelSum& sum : recorder().reporter().sums(session, phase)) {
     list.append(sum_dict(session, sum));
   }
   return list;
@@ -187,7 +188,7 @@ nb::list sums(PySession& self, int phase) {
 
 nb::list take_kept(PySession& self) {
   nb::list list;
-  for (const KeptBuffer& kept : recorder().take_kept(opened(self))) {
+  for (const KeptBuffer& kept : recorder().reporter().take_kept(opened(self))) {
     nb::dict dict;
     dict["kernel"] = kept.kernel;
     dict["note"] = kept.note;
@@ -202,27 +203,7 @@ nb::list take_kept(PySession& self) {
 }
 
 /// What device maps say of each device; initialises the driver.
-nb::list devices() {
-  const Driver& driver = recorder().driver();
-  cupti::Library library;  // as much of it as tells about devices
-  library.error_string = driver.error_string;
-  library.init = driver.init;
-  library.device_count = driver.device_count;
-  library.device = driver.device;
-  library.device_attribute = driver.device_attribute;
-  library.device_uuid = driver.device_uuid;
-  library.device_name = driver.device_name;
-  nb::list list;
-  for (const Value::Map& device : cupti::list_devices(library)) {
-    nb::dict entry;
-    for (const auto& [key, value] : device) {
-      if (const auto* text = std::get_if<std::string>(&value.data)) entry[key.c_str()] = *text;
-      if (const auto* number = std::get_if<int64_t>(&value.data)) entry[key.c_str()] = *number;
-    }
-    list.append(entry);
-  }
-  return list;
-}
+nb::list devices() { return to_dicts(list_devices(recorder().driver())); }
 
 nb::dict stats() {
   const RecorderStats stats = recorder().stats();
@@ -244,7 +225,7 @@ void add_recorder(nb::module_& module) {
       .def_static("load", load, "cuda_path"_a)
       .def_static("is_loaded", [] { return recorder().is_loaded(); })
       .def_static(
-          "set_limit", [](size_t bytes) { recorder().set_limit(bytes); }, "bytes"_a)
+          "set_limit", [](size_t bytes) { recorder().pool().set_limit(bytes); }, "bytes"_a)
       .def_static("add_kernel", add_kernel, "name"_a, nb::kw_only(), "scratch_bytes"_a,
                   "record_map"_a, "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0,
                   "keeps_bytes"_a = false)
@@ -262,7 +243,7 @@ void add_recorder(nb::module_& module) {
           "is_capturing",
           [](uint64_t stream) {
             int status = 0;
-            const Driver& driver = recorder().driver();
+            const CudaDriver& driver = recorder().driver();
             const CudaResult result =
                 driver.is_capturing(reinterpret_cast<CudaStream>(stream), &status);
             return result != kCudaSuccess || status != 0;
@@ -283,16 +264,14 @@ void add_recorder(nb::module_& module) {
       .def_static("unread", [] { recorder().unread(); })
       .def_static(
           "allocate_scrap",
-          [](size_t bytes, size_t alignment) {
-            return recorder().allocate_scrap(bytes, alignment);
-          },
+          [](size_t bytes, size_t alignment) { return recorder().pool().scrap(bytes, alignment); },
           "bytes"_a, "alignment"_a)
       .def_static("take_kept", take_kept, "session"_a)
       .def_static("flush", flush, "limit_s"_a)
       .def_static("sums", sums, "session"_a, "phase"_a)
       .def_static(
           "forget_phase",
-          [](PySession& self, int phase) { recorder().forget_phase(self.core, phase); },
+          [](PySession& self, int phase) { recorder().reporter().forget_phase(self.core, phase); },
           "session"_a, "phase"_a)
       .def_static("devices", devices)
       .def_static("stats", stats)

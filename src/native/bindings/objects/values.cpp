@@ -76,4 +76,17 @@ Value convert(nb::handle object, int depth) {
 Value to_value(nb::handle object) { return convert(object, 0); }
 Value::Map to_map(nb::handle mapping) { return convert_map(mapping, 0); }
 
+nb::list to_dicts(const std::vector<Value::Map>& maps) {
+  nb::list list;
+  for (const Value::Map& map : maps) {
+    nb::dict entry;
+    for (const auto& [key, value] : map) {
+      if (const auto* text = std::get_if<std::string>(&value.data)) entry[key.c_str()] = *text;
+      if (const auto* number = std::get_if<int64_t>(&value.data)) entry[key.c_str()] = *number;
+    }
+    list.append(entry);
+  }
+  return list;
+}
+
 }  // namespace proton::bindings

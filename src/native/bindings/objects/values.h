@@ -15,6 +15,9 @@ namespace proton::bindings {
 Value to_value(nanobind::handle object);
 Value::Map to_map(nanobind::handle mapping);
 
+/// A dict of each, of texts and whole numbers.
+nanobind::list to_dicts(const std::vector<Value::Map>& maps);
+
 /// The bytes of an object with a buffer, held for as long as this lives.
 class HeldBytes {
  public:

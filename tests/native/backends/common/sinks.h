@@ -44,15 +44,13 @@ struct Tables {
   }
   /// A launch whose call has returned, and of which a record must come.
   void launch(uint32_t correlation, uint32_t context, bool is_expected = true) {
-    cell.under_way.store(correlation);
-    launches.map(false)->put(correlation, context,
-                             proton::CorrelationMap::tag(launches.generation(), is_expected));
-    if (cell.generation.load() != launches.generation()) {
-      cell.first_correlation.store(correlation);
-      cell.generation.store(launches.generation());
-    }
-    cell.last_correlation.store(correlation);
-    ++cell.launch_count;
+    static thread_local proton::ContextId here;
+    here = context;
+    proton::ContextSource source{};
+    source.shadow = []() noexcept { return here; };
+    launches.put(cell, correlation, proton::kNeedsShadow,
+                 proton::CorrelationMap::tag(launches.generation(), is_expected), source);
+    proton::LaunchTable::count(cell, correlation, launches.generation());
     cell.under_way.store(0);
   }
   void start(KeepingSink& sink, uint32_t needs = proton::kNeedsShadow | proton::kNeedsCopies) {

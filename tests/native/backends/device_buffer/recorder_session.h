@@ -45,9 +45,9 @@ struct Session {
   explicit Session(bool with_spans = false) {
     FAKE(fake_clear)();
     recorder.load(fake::library_path());
-    recorder.set_source({[]() noexcept { return here; }, []() noexcept { return here; },
-                         []() noexcept { return 0u; }, []() noexcept { return 1u; },
-                         []() noexcept { return false; }, [](uint64_t) noexcept {}});
+    recorder.reporter().set_source({[]() noexcept { return here; }, []() noexcept { return here; },
+                                    []() noexcept { return 0u; }, []() noexcept { return 1u; },
+                                    []() noexcept { return false; }, [](uint64_t) noexcept {}});
     FAKE(fake_launch)("warm", 1, nullptr);
     SinkOptions options;
     options.with_spans = with_spans;
@@ -61,7 +61,7 @@ struct Session {
   }
 
   bool flush(int64_t limit_ns = kLimitNs) {
-    recorder.note_phases();
+    recorder.reporter().note_phases();
     return recorder.flush(limit_ns);
   }
 

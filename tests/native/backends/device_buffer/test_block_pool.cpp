@@ -4,6 +4,8 @@
 
 #include "check.h"
 
+using proton::CudaContext, proton::CudaDriver, proton::CudaResult, proton::DeviceAddress;
+using proton::kCudaSuccess;
 using namespace proton::device_buffer;
 
 namespace {
@@ -12,8 +14,8 @@ unsigned long long current_context = 1;
 int freed = 0;
 
 /// A driver that hands out addresses, with no memory behind them.
-Driver addresses_only() {
-  Driver driver;
+CudaDriver addresses_only() {
+  CudaDriver driver;
   driver.allocate = [](DeviceAddress* address, size_t bytes) {
     static DeviceAddress next = DeviceAddress{1} << 32;
     *address = next;
@@ -45,7 +47,7 @@ bool use(BlockPool& pool, size_t bytes, bool is_read = true) {
 }  // namespace
 
 TEST(a_block_is_zero_as_far_as_somebody_zeroed_it) {
-  const Driver driver = addresses_only();
+  const CudaDriver driver = addresses_only();
   BlockPool pool(driver, BlockPool::kMostBytes);
   CHECK(!use(pool, 1000));  // as the driver gave it
   CHECK(use(pool, 1000));
@@ -56,7 +58,7 @@ TEST(a_block_is_zero_as_far_as_somebody_zeroed_it) {
 }
 
 TEST(a_block_that_was_left_as_it_was_is_zeroed_anew) {
-  const Driver driver = addresses_only();
+  const CudaDriver driver = addresses_only();
   BlockPool pool(driver, BlockPool::kMostBytes);
   CHECK(!use(pool, 1000, false));
   CHECK(!use(pool, 500));
@@ -66,7 +68,7 @@ TEST(a_block_that_was_left_as_it_was_is_zeroed_anew) {
 }
 
 TEST(what_launches_may_still_write_to_is_not_freed) {
-  const Driver driver = addresses_only();
+  const CudaDriver driver = addresses_only();
   BlockPool pool(driver, BlockPool::kMostBytes);
   CudaResult result;
   const DeviceAddress scrap = pool.scrap(1000, result)->address;
@@ -83,7 +85,7 @@ TEST(what_launches_may_still_write_to_is_not_freed) {
 }
 
 TEST(a_context_in_the_place_of_one_that_went_gets_memory_of_its_own) {
-  const Driver driver = addresses_only();
+  const CudaDriver driver = addresses_only();
   BlockPool pool(driver, BlockPool::kMostBytes);
   CudaResult result;
   const DeviceAddress before = pool.scrap(1000, result)->address;

@@ -65,7 +65,7 @@ TEST(a_launch_is_told_with_its_regions_its_warps_and_its_context) {
   // On the host's clock, within what the host saw of it.
   CHECK(told.warps[0].has_times);
   CHECK(told.warps[0].start_ns <= now_ns() && told.warps[0].start_ns > now_ns() - kLimitNs);
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 1u);
   CHECK_EQ(sums[0].launches, 1u);
   CHECK_EQ(sums[0].recorded_warps, 6u);
@@ -159,7 +159,7 @@ TEST(launches_of_a_crowd_that_wrote_more_than_the_ones_before_are_read_again) {
   }
   FAKE(fake_set_option)("hold", 0);
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].launches, 101u);
   CHECK_EQ(sums[0].regions[0].count, passages);
   CHECK_EQ(sums[0].regions[0].cycles, 50.0 * static_cast<double>(passages));
@@ -198,7 +198,7 @@ TEST(a_full_ring_is_emptied_while_the_kernel_runs) {
               offsetof(Header, mailbox_written_bytes));
   FAKE(fake_set_option)("hold", 0);
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].regions[0].count, 13u);
   CHECK_EQ(sums[0].losses.overwritten_records, 0u);
 }
@@ -221,7 +221,7 @@ TEST(threads_launch_side_by_side) {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 4u);
   for (const KernelSum& sum : sums) {
     CHECK_EQ(sum.launches, 50u);
@@ -233,7 +233,7 @@ TEST(threads_launch_side_by_side) {
 TEST(a_pool_at_its_limit_lets_launches_go_on_unread) {
   Session session;
   const uint32_t kernel = add_kernel(session.recorder);
-  session.recorder.set_limit(0);
+  session.recorder.pool().set_limit(0);
   std::thread([&] {
     FAKE(fake_context_create)(0);  // one that the limit is for
     FAKE(fake_set_option)("hold", 1);
@@ -243,8 +243,8 @@ TEST(a_pool_at_its_limit_lets_launches_go_on_unread) {
     FAKE(fake_set_option)("hold", 0);
   }).join();
   CHECK(session.flush());
-  session.recorder.set_limit(BlockPool::kMostBytes);
-  const auto sums = session.recorder.sums(session.sink, 3);
+  session.recorder.pool().set_limit(BlockPool::kMostBytes);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].launches, 1u);
   CHECK_EQ(sums[0].dropped, 2u);
 }
@@ -325,7 +325,7 @@ TEST(many_launches_are_decoded_side_by_side_and_none_is_lost) {
   for (int i = 0; i < 100; ++i) launch(session.recorder, kernel, 2);
   FAKE(fake_set_option)("hold", 0);
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].launches, 100u);
   CHECK_EQ(sums[0].regions[1].count, 400u);
   CHECK_EQ(sums[0].regions[1].cycles, 400 * 100.0);
@@ -349,11 +349,11 @@ TEST(whole_buffers_are_kept_for_those_who_ask) {
   FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(address), nullptr);
   session.recorder.launched(number, 77);
   CHECK(session.flush());
-  const auto kept = session.recorder.take_kept(session.sink);
+  const auto kept = session.recorder.reporter().take_kept(session.sink);
   CHECK_EQ(kept.size(), 1u);
   CHECK_EQ(kept[0].note, 77u);
   CHECK_EQ(kept[0].grid_ctas, 2u);
   CHECK_EQ(kept[0].bytes->size(), size_t{2 * kScratch});
   CHECK(std::memcmp(kept[0].bytes->data(), left.bytes().data(), kRing) == 0);
-  CHECK(session.recorder.take_kept(session.sink).empty());
+  CHECK(session.recorder.reporter().take_kept(session.sink).empty());
 }

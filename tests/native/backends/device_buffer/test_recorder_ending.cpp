@@ -51,7 +51,7 @@ TEST(a_launch_that_was_given_memory_before_the_last_session_ended_may_use_it_aft
   DeviceAddress unread = 0, pending = 0;
   {
     Session session;
-    unread = session.recorder.allocate_scrap(kScratch, 128);
+    unread = session.recorder.pool().scrap(kScratch, 128);
     pending = session.recorder.allocate(kScratch, 128, nullptr, false);
   }
   void* function = FAKE(fake_function)("late", 1000);

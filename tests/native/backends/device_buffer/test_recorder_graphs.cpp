@@ -26,7 +26,7 @@ TEST(a_graph_is_read_when_asked_and_each_reading_counts_once) {
   void* graph = capture(session.recorder, kernel, {2});
   CHECK(session.flush());
   CHECK_EQ(session.sink.told.size(), 0u);
-  CHECK(session.recorder.sums(session.sink, 3).empty());
+  CHECK(session.recorder.reporter().sums(session.sink, 3).empty());
   replay(graph, 2);
   CHECK(session.flush());
   CHECK(session.flush());
@@ -43,7 +43,7 @@ TEST(replays_are_counted_and_so_are_those_that_were_not_read) {
   CHECK(session.flush());
   replay(graph, 3);
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 1u);
   CHECK_EQ(sums[0].replays, 10u);
   CHECK_EQ(sums[0].launches, 2u);
@@ -63,7 +63,7 @@ TEST(a_replay_that_was_read_at_once_is_no_loss) {
   }
   launch(session.recorder, kernel, 1);  // and one that is in no graph
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 2u);
   CHECK_EQ(sums[0].replays, 5u);
   CHECK_EQ(sums[0].launches, 5u);
@@ -86,7 +86,7 @@ TEST(launches_of_a_graph_and_graphs_are_counted_each_by_itself) {
   CHECK(session.flush());
   // The counters, and the two buffers of the one graph that has run.
   CHECK_EQ(FAKE(fake_counter)("cuMemcpyDtoHAsync_v2") - copies, 3);
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 2u);
   CHECK_EQ(sums[0].replays, 10u);
   CHECK_EQ(sums[0].launches, 4u);
@@ -121,7 +121,7 @@ TEST(replays_of_kernels_with_a_mailbox_are_counted) {
   replay(graph, 6);
   CHECK(session.flush());
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].replays, 6u);
   CHECK_EQ(sums[0].launches, 1u);
   CHECK_EQ(sums[0].losses.unread_replays, 5u);
@@ -140,7 +140,7 @@ TEST(where_replays_cannot_be_counted_each_reading_is_one_and_that_is_told_once) 
   }).join();
   CHECK(session.flush());
   CHECK(session.flush());  // nothing has run since
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].launches, 2u);
   CHECK_EQ(sums[0].replays, 2u);
   CHECK_EQ(all_losses(sums[0].losses), 0u);
@@ -156,7 +156,7 @@ TEST(replays_whose_records_cannot_be_copied_are_counted_too) {
   replay(graph, 3);
   FAKE(fake_set_failure)("cuMemcpyDtoHAsync_v2", 709, 1, 1);  // the first is of the counters
   CHECK(session.flush());
-  auto sums = session.recorder.sums(session.sink, 3);
+  auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums.size(), 1u);
   CHECK_EQ(sums[0].replays, 3u);
   CHECK_EQ(sums[0].launches, 0u);
@@ -164,7 +164,7 @@ TEST(replays_whose_records_cannot_be_copied_are_counted_too) {
   CHECK_EQ(sums[0].losses.unread_replays, 2u);
   replay(graph, 1);
   CHECK(session.flush());
-  sums = session.recorder.sums(session.sink, 3);
+  sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].replays, 4u);
   CHECK_EQ(sums[0].launches, 1u);
 }
@@ -172,14 +172,14 @@ TEST(replays_whose_records_cannot_be_copied_are_counted_too) {
 TEST(replays_of_a_launch_without_memory_are_counted_as_not_read) {
   Session session;
   const uint32_t kernel = add_kernel(session.recorder);
-  session.recorder.set_limit(0);
+  session.recorder.pool().set_limit(0);
   std::thread([&] {
     FAKE(fake_context_create)(0);                          // one that the limit is for
     replay(capture(session.recorder, kernel, {1, 1}), 4);  // there is always one
   }).join();
-  session.recorder.set_limit(BlockPool::kMostBytes);
+  session.recorder.pool().set_limit(BlockPool::kMostBytes);
   CHECK(session.flush());
-  const auto sums = session.recorder.sums(session.sink, 3);
+  const auto sums = session.recorder.reporter().sums(session.sink, 3);
   CHECK_EQ(sums[0].replays, 8u);
   CHECK_EQ(sums[0].launches, 1u);
   CHECK_EQ(sums[0].dropped, 1u);
@@ -188,7 +188,8 @@ TEST(replays_of_a_launch_without_memory_are_counted_as_not_read) {
 
 TEST(counters_go_on_where_those_of_a_module_end) {
   FAKE(fake_clear)();
-  const Driver driver = Driver::open(fake::library_path());
+  CudaDriver driver;
+  driver.open_driver(fake::library_path());
   ReplayCounters counters(driver);
   void* stream = FAKE(fake_stream_create)();
   FAKE(fake_capture_begin)(stream);

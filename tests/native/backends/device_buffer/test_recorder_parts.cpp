@@ -1,5 +1,5 @@
 /// The parts of the recorder, each alone: what sessions are told and when no longer, buffers of
-/// threads that ended, mailboxes, lines for the user.
+/// threads that ended, launches that are followed and read, mailboxes, lines for the user.
 #include <thread>
 
 #include "recorder_session.h"
@@ -24,6 +24,42 @@ struct Reports {
 
   Problems problems;
   Reporter reporter{problems};
+};
+
+/// What follows and reads launches, on the fake driver and without a recorder, for one session.
+struct Readers {
+  Readers() {
+    FAKE(fake_clear)();
+    driver.open_driver(fake::library_path());
+    FAKE(fake_launch)("warm", 1, nullptr);
+    kernel.name = "k";
+    kernel.regions = nested(2);
+    kernel.ring_bytes = kRing;
+    kernel.stream_count = 2;
+    kernel.scratch_bytes = kScratch;
+    reports.add(sink);
+  }
+  /// A launch of two CTAs, made and ended.
+  LaunchPointer launch(void* stream = nullptr) {
+    auto made = std::make_unique<Launch>(pool.take(2 * kScratch, 128, stream, false));
+    Buffer left = records(2);
+    void* function = FAKE(fake_function)("k", 1000);
+    FAKE(fake_function_records)(function, left.bytes().data(), left.bytes().size());
+    FAKE(fake_launch_recording)(function, reinterpret_cast<void*>(made->address), stream);
+    made->kernel = &kernel;
+    made->grid_ctas = 2;
+    made->destinations = *reports.reporter.destinations(*reports.reporter.era(), nullptr);
+    return made;
+  }
+
+  Reports reports;
+  Sink sink;
+  CudaDriver driver;
+  RecordingKernel kernel{};
+  BufferPool pool{driver, reports.problems};
+  BufferReader reader{pool, reports.reporter};
+  GraphReader graphs{pool, reports.reporter, reader};
+  Follower follower{pool, reports.reporter, reader, graphs};
 };
 
 /// A launch of one CTA with one ring in host memory.
@@ -87,7 +123,8 @@ TEST(a_session_that_has_ended_is_told_nothing) {
   reports.add(first);
   reports.add(second);
   FAKE(fake_clear)();
-  Driver driver = Driver::open(fake::library_path());
+  CudaDriver driver;
+  driver.open_driver(fake::library_path());
   FAKE(fake_launch)("warm", 1, nullptr);
   BufferPool pool(driver, reports.problems);
   Launch launch(pool.take(64, 1, nullptr, false));
@@ -108,7 +145,8 @@ TEST(a_session_that_has_ended_is_told_nothing) {
 TEST(a_buffer_of_a_thread_that_ended_is_kept_until_it_is_asked_for) {
   FAKE(fake_clear)();
   Problems problems;
-  Driver driver = Driver::open(fake::library_path());
+  CudaDriver driver;
+  driver.open_driver(fake::library_path());
   FAKE(fake_launch)("warm", 1, nullptr);
   BufferPool pool(driver, problems);
   const LaunchBuffer buffer = pool.take(1000, 128, nullptr, false);
@@ -120,6 +158,40 @@ TEST(a_buffer_of_a_thread_that_ended_is_kept_until_it_is_asked_for) {
   CHECK(pool.take_left_behind().empty());
   pool.free_unused(*buffer.memory);
   CHECK(pool.size_bytes() >= 1000);  // it is still in use
+}
+
+TEST(launches_that_are_followed_have_been_read_when_a_flush_ends) {
+  Readers readers;
+  CHECK(readers.follower.flush(kLimitNs));  // nothing runs
+  readers.follower.start();
+  for (int i = 0; i < 3; ++i) readers.follower.add(readers.launch());
+  CHECK(readers.follower.flush(kLimitNs));
+  CHECK_EQ(readers.follower.in_flight(), 0u);
+  readers.follower.stop();
+  CHECK_EQ(readers.sink.told.size(), 3u);
+  CHECK_EQ(readers.sink.told[0].regions[0].cycles, 4 * 500.0);
+  CHECK_EQ(readers.reports.reporter.counts.decoded.load(), 3u);
+}
+
+TEST(buffers_that_were_read_come_back_zeroed) {
+  Readers readers;
+  readers.reader.begin();
+  std::vector<LaunchPointer> launches;
+  launches.push_back(readers.launch());
+  Block* const block = launches[0]->block;
+  ContextMemory& memory = *launches[0]->memory;
+  readers.pool.record_event(*launches[0]);
+  launches[0]->end_ns = now_ns();
+  FAKE(fake_work)();
+  readers.reader.read(std::move(launches));
+  CHECK_EQ(readers.sink.told.size(), 1u);
+  CHECK(readers.reader.is_zeroing());
+  FAKE(fake_work)();
+  CHECK(!readers.reader.poll_zeroing());
+  CHECK(block->is_zero);
+  readers.reader.free_memory();
+  CHECK_EQ(readers.pool.size_bytes(), 0u);
+  CHECK(memory.staging == nullptr);
 }
 
 TEST(a_full_ring_is_taken_out_of_a_mailbox_once) {

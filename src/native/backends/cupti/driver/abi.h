@@ -1,4 +1,4 @@
-/// The part of CUPTI's and the CUDA driver's binary interface that we use, so that no header of
+/// The part of CUPTI's binary interface that we use, so that no header of
 /// NVIDIA's is needed to build. Records and structures are the prefixes that CUPTI 12.x and 13.x
 /// share: later versions only grow at the end. A test holds every offset and number against the
 /// official headers.
@@ -9,13 +9,11 @@
 
 namespace proton::cupti {
 
-using Result = int;      // CUptiResult
-using CudaResult = int;  // CUresult
-using Context = void*;   // CUcontext
+using Result = int;     // CUptiResult
+using Context = void*;  // CUcontext
 using Subscriber = void*;
 
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kMaxLimitReached = 12;  // no more records in a buffer
 inline constexpr Result kMultipleSubscribers = 39;
 
 enum ActivityKind : uint32_t {
@@ -226,10 +224,6 @@ enum UnifiedMemoryCounter : uint32_t {
   kBytesHtoD = 1,
   kBytesDtoH = 2,
   kCpuPageFaults = 3,
-  kGpuPageFaults = 4,
-  kThrashing = 5,
-  kThrottling = 6,
-  kRemoteMap = 7,
   kBytesDtoD = 8,
 };
 
@@ -301,26 +295,8 @@ using TimestampFunction = uint64_t (*)();
 /// cuptiActivityEnableHWTrace, from 12.8 on.
 using EnableHwTrace = Result(uint8_t enable);
 
-inline constexpr int kRelaxedCapture = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-
 /// CUpti_ActivityAttribute: whether buffers are zeroed by whoever hands them over; a byte.
 inline constexpr int kZeroedBuffers = 5;
-
-/// CUdevice_attribute.
-enum DeviceAttribute : int {
-  kClockRate = 13,
-  kMultiprocessorCount = 16,
-  kMaxThreadsPerMultiprocessor = 39,
-  kMemoryClockRate = 36,
-  kMemoryBusWidth = 37,
-  kL2CacheBytes = 38,
-  kComputeCapabilityMajor = 75,
-  kComputeCapabilityMinor = 76,
-  kSharedBytesPerMultiprocessor = 81,
-  kRegistersPerMultiprocessor = 82,
-  kReservedSharedBytesPerBlock = 111,
-  kMaxBlocksPerMultiprocessor = 106,
-};
 
 // The part that samples program counters
 

@@ -37,14 +37,25 @@ void set_name(KernelEvent& event, const NamePool::Name& name) {
   event.name = name.text;
 }
 
-/// What all records share. False: the work has not ended.
+/// What records share, as far as this kind has it. False: the work has not ended.
 template <typename Record>
-bool read_times(const Record& record, const ClockMap& clock, KernelEvent& event) {
+bool read_common(const Record& record, EventKind kind, const ClockMap& clock, KernelEvent& event) {
+  event.correlation = 0;
+  if constexpr (requires { record.correlation_id; }) event.correlation = record.correlation_id;
   if (record.start == 0 || record.end == 0) return false;
+  event.kind = kind;
   event.start_ns = clock.to_host(record.start);
   event.end_ns = clock.to_host(record.end);
   event.lane = record.stream_id;
   event.device_type = kDeviceType;
+  if constexpr (requires { record.device_id; }) event.device_id = record.device_id;
+  event.graph = 0;
+  if constexpr (requires { record.graph_id; }) event.graph = record.graph_id;
+  event.graph_node = 0;
+  if constexpr (requires { record.graph_node_id; }) event.graph_node = record.graph_node_id;
+  event.bytes = 0;
+  if constexpr (requires { record.bytes; }) event.bytes = static_cast<int64_t>(record.bytes);
+  event.shape = {};
   event.riders = {};
   event.graph_launches = nullptr;
   return true;
@@ -59,13 +70,7 @@ Decoded asked(const Record& record) {
 
 Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap& clock,
                     KernelEvent& event) {
-  event.correlation = record.correlation_id;
-  if (!read_times(record, clock, event)) return Decoded::kIncomplete;
-  event.kind = EventKind::kKernel;
-  event.device_id = record.device_id;
-  event.graph = record.graph_id;
-  event.graph_node = record.graph_node_id;
-  event.bytes = 0;
+  if (!read_common(record, EventKind::kKernel, clock, event)) return Decoded::kIncomplete;
   event.shape = {{record.grid_x, record.grid_y, record.grid_z},
                  {record.block_x, record.block_y, record.block_z},
                  record.registers_per_thread,
@@ -79,28 +84,14 @@ Decoded read_kernel(const KernelRecord& record, NamePool& names, const ClockMap&
 template <typename Record>
 Decoded read_copy(const Record& record, const char* name, NamePool& names, const ClockMap& clock,
                   KernelEvent& event) {
-  event.correlation = record.correlation_id;
-  if (!read_times(record, clock, event)) return Decoded::kIncomplete;
-  event.kind = EventKind::kCopy;
-  event.device_id = record.device_id;
-  event.graph = record.graph_id;
-  event.graph_node = record.graph_node_id;
-  event.bytes = static_cast<int64_t>(record.bytes);
-  event.shape = {};
+  if (!read_common(record, EventKind::kCopy, clock, event)) return Decoded::kIncomplete;
   set_name(event, names.find(name));
   return asked(record);
 }
 
 Decoded read_graph(const GraphRecord& record, NamePool& names, const ClockMap& clock,
                    KernelEvent& event) {
-  event.correlation = record.correlation_id;
-  if (!read_times(record, clock, event)) return Decoded::kIncomplete;
-  event.kind = EventKind::kGraph;
-  event.device_id = record.device_id;
-  event.graph = record.graph_id;
-  event.graph_node = 0;
-  event.bytes = 0;
-  event.shape = {};
+  if (!read_common(record, EventKind::kGraph, clock, event)) return Decoded::kIncomplete;
   set_name(event, names.find_graph(record.graph_id));
   return Decoded::kEvent;
 }
@@ -109,14 +100,9 @@ Decoded read_migration(const UnifiedMemoryRecord& record, NamePool& names, const
                        KernelEvent& event) {
   const char* name = migration_name(record.counter_kind);
   if (name == nullptr) return Decoded::kIgnored;
-  event.correlation = 0;
-  if (!read_times(record, clock, event)) return Decoded::kIncomplete;
-  event.kind = EventKind::kCopy;
+  if (!read_common(record, EventKind::kCopy, clock, event)) return Decoded::kIncomplete;
   event.device_id = record.counter_kind == kBytesDtoH ? record.source_id : record.target_id;
-  event.graph = 0;
-  event.graph_node = 0;
   event.bytes = static_cast<int64_t>(record.value);
-  event.shape = {};
   set_name(event, names.find(name));
   return Decoded::kUnasked;
 }

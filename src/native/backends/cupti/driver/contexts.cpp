@@ -32,8 +32,7 @@ class PrimaryContext {
     if (library.retain_primary_context(&context, device) != 0) context = nullptr;
   }
   ~PrimaryContext() {
-    if (context == nullptr || library_.release_primary_context == nullptr) return;
-    library_.release_primary_context(device_);
+    if (context != nullptr) library_.release_primary_context(device_);
   }
   PrimaryContext(const PrimaryContext&) = delete;
   PrimaryContext& operator=(const PrimaryContext&) = delete;
@@ -122,8 +121,7 @@ void ContextList::wait_for(Context context, const std::string& whose, FlushProgr
 }
 
 void ContextList::wait_for_gpu(FlushProgress& progress) {
-  int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
-  if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
+  RelaxedCapture::keep(library_);
   std::vector<Context> waited_for;
   visit_active_devices(library_, [&](int index, int device) {
     const PrimaryContext primary(library_, device);

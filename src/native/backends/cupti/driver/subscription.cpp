@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "backends/cupti/driver/devices.h"
+#include "backends/cuda/devices.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -74,9 +74,7 @@ ClockPair Subscription::open() {
         library_.register_callbacks(functions_.buffer_requested, functions_.buffer_completed),
         "cuptiActivityRegisterCallbacks");
     // Once a process: registering again corrupts the first records of later sessions.
-    if (!has_timestamp_ && library_.register_timestamp != nullptr) {
-      has_timestamp_ = library_.register_timestamp(read_host_clock) == kSuccess;
-    }
+    if (!has_timestamp_) has_timestamp_ = library_.register_timestamp(read_host_clock) == kSuccess;
     now = read_clocks();
     for (const uint32_t cbid : {kContextCreated, kContextDestroyStarting}) {
       library_.check(library_.enable_callback(1, subscriber_, kResourceDomain, cbid),
@@ -108,7 +106,6 @@ void Subscription::register_buffers(std::vector<std::string>& warnings) {
 
 /// Tells CUPTI that our buffers are zeroed.
 void Subscription::give_zeroed_buffers() {
-  if (library_.set_attribute == nullptr || library_.get_attribute == nullptr) return;
   size_t size = sizeof(uint8_t);
   buffers_.prepare();
   if (library_.get_attribute(kZeroedBuffers, &size, &zeroed_before_) != kSuccess) return;
@@ -205,7 +202,7 @@ std::string Subscription::try_hw_trace(ContextList& contexts) {
   const Result result = library_.enable_hw_trace(1);
   if (result == kSuccess) {
     // The hardware's buffer is small, and CUPTI empties it only when told to.
-    if (library_.flush_period != nullptr) library_.flush_period(kFlushPeriodMs);
+    library_.flush_period(kFlushPeriodMs);
     return "";
   }
   return concat("cuptiActivityEnableHWTrace failed with ", library_.describe(result),

@@ -51,7 +51,7 @@ class Subscription {
   /// another tool's sake or for ever. Once `note_sampled`, code that first runs while kernels are
   /// not timed is nobody's for CUPTI until it has.
   bool let_go();
-  bool can_let_go() const { return library_.finalize != nullptr && !has_hw_trace_; }
+  bool can_let_go() const { return !has_hw_trace_; }
   bool is_attached() const { return is_attached_; }
   void note_sampled() { was_sampled_ = true; }
   bool was_sampled() const { return was_sampled_; }

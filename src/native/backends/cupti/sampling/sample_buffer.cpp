@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "backends/own_kernels.h"
+#include "backends/cuda/own_kernels.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -165,7 +165,7 @@ void try_sampling(const Library& library) {
     int device;
     ~Release() {
       library.set_context(nullptr);
-      if (library.release_primary_context != nullptr) library.release_primary_context(device);
+      library.release_primary_context(device);
     }
   };
   const Release release{library, device};

@@ -75,6 +75,14 @@ bool SampledContexts::switch_behind_gate(const std::function<void()>& calls) {
   return true;
 }
 
+bool SampledContexts::keep_trying(const std::function<void()>& calls) {
+  constexpr int kTries = 20;
+  for (int i = 0; i < kTries && !gate_.has_hung(); ++i) {
+    if (switch_behind_gate(calls)) return true;
+  }
+  return false;
+}
+
 void SampledContexts::count_contexts() {
   report_.count([this](SamplingStats& stats) { stats.contexts = sampled_.size(); });
 }
@@ -298,14 +306,12 @@ void SampledContexts::end_all() {
   forget_gone();
   bool is_done = false;
   try {
-    for (int i = 0; i < kSwitchTries && !is_done && !gate_.has_hung(); ++i) {
-      is_done = switch_behind_gate([&] {
-        while (!sampled_.empty()) {
-          remove(*sampled_.back());
-          sampled_.pop_back();
-        }
-      });
-    }
+    is_done = keep_trying([&] {
+      while (!sampled_.empty()) {
+        remove(*sampled_.back());
+        sampled_.pop_back();
+      }
+    });
   } catch (const std::exception& error) {
     report_.note_problem(concat("instruction sampling did not end well: ", error.what()));
   }

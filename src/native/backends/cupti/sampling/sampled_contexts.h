@@ -104,9 +104,6 @@ struct SamplingLimits {
 
 class SampledContexts {
  public:
-  /// Of switches, where launches take too long.
-  static constexpr int kSwitchTries = 20;
-
   SampledContexts(const Library& library, SamplingGate& gate, SamplingReport& report,
                   const SamplingLimits& limits)
       : library_(library), gate_(gate), report_(report), limits_(limits) {}
@@ -124,6 +121,8 @@ class SampledContexts {
 
   /// Closes the gate for `calls`. False: a launch took too long, and they were not made.
   bool switch_behind_gate(const std::function<void()>& calls);
+  /// The same, tried again some times.
+  bool keep_trying(const std::function<void()>& calls);
 
   void set_options(const SamplingOptions& options) { options_ = options; }
   const SamplingOptions& options() const { return options_; }

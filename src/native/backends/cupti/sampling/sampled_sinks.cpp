@@ -53,7 +53,7 @@ void SampledSinks::on_module(uint32_t cbid, const ResourceData& data) {
   if (cbid == kModuleUnloadStarting) return sampler_.on_module_unload(data.context);
   const auto* module = static_cast<const ModuleData*>(data.descriptor);
   const Library& library = subscription_.library();
-  if (module == nullptr || module->cubin == nullptr || library.cubin_crc == nullptr) return;
+  if (module == nullptr || module->cubin == nullptr) return;
   CubinCrc request{sizeof(CubinCrc), module->cubin_size, module->cubin, 0};
   if (library.cubin_crc(&request) != kSuccess) return;
   cubin::ModuleStore::get().add(request.crc, {module->cubin, module->cubin_size});
@@ -61,7 +61,7 @@ void SampledSinks::on_module(uint32_t cbid, const ResourceData& data) {
 
 void SampledSinks::add_cubin(std::string_view cubin, std::string_view ptx) {
   const Library& library = subscription_.library();
-  if (!subscription_.is_loaded() || library.cubin_crc == nullptr) {
+  if (!subscription_.is_loaded()) {
     throw BackendError("cupti", "no CUPTI is loaded that can tell which module a cubin is of",
                        "load CUPTI of CUDA 12.8 or newer first");
   }

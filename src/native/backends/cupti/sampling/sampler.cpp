@@ -79,8 +79,7 @@ class Sampler::Turn {
 
 void Sampler::begin() {
   SampledContexts::begin_worker();
-  int mode = kRelaxedCapture;  // other threads may be capturing: not to disturb them
-  if (library_.exchange_capture_mode != nullptr) library_.exchange_capture_mode(&mode);
+  RelaxedCapture::keep(library_);
 }
 
 int64_t Sampler::next_ns() const { return is_open() ? schedule_.next_ns() : JobThread::kNever; }
@@ -152,7 +151,6 @@ void Sampler::wait_for_launches() {
 }
 
 void Sampler::open(const SamplingOptions& options) {
-  library_.expect_sampling();
   if (gate_.has_hung()) fail_with(concat("sampling was given up: ", gate_.hung()));
   const auto begin = [this, options](const Job& job) {
     wait_for_launches();
@@ -179,20 +177,17 @@ void Sampler::open_all(const Job& job) {
   }
   visit_cells(
       [](ThreadCell& cell) { cell.sampled_context.store(nullptr, std::memory_order_relaxed); });
-  bool is_done = false;
   try {
-    for (int i = 0; i < SampledContexts::kSwitchTries && !is_done && !gate_.has_hung(); ++i) {
-      is_done = sampled_.switch_behind_gate([&] {
-        const std::vector<Context> contexts = contexts_.all();
-        // For launches that nobody saw begin; now that all others wait, they have the processor.
-        if (!contexts.empty()) {
-          std::this_thread::sleep_for(std::chrono::nanoseconds(limits_.grace_ns));
-        }
-        for (Context context : contexts) {
-          if (!sampled_.has(context)) sampled_.add(context);
-        }
-      });
-    }
+    const bool is_done = sampled_.keep_trying([&] {
+      const std::vector<Context> contexts = contexts_.all();
+      // For launches that nobody saw begin; now that all others wait, they have the processor.
+      if (!contexts.empty()) {
+        std::this_thread::sleep_for(std::chrono::nanoseconds(limits_.grace_ns));
+      }
+      for (Context context : contexts) {
+        if (!sampled_.has(context)) sampled_.add(context);
+      }
+    });
     if (!is_done) fail_with("launches took too long to start instruction sampling between them");
   } catch (...) {
     close_all();
@@ -275,27 +270,33 @@ void Sampler::post_adoption(Context context) {
   if (!is_posted) fail_with("no thread could be started to read samples");
 }
 
-void Sampler::on_context_created(Context context) noexcept {
+/// Where contexts are sampled, and the callback is not of a call of ours.
+template <typename Call>
+void Sampler::in_callback(Call call) noexcept {
   if (!is_open() || SampledContexts::is_calling()) return;
   try {
+    call();
+  } catch (...) {  // out of memory
+    report_.count_lost(losses::kLostSampling, 1);
+  }
+}
+
+void Sampler::on_context_created(Context context) noexcept {
+  in_callback([&] {
     if (!gate_.is_inside()) {
       const Turn turn(*this, limits_.turn_ns);
       note_used(context);
       if (turn) return adopt(context);
     }
     post_adoption(context);
-  } catch (...) {  // out of memory
-    report_.count_lost(losses::kLostSampling, 1);
-  }
+  });
 }
 
 void Sampler::on_context_used(Context context) noexcept {
-  if (!is_open() || SampledContexts::is_calling() || context == nullptr) return;
-  try {
+  if (context == nullptr) return;
+  in_callback([&] {
     if (!is_used(context)) post_adoption(context);
-  } catch (...) {  // out of memory
-    report_.count_lost(losses::kLostSampling, 1);
-  }
+  });
 }
 
 void Sampler::on_context_destroyed(Context context) noexcept {
@@ -303,14 +304,11 @@ void Sampler::on_context_destroyed(Context context) noexcept {
     std::lock_guard lock(used_mutex_);
     std::erase(used_, context);
   }
-  if (!is_open() || SampledContexts::is_calling()) return;
-  try {
+  in_callback([&] {
     const Turn turn(*this, limits_.turn_ns);
     if (!turn) sampled_.note_gone(context);
     if (!turn || !sampled_.end(context)) report_.count_lost(losses::kLostSampling, 1);
-  } catch (...) {  // out of memory
-    report_.count_lost(losses::kLostSampling, 1);
-  }
+  });
 }
 
 void Sampler::on_module_unload(Context context) noexcept {
@@ -326,18 +324,8 @@ void Sampler::on_module_unload(Context context) noexcept {
   }
 }
 
-std::string Sampler::check() const {
-  try {
-    library_.expect_sampling();
-    return "";
-  } catch (const BackendError& error) {
-    return line_of(error);
-  }
-}
-
 std::string Sampler::probe() {
   try {
-    library_.expect_sampling();
     const auto try_it = [this](const Job&) {
       const Turn turn(*this, limits_.turn_ns);
       if (turn && !is_open()) try_sampling(library_);

@@ -74,8 +74,6 @@ class Sampler : private JobThread::Owner {
   void on_context_used(Context context) noexcept;
   void on_module_unload(Context context) noexcept;
 
-  /// Why this library cannot sample, as a text for the user; empty: it can. Asks no driver.
-  std::string check() const;
   /// Why device 0 cannot be sampled, as a text for the user; empty: it can. Initialises the driver
   /// and makes a context for it: for a process that does nothing else.
   std::string probe();
@@ -108,6 +106,8 @@ class Sampler : private JobThread::Owner {
   void adopt(Context context);
   void adopt_late();
 
+  template <typename Call>
+  void in_callback(Call call) noexcept;
   bool is_used(Context context);
   void note_used(Context context);
   void post_adoption(Context context);

@@ -126,7 +126,7 @@ std::vector<Block> BlockPool::take_unused() {
   return unused;
 }
 
-void BlockPool::release(const Driver& driver, std::span<const Block> memory) {
+void BlockPool::release(const CudaDriver& driver, std::span<const Block> memory) {
   const RelaxedCapture relaxed(driver);
   for (const Block& block : memory) {
     if (block.host != nullptr) {

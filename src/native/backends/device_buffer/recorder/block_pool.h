@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/device_buffer/recorder/driver.h"
+#include "backends/cuda/driver.h"
 
 namespace proton::device_buffer {
 
@@ -27,7 +27,8 @@ class BlockPool {
   static constexpr size_t kAlignment = 256;              // what the driver promises
   static constexpr size_t kMostBytes = size_t{1} << 30;  // in all
 
-  BlockPool(const Driver& driver, size_t most_bytes) : driver_(driver), most_bytes_(most_bytes) {}
+  BlockPool(const CudaDriver& driver, size_t most_bytes)
+      : driver_(driver), most_bytes_(most_bytes) {}
 
   /// A free block of at least `bytes`; null: the pool has reached its limit, or memory has ended
   /// (`result` says so). `is_kept`: it will not come back, and shares its memory with no other.
@@ -41,7 +42,7 @@ class BlockPool {
   /// Memory none of which is in use, scraps not included; the pool has it no more. To be released
   /// without a lock that launching threads need: the driver may wait for the device.
   std::vector<Block> take_unused();
-  static void release(const Driver& driver, std::span<const Block> memory);
+  static void release(const CudaDriver& driver, std::span<const Block> memory);
   size_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -57,7 +58,7 @@ class BlockPool {
   size_t blocks_to_add(size_t block_bytes) const;
   std::unique_ptr<Block> allocate(size_t bytes, bool is_host, CudaResult& result);
 
-  const Driver& driver_;
+  const CudaDriver& driver_;
   const size_t most_bytes_;
   size_t size_bytes_ = 0;
   std::vector<Slab> slabs_;  // by number; without blocks: freed

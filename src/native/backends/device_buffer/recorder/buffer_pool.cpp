@@ -27,12 +27,19 @@ void BufferPool::set_limit(size_t bytes) {
   most_bytes_ = bytes;
 }
 
+void BufferPool::check(CudaResult result, const char* function) const {
+  driver_.check_cuda(result, function,
+                     result == kCudaOutOfMemory
+                         ? "leave room on the GPU for the records, or record fewer warps and CTAs"
+                         : "see `proton doctor` for what is installed");
+}
+
 CudaContext BufferPool::current_context() const {
   CudaContext context = nullptr;
-  driver_.check(driver_.current_context(&context), "cuCtxGetCurrent");
+  check(driver_.current_context(&context), "cuCtxGetCurrent");
   if (context != nullptr) return context;
-  driver_.check(driver_.retain_primary_context(&context, 0), "cuDevicePrimaryCtxRetain");
-  driver_.check(driver_.set_context(context), "cuCtxSetCurrent");
+  check(driver_.retain_primary_context(&context, 0), "cuDevicePrimaryCtxRetain");
+  check(driver_.set_context(context), "cuCtxSetCurrent");
   return context;
 }
 
@@ -42,7 +49,7 @@ ContextMemory& BufferPool::current_memory() {
     if (memory->context == context) return *memory;
   }
   int device = 0;
-  driver_.check(driver_.current_device(&device), "cuCtxGetDevice");
+  check(driver_.current_device(&device), "cuCtxGetDevice");
   return *contexts_.emplace_back(
       std::make_unique<ContextMemory>(driver_, context, device, most_bytes_));
 }
@@ -61,10 +68,10 @@ LaunchBuffer BufferPool::take(size_t bytes, size_t alignment, CudaStream stream,
   if (buffer.block == nullptr) {
     if (result != kCudaSuccess) {
       problems_.note(concat("no memory for the records of a launch (", bytes,
-                            " bytes): ", driver_.describe(result)));
+                            " bytes): ", driver_.describe_cuda(result)));
     }
     buffer.block = memory.blocks.scrap(bytes + slack, result);
-    driver_.check(result, "cuMemAlloc");
+    check(result, "cuMemAlloc");
     buffer.is_scrap = true;
   }
   buffer.address = aligned(buffer.block->address, alignment);
@@ -76,7 +83,7 @@ LaunchBuffer BufferPool::take(size_t bytes, size_t alignment, CudaStream stream,
   if (buffer.is_captured || !buffer.block->is_zero) {
     if (const CudaResult failure = prepare(buffer); failure != kCudaSuccess) {
       if (!buffer.is_scrap) memory.blocks.give_back(buffer.block);  // nothing uses it
-      driver_.check(failure, "cuMemsetD8Async");
+      check(failure, "cuMemsetD8Async");
     }
   }
   buffer.block->is_zero = false;
@@ -87,18 +94,18 @@ LaunchBuffer BufferPool::take(size_t bytes, size_t alignment, CudaStream stream,
 /// Puts in front of the launch what zeroes its memory and, in a graph, counts its replays. The
 /// count comes first: a kernel may be one that begins before the kernel in front of it has ended.
 CudaResult BufferPool::prepare(LaunchBuffer& buffer) {
-  const bool was_ours = driver_.disown(true);
+  const bool was_ours = disown_(true);
   CudaResult result = kCudaSuccess;
   if (buffer.is_captured) {
     buffer.replay_counter = buffer.memory->replays.add(buffer.stream, result);
     if (result != kCudaSuccess) {
-      problems_.note(concat("replays of a graph are not counted: ", driver_.describe(result),
+      problems_.note(concat("replays of a graph are not counted: ", driver_.describe_cuda(result),
                             "; what the last one left counts as one launch at every flush"));
     }
   }
   result = buffer.is_scrap ? kCudaSuccess
                            : driver_.set_bytes(buffer.address, 0, buffer.bytes, buffer.stream);
-  driver_.disown(was_ours);
+  disown_(was_ours);
   return result;
 }
 
@@ -107,7 +114,7 @@ DeviceAddress BufferPool::scrap(size_t bytes, size_t alignment) {
   CudaResult result;
   const size_t slack = std::max<size_t>(alignment, 1);
   const Block* const block = current_memory().blocks.scrap(bytes + slack, result);
-  driver_.check(result, "cuMemAlloc");
+  check(result, "cuMemAlloc");
   return aligned(block->address, alignment);
 }
 

@@ -20,7 +20,7 @@ namespace proton::device_buffer {
 
 /// What the recorder has in a CUDA context. Never freed: the context may come again.
 struct ContextMemory {
-  ContextMemory(const Driver& driver, CudaContext context, int device, size_t most_bytes)
+  ContextMemory(const CudaDriver& driver, CudaContext context, int device, size_t most_bytes)
       : context(context), device(device), blocks(driver, most_bytes), replays(driver) {
     driver.context_id(context, &id);
   }
@@ -45,9 +45,13 @@ struct ContextMemory {
 
 class BufferPool {
  public:
-  BufferPool(const Driver& driver, Problems& problems) : driver_(driver), problems_(problems) {}
+  BufferPool(const CudaDriver& driver, Problems& problems) : driver_(driver), problems_(problems) {}
 
-  const Driver& driver() const { return driver_; }
+  const CudaDriver& driver() const { return driver_; }
+  /// `disown` is called to say that what the calling thread asks of the driver from now on is ours,
+  /// or no longer; it returns what was so before.
+  void set_disown(bool (*disown)(bool is_ours)) { disown_ = disown; }
+  bool disown(bool is_ours) const { return disown_(is_ours); }
   /// How much memory buffers may have in each context, for contexts that are not yet known.
   void set_limit(size_t bytes);
 
@@ -81,13 +85,16 @@ class BufferPool {
   /// The current context; a thread that has none gets the one that Triton would give it next.
   /// Throws BackendError.
   CudaContext current_context() const;
+  /// Throws BackendError naming `function` unless `result` is success.
+  void check(CudaResult result, const char* function) const;
 
  private:
   ContextMemory& current_memory();
   CudaResult prepare(LaunchBuffer& buffer);
 
-  const Driver& driver_;
+  const CudaDriver& driver_;
   Problems& problems_;
+  bool (*disown_)(bool is_ours) = [](bool) { return false; };
   std::mutex mutex_;  // guards what follows
   size_t most_bytes_ = BlockPool::kMostBytes;
   std::vector<std::unique_ptr<ContextMemory>> contexts_;

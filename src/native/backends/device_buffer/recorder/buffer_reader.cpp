@@ -37,9 +37,8 @@ uint32_t most_written(const std::byte* buffer, const Geometry& geometry) {
 }  // namespace
 
 void BufferReader::begin() {
-  driver_.disown(true);
-  int relaxed = 2;  // for good: others may be capturing whenever we look at an event
-  driver_.exchange_capture_mode(&relaxed);
+  pool_.disown(true);
+  RelaxedCapture::keep(driver_);
   current_ = nullptr;
 }
 
@@ -272,7 +271,6 @@ void BufferReader::decode(Launch& launch, Decoder& decoder, bool is_late) {
   options.host_offset = &launch.memory->host_offset;
   if (!launch.is_captured) options.kernel = {launch.start_ns, launch.end_ns};
   options.keeps_spans = Reporter::wants_spans(launch);
-  options.with_quantiles = false;
   options.fit = options.keeps_spans ? ClockFit::kExact
                 : is_late           ? ClockFit::kRough
                                     : ClockFit::kQuick;
@@ -305,7 +303,7 @@ CudaResult BufferReader::fetch(Launch& launch) {
 
 void BufferReader::drop(const Launch& launch, CudaResult result) {
   reporter_.drop(launch,
-                 result == kTimeout ? "copying them took too long" : driver_.describe(result));
+                 result == kTimeout ? "copying them took too long" : driver_.describe_cuda(result));
 }
 
 void BufferReader::drop_with_event(const Launch& launch, CudaResult result) {

@@ -55,7 +55,7 @@ class BufferReader {
   void decode(Launch& launch, Decoder& decoder, bool is_late);
   void zero(ContextMemory& memory, std::span<const LaunchPointer> launches);
 
-  const Driver& driver_;
+  const CudaDriver& driver_;
   BufferPool& pool_;
   Reporter& reporter_;
   CudaContext current_ = nullptr;

@@ -90,7 +90,7 @@ void Follower::add(LaunchPointer launch) {
   if (const CudaResult result = pool_.record_event(*launch); result != kCudaSuccess) {
     // The memory is lost with it: a kernel may still write there.
     reporter_.problems().note(
-        concat("a launch could not be followed: ", pool_.driver().describe(result)));
+        concat("a launch could not be followed: ", pool_.driver().describe_cuda(result)));
     ++reporter_.counts.dropped;
     return;
   }
@@ -217,7 +217,7 @@ Follower::Launches Follower::take_left_behind() {
   for (const LaunchBuffer& buffer : pool_.take_left_behind()) {
     reader_.make_current(*buffer.memory);
     auto launch = std::make_unique<Launch>(buffer);
-    const Driver& driver = pool_.driver();
+    const CudaDriver& driver = pool_.driver();
     if (driver.synchronize_context() == kCudaSuccess &&
         driver.create_event(&launch->event, kEventDisableTiming) == kCudaSuccess) {
       launches.push_back(std::move(launch));

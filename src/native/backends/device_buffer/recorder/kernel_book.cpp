@@ -114,9 +114,4 @@ void KernelBook::forget_phase(int phase) {
   std::erase_if(sums_, [&](const auto& each) { return each.first.phase == phase; });
 }
 
-bool KernelBook::empty() const {
-  std::lock_guard lock(mutex_);
-  return sums_.empty();
-}
-
 }  // namespace proton::device_buffer

@@ -158,7 +158,6 @@ class KernelBook {
   /// Copies of the sums of a phase, in order of their first launch.
   std::vector<KernelSum> sums(int phase) const;
   void forget_phase(int phase);
-  bool empty() const;
 
  private:
   KernelSum& find(const SumKey& key);

@@ -16,9 +16,7 @@ Recorder& Recorder::get() {
 void Recorder::load(const std::string& cuda_path) {
   std::lock_guard lock(mutex_);
   if (is_loaded()) return;
-  const auto disown = driver_.disown;
-  driver_ = Driver::open(cuda_path);
-  driver_.disown = disown;
+  driver_.open_driver(cuda_path);
   is_loaded_.store(true, std::memory_order_release);
 }
 
@@ -51,9 +49,9 @@ std::pair<std::string, int> Recorder::describe_device() {
   int device = 0, version = 0;
   char name[256] = {};
   pool_.current_context();
-  driver_.check(driver_.current_device(&device), "cuCtxGetDevice");
-  driver_.check(driver_.device_name(name, sizeof(name), device), "cuDeviceGetName");
-  driver_.check(driver_.version(&version), "cuDriverGetVersion");
+  pool_.check(driver_.current_device(&device), "cuCtxGetDevice");
+  pool_.check(driver_.device_name(name, sizeof(name), device), "cuDeviceGetName");
+  pool_.check(driver_.driver_version(&version), "cuDriverGetVersion");
   return {name, version};
 }
 
@@ -133,7 +131,7 @@ void Recorder::abandon() noexcept {
   // The thread does not exist here, and its locks may be held for ever. What it had is the parent's
   // memory: leaked on purpose.
   const bool was_loaded = is_loaded();
-  const Driver driver = driver_;
+  const CudaDriver driver = driver_;
   const ContextSource source = reporter_.source();
   new (this) Recorder;
   driver_ = driver;

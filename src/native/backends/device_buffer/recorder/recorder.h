@@ -43,11 +43,9 @@ class Recorder {
   /// Opens the driver, once. Throws BackendError.
   void load(const std::string& cuda_path);
   bool is_loaded() const { return is_loaded_.load(std::memory_order_acquire); }
-  const Driver& driver() const { return driver_; }
-  void set_source(const ContextSource& source) { reporter_.set_source(source); }
-  /// See Driver::disown.
-  void set_disown(bool (*disown)(bool is_ours)) { driver_.disown = disown; }
-  void set_limit(size_t bytes) { pool_.set_limit(bytes); }
+  const CudaDriver& driver() const { return driver_; }
+  BufferPool& pool() { return pool_; }
+  Reporter& reporter() { return reporter_; }
 
   /// A number for the kernel, to be given to `launched`. Never forgotten.
   uint32_t add_kernel(RecordingKernel kernel);
@@ -57,7 +55,6 @@ class Recorder {
   void start(EventSink& sink, SinkOptions options);
   /// Afterwards nothing refers to the sink. Waits for what it is being told at the moment.
   void stop(EventSink& sink);
-  bool has(const EventSink& sink) { return reporter_.has(sink); }
 
   /// The buffer for a launch that the calling thread is about to make: zeroed once the stream gets
   /// there. `in_host_memory`: of kernels with a mailbox. Throws BackendError: no memory.
@@ -68,10 +65,6 @@ class Recorder {
   void launched(uint32_t kernel, uint64_t note = 0);
   /// The launch was made and nobody knows of which kernel: its buffer is not read, and is counted.
   void unread();
-  /// A buffer for a launch that nobody is to be told of. Throws BackendError.
-  DeviceAddress allocate_scrap(size_t bytes, size_t alignment) {
-    return pool_.scrap(bytes, alignment);
-  }
 
   /// From now on launches of the calling thread are for this session alone; null: for all.
   static void set_only(const EventSink* sink) { only_ = sink; }
@@ -80,16 +73,9 @@ class Recorder {
 
   /// Waits until everything launched before, and what graphs left in their buffers, has been
   /// reported, at most so long. False: some has not.
-  /// Without the GIL, after `note_phases` with it: replays of graphs are booked in these phases.
+  /// Without the GIL, after the reporter's `note_phases` with it: replays of graphs are booked in
+  /// these phases.
   bool flush(int64_t limit_ns) { return follower_.flush(limit_ns); }
-  void note_phases() { reporter_.note_phases(); }
-
-  std::vector<KernelSum> sums(const EventSink& sink, int phase) {
-    return reporter_.sums(sink, phase);
-  }
-  void forget_phase(const EventSink& sink, int phase) { reporter_.forget_phase(sink, phase); }
-  /// Buffers of kernels that keep theirs, in the order they were read; each once.
-  std::vector<KeptBuffer> take_kept(const EventSink& sink) { return reporter_.take_kept(sink); }
   RecorderStats stats();
   /// What went wrong, as lines for the user; each once.
   std::vector<std::string> take_problems() { return problems_.take(); }
@@ -109,7 +95,7 @@ class Recorder {
   static thread_local LaunchBuffer pending_;  // handed out, until its launch has been made
   static thread_local const EventSink* only_;
 
-  Driver driver_;
+  CudaDriver driver_{.backend = "instrumentation"};
   std::atomic<bool> is_loaded_{false};
   std::mutex mutex_;  // guards the kernels, and loading
   std::vector<std::unique_ptr<const RecordingKernel>> kernels_;

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/device_buffer/recorder/driver.h"
-#include "backends/own_kernels.h"
+#include "backends/cuda/driver.h"
+#include "backends/cuda/own_kernels.h"
 
 namespace proton::device_buffer {
 
@@ -41,7 +41,7 @@ class ReplayCounters {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  explicit ReplayCounters(const Driver& driver) : driver_(driver) {}
+  explicit ReplayCounters(const CudaDriver& driver) : driver_(driver) {}
 
   /// The number of a counter of what follows on `stream`, which is being captured; kNone: it is not
   /// counted, and `result` says why.
@@ -58,7 +58,7 @@ class ReplayCounters {
 
   CudaResult add_module();
 
-  const Driver& driver_;
+  const CudaDriver& driver_;
   std::vector<Module> modules_;  // all counters of those before the last are in use
   uint32_t size_ = 0;
   CudaResult refusal_ = kCudaSuccess;  // to load the module; not asked for again

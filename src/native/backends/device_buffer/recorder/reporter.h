@@ -82,6 +82,7 @@ class Reporter {
 
   std::vector<KernelSum> sums(const EventSink& sink, int phase);
   void forget_phase(const EventSink& sink, int phase);
+  /// Buffers of kernels that keep theirs, in the order they were read; each once.
   std::vector<KeptBuffer> take_kept(const EventSink& sink);
 
   /// Whether a session that the launch belongs to has not ended.

@@ -1,18 +1,16 @@
-#include "backends/cupti/driver/devices.h"
+#include "backends/cuda/devices.h"
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/text.h"
 
-namespace proton::cupti {
+namespace proton {
 namespace {
 
-void check(const Library& library, CudaResult result, const char* function) {
-  if (result == 0) return;
-  throw BackendError(
-      "cupti", concat(function, " failed with ", library.describe_cuda(result)),
-      "see whether `nvidia-smi` shows a GPU and CUDA_VISIBLE_DEVICES does not hide it", result);
+void check(const CudaDriver& driver, CudaResult result, const char* function) {
+  driver.check_cuda(
+      result, function,
+      "see whether `nvidia-smi` shows a GPU and CUDA_VISIBLE_DEVICES does not hide it");
 }
 
 struct Named {
@@ -33,9 +31,9 @@ constexpr Named kAttributes[] = {
 };
 
 /// As `nvidia-smi -L` shows it, without its prefix; of a MIG instance its own.
-std::string uuid_of(const Library& library, int device) {
+std::string uuid_of(const CudaDriver& driver, int device) {
   unsigned char bytes[16];
-  if (library.device_uuid == nullptr || library.device_uuid(bytes, device) != 0) return "";
+  if (driver.device_uuid(bytes, device) != 0) return "";
   std::string text;
   for (size_t i = 0; i < sizeof(bytes); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
@@ -46,24 +44,24 @@ std::string uuid_of(const Library& library, int device) {
   return text;
 }
 
-Value::Map describe(const Library& library, int device) {
+Value::Map describe(const CudaDriver& driver, int device) {
   Value::Map map;
   char name[256] = "";
-  check(library, library.device_name(name, sizeof(name) - 1, device), "cuDeviceGetName");
+  check(driver, driver.device_name(name, sizeof(name) - 1, device), "cuDeviceGetName");
   map.emplace_back("name", Value{std::string(name)});
   int major = 0, minor = 0;
-  check(library, library.device_attribute(&major, kComputeCapabilityMajor, device),
+  check(driver, driver.device_attribute(&major, kComputeCapabilityMajor, device),
         "cuDeviceGetAttribute");
-  check(library, library.device_attribute(&minor, kComputeCapabilityMinor, device),
+  check(driver, driver.device_attribute(&minor, kComputeCapabilityMinor, device),
         "cuDeviceGetAttribute");
   map.emplace_back("arch", Value{concat(major * 10 + minor)});
   for (const auto [key, attribute] : kAttributes) {
     int value = 0;
     // Newer drivers may leave an old attribute out (clocks, on some devices).
-    if (library.device_attribute(&value, attribute, device) != 0) continue;
+    if (driver.device_attribute(&value, attribute, device) != 0) continue;
     map.emplace_back(key, Value{int64_t{value}});
   }
-  if (std::string uuid = uuid_of(library, device); !uuid.empty()) {
+  if (std::string uuid = uuid_of(driver, device); !uuid.empty()) {
     map.emplace_back("uuid", Value{std::move(uuid)});
   }
   return map;
@@ -71,36 +69,36 @@ Value::Map describe(const Library& library, int device) {
 
 }  // namespace
 
-std::vector<Value::Map> list_devices(const Library& library) {
-  check(library, library.init(0), "cuInit");
+std::vector<Value::Map> list_devices(const CudaDriver& driver) {
+  check(driver, driver.init(0), "cuInit");
   int count = 0;
-  check(library, library.device_count(&count), "cuDeviceGetCount");
+  check(driver, driver.device_count(&count), "cuDeviceGetCount");
   std::vector<Value::Map> devices;
   for (int index = 0; index < count; ++index) {
     int device = 0;
-    check(library, library.device(&device, index), "cuDeviceGet");
-    devices.push_back(describe(library, device));
+    check(driver, driver.device(&device, index), "cuDeviceGet");
+    devices.push_back(describe(driver, device));
   }
   return devices;
 }
 
-int newest_capability(const Library& library) {
+int newest_capability(const CudaDriver& driver) {
   int count = 0, newest = 0;
-  if (library.device_count(&count) != 0) return 0;
+  if (driver.device_count(&count) != 0) return 0;
   for (int index = 0; index < count; ++index) {
     int device = 0, major = 0, minor = 0;
-    if (library.device(&device, index) != 0) continue;
-    if (library.device_attribute(&major, kComputeCapabilityMajor, device) != 0) continue;
-    if (library.device_attribute(&minor, kComputeCapabilityMinor, device) != 0) continue;
+    if (driver.device(&device, index) != 0) continue;
+    if (driver.device_attribute(&major, kComputeCapabilityMajor, device) != 0) continue;
+    if (driver.device_attribute(&minor, kComputeCapabilityMinor, device) != 0) continue;
     newest = std::max(newest, major * 10 + minor);
   }
   return newest;
 }
 
-int driver_version(const Library& library) {
+int driver_version(const CudaDriver& driver) {
   int version = 0;
-  check(library, library.driver_version(&version), "cuDriverGetVersion");
+  check(driver, driver.driver_version(&version), "cuDriverGetVersion");
   return version;
 }
 
-}  // namespace proton::cupti
+}  // namespace proton
