@@ -18,7 +18,6 @@ inline constexpr std::string_view kType = "type";
 inline constexpr std::string_view kFrameType = "function";
 inline constexpr std::string_view kMetrics = "metrics";
 inline constexpr std::string_view kChildren = "children";
-inline constexpr std::string_view kRootName = "ROOT";
 
 // Our own key: on the root node of a tree, at the top of a trace.
 inline constexpr std::string_view kProton = "proton";

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "files/output_buffer.h"
@@ -31,6 +32,17 @@ class JsonEncoder {
     string(name);
     out_.put(':');
     needs_comma_ = false;
+  }
+
+  /// A key with a text, both plain, or with an integer.
+  void pair(std::string_view name, std::string_view text) {
+    plain_key(name);
+    plain_string(text);
+  }
+  template <std::integral Integer>
+  void pair(std::string_view name, Integer value) {
+    plain_key(name);
+    integer(value);
   }
 
   void null() { put_word("null"); }
@@ -103,5 +115,15 @@ class JsonEncoder {
   bool needs_comma_ = false;
   uint64_t invalid_text_count_ = 0;
 };
+
+/// What `write` hands to an encoder, as text.
+template <std::invocable<JsonEncoder&> Write>
+std::string json_text(const Write& write) {
+  MemorySink sink;
+  JsonEncoder out(sink);
+  write(out);
+  out.flush();
+  return sink.take();
+}
 
 }  // namespace proton

@@ -342,18 +342,16 @@ class PerfettoWriter {
 
   std::string summary() const {
     if (log_.is_read()) return log_.summary_text;
-    MemorySink text;
-    JsonEncoder out(text);
     const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
                                {format::kNegativeDuration, negative_count_},
                                {format::kClippedSpan, clipped_count_},
                                {format::kInvalidText, interning_.invalid_text_count()}};
-    begin_summary(log_.summary, found, 1, out);
-    out.plain_key(format::kDevices);
-    write_device_map(log_.summary.devices, out);
-    out.end_map();
-    out.flush();
-    return text.take();
+    return json_text([&](JsonEncoder& out) {
+      begin_summary(log_.summary, found, 1, out);
+      out.plain_key(format::kDevices);
+      write_device_map(log_.summary.devices, out);
+      out.end_map();
+    });
   }
 
   void write_summary() {
@@ -361,7 +359,8 @@ class PerfettoWriter {
     event_.varint_field(event::kTrackUuid, process_uuid_);
     event_.bytes_field(event::kName, format::kProton);
     put_text(format::kProton, annotation::kJson, summary());
-    put_text(format::kProtonTables, annotation::kString, tables());
+    put_text(format::kProtonTables, annotation::kString,
+             json_text([this](JsonEncoder& out) { write_tables(out); }));
     packet_.varint_field(packet::kTimestamp, unix_ns(first_ns()));
     packet_.varint_field(packet::kClockId, clock_);
     packet_.varint_field(packet::kSequenceId, kMainSequence);
@@ -376,16 +375,12 @@ class PerfettoWriter {
   }
 
   /// Base time, lanes, the lane of each track, and every path as its parent and name: as JSON.
-  std::string tables() const {
-    MemorySink text;
-    JsonEncoder out(text);
+  void write_tables(JsonEncoder& out) const {
     out.begin_map(0);
     if (log_.has_unix_time && !log_.spans.empty()) {
-      out.plain_key(format::kBaseTime);
-      out.integer(log_.base_unix_ns);
+      out.pair(format::kBaseTime, log_.base_unix_ns);
     }
-    out.plain_key("zero_ns");
-    out.integer(log_.base_unix_ns);
+    out.pair("zero_ns", log_.base_unix_ns);
     out.plain_key("lanes");
     out.begin_list(0);
     for (size_t i = 0; i < rows_.size(); ++i) {
@@ -403,8 +398,6 @@ class PerfettoWriter {
     out.end_list();
     write_paths(out);
     out.end_map();
-    out.flush();
-    return text.take();
   }
 
   void write_paths(JsonEncoder& out) const {

@@ -123,17 +123,7 @@ void write_device_map(const std::vector<DeviceEntry>& devices, Encoder& out) {
   out.end_map();
 }
 
-inline std::string_view metric_kind_name(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::kExclusive:
-      return "exclusive";
-    case MetricKind::kProperty:
-      return "property";
-    case MetricKind::kInclusive:
-      break;
-  }
-  return "inclusive";
-}
+inline constexpr std::string_view kMetricKindNames[] = {"inclusive", "exclusive", "property"};
 
 /// Counts of what was found wrong while writing, to be added to the session's own losses.
 using WriteLosses = std::map<std::string_view, uint64_t>;
@@ -185,7 +175,7 @@ void begin_summary(const Summary& summary, const WriteLosses& found, size_t extr
   out.begin_map(summary.metric_kinds.size());
   for (const auto& [name, kind] : summary.metric_kinds) {
     out.key(name);
-    out.plain_string(metric_kind_name(kind));
+    out.plain_string(kMetricKindNames[static_cast<size_t>(kind)]);
   }
   out.end_map();
   if (!summary.sampling.empty()) {

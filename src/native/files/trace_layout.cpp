@@ -36,22 +36,10 @@ namespace {
 /// A device as it is ordered: GPUs by number, before the host that interprets kernels.
 using DeviceKey = std::tuple<bool, uint32_t, std::string_view>;
 
-/// True for lanes of interpreted kernels. Where a lane does not say what its device is, the devices
-/// of the log tell.
-bool is_interpreted(const TraceLog& log, const TraceLane& lane) {
-  if (!lane.device_type.empty()) return lane.device_type == "CPU";
-  const std::string id = std::to_string(lane.device_id);
-  bool is_cpu = false;
-  for (const DeviceEntry& device : log.summary.devices) {
-    if (device.id != id) continue;
-    if (device.type != "CPU") return false;
-    is_cpu = true;
-  }
-  return is_cpu;
-}
+bool is_interpreted(const TraceLane& lane) { return lane.device_type == "CPU"; }
 
-DeviceKey device_of(const TraceLog& log, const TraceLane& lane) {
-  return {is_interpreted(log, lane), lane.device_id, lane.device_type};
+DeviceKey device_of(const TraceLane& lane) {
+  return {is_interpreted(lane), lane.device_id, lane.device_type};
 }
 
 uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
@@ -70,7 +58,7 @@ std::string sm_name(const TraceLane& lane, uint64_t device_rank, uint64_t sm) {
   return concat("GPU ", lane.device_id, " SM ", sm);
 }
 
-std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_rank) {
+std::string name_of(const TraceLane& lane, uint64_t device_rank) {
   const std::string number = std::to_string(lane.number);
   if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
   if (lane.kind == LaneKind::kWarp) {
@@ -82,7 +70,7 @@ std::string name_of(const TraceLog& log, const TraceLane& lane, uint64_t device_
     return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
   }
   if (lane.kind == LaneKind::kSm) return sm_name(lane, device_rank, lane.number);
-  const char* processor = is_interpreted(log, lane) ? "Interpreter " : "GPU ";
+  const char* processor = is_interpreted(lane) ? "Interpreter " : "GPU ";
   return processor + device + "Stream " + number;
 }
 
@@ -94,12 +82,12 @@ std::string process_of(const TraceLane& lane, uint64_t device_rank) {
          std::to_string(lane.inside.cta);
 }
 
-std::string to_json(std::string_view text) {
-  MemorySink sink;
-  JsonEncoder out(sink);
-  out.string(text);
-  out.flush();
-  return sink.take();
+/// A JSON list of two texts.
+std::string pair_of(std::string_view first, std::string_view second) {
+  const auto quoted = [](std::string_view text) {
+    return json_text([text](JsonEncoder& out) { out.string(text); });
+  };
+  return concat("[", quoted(first), ", ", quoted(second), "]");
 }
 
 /// Host threads, streams and graphs, multiprocessors, warps.
@@ -119,12 +107,12 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
     const TraceLane& lane = log.lanes[index];
     const auto& [kernel, sm, cta, line] = lane.inside;
     return std::tuple(rank_of(lane.kind),
-                      lane.kind == LaneKind::kHost ? DeviceKey() : device_of(log, lane),
+                      lane.kind == LaneKind::kHost ? DeviceKey() : device_of(lane),
                       std::string_view(kernel), sm, cta, lane.number, lane.kind, line);
   });
   std::set<DeviceKey> devices;
   for (const TraceLane& lane : log.lanes) {
-    if (lane.kind != LaneKind::kHost) devices.insert(device_of(log, lane));
+    if (lane.kind != LaneKind::kHost) devices.insert(device_of(lane));
   }
 
   std::vector<LaneRow> rows(log.lanes.size());
@@ -132,14 +120,14 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
   int64_t sort_index = 0;
   for (const size_t index : order) {
     const TraceLane& lane = log.lanes[index];
-    const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(log, lane)));
+    const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(lane)));
     LaneRow& row = rows[index];
-    row.name = name_of(log, lane, rank);
+    row.name = name_of(lane, rank);
     row.sort_index = sort_index++;
     if (lane.kind == LaneKind::kWarp) {
       row.process = process_of(lane, rank);
       row.sm = sm_name(lane, rank, lane.inside.sm);
-      row.key = concat("[", to_json(row.process), ", ", to_json(row.name), "]");
+      row.key = pair_of(row.process, row.name);
       row.title = concat(row.process, " ", row.name);
       continue;
     }

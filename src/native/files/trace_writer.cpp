@@ -43,11 +43,7 @@ std::string show_short(const MetricValue& value) {
 /// A metric's value as text that reads back exactly: JSON, but a label stands as it is.
 std::string show_exact(const MetricValue& value) {
   if (const auto* label = std::get_if<std::string>(&value)) return *label;
-  MemorySink text;
-  JsonEncoder encoder(text);
-  write_metric_value(value, encoder);
-  encoder.flush();
-  return text.take();
+  return json_text([&](JsonEncoder& out) { write_metric_value(value, out); });
 }
 
 /// True for spans of the host: the others have their metrics as numbers.
@@ -63,11 +59,10 @@ class TraceWriter {
 
   void write() {
     out_.begin_map(0);
-    out_.plain_key(format::kDisplayTimeUnit);
-    out_.plain_string(has_lane(LaneKind::kWarp) ? format::kNanoseconds : format::kMicroseconds);
+    out_.pair(format::kDisplayTimeUnit,
+              has_lane(LaneKind::kWarp) ? format::kNanoseconds : format::kMicroseconds);
     if (!log_.spans.empty()) {
-      out_.plain_key(format::kBaseTime);
-      out_.integer(log_.base_unix_ns);
+      out_.pair(format::kBaseTime, log_.base_unix_ns);
     }
     out_.plain_key(format::kTraceEvents);
     out_.begin_list(0);
@@ -105,21 +100,17 @@ class TraceWriter {
 
   void write_lane_names() {
     const LaneRow whole_process{};
-    write_name_event("process_name", whole_process, "name", format::kProcessName);
-    write_sort_event("process_sort_index", whole_process, 0);
+    write_name_events("process", whole_process, format::kProcessName);
     for (const LaneRow& row : rows_) {
       if (!row.process.empty()) continue;  // its ids are its names
-      write_name_event("thread_name", row, "name", row.name);
-      write_sort_event("thread_sort_index", row, row.sort_index);
+      write_name_events("thread", row, row.name);
     }
   }
 
   void begin_metadata_event(std::string_view name, const LaneRow& row) {
     out_.begin_map(0);
-    out_.plain_key("ph");
-    out_.plain_string("M");
-    out_.plain_key("name");
-    out_.plain_string(name);
+    out_.pair("ph", "M");
+    out_.pair("name", name);
     write_place(row);
     out_.plain_key("args");
     out_.begin_map(0);
@@ -130,18 +121,14 @@ class TraceWriter {
     out_.end_map();
   }
 
-  void write_name_event(std::string_view event, const LaneRow& row, std::string_view key,
-                        std::string_view name) {
-    begin_metadata_event(event, row);
-    out_.plain_key(key);
+  /// What `what` (a process or a thread) is called, and where it stands.
+  void write_name_events(const std::string& what, const LaneRow& row, std::string_view name) {
+    begin_metadata_event(what + "_name", row);
+    out_.plain_key("name");
     out_.string(name);
     end_metadata_event();
-  }
-
-  void write_sort_event(std::string_view event, const LaneRow& row, int64_t sort_index) {
-    begin_metadata_event(event, row);
-    out_.plain_key("sort_index");
-    out_.integer(sort_index);
+    begin_metadata_event(what + "_sort_index", row);
+    out_.pair("sort_index", row.sort_index);
     end_metadata_event();
   }
 
@@ -169,8 +156,7 @@ class TraceWriter {
     }
     out_.begin_map(0);
     const bool is_moment = span.kind == SpanKind::kMark;
-    out_.plain_key("ph");
-    out_.plain_string(is_moment ? "i" : "X");
+    out_.pair("ph", is_moment ? "i" : "X");
     out_.plain_key("cat");
     if (span.kind == SpanKind::kRegion) {
       out_.string(log_.lanes[span.lane].inside.kernel);  // as known traces have it
@@ -182,8 +168,7 @@ class TraceWriter {
     write_place(rows_[span.lane]);
     write_time("ts", span.start_ns - log_.base_host_ns);
     if (is_moment) {
-      out_.plain_key("s");
-      out_.plain_string("t");  // drawn on its thread alone
+      out_.pair("s", "t");  // drawn on its thread alone
     } else {
       write_time("dur", duration_ns);
     }
@@ -191,8 +176,7 @@ class TraceWriter {
     out_.begin_map(0);
     write_call_stack(span.path);
     if (has_scope_id(span.kind) && log_.lanes[span.lane].kind != LaneKind::kGraph) {
-      out_.plain_key("scope_id");
-      out_.integer(span.scope_id);
+      out_.pair("scope_id", span.scope_id);
     }
     write_span_metrics(span);
     for (const auto& [key, value] : log_.attributes[span.attributes]) {
@@ -253,26 +237,20 @@ class TraceWriter {
 
   void write_flow(const TraceSpan& span) {
     out_.begin_map(0);
-    out_.plain_key("ph");
-    out_.plain_string(span.is_flow_source ? "s" : "f");
-    out_.plain_key("cat");
-    out_.plain_string("flow");
-    out_.plain_key("name");
-    out_.plain_string(format::kFlowName);
-    out_.plain_key("id");
-    out_.integer(span.flow_id);
+    out_.pair("ph", span.is_flow_source ? "s" : "f");
+    out_.pair("cat", "flow");
+    out_.pair("name", format::kFlowName);
+    out_.pair("id", span.flow_id);
     write_place(rows_[span.lane]);
     write_time("ts", span.start_ns - log_.base_host_ns);
-    out_.plain_key("bp");
-    out_.plain_string("e");
+    out_.pair("bp", "e");
     out_.end_map();
   }
 
   void write_counter(const Counter& counter) {
     for (const CounterSample& sample : counter.samples) {
       out_.begin_map(0);
-      out_.plain_key("ph");
-      out_.plain_string("C");
+      out_.pair("ph", "C");
       out_.plain_key("name");
       out_.string(*counter.name);
       write_place({});

@@ -16,14 +16,6 @@ namespace proton {
 
 namespace {
 
-std::string to_text(const Value& value) {
-  MemorySink text;
-  JsonEncoder encoder(text);
-  write_value(value, encoder);
-  encoder.flush();
-  return text.take();
-}
-
 /// One file. The walk keeps its own stack: calling contexts may be tens of thousands deep.
 template <typename Encoder>
 class TreeWriter {
@@ -35,11 +27,7 @@ class TreeWriter {
 
   void write() {
     out_.begin_list(2);
-    if (tree_.nodes.empty()) {
-      write_bare_root();
-    } else {
-      write_nodes();
-    }
+    write_nodes();
     write_device_map(tree_.summary.devices, out_);
     out_.end_list();
     out_.flush();
@@ -95,25 +83,12 @@ class TreeWriter {
     out_.end_map();
   }
 
-  void write_bare_root() {
-    kinds_.push_back(static_cast<char>(FrameKind::kRoot));
-    out_.begin_map(4);
-    write_frame(format::kRootName);
-    out_.plain_key(format::kMetrics);
-    out_.begin_map(0);
-    out_.end_map();
-    out_.plain_key(format::kChildren);
-    out_.begin_list(0);
-    out_.end_list();
-    end_root();
-  }
-
   /// Last, so that it can tell what was lost while the nodes were written.
   void end_root() {
     const WriteLosses found = {{format::kNonFiniteMetric, non_finite_count_},
                                {format::kInvalidText, out_.invalid_text_count()}};
     out_.plain_key(format::kProton);
-    const bool has_kernels = !tree_.details.empty() && !tree_.nodes.empty();
+    const bool has_kernels = !tree_.details.empty();
     begin_summary(tree_.summary, found, has_kernels ? 2 : 1, out_);
     out_.plain_key(format::kKinds);
     out_.plain_string(kinds_);
@@ -141,7 +116,8 @@ class TreeWriter {
         out_.integer(time_ns);
       }
       const Value attributes{detail->attributes};
-      const auto [first, is_new] = written.try_emplace(to_text(attributes), entry);
+      const auto [first, is_new] = written.try_emplace(
+          json_text([&](JsonEncoder& out) { write_value(attributes, out); }), entry);
       if (is_new || detail->attributes.empty()) {
         write_value(attributes, out_);
       } else {

@@ -106,6 +106,7 @@ TEST(interpreted_kernels_do_not_claim_a_gpu) {
   TraceLog log = empty_log();
   log.summary.devices = {{"CPU", "0", {}}};
   const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);
+  log.lanes[lane].device_type = "CPU";
   add_span(log, SpanKind::kKernel, lane, add_path(log, 0, "k"), 1'000, 2'000);
   const std::string json = to_chrome(log);
   CHECK_HAS(json, R"("tid":200000,"args":{"name":"Interpreter Stream 0"})");

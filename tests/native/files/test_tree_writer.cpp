@@ -21,8 +21,10 @@ const std::string kSummaryUpToKinds =
 
 }  // namespace
 
-TEST(a_tree_without_nodes_is_a_bare_root) {
-  CHECK_EQ(to_json({}),
+TEST(a_tree_of_a_root_alone_is_whole) {
+  CallTree tree;
+  add_node(tree, 0, "ROOT");
+  CHECK_EQ(to_json(tree),
            R"([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[],)" +
                kSummaryUpToKinds + R"(r"}},{}])");
 }
@@ -100,6 +102,7 @@ TEST(invalid_names_are_replaced_and_counted) {
 
 TEST(the_device_map_groups_devices_by_type) {
   CallTree tree;
+  add_node(tree, 0, "ROOT");
   tree.summary.devices = {
       {"CUDA", "0", {{"arch", {std::string("90")}}, {"num_sms", {int64_t{132}}}}},
       {"CPU", "0", {}},
@@ -110,6 +113,7 @@ TEST(the_device_map_groups_devices_by_type) {
 
 TEST(the_summary_carries_the_header_and_adds_what_the_session_knows) {
   CallTree tree;
+  add_node(tree, 0, "ROOT");
   tree.summary.header = {{"session", {std::string("run")}},
                          {"triton", {}},
                          {"ok", {true}},
