@@ -1,5 +1,7 @@
 #include "bindings/objects/values.h"
 
+#include <nanobind/stl/string.h>
+
 #include "base/text.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
