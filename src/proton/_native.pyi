@@ -558,7 +558,6 @@ class DeviceBuffer:
         record_cycles: float = 0.0,
         empty_cycles: float = 0.0,
         kernel_ns: tuple[int, int] | None = None,
-        nominal_cycles_per_ns: float = 0.0,
         expected_warps: int | None = None,
         host_clock: DeviceClock | None = None,
         spans: bool = False,
@@ -580,12 +579,10 @@ class DeviceBuffer:
         """
 
 class SiteTotal:
-    """One place of a kernel that accesses memory, over all warps; extremes are of a warp's own."""
+    """One place of a kernel that accesses memory, over all warps."""
 
     accesses: Final[int]
     warp_count: Final[int]
-    min_accesses: Final[int]
-    max_accesses: Final[int]
 
 class CountedSites:
     """What warps counted, and what of it could not be trusted."""
@@ -612,8 +609,6 @@ class TensorHeat:
 class HeatMap:
     """A launch's table of address bins, given to its tensors."""
 
-    @property
-    def used_bins(self) -> int: ...
     @property
     def elsewhere(self) -> TensorHeat: ...
     def tensors(self) -> list[TensorHeat]: ...
@@ -688,8 +683,6 @@ class InKernel:
     def load(cuda_path: str) -> None: ...  # opens the driver, once; BackendUnavailable
     @staticmethod
     def is_loaded() -> bool: ...
-    @staticmethod
-    def set_limit(bytes: int) -> None: ...  # of buffers, in contexts that are not yet known
     @staticmethod
     def add_kernel(
         name: str,

@@ -29,6 +29,18 @@ class KeyIndex {
     return &slot->value;
   }
 
+  /// The row of `key` in `rows`, where a new one ends with what `make` returns.
+  template <typename Row, typename Make>
+  uint32_t row_of(uint64_t key, std::vector<Row>& rows, Make make) {
+    bool is_new;
+    uint32_t* row = find_or_add(key, is_new);
+    if (is_new) {
+      *row = static_cast<uint32_t>(rows.size());
+      rows.push_back(make());
+    }
+    return *row;
+  }
+
   /// The number of `key`, or null.
   const uint32_t* find(uint64_t key) const {
     const Slot& slot = const_cast<KeyIndex*>(this)->probe(key);

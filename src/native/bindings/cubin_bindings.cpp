@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bindings/objects/values.h"
 #include "cubin/cubin.h"
 #include "cubin/elf.h"
 #include "cubin/module_store.h"
@@ -46,15 +47,9 @@ struct PythonCubin {
   }
 };
 
-/// Text of the compiler's, which may be no UTF-8.
-nb::object text(std::string_view bytes) {
-  const auto size = static_cast<Py_ssize_t>(bytes.size());
-  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), size, "replace"));
-}
-
 nb::list functions(const PythonCubin& self) {
   nb::list names;
-  for (const Function& function : self.cubin->functions()) names.append(text(function.name));
+  for (const Function& function : self.cubin->functions()) names.append(to_text(function.name));
   return names;
 }
 
@@ -64,7 +59,7 @@ using Names = std::unordered_map<const char*, nb::object>;
 nb::tuple frames_of(const Cubin& cubin, cubin::LocationId id, Names& names) {
   const auto name = [&](std::string_view bytes) {
     nb::object& known = names[bytes.data()];
-    if (!known.is_valid()) known = text(bytes);
+    if (!known.is_valid()) known = to_text(bytes);
     return known;
   };
   nb::list frames;
@@ -161,7 +156,7 @@ void add_cubin(nb::module_& module) {
       .def(
           "routine",
           [](const PythonCubin& self, const std::string& name, uint64_t offset) {
-            return text(self.cubin->routine(self.function(name), offset).name);
+            return to_text(self.cubin->routine(self.function(name), offset).name);
           },
           "function"_a, "offset"_a)
       .def("code", code, "function"_a);

@@ -48,8 +48,8 @@ bool per_graph(const std::string& graphs) {
 }
 
 void set_active(Session& session, bool is_active) {
-  const auto warnings = unlocked([&] { return Hub::get().set_active(session, is_active); });
-  for (const std::string& warning : warnings) session.warn(warning);
+  const auto warnings = unlocked([&] { return Hub::get().set_active(session.device, is_active); });
+  for (const std::string& warning : warnings) session.losses.warn(warning);
 }
 
 using SamplingNumbers = std::map<std::string, int64_t>;
@@ -97,35 +97,36 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
            const std::optional<SamplingNumbers>& sampling) {
   Session& session = opened(self);
   cupti::SinkOptions options;
-  options.with_frames = session.context() == ContextKind::kPython;
-  options.with_launches = session.data() == DataKind::kTrace;
+  options.with_frames = session.host.context() == ContextKind::kPython;
+  options.with_launches = session.host.data() == DataKind::kTrace;
   options.with_copies = copies;
   options.with_migrations = unified_memory;
   options.per_graph = per_graph(graphs);
   options.value_bytes = value_bytes;
   options.with_graph_timing = graph_timing;
   if (sampling) options.sampling = sampling_options(*sampling);
-  if (unlocked([&] { return Hub::get().has(session); })) {
-    throw Error(ErrorKind::kUsage,
-                concat("session ", session.id(), " already gets CUPTI's events; stop it first"));
+  if (unlocked([&] { return Hub::get().has(session.device); })) {
+    throw Error(ErrorKind::kUsage, concat("session ", session.facts.id,
+                                          " already gets CUPTI's events; stop it first"));
   }
-  unlocked([&] { Hub::get().start(session, options, buffer_bytes); });
+  unlocked([&] { Hub::get().start(session.device, options, buffer_bytes); });
   session.set_launch_counter(cupti::newest_correlation);
-  session.set_launch_tracker([](CorrelationId after, CorrelationId until, bool with_frames) {
+  session.device.set_launch_tracker([](CorrelationId after, CorrelationId until, bool with_frames) {
     return Hub::get().has_launches_under_way(after, until, with_frames);
   });
   process.graphs = {cupti::captured_count,        cupti::captured_since,  cupti::metrics_node_since,
                     Hub::attach_metrics,          Hub::captured_contexts, Hub::move_contexts,
                     &cupti::lead_captured_count()};
   self.on_detach = [&session] {
-    session.set_activity_listener(nullptr);
+    session.host.set_activity_listener(nullptr);
     session.set_launch_counter(nullptr);
-    session.set_launch_tracker(nullptr);
-    unlocked([&] { Hub::get().stop(session); });
+    session.device.set_launch_tracker(nullptr);
+    unlocked([&] { Hub::get().stop(session.device); });
   };
-  session.set_activity_listener([&session](bool is_active) { set_active(session, is_active); });
+  session.host.set_activity_listener(
+      [&session](bool is_active) { set_active(session, is_active); });
   try {
-    if (session.is_active()) set_active(session, true);
+    if (session.host.is_active()) set_active(session, true);
   } catch (...) {
     self.detach();
     throw;
@@ -133,18 +134,9 @@ void start(PySession& self, const std::string& graphs, bool copies, bool unified
 }
 
 bool flush(double timeout_s, bool synchronize) {
-  if (!(timeout_s > 0) || timeout_s > 1e9) {
-    throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
-  }
-  const auto limit_ns = static_cast<int64_t>(timeout_s * 1e9);
+  const int64_t limit_ns = flush_limit_ns(timeout_s);
   return unlocked([&] { return Hub::get().flush(limit_ns, synchronize); });
 }
-
-std::vector<std::string> take_problems() {
-  return unlocked([] { return Hub::get().take_problems(); });
-}
-
-void stop(PySession& self) { self.detach(); }
 
 void expect_loaded() {
   if (Hub::get().is_loaded()) return;
@@ -254,13 +246,15 @@ void add_cupti(nb::module_& module) {
       .def_static("enable_hw_trace",
                   [] { return unlocked([] { return Hub::get().enable_hw_trace(); }); })
       .def_static("flush", flush, "timeout_s"_a = 10.0, nb::kw_only(), "synchronize"_a = true)
-      .def_static("take_problems", take_problems)
+      .def_static("take_problems",
+                  [] { return unlocked([] { return Hub::get().take_problems(); }); })
       .def_static("set_problem_listener", set_problem_listener, "listener"_a)
       .def_static("check_sampling", check_sampling)
       .def_static("probe_sampling", probe_sampling)
       .def_static("has_contexts", [] { return unlocked([] { return Hub::get().has_contexts(); }); })
       .def_static("add_cubin", keep_cubin, "cubin"_a, "ptx"_a = "")
-      .def_static("stop", stop, "session"_a)
+      .def_static(
+          "stop", [](PySession& self) { self.detach(); }, "session"_a)
       .def_static("detach", [] { return unlocked([] { return Hub::get().detach(); }); })
       .def_static("devices", devices)
       .def_static("driver_version", driver_version)

@@ -16,12 +16,12 @@
 #include "bindings/objects/session_object.h"
 #include "bindings/objects/values.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/metric_values.h"
+#include "bindings/scopes/scopes.h"
 #include "files/writers.h"
 #include "model/losses.h"
+#include "session/samples/sample_report.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
-#include "session/session.h"
 #include "session/snapshot/phase_copy.h"
 #include "session/snapshot/trace_builder.h"
 
@@ -49,14 +49,14 @@ DataKind data_kind(const std::string& name) {
 std::string name_of(nb::str name, Session& session) {
   bool is_exact;
   std::string text = to_utf8(name.ptr(), is_exact);
-  if (!is_exact) session.count_loss(losses::kInvalidText);
+  if (!is_exact) session.losses.count(losses::kInvalidText);
   return text;
 }
 
 int depth(PySession& self) {
   const Session& session = opened(self);
   Current current;
-  if (session.context() == ContextKind::kPython) {
+  if (session.host.context() == ContextKind::kPython) {
     return static_cast<int>(process.paths.depth(process.hooks.capture_frames(current.thread())));
   }
   return static_cast<int>(process.paths.depth(scope_path(current.thread(), current.stack())));
@@ -66,13 +66,13 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
                const std::string& device_type, uint32_t device_id, uint64_t lane,
                nb::object metrics, std::optional<ContextId> context) {
   Session& session = opened(self);
-  if (!session.is_active() && !context.has_value()) return;
+  if (!session.host.is_active() && !context.has_value()) return;
   SampleList samples;
   if (!read_metrics(metrics.ptr(), samples)) throw nb::python_error();
   drop_values(samples);  // a kernel that is over has its numbers
   Current current;
   const ContextStack& stack = current.stack();
-  const OpEntry* op = session.uses_launch_metadata() ? stack.op.get() : nullptr;
+  const OpEntry* op = session.device.uses_launch_metadata() ? stack.op.get() : nullptr;
   const std::string given = name_of(name, session);
   KernelEvent event;
   event.name = op != nullptr && !op->name.empty() ? std::string_view(op->name) : given;
@@ -84,13 +84,13 @@ void on_kernel(PySession& self, nb::str name, int64_t start_ns, int64_t end_ns,
   if (context.has_value()) {  // of an earlier launch, which has its own metadata
     event.name = given;
     event.context = *context;
-    session.on_events({&event, 1});
+    session.device.on_events({&event, 1});
     return;
   }
   const PathId path =
-      launch_path(current.thread(), stack, session.context() == ContextKind::kPython);
-  session.add_kernel(path, current.thread().number, event, op == nullptr ? nullptr : &op->metrics,
-                     &samples);
+      launch_path(current.thread(), stack, session.host.context() == ContextKind::kPython);
+  session.device.add_kernel(path, current.thread().number, event,
+                            op == nullptr ? nullptr : &op->metrics, &samples);
 }
 
 /// Whether a Python callable finds a name, as it stands in files or as people read it.
@@ -115,23 +115,21 @@ std::function<bool(const std::string&)> to_filter(nb::object include) {
 
 void set_sampling(PySession& self, int64_t period_cycles, int64_t window_ns, int64_t every_ns,
                   nb::object include) {
-  opened(self).set_sampling({period_cycles, window_ns, every_ns, to_filter(std::move(include))});
+  opened(self).device.set_sampling(
+      {period_cycles, window_ns, every_ns, to_filter(std::move(include))});
 }
 
-nb::object to_text(const std::string& bytes) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
-}
+constexpr const char* kAsBytes = "surrogateescape";
 
 nb::list missing_code(PySession& self, int phase) {
   const Session& session = opened(self);
   const auto missing = [&] {
     nb::gil_scoped_release unlocked;
-    return session.missing_code(phase);
+    return proton::missing_code(session, phase);
   }();
   nb::list list;
   for (const auto& [module, symbol] : missing) {
-    list.append(nb::make_tuple(module, to_text(symbol)));
+    list.append(nb::make_tuple(module, to_text(symbol, kAsBytes)));
   }
   return list;
 }
@@ -140,17 +138,17 @@ nb::list sampled_files(PySession& self, int phase) {
   const Session& session = opened(self);
   const auto files = [&] {
     nb::gil_scoped_release unlocked;
-    return session.sampled_files(phase);
+    return proton::sampled_files(session, phase);
   }();
   nb::list list;
-  for (const std::string& file : files) list.append(to_text(file));
+  for (const std::string& file : files) list.append(to_text(file, kAsBytes));
   return list;
 }
 
 /// Formats the phase into `out`. The GIL is held for as little of it as can be.
 void write_tree(const Session& session, void (*format)(const CallTree&, ByteSink&), int phase,
                 Value::Map facts, ByteSink& out) {
-  PhaseCopy copy(session.parts(), phase);
+  PhaseCopy copy(session, phase);
   {
     nb::gil_scoped_release unlocked;
     copy.copy_device_part();
@@ -167,7 +165,7 @@ void write_phase(PySession& self, const std::string& format, int phase, nb::hand
   const Session& session = opened(self);
   Value::Map facts = to_map(header);
   if (format == "chrome_trace" || format == "perfetto") {
-    TraceLog taken = session.snapshot_trace(phase, std::move(facts));
+    TraceLog taken = build_trace(session, phase, std::move(facts));
     nb::gil_scoped_release unlocked;
     const TraceLog log = std::move(taken);  // freed without the GIL, too
     return format == "perfetto" ? write_perfetto(log, out) : write_chrome_trace(log, out);
@@ -205,7 +203,7 @@ nb::bytes serialize(PySession& self, const std::string& format, int phase, nb::o
 nb::tuple serialize_new(PySession& self, int phase, nb::object header, TraceCursor& cursor,
                         size_t limit) {
   TraceLog taken =
-      opened(self).snapshot_new_trace(phase, to_map(header), cursor, std::max<size_t>(limit, 1));
+      build_new_trace(opened(self), phase, to_map(header), cursor, std::max<size_t>(limit, 1));
   MemorySink sink;
   {
     nb::gil_scoped_release unlocked;
@@ -232,16 +230,16 @@ void write(PySession& self, nb::str path, const std::string& format, int phase, 
 
 void clear_phase(PySession& self, int phase) {
   Session& session = opened(self);
-  if (!session.has_phase(phase)) {
-    fail(ErrorKind::kPhaseNotFound, concat("session ", session.id(), " has no data for phase ",
-                                           phase, "; the current phase is ", session.phase()));
+  if (!session.host.has_phase(phase)) {
+    fail(ErrorKind::kPhaseNotFound, concat("session ", session.facts.id, " has no data for phase ",
+                                           phase, "; the current phase is ", session.host.phase()));
   }
   session.clear_phase(phase);
 }
 
-nb::dict losses_of(PySession& self) {
+nb::dict count_losses(PySession& self) {
   nb::dict losses;
-  for (const auto& [kind, count] : opened(self).losses()) {
+  for (const auto& [kind, count] : opened(self).count_losses()) {
     losses[nb::str(kind.c_str(), kind.size())] = count;
   }
   return losses;
@@ -249,7 +247,7 @@ nb::dict losses_of(PySession& self) {
 
 nb::list warnings_of(PySession& self) {
   nb::list lines;
-  for (const std::string& line : opened(self).warnings()) {
+  for (const std::string& line : opened(self).losses.warnings()) {
     lines.append(nb::str(line.c_str(), line.size()));
   }
   return lines;
@@ -261,14 +259,14 @@ ContextId launch_context(PySession& self) {
   Session& session = opened(self);
   Current current;
   const ContextStack& stack = current.stack();
-  const bool with_frames = session.context() == ContextKind::kPython;
+  const bool with_frames = session.host.context() == ContextKind::kPython;
   return process.contexts.intern(launch_path(current.thread(), stack, with_frames), stack.op.get());
 }
 
 Session& opened(PySession& session) {
-  if (session.core.is_closed()) {
+  if (session.core.host.is_closed()) {
     fail(ErrorKind::kSessionNotFound,
-         concat("session ", session.core.id(), " is not open; it was finalized"));
+         concat("session ", session.core.facts.id, " is not open; it was finalized"));
   }
   return session.core;
 }
@@ -282,40 +280,43 @@ void add_session(nb::module_& module) {
             new (self) PySession(id, context_kind(context), data_kind(data));
           },
           "id"_a, nb::kw_only(), "context"_a, "data"_a)
-      .def_prop_ro("id", [](PySession& self) { return self.core.id(); })
+      .def_prop_ro("id", [](PySession& self) { return self.core.facts.id; })
       .def_prop_rw(
-          "uses_launch_metadata", [](PySession& self) { return self.core.uses_launch_metadata(); },
-          [](PySession& self, bool is_used) { self.core.use_launch_metadata(is_used); })
+          "uses_launch_metadata",
+          [](PySession& self) { return self.core.device.uses_launch_metadata(); },
+          [](PySession& self, bool is_used) { self.core.device.use_launch_metadata(is_used); })
       .def_prop_rw(
-          "has_kernel_times", [](PySession& self) { return self.core.has_kernel_times(); },
-          [](PySession& self, bool are_there) { self.core.set_kernel_times(are_there); })
-      .def_prop_ro("is_active", [](PySession& self) { return opened(self).is_active(); })
+          "has_kernel_times", [](PySession& self) { return self.core.device.has_kernel_times(); },
+          [](PySession& self, bool are_there) { self.core.device.set_kernel_times(are_there); })
+      .def_prop_ro("is_active", [](PySession& self) { return opened(self).host.is_active(); })
       .def_prop_ro("context",
                    [](PySession& self) {
-                     return opened(self).context() == ContextKind::kPython ? "python" : "shadow";
+                     return opened(self).host.context() == ContextKind::kPython ? "python"
+                                                                                : "shadow";
                    })
-      .def_prop_ro(
-          "data",
-          [](PySession& self) { return opened(self).data() == DataKind::kTree ? "tree" : "trace"; })
-      .def_prop_ro("phase", [](PySession& self) { return opened(self).phase(); })
-      .def_prop_ro("losses", losses_of)
+      .def_prop_ro("data",
+                   [](PySession& self) {
+                     return opened(self).host.data() == DataKind::kTree ? "tree" : "trace";
+                   })
+      .def_prop_ro("phase", [](PySession& self) { return opened(self).host.phase(); })
+      .def_prop_ro("losses", count_losses)
       .def_prop_ro("warnings", warnings_of)
-      .def_prop_ro("event_count", [](PySession& self) { return opened(self).event_count(); })
+      .def_prop_ro("event_count", [](PySession& self) { return opened(self).device.event_count(); })
       .def_prop_ro("is_empty", [](PySession& self) { return opened(self).is_empty(); })
-      .def("activate", [](PySession& self) { opened(self).activate(); })
-      .def("deactivate", [](PySession& self) { opened(self).deactivate(); })
+      .def("activate", [](PySession& self) { opened(self).host.activate(); })
+      .def("deactivate", [](PySession& self) { opened(self).host.deactivate(); })
       .def("close",
            [](PySession& self) {
              opened(self);
              self.detach_recorder();
              self.detach();
-             self.core.close();
+             self.core.host.close();
            })
       .def("depth", depth)
       .def("advance_phase", [](PySession& self) { return opened(self).advance_phase(); })
       .def(
-          "has_phase", [](PySession& self, int phase) { return opened(self).has_phase(phase); },
-          "phase"_a)
+          "has_phase",
+          [](PySession& self, int phase) { return opened(self).host.has_phase(phase); }, "phase"_a)
       .def("clear_phase", clear_phase, "phase"_a)
       .def(
           "change_count",
@@ -325,7 +326,7 @@ void add_session(nb::module_& module) {
           [](PySession& self, int phase) {
             const Session& session = opened(self);
             nb::gil_scoped_release unlocked;
-            return session.is_settled(phase);
+            return session.device.is_complete(phase);
           },
           "phase"_a)
       .def("on_kernel", on_kernel, "name"_a, "start_ns"_a, "end_ns"_a, nb::kw_only(),
@@ -337,12 +338,14 @@ void add_session(nb::module_& module) {
       .def(
           "add_device",
           [](PySession& self, const std::string& type, uint32_t id, nb::object attributes) {
-            opened(self).add_device(type, std::to_string(id), to_map(attributes));
+            opened(self).facts.add_device(type, std::to_string(id), to_map(attributes));
           },
           "device_type"_a, "device_id"_a, "attributes"_a)
       .def(
           "add_autotune",
-          [](PySession& self, nb::object record) { opened(self).add_autotune({to_map(record)}); },
+          [](PySession& self, nb::object record) {
+            opened(self).facts.add_autotune({to_map(record)});
+          },
           "record"_a)
       .def("set_sampling", set_sampling, nb::kw_only(), "period_cycles"_a, "window_ns"_a = 0,
            "every_ns"_a = 0, "include"_a = nb::none())
@@ -351,12 +354,12 @@ void add_session(nb::module_& module) {
       .def(
           "count_loss",
           [](PySession& self, const std::string& kind, uint64_t count) {
-            opened(self).count_loss(kind, count);
+            opened(self).losses.count(kind, count);
           },
           "kind"_a, "count"_a = 1)
       .def(
           "warn",
-          [](PySession& self, nb::str text) { opened(self).warn(name_of(text, self.core)); },
+          [](PySession& self, nb::str text) { opened(self).losses.warn(name_of(text, self.core)); },
           "text"_a)
       .def("serialize", serialize, "format"_a, "phase"_a, "header"_a)
       .def("serialize_new", serialize_new, "phase"_a, "header"_a, "cursor"_a, nb::kw_only(),

@@ -1,6 +1,6 @@
 // The library that NVTX loads into a program (NVTX_INJECTION64_PATH). It fills the function slots
 // of every module that uses NVTX and passes the calls on to whoever listens; with nobody listening
-// a call costs one load. It knows nothing of Python and needs no C++ runtime, because child
+// a call costs a load or two. It knows nothing of Python and needs no C++ runtime, because child
 // processes of any kind inherit the variable.
 #include <string.h>
 
@@ -117,36 +117,28 @@ void range_end(uint64_t range) {
   if (to != nullptr && range != 0) to->end(range);
 }
 
-int domain_push(const Domain* domain, const EventAttributes* attributes) {
-  return handler() == nullptr ? kNoTracking : with_event(domain, attributes, push);
+/// A call of the program with a text, narrow or wide, or with attributes: what it describes goes to
+/// `kCall`, unless nobody listens.
+template <auto kCall, typename Character>
+auto with_text(const Character* text) {
+  if (handler() == nullptr) return kCall(Event());
+  if constexpr (sizeof(Character) == 1) {
+    return kCall(make_event(text));
+  } else {
+    return kCall(make_event(WideText(text)));
+  }
 }
 
-uint64_t domain_start(const Domain* domain, const EventAttributes* attributes) {
-  return handler() == nullptr ? 0 : with_event(domain, attributes, start);
+template <auto kCall>
+auto with_domain(const Domain* domain, const EventAttributes* attributes) {
+  return handler() == nullptr ? kCall(Event()) : with_event(domain, attributes, kCall);
 }
 
-void domain_mark(const Domain* domain, const EventAttributes* attributes) {
-  if (handler() != nullptr) with_event(domain, attributes, mark);
+template <auto kCall>
+auto with_attributes(const EventAttributes* attributes) {
+  return with_domain<kCall>(nullptr, attributes);
 }
 
-int push_a(const char* text) { return handler() == nullptr ? kNoTracking : push(make_event(text)); }
-int push_w(const wchar_t* text) {
-  return handler() == nullptr ? kNoTracking : push(make_event(WideText(text)));
-}
-uint64_t start_a(const char* text) { return handler() == nullptr ? 0 : start(make_event(text)); }
-uint64_t start_w(const wchar_t* text) {
-  return handler() == nullptr ? 0 : start(make_event(WideText(text)));
-}
-void mark_a(const char* text) {
-  if (handler() != nullptr) mark(make_event(text));
-}
-void mark_w(const wchar_t* text) {
-  if (handler() != nullptr) mark(make_event(WideText(text)));
-}
-
-int push_ex(const EventAttributes* attributes) { return domain_push(nullptr, attributes); }
-uint64_t start_ex(const EventAttributes* attributes) { return domain_start(nullptr, attributes); }
-void mark_ex(const EventAttributes* attributes) { domain_mark(nullptr, attributes); }
 int pop() { return domain_pop(nullptr); }
 void domain_end(const Domain*, uint64_t range) { range_end(range); }
 
@@ -191,44 +183,38 @@ Function erase(Call* call) {
   return reinterpret_cast<Function>(call);
 }
 
-bool fill(const CallbackTable& callbacks, Module module, const Slot* slots, size_t count) {
+template <size_t kCount>
+bool fill(const CallbackTable& callbacks, Module module, const Slot (&slots)[kCount]) {
   FunctionTable table = nullptr;
   uint32_t size = 0;
   if (callbacks.get_module_functions(module, &table, &size) == 0 || table == nullptr) return false;
-  for (size_t i = 0; i < count; ++i) {
-    if (slots[i].number < size && table[slots[i].number] != nullptr) {
-      *table[slots[i].number] = slots[i].function;
-    }
+  for (const Slot& slot : slots) {
+    if (slot.number < size && table[slot.number] != nullptr) *table[slot.number] = slot.function;
   }
   return true;
 }
 
-template <size_t kCount>
-bool fill(const CallbackTable& callbacks, Module module, const Slot (&slots)[kCount]) {
-  return fill(callbacks, module, slots, kCount);
-}
-
 bool attach(const CallbackTable& callbacks) {
   const Slot core[] = {
-      {kMarkEx, erase(mark_ex)},
-      {kMarkA, erase(mark_a)},
-      {kMarkW, erase(mark_w)},
-      {kRangeStartEx, erase(start_ex)},
-      {kRangeStartA, erase(start_a)},
-      {kRangeStartW, erase(start_w)},
+      {kMarkEx, erase(with_attributes<mark>)},
+      {kMarkA, erase(with_text<mark, char>)},
+      {kMarkW, erase(with_text<mark, wchar_t>)},
+      {kRangeStartEx, erase(with_attributes<start>)},
+      {kRangeStartA, erase(with_text<start, char>)},
+      {kRangeStartW, erase(with_text<start, wchar_t>)},
       {kRangeEnd, erase(range_end)},
-      {kRangePushEx, erase(push_ex)},
-      {kRangePushA, erase(push_a)},
-      {kRangePushW, erase(push_w)},
+      {kRangePushEx, erase(with_attributes<push>)},
+      {kRangePushA, erase(with_text<push, char>)},
+      {kRangePushW, erase(with_text<push, wchar_t>)},
       {kRangePop, erase(pop)},
       {kNameCategoryA, erase(name_category_a)},
       {kNameCategoryW, erase(name_category_w)},
   };
   const Slot core2[] = {
-      {kDomainMarkEx, erase(domain_mark)},
-      {kDomainRangeStartEx, erase(domain_start)},
+      {kDomainMarkEx, erase(with_domain<mark>)},
+      {kDomainRangeStartEx, erase(with_domain<start>)},
       {kDomainRangeEnd, erase(domain_end)},
-      {kDomainRangePushEx, erase(domain_push)},
+      {kDomainRangePushEx, erase(with_domain<push>)},
       {kDomainRangePop, erase(domain_pop)},
       {kDomainNameCategoryA, erase(domain_name_category_a)},
       {kDomainNameCategoryW, erase(domain_name_category_w)},

@@ -103,14 +103,14 @@ class Recording {
     proton::process.threads.lead(host::thread());
     session_ = std::make_unique<proton::Session>(next_id(), proton::ContextKind::kShadow, data);
     try {
-      hub().start(*session_, options, buffer_bytes);
+      hub().start(session_->device, options, buffer_bytes);
       session_->set_launch_counter(proton::cupti::newest_correlation);
-      session_->activate();
-      warnings = hub().set_active(*session_, true);
+      session_->host.activate();
+      warnings = hub().set_active(session_->device, true);
     } catch (...) {
-      session_->deactivate();
-      hub().stop(*session_);
-      session_->close();
+      session_->host.deactivate();
+      hub().stop(session_->device);
+      session_->host.close();
       throw;
     }
   }
@@ -120,9 +120,9 @@ class Recording {
 
   void set_active(bool is_active) {
     const std::lock_guard gil(host::gil());
-    if (is_active) session_->activate();
-    hub().set_active(*session_, is_active);
-    if (!is_active) session_->deactivate();
+    if (is_active) session_->host.activate();
+    hub().set_active(session_->device, is_active);
+    if (!is_active) session_->host.deactivate();
   }
 
   bool flush(int64_t limit_ns = 60 * kSecond) { return hub().flush(limit_ns, true); }
@@ -131,7 +131,7 @@ class Recording {
   Rows rows(int phase = 0) {
     flush();
     const std::lock_guard gil(host::gil());
-    const proton::CallTree tree = session_->snapshot_tree(phase, {});
+    const proton::CallTree tree = host::tree(*session_, phase, {});
     Rows found;
     std::vector<std::pair<uint32_t, std::string>> pending{{0, ""}};
     while (!pending.empty()) {
@@ -151,7 +151,7 @@ class Recording {
 
   std::map<std::string, uint64_t> losses() {
     flush();
-    return session_->losses();
+    return session_->count_losses();
   }
 
   proton::Session& session() { return *session_; }
@@ -161,10 +161,10 @@ class Recording {
   /// Stops and forgets, as `finalize` does.
   void close() {
     const std::lock_guard gil(host::gil());
-    hub().set_active(*session_, false);
-    session_->deactivate();
-    hub().stop(*session_);
-    session_->close();
+    hub().set_active(session_->device, false);
+    session_->host.deactivate();
+    hub().stop(session_->device);
+    session_->host.close();
     session_.reset();
   }
 

@@ -94,7 +94,7 @@ inline int64_t metric_at(Recording& recording, const std::string& path, const ch
                          int phase = 0) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = recording.session().snapshot_tree(phase, {});
+  const proton::CallTree tree = host::tree(recording.session(), phase, {});
   const uint32_t row = host::row_of(tree, path);
   return row == 0 ? -1 : std::get<int64_t>(host::metric(tree, row, key));
 }
@@ -125,7 +125,7 @@ inline std::vector<int64_t> span_metrics(Recording& recording, proton::SpanKind 
                                          const std::string& key) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
+  const proton::TraceLog log = proton::build_trace(recording.session(), 0, {});
   std::vector<int64_t> found;
   for (const proton::TraceSpan& span : log.spans) {
     if (span.kind != kind) continue;

@@ -24,7 +24,7 @@ void check_alignment(int64_t tolerance_ns) {
     recording.flush();  // every flush compares the clocks anew
   }
   const std::lock_guard gil(host::gil());
-  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
+  const proton::TraceLog log = proton::build_trace(recording.session(), 0, {});
   int64_t last_start_ns = 0;
   int found = 0;
   for (const proton::TraceSpan& span : log.spans) {

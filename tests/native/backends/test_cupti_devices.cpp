@@ -14,7 +14,7 @@ constexpr int kLaunchFailed = 719;
 std::map<std::string, int64_t> runs_by_device(gpu::Recording& recording) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = recording.session().snapshot_tree(0, {});
+  const proton::CallTree tree = host::tree(recording.session(), 0, {});
   std::map<std::string, int64_t> found;
   for (uint32_t row = 1; row < tree.nodes.size(); ++row) {
     const auto device = host::metric(tree, row, "device_id");

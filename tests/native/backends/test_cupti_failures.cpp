@@ -129,11 +129,11 @@ TEST(a_flush_without_waiting_brings_what_is_done) {
   gpu::Recording recording;
   gpu::launch("done");
   gpu::hub().flush(10 * gpu::kSecond, false);
-  CHECK_EQ(recording.session().event_count(), 1u);
+  CHECK_EQ(recording.session().device.event_count(), 1u);
   gpu::set("hold", 1);
   gpu::launch("under_way");
   gpu::hub().flush(10 * gpu::kSecond, false);
-  CHECK_EQ(recording.session().event_count(), 1u);
+  CHECK_EQ(recording.session().device.event_count(), 1u);
 }
 
 TEST(a_flush_that_takes_too_long_says_so_in_time) {

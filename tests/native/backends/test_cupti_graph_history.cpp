@@ -18,7 +18,7 @@ std::string unseen(const std::string& replayed, void* graph, const std::string& 
 std::vector<std::string> file_warnings(gpu::Recording& recording) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  return recording.session().snapshot_tree(0, {}).summary.warnings;
+  return host::tree(recording.session(), 0, {}).summary.warnings;
 }
 
 }  // namespace
@@ -123,11 +123,11 @@ TEST(a_graph_keeps_its_launch_metadata_too) {
         gpu::capture([](void* stream) { gpu::launch_op("matmul", "flops", 5.0, stream); }));
   }
   gpu::Recording again;
-  again.session().use_launch_metadata(true);
+  again.session().device.use_launch_metadata(true);
   replay(exec, 4);
   CHECK_EQ(again.rows(), (gpu::Rows{{below("", "model/matmul"), {4, 12}}}));
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = again.session().snapshot_tree(0, {});
+  const proton::CallTree tree = host::tree(again.session(), 0, {});
   const uint32_t row = host::row_of(tree, below("", "model/matmul"));
   CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 20.0);
 }

@@ -13,7 +13,7 @@ class WithMetadata : public gpu::Recording {
  public:
   explicit WithMetadata(bool per_graph = true, proton::DataKind data = proton::DataKind::kTree)
       : gpu::Recording(options(per_graph), data) {
-    session().use_launch_metadata(true);
+    session().device.use_launch_metadata(true);
   }
 
  private:
@@ -38,7 +38,7 @@ void* capture_ops() {
 double flops_at(gpu::Recording& recording, const std::string& path) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = recording.session().snapshot_tree(0, {});
+  const proton::CallTree tree = host::tree(recording.session(), 0, {});
   const proton::MetricValue value = host::metric(tree, host::row_of(tree, path), "flops");
   const double* flops = std::get_if<double>(&value);
   return flops == nullptr ? -1 : *flops;
@@ -134,7 +134,7 @@ TEST(a_trace_has_the_sum_on_the_graphs_span) {
   replay(instantiate(capture_ops()), 2);
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
+  const proton::TraceLog log = proton::build_trace(recording.session(), 0, {});
   std::vector<double> found;
   for (const proton::TraceSpan& span : log.spans) {
     for (uint32_t i = 0; span.kind == proton::SpanKind::kGraph && i < span.metric_count; ++i) {

@@ -207,7 +207,7 @@ TEST(graph_level_gives_one_named_event_a_replay) {
                            {"run/" + gpu::graph_name(other), {1, 5}},
                            {"alone", {1, 1}}};
   CHECK_EQ(recording.rows(), expected);
-  CHECK_EQ(recording.session().event_count(), 6u);
+  CHECK_EQ(recording.session().device.event_count(), 6u);
 }
 
 TEST(graph_level_counts_metrics_of_captured_scopes_too) {
@@ -226,7 +226,7 @@ TEST(graph_level_counts_metrics_of_captured_scopes_too) {
   }
   CHECK_EQ(metric_at(recording, below("run", "layer"), "tokens"), 30);
   CHECK_EQ(metric_at(recording, below("run", "direct"), "tokens"), 3);
-  CHECK_EQ(recording.session().event_count(), 3u);
+  CHECK_EQ(recording.session().device.event_count(), 3u);
 }
 
 TEST(graph_level_traces_carry_the_metrics_on_the_graphs_span) {

@@ -49,7 +49,7 @@ TEST(a_replay_costs_the_host_nothing_per_node) {
     CHECK_EQ(gpu::counter("callbacks") - callbacks, 6);  // in and out of each launch
     CHECK_EQ(gpu::counter("cuptiGetGraphNodeId"), questions);
     recording.flush();
-    CHECK_EQ(recording.session().event_count(), 3u * static_cast<uint64_t>(nodes));
+    CHECK_EQ(recording.session().device.event_count(), 3u * static_cast<uint64_t>(nodes));
   }
 }
 

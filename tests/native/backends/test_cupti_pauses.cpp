@@ -25,7 +25,7 @@ gpu::SinkOptions timeline() {
 int64_t count_spans(gpu::Recording& recording, SpanKind kind) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::TraceLog log = recording.session().snapshot_trace(0, {});
+  const proton::TraceLog log = proton::build_trace(recording.session(), 0, {});
   return std::count_if(log.spans.begin(), log.spans.end(),
                        [&](const proton::TraceSpan& span) { return span.kind == kind; });
 }

@@ -202,7 +202,7 @@ TEST(devices_streams_and_contexts_are_told_apart) {
   }
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = recording.session().snapshot_tree(0, {});
+  const proton::CallTree tree = host::tree(recording.session(), 0, {});
   std::map<std::string, int> devices;
   for (uint32_t row = 1; row < tree.nodes.size(); ++row) {
     const auto id = host::metric(tree, row, "device_id");
@@ -287,7 +287,7 @@ TEST(a_forked_child_calls_nothing_of_cupti) {
     bool is_refused = false;
     try {
       proton::Session session(7, proton::ContextKind::kShadow, DataKind::kTree);
-      gpu::hub().start(session, {}, 0);
+      gpu::hub().start(session.device, {}, 0);
     } catch (const proton::Error&) {
       is_refused = true;
     }

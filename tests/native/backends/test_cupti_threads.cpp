@@ -60,7 +60,7 @@ TEST(sixteen_threads_of_many_launches_are_attributed_without_a_miss) {
   const gpu::Rows expected = launch_from_threads(16, gpu::scaled(100'000), 97);
   CHECK_EQ(recording.rows(), expected);
   CHECK_EQ(gpu::describe(recording.losses()), "");
-  CHECK_EQ(recording.session().event_count(), 16 * gpu::scaled(100'000));
+  CHECK_EQ(recording.session().device.event_count(), 16 * gpu::scaled(100'000));
   CHECK_EQ(gpu::counter("violations"), 0);
 }
 

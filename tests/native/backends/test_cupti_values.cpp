@@ -48,7 +48,7 @@ void enter(const char* name) {
 int64_t value_at(gpu::Recording& recording, const std::string& path) {
   recording.flush();
   const std::lock_guard gil(host::gil());
-  const proton::CallTree tree = recording.session().snapshot_tree(0, {});
+  const proton::CallTree tree = host::tree(recording.session(), 0, {});
   const auto found = host::metric(tree, host::row_of(tree, path), "x");
   return std::holds_alternative<int64_t>(found) ? std::get<int64_t>(found) : -2;
 }

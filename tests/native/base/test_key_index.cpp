@@ -1,5 +1,7 @@
 #include "base/key_index.h"
 
+#include <string>
+
 #include "check.h"
 
 using proton::KeyIndex;
@@ -17,4 +19,13 @@ TEST(every_key_keeps_its_number_while_the_table_grows) {
     CHECK(!is_new);
   }
   CHECK_EQ(index.size(), 5000);
+}
+
+TEST(a_key_has_one_row_that_is_made_when_it_is_new) {
+  KeyIndex index;
+  std::vector<std::string> rows;
+  CHECK_EQ(index.row_of(proton::pair_key(0, 0), rows, [] { return "first"; }), 0);
+  CHECK_EQ(index.row_of(proton::pair_key(0, 1), rows, [] { return "second"; }), 1);
+  CHECK_EQ(index.row_of(proton::pair_key(0, 0), rows, [] { return "again"; }), 0);
+  CHECK(rows == std::vector<std::string>({"first", "second"}));
 }

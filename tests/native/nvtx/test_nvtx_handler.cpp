@@ -26,7 +26,7 @@ KernelEvent kernel(ContextId context, const char* name = "k") {
 
 void launch(Session& session, const char* name = "k") {
   const KernelEvent event = kernel(current_context_unlocked(), name);
-  session.on_events({&event, 1});
+  session.device.on_events({&event, 1});
 }
 
 /// A session that listens, on a thread that the host knows.
@@ -36,16 +36,16 @@ struct Recorded {
     bindings::load_nvtx(NVTX_LIBRARY);
     bindings::listen_to_nvtx(true);
     session = std::make_unique<Session>(0, ContextKind::kShadow, data);
-    session->activate();
+    session->host.activate();
   }
   ~Recorded() {
     bindings::listen_to_nvtx(false);
-    if (!session->is_closed()) session->close();
+    if (!session->host.is_closed()) session->host.close();
   }
-  CallTree tree() const { return session->snapshot_tree(session->phase(), {}); }
-  TraceLog trace() const { return session->snapshot_trace(session->phase(), {}); }
+  CallTree tree() const { return host::tree(*session, session->host.phase(), {}); }
+  TraceLog trace() const { return build_trace(*session, session->host.phase(), {}); }
   uint64_t loss(const char* kind) const {
-    const auto losses = session->losses();
+    const auto losses = session->count_losses();
     const auto found = losses.find(kind);
     return found == losses.end() ? 0 : found->second;
   }
@@ -193,9 +193,9 @@ TEST(a_range_ended_before_the_scope_in_it_leaves_the_scope_where_it_is) {
 
 TEST(ranges_begun_while_the_session_pauses_are_passed_over) {
   Recorded recorded;
-  recorded.session->deactivate();
+  recorded.session->host.deactivate();
   api::push("before");
-  recorded.session->activate();
+  recorded.session->host.activate();
   api::push("after");
   launch(*recorded.session);
   api::pop();
@@ -227,7 +227,7 @@ TEST(a_range_open_across_phases_holds_the_work_of_both) {
   api::pop();
   api::push("range");
   api::pop();
-  CHECK_EQ(paths(recorded.session->snapshot_tree(0, {})), "range range/k ");
+  CHECK_EQ(paths(host::tree(*recorded.session, 0, {})), "range range/k ");
   CHECK_EQ(paths(recorded.tree()), "range range/k2 ");
 }
 
@@ -350,19 +350,19 @@ TEST(threads_push_and_pop_while_sessions_come_and_go) {
     std::unique_lock lock(host::gil());
     const DataKind data = round % 2 == 0 ? DataKind::kTree : DataKind::kTrace;
     auto session = std::make_unique<Session>(round, ContextKind::kShadow, data);
-    session->activate();
+    session->host.activate();
     for (int i = 0; i < 5; ++i) {
       lock.unlock();
       const KernelEvent event = kernel(current_context_unlocked());
-      session->on_events({&event, 1});
+      session->device.on_events({&event, 1});
       std::this_thread::yield();
       lock.lock();
-      if (data == DataKind::kTree) session->snapshot_tree(session->phase(), {});
-      if (data == DataKind::kTrace) session->snapshot_trace(session->phase(), {});
+      if (data == DataKind::kTree) host::tree(*session, session->host.phase(), {});
+      if (data == DataKind::kTrace) build_trace(*session, session->host.phase(), {});
       session->advance_phase();
     }
-    session->deactivate();
-    session->close();
+    session->host.deactivate();
+    session->host.close();
   }
   is_done = true;
   for (std::thread& thread : threads) thread.join();

@@ -4,10 +4,11 @@
 #include <mutex>
 #include <string>
 
+#include "session/booking/session.h"
 #include "session/scopes/process.h"
 #include "session/scopes/scope_events.h"
-#include "session/session.h"
 #include "session/snapshot/phase_copy.h"
+#include "session/snapshot/trace_builder.h"
 
 namespace host {
 
@@ -68,12 +69,20 @@ inline proton::KernelEvent kernel(proton::ContextId context = proton::kRootPath,
 /// The newest phase as a save takes it: under the GIL, which is free now, for a part only.
 inline proton::CallTree save(const proton::Session& session) {
   std::unique_lock lock(gil());
-  proton::PhaseCopy copy(session.parts(), session.phase());
+  proton::PhaseCopy copy(session, session.host.phase());
   lock.unlock();
   copy.copy_device_part();
   lock.lock();
   copy.copy_host_part({});
   lock.unlock();
+  return proton::build_tree(std::move(copy));
+}
+
+/// One phase as a tree, all of it under the GIL, which the caller holds.
+inline proton::CallTree tree(const proton::Session& session, int phase, proton::Value::Map header) {
+  proton::PhaseCopy copy(session, phase);
+  copy.copy_device_part();
+  copy.copy_host_part(std::move(header));
   return proton::build_tree(std::move(copy));
 }
 

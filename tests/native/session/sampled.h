@@ -7,8 +7,8 @@
 
 #include "host.h"
 #include "model/sampled_code.h"
+#include "session/booking/session.h"
 #include "session/scopes/process.h"
-#include "session/session.h"
 
 namespace sampled {
 
@@ -66,7 +66,7 @@ inline void report(proton::Session& session, const std::vector<Pc>& pcs, uint32_
   for (const Pc& pc : pcs) {
     plain.push_back({pc.module, pc.function, pc.pc, pc.samples, pc.latency});
   }
-  session.on_samples({"FAKE", device, reasons, plain});
+  session.device.on_samples({"FAKE", device, reasons, plain});
 }
 
 /// A kernel that ran in a scope.
@@ -77,7 +77,7 @@ inline void run(proton::Session& session, const char* scope, const char* kernel,
   event.name = kernel;
   event.name_id = 0;
   event.device_id = device;
-  session.on_events({&event, 1});
+  session.device.on_events({&event, 1});
   host::leave();
 }
 

@@ -15,14 +15,13 @@ namespace {
 
 /// A booking on devices with what it needs.
 struct Device {
-  explicit Device(DataKind data) : booking(ContextKind::kShadow, data, losses, next_stamp) {}
+  explicit Device(DataKind data) : booking(ContextKind::kShadow, data, losses) {}
 
   std::shared_ptr<const DevicePhase> phase(int number) const {
     return booking.find_phase(number).phase;
   }
 
   LossLog losses;
-  std::atomic<uint64_t> next_stamp{0};
   DeviceBooking booking;
 };
 
@@ -38,7 +37,7 @@ class NoSink : public EventSink {
 
 /// A booking on the host with what it needs; active.
 struct Host {
-  explicit Host(DataKind data) : booking(ContextKind::kShadow, data, sink, losses, next_stamp) {
+  explicit Host(DataKind data) : booking(ContextKind::kShadow, data, sink, losses, use_count) {
     host::install();
     booking.activate();
   }
@@ -46,7 +45,7 @@ struct Host {
 
   LossLog losses;
   NoSink sink;
-  std::atomic<uint64_t> next_stamp{0};
+  std::atomic<uint64_t> use_count{0};
   HostBooking booking;
 };
 
@@ -132,7 +131,7 @@ TEST(metrics_of_an_open_scope_wait_where_replays_count) {
 TEST(the_device_side_adds_up_by_place_and_kernel) {
   Device on(DataKind::kTree);
   const KernelEvent events[] = {host::kernel(kRootPath, 10), host::kernel(kRootPath, 30)};
-  on.booking.add_events(events);
+  on.booking.on_events(events);
   CHECK_EQ(on.booking.event_count(), 2u);
   CHECK_EQ(on.phase(0)->kernels.size(), 1u);
   CHECK_EQ(on.phase(0)->kernels[0].time_ns, 40);
@@ -143,7 +142,7 @@ TEST(the_device_side_adds_up_by_place_and_kernel) {
 TEST(an_event_that_ends_before_it_began_is_counted) {
   Device on(DataKind::kTree);
   const KernelEvent event = host::kernel(kRootPath, -5);
-  on.booking.add_events({&event, 1});
+  on.booking.on_events({&event, 1});
   CHECK_EQ(on.losses.counts().at(losses::kBadTime), 1u);
   CHECK_EQ(on.phase(0)->kernels[0].time_ns, 0);
 }
@@ -151,7 +150,7 @@ TEST(an_event_that_ends_before_it_began_is_counted) {
 TEST(a_cleared_device_phase_lives_on_for_who_holds_it) {
   Device on(DataKind::kTrace);
   const KernelEvent event = host::kernel();
-  on.booking.add_events({&event, 1});
+  on.booking.on_events({&event, 1});
   const auto held = on.phase(0);
   const uint64_t before = on.booking.change_count(0);
   on.booking.clear_phase(0, {});
@@ -169,7 +168,7 @@ TEST(rows_are_copied_while_others_are_added) {
   std::atomic<bool> is_done{false};
   std::thread driver([&] {
     const KernelEvent event = host::kernel();
-    for (int i = 0; i < 20'000; ++i) on.booking.add_events({&event, 1});
+    for (int i = 0; i < 20'000; ++i) on.booking.on_events({&event, 1});
     is_done = true;
   });
   size_t last = 0;

@@ -25,14 +25,14 @@ ContextId launch_with(std::shared_ptr<const OpEntry> op) {
   return context;
 }
 
-void send(Session& session, const KernelEvent& event) { session.on_events({&event, 1}); }
+void send(Session& session, const KernelEvent& event) { session.device.on_events({&event, 1}); }
 
 }  // namespace
 
 TEST(equal_launch_metadata_share_one_context) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   host::enter("a");
   CHECK_EQ(launch_with(op("x", 1)), launch_with(op("x", 1)));
   CHECK(launch_with(op("x", 1)) != launch_with(op("x", 2)));
@@ -44,13 +44,13 @@ TEST(equal_launch_metadata_share_one_context) {
 TEST(launch_metadata_renames_the_kernel_and_books_its_metrics_once_a_launch) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.use_launch_metadata(true);
-  session.activate();
+  session.device.use_launch_metadata(true);
+  session.host.activate();
   host::enter("a");
   send(session, host::kernel(launch_with(op("renamed", 3))));
   send(session, host::kernel(launch_with(op("renamed", 4))));
   host::leave();
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   const uint32_t row = host::row_of(tree, "a/renamed");
   CHECK(row != 0);
   CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 7.0);
@@ -60,18 +60,18 @@ TEST(launch_metadata_renames_the_kernel_and_books_its_metrics_once_a_launch) {
 TEST(a_session_without_the_hook_keeps_the_kernels_name) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   host::enter("a");
   send(session, host::kernel(launch_with(op("renamed", 3))));
   host::leave();
-  CHECK(host::row_of(session.snapshot_tree(0, {}), "a/k") != 0);
+  CHECK(host::row_of(host::tree(session, 0, {}), "a/k") != 0);
 }
 
 TEST(a_replayed_kernel_stands_below_its_capture) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.use_launch_metadata(true);
-  session.activate();
+  session.device.use_launch_metadata(true);
+  session.host.activate();
   host::enter("capture");
   const ContextId captured = launch_with(op("renamed", 3));
   host::leave();
@@ -83,26 +83,26 @@ TEST(a_replayed_kernel_stands_below_its_capture) {
   event.capture = kUnknownContext;
   send(session, event);
   host::leave();
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   const uint32_t row = host::row_of(tree, "replay/<captured_at>/capture/renamed");
   CHECK(row != 0);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, row, "count")), 5);
   CHECK_EQ(std::get<double>(host::metric(tree, row, "flops")), 15.0);
   CHECK(host::row_of(tree, "replay/<captured_at>/<captured while not recording>/k") != 0);
-  CHECK(session.losses().empty());
+  CHECK(session.count_losses().empty());
 }
 
 TEST(rows_keep_their_spread_and_the_launch_attributes_that_never_changed) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   for (int i = 1; i <= 100; ++i) {
     KernelEvent event = host::kernel(kRootPath, i * 100);
     event.shape = {{i, 1, 1}, {128, 1, 1}, 40, 1024, 0};
     event.lane = 7;
     send(session, event);
   }
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   CHECK_EQ(tree.details.size(), 1);
   const KernelDetail& detail = tree.details[0];
   CHECK_EQ(*tree.nodes[detail.row].name, "k");
@@ -118,19 +118,19 @@ TEST(rows_keep_their_spread_and_the_launch_attributes_that_never_changed) {
 TEST(rows_say_how_far_a_launch_can_fill_its_device) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   KernelEvent event = host::kernel(kRootPath);
   event.shape = {{8, 1, 1}, {128, 1, 1}, 128, 0, 0};
   send(session, event);
-  session.add_device("FAKE", "0",
-                     {{"arch", Value{std::string("90")}},
-                      {"max_threads_per_sm", Value{int64_t{2048}}},
-                      {"max_blocks_per_sm", Value{int64_t{32}}},
-                      {"registers_per_sm", Value{int64_t{65536}}},
-                      {"shared_bytes_per_sm", Value{int64_t{233472}}}});
+  session.facts.add_device("FAKE", "0",
+                           {{"arch", Value{std::string("90")}},
+                            {"max_threads_per_sm", Value{int64_t{2048}}},
+                            {"max_blocks_per_sm", Value{int64_t{32}}},
+                            {"registers_per_sm", Value{int64_t{65536}}},
+                            {"shared_bytes_per_sm", Value{int64_t{233472}}}});
   const auto occupancy = [&] {
     double found = -1;
-    const CallTree tree = session.snapshot_tree(0, {});
+    const CallTree tree = host::tree(session, 0, {});
     for (const auto& [key, value] : tree.details[0].attributes) {
       if (key == "occupancy") found = std::get<double>(value.data);
     }
@@ -145,7 +145,7 @@ TEST(rows_say_how_far_a_launch_can_fill_its_device) {
 TEST(launch_metadata_past_the_limit_is_counted_and_the_path_stays_right) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   host::enter("a");
   const PathId path = current_context_unlocked();
   const ContextId known = launch_with(op("known", 0));
@@ -154,23 +154,23 @@ TEST(launch_metadata_past_the_limit_is_counted_and_the_path_stays_right) {
   for (PathId at = 1; last != at - 1; ++at) {  // four million, until the path comes back bare
     last = process.contexts.intern(at, same.get());
   }
-  CHECK_EQ(session.losses().at("launch_metadata"), 1);
+  CHECK_EQ(session.count_losses().at("launch_metadata"), 1);
   CHECK_EQ(launch_with(op("new", 0)), path);
   CHECK_EQ(launch_with(op("known", 0)), known);
-  CHECK_EQ(session.losses().at("launch_metadata"), 2);
+  CHECK_EQ(session.count_losses().at("launch_metadata"), 2);
   host::leave();
 }
 
 TEST(copies_are_a_kind_of_their_own_and_sum_their_bytes) {
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   KernelEvent event = host::kernel(kRootPath);
   event.kind = EventKind::kCopy;
   event.bytes = 4096;
   send(session, event);
   send(session, event);
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   CHECK(tree.nodes[1].kind == FrameKind::kCopy);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, 1, "bytes")), 8192);
 }

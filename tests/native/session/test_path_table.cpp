@@ -16,3 +16,15 @@ TEST(a_path_is_its_parent_and_a_frame) {
   CHECK(paths.frame(b).kind() == FrameKind::kPython);
   CHECK(paths.frame(kRootPath).kind() == FrameKind::kRoot);
 }
+
+TEST(the_frames_of_a_path_come_innermost_first) {
+  PathTable paths;
+  const PathId a = paths.child(kRootPath, FrameId::scope(1));
+  const PathId b = paths.child(a, FrameId::state(2));
+  const std::vector<FrameId> frames = paths.frames(b);
+  CHECK_EQ(frames.size(), 2);
+  CHECK_EQ(frames[0].number(), 2);
+  CHECK_EQ(frames[1].number(), 1);
+  CHECK(paths.frames(kRootPath).empty());
+  CHECK(paths.frames(b + 1).empty());  // of before the table was cleared
+}

@@ -30,11 +30,11 @@ std::unique_ptr<Session> counted_session(DataKind data = DataKind::kTree) {
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, data);
   newest_id = 0;
   session->set_launch_counter([]() noexcept { return newest_id; });
-  session->set_launch_tracker([](CorrelationId after, CorrelationId until, bool) {
+  session->device.set_launch_tracker([](CorrelationId after, CorrelationId until, bool) {
     asked_for = {after, until};
     return true;
   });
-  session->activate();
+  session->host.activate();
   return session;
 }
 
@@ -45,7 +45,7 @@ KernelEvent kernel_of(CorrelationId correlation) {
 }
 
 int64_t kernels_in(const Session& session, int phase) {
-  const CallTree tree = session.snapshot_tree(phase, {});
+  const CallTree tree = host::tree(session, phase, {});
   const uint32_t row = host::row_of(tree, "k");
   return row == 0 ? 0 : std::get<int64_t>(host::metric(tree, row, "count"));
 }
@@ -143,11 +143,11 @@ TEST(events_of_hundreds_of_phases_in_flight_reach_their_own) {
   }
   for (CorrelationId id = 1; id <= 2 * kPhases; ++id) {
     const KernelEvent event = kernel_of(id);
-    session->on_events({&event, 1});
+    session->device.on_events({&event, 1});
   }
   for (int phase = 0; phase < kPhases; ++phase) CHECK_EQ(kernels_in(*session, phase), 2);
   CHECK_EQ(kernels_in(*session, kPhases), 0);
-  CHECK(session->losses().empty());
+  CHECK(session->count_losses().empty());
 }
 
 TEST(a_phase_far_back_is_asked_for_its_own_launches_only) {
@@ -156,11 +156,11 @@ TEST(a_phase_far_back_is_asked_for_its_own_launches_only) {
     newest_id += 3;
     session->advance_phase();
   }
-  CHECK(!session->is_settled(7));
+  CHECK(!session->device.is_complete(7));
   CHECK_EQ(asked_for.after, 21u);
   CHECK_EQ(asked_for.until, 24u);
   session->advance_phase();
-  CHECK(session->is_settled(300));  // nothing was launched in it
+  CHECK(session->device.is_complete(300));  // nothing was launched in it
 }
 
 TEST(an_event_of_a_cleared_phase_is_late_and_stays_out_of_its_neighbours) {
@@ -172,9 +172,9 @@ TEST(an_event_of_a_cleared_phase_is_late_and_stays_out_of_its_neighbours) {
   for (const int phase : {0, 1, 50}) session->clear_phase(phase);
   for (const CorrelationId id : {1u, 2u, 3u, 50u, 51u, 52u}) {
     const KernelEvent event = kernel_of(id);
-    session->on_events({&event, 1});
+    session->device.on_events({&event, 1});
   }
   for (const int phase : {2, 49, 51}) CHECK_EQ(kernels_in(*session, phase), 1);
   CHECK_EQ(kernels_in(*session, 100), 3);
-  CHECK_EQ(session->losses().at(losses::kLate), 3u);
+  CHECK_EQ(session->count_losses().at(losses::kLate), 3u);
 }

@@ -19,7 +19,7 @@ namespace {
 void run_kernel_in(Session& session, const char* scope) {
   host::enter(scope);
   const KernelEvent event = host::kernel(current_context_unlocked());
-  session.on_events({&event, 1});
+  session.device.on_events({&event, 1});
   host::leave();
 }
 
@@ -41,9 +41,9 @@ int64_t sum_of(const CallTree& tree, const char* key) {
 TEST(a_phase_that_is_cleared_during_a_save_is_saved_as_it_was) {
   std::lock_guard gil(host::gil());
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   run_kernel_in(session, "a");
-  PhaseCopy copy(session.parts(), 0);
+  PhaseCopy copy(session, 0);
   copy.copy_device_part();
   session.clear_phase(0);
   run_kernel_in(session, "b");
@@ -51,15 +51,15 @@ TEST(a_phase_that_is_cleared_during_a_save_is_saved_as_it_was) {
   const CallTree tree = build_tree(std::move(copy));
   CHECK_EQ(runs_at(tree, "a/k"), 1);
   CHECK_EQ(host::row_of(tree, "b"), 0u);
-  CHECK_EQ(runs_at(session.snapshot_tree(0, {}), "b/k"), 1);
+  CHECK_EQ(runs_at(host::tree(session, 0, {}), "b/k"), 1);
 }
 
 TEST(scopes_and_kernels_that_come_during_a_save_leave_a_whole_tree) {
   std::lock_guard gil(host::gil());
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   run_kernel_in(session, "a");
-  PhaseCopy copy(session.parts(), 0);
+  PhaseCopy copy(session, 0);
   copy.copy_device_part();
   run_kernel_in(session, "a");
   run_kernel_in(session, "b");
@@ -73,11 +73,11 @@ TEST(scopes_and_kernels_that_come_during_a_save_leave_a_whole_tree) {
 TEST(a_session_that_is_closed_during_a_save_says_so) {
   std::lock_guard gil(host::gil());
   Session session(7, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   run_kernel_in(session, "a");
-  PhaseCopy copy(session.parts(), 0);
+  PhaseCopy copy(session, 0);
   copy.copy_device_part();
-  session.close();
+  session.host.close();
   try {
     copy.copy_host_part({});
     CHECK(false);
@@ -90,14 +90,14 @@ TEST(a_session_that_is_closed_during_a_save_says_so) {
 TEST(a_copy_is_built_after_the_tables_were_cleared) {
   std::lock_guard gil(host::gil());
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   run_kernel_in(session, "a");
-  PhaseCopy copy(session.parts(), 0);
+  PhaseCopy copy(session, 0);
   copy.copy_device_part();
   copy.copy_host_part({});
-  session.close();
+  session.host.close();
   Session next(1, ContextKind::kShadow, DataKind::kTree);
-  next.activate();
+  next.host.activate();
   run_kernel_in(next, "another");
   CHECK_EQ(runs_at(build_tree(std::move(copy)), "a/k"), 1);
 }
@@ -105,12 +105,12 @@ TEST(a_copy_is_built_after_the_tables_were_cleared) {
 TEST(more_rows_than_a_slice_are_all_copied) {
   std::lock_guard gil(host::gil());
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   constexpr int kRows = 5000;
   std::vector<std::string> names;
   for (int i = 0; i < kRows; ++i) names.push_back("scope " + std::to_string(i));
   for (const std::string& name : names) run_kernel_in(session, name.c_str());
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   CHECK_EQ(tree.nodes.size(), size_t{1 + 2 * kRows});
   CHECK_EQ(tree.details.size(), size_t{kRows});
 }
@@ -119,7 +119,7 @@ TEST(saves_beside_a_recording_thread_never_show_less_than_before) {
   std::unique_lock gil(host::gil());
   host::thread();
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   gil.unlock();
   std::atomic<bool> is_done{false};
   std::atomic<int> wrong_count{0};
@@ -142,7 +142,7 @@ TEST(saves_beside_a_recording_thread_never_show_less_than_before) {
     SampleList steps;
     steps.add(process.metric_names.intern("steps"), int64_t{1});
     for (int run = 0; run < 2; ++run) {
-      session.add_kernel(current_context_unlocked(), 0, host::kernel(), nullptr, &steps);
+      session.device.add_kernel(current_context_unlocked(), 0, host::kernel(), nullptr, &steps);
     }
     host::leave();
     gil.unlock();
@@ -161,11 +161,11 @@ TEST(a_tree_is_built_while_its_session_closes) {
   std::unique_lock gil(host::gil());
   host::thread();
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
-  session->activate();
+  session->host.activate();
   std::vector<std::string> names;
   for (int i = 0; i < 1000; ++i) names.push_back("scope " + std::to_string(i));
   for (const std::string& name : names) run_kernel_in(*session, name.c_str());
-  PhaseCopy copy(session->parts(), 0);
+  PhaseCopy copy(*session, 0);
   copy.copy_device_part();
   copy.copy_host_part({});
   size_t node_count = 0;

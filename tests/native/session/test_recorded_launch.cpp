@@ -44,9 +44,9 @@ const TraceSpan& span_named(const TraceLog& log, const std::string& name, size_t
 
 TEST(regions_stand_below_their_kernel_without_what_lies_in_them) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
-  session.add_recorded(launch());
-  session.add_recorded(launch());
+  session.host.activate();
+  session.device.add_regions(launch());
+  session.device.add_regions(launch());
   const CallTree tree = host::save(session);
   const uint32_t outer = host::row_of(tree, "k/outer");
   CHECK_EQ(std::get<int64_t>(host::metric(tree, outer, "cycles")), 1200);
@@ -64,12 +64,12 @@ TEST(regions_stand_below_their_kernel_without_what_lies_in_them) {
 
 TEST(fractions_of_cycles_add_up_over_launches) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   for (int turn = 0; turn < 10; ++turn) {
     RecordedLaunch recorded = launch();
     for (RecordedRegion& region : recorded.regions) region.cycles = 0;
     recorded.regions[0].cycles = 0.4;
-    session.add_recorded(std::move(recorded));
+    session.device.add_regions(std::move(recorded));
   }
   const CallTree tree = host::save(session);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k/outer"), "cycles")), 4);
@@ -77,10 +77,10 @@ TEST(fractions_of_cycles_add_up_over_launches) {
 
 TEST(a_timed_kernel_and_its_regions_share_a_row) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
-  session.add_recorded(launch());
+  session.host.activate();
+  session.device.add_regions(launch());
   const KernelEvent event = host::kernel(kRootPath, 5);
-  session.on_events({&event, 1});
+  session.device.on_events({&event, 1});
   const CallTree tree = host::save(session);
   CHECK_EQ(std::get<int64_t>(host::metric(tree, host::row_of(tree, "k"), "count")), 1);
   CHECK(host::row_of(tree, "k/outer/inner") != 0);
@@ -89,11 +89,11 @@ TEST(a_timed_kernel_and_its_regions_share_a_row) {
 
 TEST(regions_whose_parents_make_no_sense_stand_below_the_kernel) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   RecordedLaunch odd = launch();
   odd.regions[0].parent = 1;  // later ones
   odd.regions[1].parent = 99;
-  session.add_recorded(odd);
+  session.device.add_regions(odd);
   const CallTree tree = host::save(session);
   CHECK(host::row_of(tree, "k/outer") != 0);
   CHECK(host::row_of(tree, "k/inner") != 0);
@@ -101,27 +101,27 @@ TEST(regions_whose_parents_make_no_sense_stand_below_the_kernel) {
 
 TEST(a_launch_is_booked_in_its_phase_and_one_of_a_cleared_phase_is_late) {
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.activate();
+  session.host.activate();
   session.advance_phase();
   RecordedLaunch early = launch();
   early.phase = 0;
-  session.add_recorded(early);
-  CHECK(host::row_of(session.snapshot_tree(0, {}), "k/outer") != 0);
-  CHECK_EQ(host::row_of(session.snapshot_tree(1, {}), "k/outer"), 0);
+  session.device.add_regions(early);
+  CHECK(host::row_of(host::tree(session, 0, {}), "k/outer") != 0);
+  CHECK_EQ(host::row_of(host::tree(session, 1, {}), "k/outer"), 0);
   CHECK(!session.is_empty());
   session.clear_phase(0);
-  session.add_recorded(early);
-  CHECK_EQ(session.losses().at(losses::kLate), 1);
-  CHECK(host::row_of(session.snapshot_tree(1, {}), "k/outer") != 0);
+  session.device.add_regions(early);
+  CHECK_EQ(session.count_losses().at(losses::kLate), 1);
+  CHECK(host::row_of(host::tree(session, 1, {}), "k/outer") != 0);
 }
 
 TEST(ctas_are_spans_of_their_multiprocessors) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   CHECK(session.is_empty());
-  session.add_recorded(launch());
+  session.device.add_regions(launch());
   CHECK(!session.is_empty());
-  const TraceLog log = session.snapshot_trace(0, {});
+  const TraceLog log = build_trace(session, 0, {});
   CHECK_EQ(log.spans.size(), 2);
   const TraceSpan& first = span_named(log, "CTA 0");
   CHECK(first.kind == SpanKind::kCta);
@@ -134,23 +134,23 @@ TEST(ctas_are_spans_of_their_multiprocessors) {
 
 TEST(a_cta_without_times_is_on_no_lane) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   made.warps = {{0, 0, 7, false, 0, 0}};
-  session.add_recorded(made);
-  CHECK(session.snapshot_trace(0, {}).spans.empty());
+  session.device.add_regions(made);
+  CHECK(build_trace(session, 0, {}).spans.empty());
 }
 
 TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   made.spans = {passage(1, 1, 1300, 1400), passage(0, 1, 1200, 1900), passage(2, 1, 1310, 2000),
                 passage(2, 1, 1350, 2050), passage(2, 1, 2000, 2060)};
   made.spans[2].end_warp = 0;
   made.spans.push_back({1, 0, 0, true, 1500, 1500, -4});
-  session.add_recorded(made);
-  const TraceLog log = session.snapshot_trace(0, {});
+  session.device.add_regions(made);
+  const TraceLog log = build_trace(session, 0, {});
   CHECK_EQ(log.spans.size(), 8);
   const TraceSpan& outer = span_named(log, "outer");
   const TraceLane& lane = log.lanes[outer.lane];
@@ -175,7 +175,7 @@ TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
 
 TEST(floats_stand_in_a_trace_as_they_were_recorded_and_what_is_not_finite_as_a_word) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   made.regions[1].has_floats = true;
   const double none = std::numeric_limits<double>::quiet_NaN();
@@ -185,8 +185,8 @@ TEST(floats_stand_in_a_trace_as_they_were_recorded_and_what_is_not_finite_as_a_w
     made.spans.push_back({1, 0, 0, true, at_ns, at_ns, std::bit_cast<int64_t>(value)});
     ++at_ns;
   }
-  session.add_recorded(made);
-  const TraceLog log = session.snapshot_trace(0, {});
+  session.device.add_regions(made);
+  const TraceLog log = build_trace(session, 0, {});
   const auto value_of = [&](size_t number) {
     return log.attributes[span_named(log, "inner", number).attributes].back().second.data;
   };
@@ -198,20 +198,20 @@ TEST(floats_stand_in_a_trace_as_they_were_recorded_and_what_is_not_finite_as_a_w
 
 TEST(spans_of_regions_and_warps_that_are_not_there_are_left_out) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   made.spans = {passage(9, 0, 1, 2), passage(0, 9, 1, 2)};
-  session.add_recorded(made);
-  CHECK_EQ(session.snapshot_trace(0, {}).spans.size(), 2);  // the CTAs
+  session.device.add_regions(made);
+  CHECK_EQ(build_trace(session, 0, {}).spans.size(), 2);  // the CTAs
 }
 
 TEST(very_many_events_at_once_share_the_last_line) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   for (int i = 0; i < 40; ++i) made.spans.push_back(passage(2, 0, 1000 + i, 2000 + i));
-  session.add_recorded(made);
-  const TraceLog log = session.snapshot_trace(0, {});
+  session.device.add_regions(made);
+  const TraceLog log = build_trace(session, 0, {});
   CHECK_EQ(log.spans.size(), 42);
   uint32_t last_line = 0;
   for (const TraceLane& lane : log.lanes) last_line = std::max(last_line, lane.inside.line);
@@ -220,17 +220,17 @@ TEST(very_many_events_at_once_share_the_last_line) {
 
 TEST(a_journal_gets_each_launch_once_and_keeps_the_lanes) {
   Session session(0, ContextKind::kShadow, DataKind::kTrace);
-  session.activate();
+  session.host.activate();
   RecordedLaunch made = launch();
   made.spans = {passage(0, 0, 1200, 1900)};
   TraceCursor cursor;
-  for (int i = 0; i < 3; ++i) session.add_recorded(made);
-  const TraceLog first = session.snapshot_new_trace(0, {}, cursor, 3);
+  for (int i = 0; i < 3; ++i) session.device.add_regions(made);
+  const TraceLog first = build_new_trace(session, 0, {}, cursor, 3);
   CHECK_EQ(first.spans.size(), 6);  // two launches: the second begins below the limit
   CHECK(!cursor.is_at_end);
-  const TraceLog second = session.snapshot_new_trace(0, {}, cursor, 3);
+  const TraceLog second = build_new_trace(session, 0, {}, cursor, 3);
   CHECK_EQ(second.spans.size(), 3);
   CHECK(cursor.is_at_end);
   CHECK_EQ(second.lanes.size(), first.lanes.size());
-  CHECK(session.snapshot_new_trace(0, {}, cursor, 3).spans.empty());
+  CHECK(build_new_trace(session, 0, {}, cursor, 3).spans.empty());
 }

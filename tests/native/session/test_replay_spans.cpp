@@ -41,7 +41,7 @@ std::string graph_lines(const TraceLog& log) {
 
 /// A trace session to which kernels of replays from the scope "serve" are given.
 struct Replays {
-  Replays() { host::thread(), session.activate(); }
+  Replays() { host::thread(), session.host.activate(); }
 
   void add(CorrelationId replay, ContextId capture, int64_t start_ns, int64_t end_ns,
            uint64_t stream = 7, uint32_t graph = 3) {
@@ -52,9 +52,9 @@ struct Replays {
     event.start_ns = start_ns;
     event.end_ns = end_ns;
     event.lane = stream;
-    session.on_events({&event, 1});
+    session.device.on_events({&event, 1});
   }
-  std::string lines() const { return graph_lines(session.snapshot_trace(0, {})); }
+  std::string lines() const { return graph_lines(build_trace(session, 0, {})); }
 
   Session session{0, ContextKind::kShadow, DataKind::kTrace};
 };
@@ -77,7 +77,7 @@ TEST(a_replay_is_a_span_with_the_captured_scopes_below_it) {
            "7 serve/<captured_at> 50-60\n"
            "7 serve/<captured_at>/model 50-60\n"
            "7 serve/<captured_at>/model/first 50-60\n");
-  const TraceLog log = replays.session.snapshot_trace(0, {});
+  const TraceLog log = build_trace(replays.session, 0, {});
   CHECK_EQ(std::ranges::count(log.spans, SpanKind::kKernel, &TraceSpan::kind), 5);
 }
 
@@ -142,7 +142,7 @@ TEST(chunks_of_a_journal_have_what_came_since) {
   const ContextId one = context_in({"one"});
   TraceCursor cursor;
   const auto next = [&] {
-    return graph_lines(replays.session.snapshot_new_trace(0, {}, cursor, 100));
+    return graph_lines(build_new_trace(replays.session, 0, {}, cursor, 100));
   };
   replays.add(1, one, 0, 10);
   CHECK_EQ(next(), "7 serve/<captured_at> 0-10\n7 serve/<captured_at>/one 0-10\n");

@@ -64,11 +64,11 @@ TEST(the_hottest_instructions_are_listed_and_the_rest_is_summed) {
   host::thread();
   sampled::Modules modules;
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.set_sampling({16384});
+  session.device.set_sampling({16384});
   std::vector<sampled::Pc> pcs;
   for (uint32_t i = 0; i < 300; ++i) pcs.push_back({"k", i * 16, {0, i + 1, 0, 0, 0}});
   sampled::report(session, pcs);
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   const auto& kernel =
       sampled::map(sampled::list(sampled::at(tree.summary.sampling, "kernels"))[0]);
   const auto& listed = sampled::list(sampled::at(kernel, "instructions"));
@@ -91,10 +91,10 @@ TEST(a_long_training_run_stays_small) {
   host::thread();
   sampled::Modules modules;
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.set_sampling({16384});
-  session.activate();
+  session.device.set_sampling({16384});
+  session.host.activate();
   report_training(session, 60, 3000, sampled::kBare);
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   MemorySink sink;
   write_hatchet(tree, sink);
   const size_t bytes = sink.take().size();
@@ -111,11 +111,11 @@ TEST(a_hundred_thousand_instructions_are_soon_built) {
   host::thread();
   sampled::Modules modules;
   Session session(0, ContextKind::kShadow, DataKind::kTree);
-  session.set_sampling({16384});
-  session.activate();
+  session.device.set_sampling({16384});
+  session.host.activate();
   report_training(session, 50, 2000, sampled::kModule);
   const auto start = std::chrono::steady_clock::now();
-  const CallTree tree = session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(session, 0, {});
   const auto took = std::chrono::steady_clock::now() - start;
   CHECK(took < std::chrono::seconds(10));  // a bound that sanitizers keep too
   CHECK_EQ(sampled::total(tree, "num_samples"),

@@ -15,8 +15,8 @@ struct Recording {
                      std::function<bool(const std::string&)> include = nullptr)
       : session(0, ContextKind::kShadow, data) {
     host::thread();
-    session.set_sampling({16384, 30, 1000, std::move(include)});
-    session.activate();
+    session.device.set_sampling({16384, 30, 1000, std::move(include)});
+    session.host.activate();
   }
   sampled::Modules modules;
   Session session;
@@ -31,7 +31,7 @@ TEST(samples_stand_on_the_kernel_or_below_it_on_nested_lines) {
                                {"k", 16, {0, 3, 0, 0, 0}, {0, 1, 0, 0, 0}},
                                {"k", 32, {0, 0, 4, 0, 0}},
                                {"k", 48, {0, 0, 0, 5, 6}}});
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   CHECK_EQ(sampled::count(tree, "a/k"), 3);
   CHECK_EQ(sampled::count(tree, "a/k", "num_stalled_samples"), 2);
   CHECK_EQ(sampled::count(tree, "a/k", "stalled_selected"), 1);
@@ -78,7 +78,7 @@ TEST(samples_are_divided_by_time_and_no_sample_is_lost) {
       const auto pc = static_cast<uint32_t>(random() % 5 * 16);
       sampled::report(on.session, {{"k", pc, counts, late}});
     }
-    const CallTree tree = on.session.snapshot_tree(0, {});
+    const CallTree tree = host::tree(on.session, 0, {});
     CHECK_EQ(sampled::total(tree, "num_samples"), samples);
     CHECK_EQ(sampled::total(tree, "num_latency_samples"), latency);
     CHECK_EQ(sampled::total(tree, "stalled_long_scoreboard"), waits);
@@ -94,7 +94,7 @@ TEST(shares_follow_the_time_of_each_context) {
   sampled::run(on.session, "b", "k", 200);
   sampled::run(on.session, "b", "k", 50);
   sampled::report(on.session, {{"k", 0, {0, 1000, 0, 0, 0}}});
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   CHECK_EQ(sampled::count(tree, "a/k"), 750);
   CHECK_EQ(sampled::count(tree, "b/k"), 250);
   const auto& kernel =
@@ -105,7 +105,7 @@ TEST(shares_follow_the_time_of_each_context) {
 
 TEST(renamed_kernels_get_the_samples_of_their_own_symbol) {
   Recording on;
-  on.session.use_launch_metadata(true);
+  on.session.device.use_launch_metadata(true);
   host::enter("a");
   ThreadState& here = host::thread();
   OpEntry renamed;
@@ -121,11 +121,11 @@ TEST(renamed_kernels_get_the_samples_of_their_own_symbol) {
   events[0].name_id = 1;
   events[1].name = "second";
   events[1].name_id = 2;
-  on.session.on_events(events);
+  on.session.device.on_events(events);
   host::leave();
   sampled::run(on.session, "b", "second", 30);
   sampled::report(on.session, {{"first", 0, {0, 8, 0, 0, 0}}, {"second", 0, {0, 100, 0, 0, 0}}});
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   CHECK_EQ(sampled::count(tree, "a/shown"), 8 + 25);
   CHECK_EQ(sampled::count(tree, "a/shown", "count"), 2);
   CHECK_EQ(sampled::count(tree, "b/second"), 75);
@@ -137,7 +137,7 @@ TEST(devices_keep_their_samples_apart) {
   sampled::run(on.session, "b", "k", 10, 1);
   sampled::report(on.session, {{"k", 0, {0, 5, 0, 0, 0}}}, 0);
   sampled::report(on.session, {{"k", 0, {0, 7, 0, 0, 0}}}, 1);
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   CHECK_EQ(sampled::count(tree, "a/k"), 5);
   CHECK_EQ(sampled::count(tree, "b/k"), 7);
   CHECK_EQ(sampled::list(sampled::at(tree.summary.sampling, "kernels")).size(), 2u);
@@ -146,7 +146,7 @@ TEST(devices_keep_their_samples_apart) {
 TEST(samples_without_a_timed_launch_have_a_place_of_their_own) {
   Recording on;
   sampled::report(on.session, {{"k", 16, {0, 5, 0, 0, 0}}});
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   const std::string path = "<sampled without a timed launch>/k";
   CHECK_EQ(sampled::count(tree, path + "/user.py:10@k"), 5);
   const uint32_t row = host::row_of(tree, path);
@@ -161,11 +161,11 @@ TEST(every_phase_shows_its_own_samples) {
   sampled::report(on.session, {{"k", 0, {0, 5, 0, 0, 0}}});
   on.session.advance_phase();
   sampled::report(on.session, {{"k", 0, {0, 7, 0, 0, 0}}});
-  CHECK_EQ(sampled::total(on.session.snapshot_tree(0, {}), "num_samples"), 5);
-  const CallTree second = on.session.snapshot_tree(1, {});
+  CHECK_EQ(sampled::total(host::tree(on.session, 0, {}), "num_samples"), 5);
+  const CallTree second = host::tree(on.session, 1, {});
   CHECK_EQ(sampled::count(second, "<sampled without a timed launch>/k"), 7);
   on.session.clear_phase(1);
-  CHECK_EQ(sampled::total(on.session.snapshot_tree(1, {}), "num_samples"), 0);
+  CHECK_EQ(sampled::total(host::tree(on.session, 1, {}), "num_samples"), 0);
 }
 
 TEST(what_the_filter_does_not_find_is_counted_and_not_shown) {
@@ -181,8 +181,8 @@ TEST(what_the_filter_does_not_find_is_counted_and_not_shown) {
                                {"k", 16, {0, 40, 0, 0, 0}},
                                {"gemm", 0, {9, 0, 0, 0, 0}},
                                {"lost", 0, {0, 3, 0, 0, 0}}});
-  const CallTree tree = on.session.snapshot_tree(0, {});
-  on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
+  host::tree(on.session, 0, {});
   std::sort(names.begin(), names.end());  // each once, as far as it mattered
   CHECK(names == std::vector<std::string>({"gemm", "k", "lost", "other", "wanted"}));
   CHECK_EQ(sampled::count(tree, "wanted/k") + sampled::count(tree, "wanted/k/user.py:10@k"), 75);
@@ -206,7 +206,7 @@ TEST(a_trace_tells_of_samples_by_kernel_and_line) {
   Recording on(DataKind::kTrace);
   sampled::run(on.session, "a", "k", 10);
   sampled::report(on.session, {{"k", 0, {1, 2, 0, 0, 0}}, {"k", 32, {0, 0, 4, 0, 0}}});
-  const TraceLog log = on.session.snapshot_trace(0, {});
+  const TraceLog log = build_trace(on.session, 0, {});
   const auto& kernel = sampled::map(sampled::list(sampled::at(log.summary.sampling, "kernels"))[0]);
   CHECK_EQ(sampled::number(sampled::at(kernel, "samples")), 7);
   const auto& totals = sampled::list(sampled::at(kernel, "line_samples"));
@@ -222,13 +222,13 @@ TEST(a_trace_tells_of_samples_by_kernel_and_line) {
 
 TEST(losses_and_facts_of_sampling_are_in_the_object) {
   Recording on;
-  on.session.on_loss("dropped_samples", 3);
-  on.session.on_loss("sample_buffer_overflow", 2);
-  on.session.on_loss("non_user_samples", 4);
+  on.session.device.on_loss("dropped_samples", 3);
+  on.session.device.on_loss("sample_buffer_overflow", 2);
+  on.session.device.on_loss("non_user_samples", 4);
   Value::Map header;
   header.emplace_back("host", Value{std::string("h")});
   header.emplace_back("sampling", Value{Value::Map{{"files", Value{Value::Map{}}}}});
-  const CallTree tree = on.session.snapshot_tree(0, header);
+  const CallTree tree = host::tree(on.session, 0, header);
   const Value::Map& object = tree.summary.sampling;
   CHECK_EQ(sampled::number(sampled::at(object, "period_cycles")), 16384);
   CHECK_EQ(sampled::number(sampled::at(object, "window_ns")), 30);
@@ -239,7 +239,7 @@ TEST(losses_and_facts_of_sampling_are_in_the_object) {
   CHECK(std::holds_alternative<Value::Map>(sampled::at(object, "files").data));
   CHECK_EQ(tree.summary.header.size(), 1u);
   Session plain(1, ContextKind::kShadow, DataKind::kTree);
-  CHECK(plain.snapshot_tree(0, {}).summary.sampling.empty());
+  CHECK(host::tree(plain, 0, {}).summary.sampling.empty());
 }
 
 TEST(files_and_missing_code_of_samples_are_told) {
@@ -247,12 +247,12 @@ TEST(files_and_missing_code_of_samples_are_told) {
   sampled::report(on.session, {{"k", 48, {1, 0, 0, 0, 0}},
                                {"k", 0, {1, 0, 0, 0, 0}, {}, sampled::kBare},
                                {"gone", 0, {1, 0, 0, 0, 0}, {}, 99}});
-  CHECK(on.session.sampled_files(0) == std::vector<std::string>({"user.py", "lib.py"}));
-  const auto missing = on.session.missing_code(0);
+  CHECK(sampled_files(on.session, 0) == std::vector<std::string>({"user.py", "lib.py"}));
+  const auto missing = missing_code(on.session, 0);
   CHECK_EQ(missing.size(), 1u);
   CHECK_EQ(missing[0].first, 99u);
   CHECK_EQ(missing[0].second, "gone");
-  const CallTree tree = on.session.snapshot_tree(0, {});
+  const CallTree tree = host::tree(on.session, 0, {});
   std::string words;
   for (const Value& each : sampled::list(sampled::at(tree.summary.sampling, "kernels"))) {
     words += sampled::text(sampled::at(sampled::map(each), "lines")) + ";";

@@ -13,7 +13,7 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   std::unique_lock gil(host::gil());
   host::thread();
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
-  session->activate();
+  session->host.activate();
   gil.unlock();
   constexpr uint32_t kLaunches = 2000;
   std::atomic<uint32_t> next{1};
@@ -26,7 +26,7 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
           host::enter("step");
         }
         const KernelEvent event = host::kernel(current_context_unlocked());
-        session->on_events({&event, 1});
+        session->device.on_events({&event, 1});
         std::lock_guard lock(host::gil());
         host::leave();
       }
@@ -34,15 +34,15 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   }
   std::thread driver([&] {
     for (int i = 0; i < 500; ++i) {
-      session->on_dropped(1);
+      session->device.on_dropped(1);
       const KernelEvent event = host::kernel(kUnknownContext);
-      session->on_events({&event, 1});
+      session->device.on_events({&event, 1});
     }
   });
   std::thread reader([&] {
     for (int i = 0; i < 20; ++i) {
       std::lock_guard lock(host::gil());
-      session->snapshot_tree(session->phase(), {});
+      host::tree(*session, session->host.phase(), {});
       session->advance_phase();
     }
   });
@@ -54,12 +54,12 @@ TEST(driver_threads_and_launching_threads_meet_in_one_session) {
   reader.join();
   saver.join();
   gil.lock();
-  CHECK_EQ(session->event_count(), kLaunches + 500);
-  CHECK_EQ(session->losses().at("unknown_launch"), 500);
-  CHECK_EQ(session->losses().at("dropped_event"), 500);
+  CHECK_EQ(session->device.event_count(), kLaunches + 500);
+  CHECK_EQ(session->count_losses().at("unknown_launch"), 500);
+  CHECK_EQ(session->count_losses().at("dropped_event"), 500);
   int64_t booked = 0;
-  for (int phase = 0; phase <= session->phase(); ++phase) {
-    const CallTree tree = session->snapshot_tree(phase, {});
+  for (int phase = 0; phase <= session->host.phase(); ++phase) {
+    const CallTree tree = host::tree(*session, phase, {});
     const uint32_t row = host::row_of(tree, "step/k");
     if (row != 0) booked += std::get<int64_t>(host::metric(tree, row, "count"));
   }
@@ -72,7 +72,7 @@ TEST(a_thread_without_scopes_reads_the_lead_threads_path_with_no_lock) {
   ThreadState& lead = host::thread();
   process.threads.lead(lead);
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
-  session->activate();
+  session->host.activate();
   std::atomic<bool> is_done{false};
   std::atomic<int> seen{0};
   std::thread follower([&] {
@@ -116,8 +116,9 @@ TEST(samples_arrive_while_snapshots_are_taken) {
   host::thread();
   sampled::Modules modules;
   auto session = std::make_unique<Session>(0, ContextKind::kShadow, DataKind::kTree);
-  session->set_sampling({1024, 0, 0, [](const std::string& name) { return name != "other"; }});
-  session->activate();
+  session->device.set_sampling(
+      {1024, 0, 0, [](const std::string& name) { return name != "other"; }});
+  session->host.activate();
   sampled::run(*session, "a", "k0", 10);
   sampled::run(*session, "a", "k1", 10);
   gil.unlock();
@@ -140,7 +141,7 @@ TEST(samples_arrive_while_snapshots_are_taken) {
   launcher.join();
   saver.join();
   gil.lock();
-  const CallTree tree = session->snapshot_tree(0, {});
+  const CallTree tree = host::tree(*session, 0, {});
   CHECK_EQ(sampled::total(tree, "num_samples"), 3 * kBatches);  // k0, k1 and k2 are found
   session.reset();
 }

@@ -61,16 +61,14 @@ uint32_t count_of(nb::handle geometry, const char* name) {
 DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_map,
                      double record_cycles, double empty_cycles,
                      std::optional<std::pair<int64_t, int64_t>> kernel_ns,
-                     double nominal_cycles_per_ns, std::optional<uint64_t> expected_warps,
-                     HostOffset* host_clock, bool spans, bool exact,
-                     const std::optional<nb::sequence>& drained) {
+                     std::optional<uint64_t> expected_warps, HostOffset* host_clock, bool spans,
+                     bool exact, const std::optional<nb::sequence>& drained) {
   const HeldBytes held(buffer);
   const Geometry shape{count_of(geometry, "cta_count"), count_of(geometry, "warp_count"),
                        count_of(geometry, "ring_bytes")};
   const std::vector<Region> regions = regions_of(record_map);
   DecodeOptions options{.clock_bits = number_in(record_map, "clock_bits", kShortClockBits),
                         .cost = {record_cycles, empty_cycles, is_shifted(record_map)},
-                        .nominal_cycles_per_ns = nominal_cycles_per_ns,
                         .keeps_spans = spans,
                         .fit = exact ? ClockFit::kExact : ClockFit::kQuick,
                         .expected_warps = expected_warps,
@@ -84,14 +82,6 @@ DecodedBuffer decode(nb::handle buffer, nb::handle geometry, nb::handle record_m
   }
   nb::gil_scoped_release unlocked;
   return decode_buffer(held.bytes(), shape, regions, options, parts);
-}
-
-nb::dict losses(const DecodedBuffer& self) {
-  nb::dict counts;
-  visit_losses(self.losses, [&](const char* name, uint64_t count) {
-    if (count != 0) counts[name] = count;
-  });
-  return counts;
 }
 
 nb::list spans(const DecodedBuffer& self) {
@@ -146,14 +136,6 @@ void add_warp_summary(nb::module_& module) {
       .def_ro("end_ns", &WarpSummary::end_ns);
 }
 
-/// Copies: what Python holds does not depend on the buffer's life.
-template <typename T>
-nb::list listed(const std::vector<T>& values) {
-  nb::list list;
-  for (const T& value : values) list.append(nb::cast(value, nb::rv_policy::copy));
-  return list;
-}
-
 void add_host_offset(nb::module_& module) {
   nb::class_<HostOffset>(module, "DeviceClock")
       .def(nb::init<>())
@@ -167,7 +149,7 @@ void add_decoded_buffer(nb::module_& module) {
       .def_ro("time_step_ns", &DecodedBuffer::time_step_ns)
       .def_ro("is_host_time", &DecodedBuffer::is_host_time)
       .def_ro("record_count", &DecodedBuffer::record_count)
-      .def("losses", losses)
+      .def("losses", [](const DecodedBuffer& self) { return losses_of(self.losses); })
       .def("regions", [](const DecodedBuffer& self) { return listed(self.regions); })
       .def("warps", [](const DecodedBuffer& self) { return listed(self.warps); })
       .def("sms",
@@ -192,9 +174,8 @@ void add_device_buffer(nb::module_& module) {
   add_constants(type);
   type.def_static("decode", decode, "buffer"_a, "geometry"_a, "record_map"_a, nb::kw_only(),
                   "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0, "kernel_ns"_a = nb::none(),
-                  "nominal_cycles_per_ns"_a = 0.0, "expected_warps"_a = nb::none(),
-                  "host_clock"_a = nb::none(), "spans"_a = false, "exact"_a = true,
-                  "drained"_a = nb::none());
+                  "expected_warps"_a = nb::none(), "host_clock"_a = nb::none(), "spans"_a = false,
+                  "exact"_a = true, "drained"_a = nb::none());
 }
 
 }  // namespace proton::bindings

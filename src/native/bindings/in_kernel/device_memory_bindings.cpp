@@ -99,18 +99,10 @@ void add_tensor_heat(nb::module_& module) {
 void add_results(nb::module_& module) {
   nb::class_<SiteTotal>(module, "SiteTotal")
       .def_ro("accesses", &SiteTotal::accesses)
-      .def_ro("warp_count", &SiteTotal::warp_count)
-      .def_ro("min_accesses", &SiteTotal::min_accesses)
-      .def_ro("max_accesses", &SiteTotal::max_accesses);
+      .def_ro("warp_count", &SiteTotal::warp_count);
   nb::class_<CountedSites>(module, "CountedSites")
       .def_ro("warp_count", &CountedSites::warp_count)
-      .def("sites",
-           [](const CountedSites& self) {
-             nb::list list;
-             for (const SiteTotal& site : self.sites)
-               list.append(nb::cast(site, nb::rv_policy::copy));
-             return list;
-           })
+      .def("sites", [](const CountedSites& self) { return listed(self.sites); })
       .def("first_addresses",
            [](const CountedSites& self) {
              nb::list rows;
@@ -121,16 +113,8 @@ void add_results(nb::module_& module) {
            })
       .def("losses", [](const CountedSites& self) { return losses_of(self.losses); });
   nb::class_<HeatMap>(module, "HeatMap")
-      .def_ro("used_bins", &HeatMap::used_bins)
       .def_prop_ro("elsewhere", [](const HeatMap& self) { return self.elsewhere; })
-      .def("tensors",
-           [](const HeatMap& self) {
-             nb::list list;
-             for (const TensorHeat& heat : self.tensors) {
-               list.append(nb::cast(heat, nb::rv_policy::copy));
-             }
-             return list;
-           })
+      .def("tensors", [](const HeatMap& self) { return listed(self.tensors); })
       .def("losses", [](const HeatMap& self) { return losses_of(self.losses); });
 }
 

@@ -115,11 +115,11 @@ void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,
   const std::vector<RegionLabel> labels = labels_of(record_map);
   bool is_exact;
   std::string name = to_utf8(kernel.ptr(), is_exact);
-  if (!is_exact) session.count_loss(losses::kInvalidText);
+  if (!is_exact) session.losses.count(losses::kInvalidText);
   const ContextId place = context.has_value() ? *context : launch_context(self);
   nb::gil_scoped_release unlocked;
-  if (session.data() == DataKind::kTrace && !decoded.is_host_time) {
-    session.count_loss(losses::kUnplacedLaunch);  // on no axis that the trace has
+  if (session.host.data() == DataKind::kTrace && !decoded.is_host_time) {
+    session.losses.count(losses::kUnplacedLaunch);  // on no axis that the trace has
     return;
   }
   RecordedLaunch launch = to_recorded_launch(decoded, labels, true);
@@ -128,7 +128,7 @@ void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,
   launch.phase = phase;
   launch.device_type = device_type;
   launch.device_id = device_id;
-  session.add_recorded(std::move(launch));
+  session.device.add_regions(std::move(launch));
 }
 
 }  // namespace proton::bindings

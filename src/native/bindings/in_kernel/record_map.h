@@ -35,6 +35,15 @@ void add_in_kernel(PySession& self, const device_buffer::DecodedBuffer& decoded,
                    const std::string& device_type, uint32_t device_id,
                    std::optional<ContextId> context, std::optional<int> phase);
 
+/// What could not be read or trusted, by kind; kinds that never happened are left out.
+inline nanobind::dict losses_of(const device_buffer::Losses& losses) {
+  nanobind::dict counts;
+  visit_losses(losses, [&](const char* name, uint64_t count) {
+    if (count != 0) counts[name] = count;
+  });
+  return counts;
+}
+
 /// An int or a float, as the kernel recorded it; None where no number was finite.
 inline nanobind::object to_number(const device_buffer::ValueSum& values, int64_t integer,
                                   double real) {

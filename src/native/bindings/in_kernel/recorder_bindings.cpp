@@ -70,48 +70,39 @@ uint32_t add_kernel(const std::string& name, uint32_t scratch_bytes, nb::handle 
 
 void start(PySession& self) {
   Session& session = opened(self);
-  if (recorder().reporter().has(session)) {
-    throw Error(ErrorKind::kUsage, concat("session ", session.id(),
+  if (recorder().reporter().has(session.device)) {
+    throw Error(ErrorKind::kUsage, concat("session ", session.facts.id,
                                           " already gets records of kernels; stop it first"));
   }
   SinkOptions options;
-  options.with_frames = session.context() == ContextKind::kPython;
-  options.with_spans = session.data() == DataKind::kTrace;
-  options.is_active = [&session] { return session.is_active(); };
-  options.phase = [&session] { return session.phase(); };
-  recorder().start(session, std::move(options));
+  options.with_frames = session.host.context() == ContextKind::kPython;
+  options.with_spans = session.host.data() == DataKind::kTrace;
+  options.is_active = [&session] { return session.host.is_active(); };
+  options.phase = [&session] { return session.host.phase(); };
+  recorder().start(session.device, std::move(options));
   self.on_detach_recorder = [&session] {
     nb::gil_scoped_release unlocked;
-    recorder().stop(session);
+    recorder().stop(session.device);
   };
 }
 
 bool flush(double limit_s) {
-  if (!(limit_s > 0) || limit_s > 1e9) {
-    throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
-  }
+  const int64_t limit_ns = flush_limit_ns(limit_s);
   recorder().reporter().note_phases();
   nb::gil_scoped_release unlocked;
-  return recorder().flush(static_cast<int64_t>(limit_s * 1e9));
+  return recorder().flush(limit_ns);
 }
 
 /// The frames of a context, outermost first.
 nb::list frames_of(ContextId context) {
   process.resolve_frames();
-  PathId path = context >= kUnknownContext ? kRootPath : process.contexts.path(context);
-  path = process.ranges.path(path);
-  std::vector<FrameId> frames;
-  if (path >= process.paths.size()) path = kRootPath;
-  for (; path != kRootPath; path = process.paths.parent(path)) {
-    frames.push_back(process.paths.frame(path));
-  }
+  const PathId path = context >= kUnknownContext ? kRootPath : process.contexts.path(context);
+  const std::vector<FrameId> frames = process.paths.frames(process.ranges.path(path));
   nb::list names;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     const NameId name =
         frame->is_position() ? process.frame_texts.by_position[frame->number()] : frame->number();
-    const std::string& text = process.names.text(name);
-    names.append(nb::steal(
-        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace")));
+    names.append(to_text(process.names.text(name)));
   }
   return names;
 }
@@ -119,9 +110,13 @@ nb::list frames_of(ContextId context) {
 /// What launch metadata calls the kernel there; empty: nothing.
 std::string renamed(const Session& session, ContextId context) {
   uint32_t id;
-  if (!session.uses_launch_metadata()) return {};
+  if (!session.device.uses_launch_metadata()) return {};
   const Op* op = process.contexts.op(context, id);
   return op == nullptr ? std::string() : op->name;
+}
+
+nb::tuple key_tuple(const SumKey& key) {
+  return nb::make_tuple(key.phase, key.kernel, key.context, key.is_captured, key.device_id);
 }
 
 nb::dict region_dict(const RegionSum& sum) {
@@ -149,8 +144,7 @@ nb::dict sum_dict(const Session& session, const KernelSum& sum) {
   nb::dict dict;
   const std::string other_name = renamed(session, sum.key.context);
   dict["kernel"] = sum.key.kernel;
-  dict["key"] = nb::make_tuple(sum.key.phase, sum.key.kernel, sum.key.context, sum.key.is_captured,
-                               sum.key.device_id);
+  dict["key"] = key_tuple(sum.key);
   dict["name"] = other_name.empty() ? recorder().kernel_name(sum.key.kernel) : other_name;
   dict["context"] = frames_of(sum.key.context);
   dict["is_captured"] = sum.key.is_captured;
@@ -169,18 +163,14 @@ nb::dict sum_dict(const Session& session, const KernelSum& sum) {
     ctas.append(nb::make_tuple(cta.cta, cta.sm, cta.start_ns, cta.end_ns));
   }
   dict["ctas"] = ctas;
-  nb::dict losses;
-  visit_losses(sum.losses, [&](const char* name, uint64_t count) {
-    if (count != 0) losses[name] = count;
-  });
-  dict["losses"] = losses;
+  dict["losses"] = losses_of(sum.losses);
   return dict;
 }
 
 nb::list sums(PySession& self, int phase) {
   const Session& session = opened(self);
   nb::list list;
-  for (const KernelSum& sum : recorder().reporter().sums(session, phase)) {
+  for (const KernelSum& sum : recorder().reporter().sums(session.device, phase)) {
     list.append(sum_dict(session, sum));
   }
   return list;
@@ -188,14 +178,13 @@ nb::list sums(PySession& self, int phase) {
 
 nb::list take_kept(PySession& self) {
   nb::list list;
-  for (const KeptBuffer& kept : recorder().reporter().take_kept(opened(self))) {
+  for (const KeptBuffer& kept : recorder().reporter().take_kept(opened(self).device)) {
     nb::dict dict;
     dict["kernel"] = kept.kernel;
     dict["note"] = kept.note;
     dict["grid_ctas"] = kept.grid_ctas;
     dict["phase"] = kept.key.phase;
-    dict["key"] = nb::make_tuple(kept.key.phase, kept.key.kernel, kept.key.context,
-                                 kept.key.is_captured, kept.key.device_id);
+    dict["key"] = key_tuple(kept.key);
     dict["data"] = nb::bytes(kept.bytes->data(), kept.bytes->size());
     list.append(dict);
   }
@@ -224,8 +213,6 @@ void add_recorder(nb::module_& module) {
   nb::class_<InKernel>(module, "InKernel")
       .def_static("load", load, "cuda_path"_a)
       .def_static("is_loaded", [] { return recorder().is_loaded(); })
-      .def_static(
-          "set_limit", [](size_t bytes) { recorder().pool().set_limit(bytes); }, "bytes"_a)
       .def_static("add_kernel", add_kernel, "name"_a, nb::kw_only(), "scratch_bytes"_a,
                   "record_map"_a, "record_cycles"_a = 0.0, "empty_cycles"_a = 0.0,
                   "keeps_bytes"_a = false)
@@ -253,7 +240,7 @@ void add_recorder(nb::module_& module) {
       .def_static(
           "set_only",
           [](PySession* session) {
-            Recorder::set_only(session == nullptr ? nullptr : &opened(*session));
+            Recorder::set_only(session == nullptr ? nullptr : &opened(*session).device);
             is_disowned = session != nullptr;  // and not for other backends, either
           },
           "session"_a.none())
@@ -271,7 +258,9 @@ void add_recorder(nb::module_& module) {
       .def_static("sums", sums, "session"_a, "phase"_a)
       .def_static(
           "forget_phase",
-          [](PySession& self, int phase) { recorder().reporter().forget_phase(self.core, phase); },
+          [](PySession& self, int phase) {
+            recorder().reporter().forget_phase(self.core.device, phase);
+          },
           "session"_a, "phase"_a)
       .def_static("devices", devices)
       .def_static("stats", stats)

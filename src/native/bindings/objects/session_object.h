@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "session/session.h"
+#include "session/booking/session.h"
 
 namespace proton::bindings {
 

@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
@@ -75,7 +76,6 @@ Value convert(nb::handle object, int depth) {
 
 }  // namespace
 
-Value to_value(nb::handle object) { return convert(object, 0); }
 Value::Map to_map(nb::handle mapping) { return convert_map(mapping, 0); }
 
 nb::list to_dicts(const std::vector<Value::Map>& maps) {
@@ -89,6 +89,18 @@ nb::list to_dicts(const std::vector<Value::Map>& maps) {
     list.append(entry);
   }
   return list;
+}
+
+nb::object to_text(std::string_view bytes, const char* errors) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), size, errors));
+}
+
+int64_t flush_limit_ns(double limit_s) {
+  if (!(limit_s > 0) || limit_s > 1e9) {
+    throw Error(ErrorKind::kUsage, "a flush needs a time limit above 0 and below 1e9 seconds");
+  }
+  return static_cast<int64_t>(limit_s * 1e9);
 }
 
 }  // namespace proton::bindings

@@ -116,16 +116,6 @@ Reference current_view() {
   return Reference(view);
 }
 
-/// In a forked child: the scopes and states of the task were the parent's; leaving them is fine.
-void forgive_exits(ThreadState& thread, const ContextStack& stack) {
-  for (ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) {
-    ++thread.forgiven_exits;
-  }
-  for (const StateEntry* state = stack.state.get(); state != nullptr; state = state->parent.get()) {
-    ++thread.forgiven_exits;
-  }
-}
-
 void follow_task(ThreadState& thread, ScopeEntry* top) {
   ScopeEntry* old = thread.task_top;
   thread.task_top = share_entry(top);
@@ -176,7 +166,8 @@ Current::Current() : thread_(find_thread()), is_task_(false), home_(&thread_) {
   const Reference view = current_view();
   const auto* seen = reinterpret_cast<TaskView*>(view.get());
   if (seen != nullptr && seen->fork_count != process.fork_count) {
-    forgive_exits(thread_, seen->stack);
+    // A forked child: the scopes and states of the task were the parent's; leaving them is fine.
+    thread_.forgiven_exits += count_open(seen->stack);
     if (!commit()) PyErr_Clear();  // an empty stack of the child's own
     seen = nullptr;
   }

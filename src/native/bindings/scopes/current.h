@@ -31,7 +31,6 @@ class Current {
   ThreadState& thread() const { return thread_; }
   ContextStack& stack() { return is_task_ ? task_stack_ : thread_.stack; }
   const void* home() const { return home_; }
-  bool is_task() const { return is_task_; }
 
   /// Opens a scope; takes over the references.
   ScopeEntry& push(PyObject* name, PyObject* owner);

@@ -1,4 +1,5 @@
-#include "bindings/scopes/metric_values.h"
+// Metrics as users give them (a mapping of names to numbers, lists or tensors) into samples.
+#include "bindings/scopes/scopes.h"
 
 #include <cmath>
 

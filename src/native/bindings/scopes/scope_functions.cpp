@@ -5,7 +5,6 @@
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/metric_values.h"
 #include "bindings/scopes/scopes.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
@@ -81,10 +80,7 @@ PyObject* enter_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
 }
 
 PyObject* refuse_exit(Current& current, PyObject* name) {
-  if (current.thread().forgiven_exits > 0) {
-    --current.thread().forgiven_exits;
-    Py_RETURN_NONE;
-  }
+  if (forgive_exit(current.thread())) Py_RETURN_NONE;
   const std::string given = name == nullptr ? "" : concat(" ", repr(name));
   return raise(ErrorKind::kScopeMismatch,
                concat("cannot exit scope", given,
@@ -118,8 +114,8 @@ PyObject* exit_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObjec
   return id;
 }
 
-/// After a change of states: whoever reads without a lock must see it.
-PyObject* commit_state(Current& current) {
+/// After a change of states or launch metadata: whoever reads without a lock must see it.
+PyObject* commit_stack(Current& current) {
   if (process.is_recording()) publish(current.thread(), current.stack());
   if (!current.commit()) return nullptr;
   Py_RETURN_NONE;
@@ -135,23 +131,20 @@ PyObject* enter_state(PyObject*, PyObject* name) {
   ContextStack& stack = current.stack();
   stack.state =
       std::make_shared<const StateEntry>(StateEntry{std::move(text), current.home(), stack.state});
-  return commit_state(current);
+  return commit_stack(current);
 }
 
 PyObject* exit_state(PyObject*, PyObject*) {
   Current current;
   ContextStack& stack = current.stack();
   if (stack.state == nullptr || stack.state->home != current.home()) {
-    if (current.thread().forgiven_exits > 0) {
-      --current.thread().forgiven_exits;
-      Py_RETURN_NONE;
-    }
+    if (forgive_exit(current.thread())) Py_RETURN_NONE;
     return raise(
         ErrorKind::kScopeMismatch,
         "cannot exit a state: none is open on this thread or task; call enter_state first");
   }
   stack.state = std::shared_ptr<const StateEntry>(stack.state->parent);
-  return commit_state(current);
+  return commit_stack(current);
 }
 
 PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
@@ -170,17 +163,15 @@ PyObject* enter_op(PyObject*, PyObject* const* args, Py_ssize_t count) {
     drop_values(op.metrics);
     return nullptr;
   }
+  Current current;
   if (!op.metrics.device().empty()) {
     op.launch = process.values.last_launch();
+    op.captured_nodes = count_captured();
   }
-  Current current;
-  if (!op.metrics.device().empty()) op.captured_nodes = count_captured();
   op.home = current.home();
   op.parent = current.stack().op;
   current.stack().op = std::make_shared<const OpEntry>(std::move(op));
-  if (process.is_recording()) publish(current.thread(), current.stack());
-  if (!current.commit()) return nullptr;
-  Py_RETURN_NONE;
+  return commit_stack(current);
 }
 
 PyObject* exit_op(PyObject*, PyObject*) {
@@ -193,10 +184,8 @@ PyObject* exit_op(PyObject*, PyObject*) {
       drop_values(stack.op->metrics);
     }
     stack.op = std::shared_ptr<const OpEntry>(stack.op->parent);
-    if (process.is_recording()) publish(current.thread(), stack);
   }
-  if (!current.commit()) return nullptr;
-  Py_RETURN_NONE;
+  return commit_stack(current);
 }
 
 PyObject* context_path(PyObject*, PyObject*) {
@@ -281,14 +270,6 @@ void take_off(Current& current, ScopeEntry* entry) {
     drop_entry(current.pop());
   }
   if (process.is_recording()) publish(current.thread(), stack);
-}
-
-void count_unmatched_exit(ThreadState& thread) {
-  if (thread.forgiven_exits > 0) {
-    --thread.forgiven_exits;
-    return;
-  }
-  process.count_loss(losses::kUnmatchedExit);
 }
 
 bool add_scope_functions(PyObject* module) { return PyModule_AddFunctions(module, functions) == 0; }

@@ -2,7 +2,6 @@
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
 #include "bindings/scopes/current.h"
-#include "bindings/scopes/metric_values.h"
 #include "bindings/scopes/scopes.h"
 #include "model/losses.h"
 #include "session/scopes/process.h"
@@ -41,10 +40,7 @@ bool set_up(ScopeObject* self, PyObject* name, PyObject* metrics, bool is_timed)
   return true;
 }
 
-PyObject* scope_new(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* object = type->tp_alloc(type, 0);
-  return object;
-}
+PyObject* scope_new(PyTypeObject* type, PyObject*, PyObject*) { return type->tp_alloc(type, 0); }
 
 int scope_init(PyObject* object, PyObject* args, PyObject* keywords) {
   static const char* names[] = {"name", "metrics", "timed", nullptr};
@@ -156,7 +152,7 @@ PyObject* exit_slowly(ScopeObject* self, bool is_failing) {
   Current current;
   ScopeEntry* entry = current.stack().find(current.home(), self);
   if (entry == nullptr) {
-    count_unmatched_exit(current.thread());
+    if (!forgive_exit(current.thread())) process.count_loss(losses::kUnmatchedExit);
     Py_RETURN_NONE;
   }
   take_off(current, entry);

@@ -1,14 +1,25 @@
-/// The type `proton.scope` and the functions beside it, in the raw C-API, and what both need to
-/// leave scopes. GIL held.
+/// The type `proton.scope` and the functions beside it, in the raw C-API, what both need to leave
+/// scopes, and metrics as users give them. GIL held.
 #pragma once
 
 #include <Python.h>
 
 #include "bindings/scopes/current.h"
+#include "session/metrics/metric_table.h"
 #include "session/scopes/context_stack.h"
 #include "session/scopes/scope_events.h"
 
 namespace proton::bindings {
+
+/// Appends one sample per entry of `metrics` (a mapping, None or null). False: a Python error is
+/// set, and `samples` holds those before the bad one.
+bool read_metrics(PyObject* metrics, SampleList& samples);
+
+/// Whether what can be judged without converting tensors is good; false: a Python error is set.
+bool check_metrics(PyObject* metrics);
+
+/// `function(name, value)` for values that are no number or list; null: none.
+void set_metric_converter(PyObject* function);
 
 /// Adds `Scope` and the scope functions to the module; false: a Python error is set.
 bool add_scope_type(PyObject* module);
@@ -28,7 +39,11 @@ inline bool finish_entry(ThreadState& thread, ScopeEntry& entry, PyObject* metri
 /// The caller ends `entry` with drop_entry.
 void take_off(Current& current, ScopeEntry* entry);
 
-/// An exit that has no entry here: forgiven after a fork, counted otherwise.
-void count_unmatched_exit(ThreadState& thread);
+/// Whether an exit that has no entry here is one of those that a fork took the entry of.
+inline bool forgive_exit(ThreadState& thread) {
+  if (thread.forgiven_exits == 0) return false;
+  --thread.forgiven_exits;
+  return true;
+}
 
 }  // namespace proton::bindings

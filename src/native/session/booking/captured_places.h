@@ -39,15 +39,10 @@ class CapturedPlaces {
   PlaceId find(PathId replay, PathId capture) {
     const uint64_t key = pair_key(replay, capture);
     if (key == last_key_) return last_place_;
-    bool is_new;
-    uint32_t* at = index_.find_or_add(key, is_new);
-    if (is_new) {
-      *at = static_cast<uint32_t>(places_.size()) | kLaunchBit;
-      places_.push_back({replay, capture});
-    }
+    const auto make = [&] { return CapturedPlace{replay, capture}; };
+    last_place_ = index_.row_of(key, places_, make) | kLaunchBit;
     last_key_ = key;
-    last_place_ = *at;
-    return *at;
+    return last_place_;
   }
 
   /// The place of a graph whose capture nobody saw.

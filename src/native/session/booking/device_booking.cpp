@@ -5,9 +5,8 @@
 
 namespace proton {
 
-DeviceBooking::DeviceBooking(ContextKind context, DataKind data, LossLog& losses,
-                             std::atomic<uint64_t>& next_stamp)
-    : context_(context), data_(data), losses_(losses), next_stamp_(next_stamp) {}
+DeviceBooking::DeviceBooking(ContextKind context, DataKind data, LossLog& losses)
+    : context_(context), data_(data), losses_(losses) {}
 
 // ---- kernels and copies: what runs for every event comes first ----
 
@@ -25,13 +24,9 @@ inline PlaceId DeviceBooking::place_of(const KernelEvent& event) {
 
 inline uint32_t DeviceBooking::row_of(DevicePhase& phase, PlaceId place, uint32_t kernel) {
   if (data_ == DataKind::kTrace) return 0;
-  bool is_new;
-  uint32_t* row = phase.kernel_index.find_or_add(pair_key(place, kernel), is_new);
-  if (is_new) {
-    *row = static_cast<uint32_t>(phase.kernels.size());
-    phase.kernels.push_back({next_stamp_.fetch_add(1, std::memory_order_relaxed), place, kernel});
-  }
-  return *row;
+  return phase.kernel_index.row_of(pair_key(place, kernel), phase.kernels, [&] {
+    return KernelRow{use_count_.fetch_add(1, std::memory_order_relaxed), place, kernel};
+  });
 }
 
 inline void DeviceBooking::book(const KernelEvent& event, const Booked& booked,
@@ -84,7 +79,7 @@ void DeviceBooking::book_locked(Book book) noexcept {
   }
 }
 
-void DeviceBooking::add_events(std::span<const KernelEvent> events) noexcept {
+void DeviceBooking::on_events(std::span<const KernelEvent> events) noexcept {
   book_locked([&] {
     const bool with_metadata = uses_launch_metadata();
     if (!events.empty()) phases_.follow(events.back().correlation);
@@ -193,7 +188,7 @@ void DeviceBooking::add_captured_metrics(const KernelEvent& event, DevicePhase& 
 
 // ---- launches, values, samples ----
 
-void DeviceBooking::add_launches(std::span<const LaunchEvent> launches) noexcept {
+void DeviceBooking::on_launches(std::span<const LaunchEvent> launches) noexcept {
   if (data_ != DataKind::kTrace) return;
   book_locked([&] {
     if (!launches.empty()) phases_.follow(launches.back().correlation);
@@ -206,7 +201,7 @@ void DeviceBooking::add_launches(std::span<const LaunchEvent> launches) noexcept
   });
 }
 
-void DeviceBooking::add_values(std::span<const ValueEvent> values) noexcept {
+void DeviceBooking::on_values(std::span<const ValueEvent> values) noexcept {
   book_locked([&] {
     for (const ValueEvent& event : values) book_value(event);
   });
@@ -264,7 +259,7 @@ void DeviceBooking::set_sampling(SamplingFacts facts) {
 }
 
 /// Samples have no launch to belong to: they are of the phase in which they arrive.
-void DeviceBooking::add_samples(const SampleBatch& batch) noexcept {
+void DeviceBooking::on_samples(const SampleBatch& batch) noexcept {
   book_locked([&] {
     SampleTable& table = phases_.current().samples;
     const uint32_t device = tables_.kernels.find_device(batch.device_type, batch.device_id);
@@ -290,7 +285,7 @@ void DeviceBooking::add_samples(const SampleBatch& batch) noexcept {
 
 // ---- what instrumented kernels recorded about themselves ----
 
-void DeviceBooking::add_recorded(const RecordedLaunch& launch) noexcept {
+void DeviceBooking::on_recorded(const RecordedLaunch& launch) noexcept {
   book_locked([&] {
     book_regions(launch, !has_kernel_times());
     event_count_.fetch_add(1, std::memory_order_relaxed);

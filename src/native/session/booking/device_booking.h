@@ -22,15 +22,15 @@
 
 namespace proton {
 
-class DeviceBooking {
+class DeviceBooking final : public EventSink {
  public:
-  /// `next_stamp` is shared with the host side.
-  DeviceBooking(ContextKind context, DataKind data, LossLog& losses,
-                std::atomic<uint64_t>& next_stamp);
+  DeviceBooking(ContextKind context, DataKind data, LossLog& losses);
 
   // Settings
+  /// Whether launch metadata renames kernels and adds metrics.
   bool uses_launch_metadata() const { return uses_metadata_.load(std::memory_order_relaxed); }
   void use_launch_metadata(bool is_used) { uses_metadata_.store(is_used); }
+  /// Whether a backend times kernels. Else those that record are booked with their own times.
   bool has_kernel_times() const { return has_kernel_times_.load(std::memory_order_relaxed); }
   void set_kernel_times(bool are_there) { has_kernel_times_.store(are_there); }
   /// The newest correlation id of the backend: phases begin after it. Null: it has none. GIL held.
@@ -39,15 +39,20 @@ class DeviceBooking {
   /// Whether launches after the first id, up to the second, still have no event.
   using LaunchesUnderWay = bool (*)(CorrelationId after, CorrelationId until, bool with_frames);
   void set_launch_tracker(LaunchesUnderWay tracker) { launches_under_way_ = tracker; }
+  /// Says how samples are taken. Times are kept by symbol from now on: samples are divided by them.
   void set_sampling(SamplingFacts facts);
+  /// Numbers first uses of paths and kernels: the host side counts with it, too.
+  std::atomic<uint64_t>& use_count() { return use_count_; }
 
   // Events
-  void add_events(std::span<const KernelEvent> events) noexcept;
-  void add_launches(std::span<const LaunchEvent> launches) noexcept;
-  void add_values(std::span<const ValueEvent> values) noexcept;
-  void add_samples(const SampleBatch& batch) noexcept;
-  void add_recorded(const RecordedLaunch& launch) noexcept;
-  /// The same without its time, which is booked elsewhere.
+  void on_events(std::span<const KernelEvent> events) noexcept override;
+  void on_launches(std::span<const LaunchEvent> launches) noexcept override;
+  void on_values(std::span<const ValueEvent> values) noexcept override;
+  void on_samples(const SampleBatch& batch) noexcept override;
+  void on_recorded(const RecordedLaunch& launch) noexcept override;
+  void on_dropped(uint64_t count) noexcept override { losses_.count(losses::kDropped, count); }
+  void on_loss(const char* kind, uint64_t count) noexcept override { losses_.count(kind, count); }
+  /// What an instrumented kernel recorded, without its time, which is booked elsewhere.
   void add_regions(RecordedLaunch launch);
   /// A finished kernel whose context the caller knows. Metrics that cannot be booked are counted.
   void add_kernel(PathId path, uint32_t thread_number, const KernelEvent& event,
@@ -138,10 +143,10 @@ class DeviceBooking {
   const ContextKind context_;
   const DataKind data_;
   LossLog& losses_;
-  std::atomic<uint64_t>& next_stamp_;
   std::atomic<bool> uses_metadata_{false};
   std::atomic<bool> has_kernel_times_{false};
   std::atomic<uint64_t> event_count_{0};
+  std::atomic<uint64_t> use_count_{0};
   NewestLaunch newest_launch_ = nullptr;
   LaunchesUnderWay launches_under_way_ = nullptr;
 

@@ -68,13 +68,8 @@ class KernelTable {
 
   [[gnu::noinline]] uint32_t intern(std::string_view name, uint32_t device, EventKind kind) {
     const NameId name_id = names.intern(name);
-    bool is_new;
-    uint32_t* kernel = by_name_.find_or_add(key_of(name_id, device, kind), is_new);
-    if (is_new) {
-      *kernel = static_cast<uint32_t>(kernels_.size());
-      kernels_.push_back({name_id, device, kind});
-    }
-    return *kernel;
+    return by_name_.row_of(key_of(name_id, device, kind), kernels_,
+                           [&] { return KernelEntry{name_id, device, kind}; });
   }
 
   [[gnu::noinline]] uint32_t find_device(std::string_view type, uint32_t number) {

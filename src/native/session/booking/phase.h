@@ -39,9 +39,25 @@ inline bool is_same(const LaunchShape& shape, const LaunchShape& other) {
   return difference == 0;
 }
 
+/// Which parts of a launch's shape are the same in every run.
+struct SameShape {
+  bool grid = true;
+  bool block = true;
+  bool binary = true;  // registers and static shared memory
+  bool dynamic_shared = true;
+
+  void compare(const LaunchShape& shape, const LaunchShape& other) {
+    grid &= shape.grid == other.grid;
+    block &= shape.block == other.block;
+    binary &= shape.registers == other.registers &&
+              shape.static_shared_bytes == other.static_shared_bytes;
+    dynamic_shared &= shape.dynamic_shared_bytes == other.dynamic_shared_bytes;
+  }
+};
+
 /// All runs of one kernel in one context on one device.
 struct KernelRow {
-  uint64_t stamp;
+  uint64_t first_use;
   PlaceId place;
   uint32_t kernel;  // of the session's kernels: name, device and kind
   int64_t count = 0;
@@ -51,26 +67,12 @@ struct KernelRow {
   int64_t max_ns = 0;
   uint64_t lane = 0;
   LaunchShape shape = {};
-  bool is_one_lane = true;  // whether `lane` is every run's
-  bool is_one_grid = true;  // and so on for the parts of `shape`
-  bool is_one_block = true;
-  bool is_one_binary = true;  // registers and static shared memory
-  bool is_one_dynamic_shared = true;
+  bool is_one_lane = true;                            // whether `lane` is every run's
+  SameShape same = {};                                // which parts of `shape` are
   std::optional<Distribution> spread = std::nullopt;  // from the second run on
 
   void add(const KernelEvent& event, int64_t duration_ns);
-
- private:
-  void compare(const LaunchShape& other);  // which parts are not every run's
 };
-
-inline void KernelRow::compare(const LaunchShape& other) {
-  is_one_grid &= shape.grid == other.grid;
-  is_one_block &= shape.block == other.block;
-  is_one_binary &=
-      shape.registers == other.registers && shape.static_shared_bytes == other.static_shared_bytes;
-  is_one_dynamic_shared &= shape.dynamic_shared_bytes == other.dynamic_shared_bytes;
-}
 
 inline void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
   if (count == 0) {
@@ -83,7 +85,7 @@ inline void KernelRow::add(const KernelEvent& event, int64_t duration_ns) {
     min_ns = std::min(min_ns, duration_ns);
     max_ns = std::max(max_ns, duration_ns);
     is_one_lane &= lane == event.lane;
-    if (!is_same(shape, event.shape)) compare(event.shape);
+    if (!is_same(shape, event.shape)) same.compare(shape, event.shape);
   }
   count += 1;
   time_ns += duration_ns;

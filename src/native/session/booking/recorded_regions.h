@@ -63,14 +63,9 @@ class RegionTable {
 
   uint32_t row_of(uint32_t kernel_row, uint32_t parent, NameId name) {
     const bool is_outermost = parent == kNoRegion;
-    bool is_new;
-    uint32_t* row = (is_outermost ? below_kernels_ : below_regions_)
-                        .find_or_add(pair_key(is_outermost ? kernel_row : parent, name), is_new);
-    if (is_new) {
-      *row = static_cast<uint32_t>(rows_.size());
-      rows_.push_back({kernel_row, parent, name});
-    }
-    return *row;
+    KeyIndex& index = is_outermost ? below_kernels_ : below_regions_;
+    return index.row_of(pair_key(is_outermost ? kernel_row : parent, name), rows_,
+                        [&] { return RegionRow{kernel_row, parent, name}; });
   }
 
   std::vector<RegionRow> rows_;

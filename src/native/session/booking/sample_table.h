@@ -118,13 +118,10 @@ inline uint32_t SampleTable::function_of(const SampledFunction& function) {
 
 inline void SampleTable::add(uint32_t function, uint32_t pc, std::span<const uint32_t> reasons,
                              std::span<const uint32_t> samples, std::span<const uint32_t> latency) {
-  bool is_new;
-  uint32_t* row = instruction_index_.find_or_add(pair_key(function, pc), is_new);
-  if (is_new) {
-    *row = static_cast<uint32_t>(rows_.instructions.size());
-    rows_.instructions.push_back({function, pc, SampleRows::kNoCell});
-  }
-  SampledInstruction& instruction = rows_.instructions[*row];
+  const uint32_t row = instruction_index_.row_of(pair_key(function, pc), rows_.instructions, [&] {
+    return SampledInstruction{function, pc, SampleRows::kNoCell};
+  });
+  SampledInstruction& instruction = rows_.instructions[row];
   const auto count_at = [](std::span<const uint32_t> counts, size_t i) {
     return i < counts.size() ? counts[i] : 0u;
   };
@@ -163,12 +160,9 @@ class TimedSymbols {
     bool is_new;
     uint32_t* group = groups_.find_or_add(pair_key(place, kernel), is_new);
     if (is_new) *group = group_count_++;
-    uint32_t* at = index_.find_or_add(pair_key(*group, name_id), is_new);
-    if (is_new) {
-      *at = static_cast<uint32_t>(all_.size());
-      all_.push_back({place, kernel, symbol()});
-    }
-    all_[*at].time_ns += time_ns;
+    const uint32_t row = index_.row_of(pair_key(*group, name_id), all_,
+                                       [&] { return TimedSymbol{place, kernel, symbol()}; });
+    all_[row].time_ns += time_ns;
   }
 
   const std::vector<TimedSymbol>& all() const { return all_; }

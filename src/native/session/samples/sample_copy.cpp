@@ -24,13 +24,13 @@ int64_t architecture_of(const DeviceEntry* device) {
 
 void SampleCopy::copy_rows() {
   const SampleRows& from = phase_->samples.rows();
-  parts_.device.copy_rows(from.instructions, rows.instructions);
-  parts_.device.copy_rows(from.cells, rows.cells);
-  parts_.device.copy_rows(phase_->timed_symbols.all(), timed);
+  session_.device.copy_rows(from.instructions, rows.instructions);
+  session_.device.copy_rows(from.cells, rows.cells);
+  session_.device.copy_rows(phase_->timed_symbols.all(), timed);
 }
 
 void SampleCopy::copy_names() {
-  parts_.device.read([this](const DeviceTables& tables) {
+  session_.device.read([this](const DeviceTables& tables) {
     sampling = tables.sampling;
     rows.functions = phase_->samples.rows().functions;
     kernel_names = tables.kernels.names.texts();
@@ -47,8 +47,8 @@ void SampleCopy::copy_names() {
 
 void SampleCopy::copy_host_part() {
   for (SeenDevice& seen :
-       parts_.device.read([](const DeviceTables& tables) { return tables.kernels.devices(); })) {
-    const int64_t architecture = architecture_of(parts_.facts.find_device(seen));
+       session_.device.read([](const DeviceTables& tables) { return tables.kernels.devices(); })) {
+    const int64_t architecture = architecture_of(session_.facts.find_device(seen));
     devices.push_back({std::move(seen), architecture});
   }
   is_timed_included.assign(timed.size(), true);
@@ -73,23 +73,10 @@ bool SampleCopy::is_included_at(const TimedSymbol& at) const {
 }
 
 bool SampleCopy::is_included_above(PathId path) const {
-  path = process.ranges.path(path);
-  if (path >= process.paths.size()) path = kRootPath;
-  std::vector<FrameId> frames;  // taken first: the filter may run code that adds paths
-  for (; path != kRootPath; path = process.paths.parent(path)) {
-    frames.push_back(process.paths.frame(path));
-  }
+  // Taken first: the filter may run code that adds paths.
+  const std::vector<FrameId> frames = process.paths.frames(process.ranges.path(path));
   return std::ranges::any_of(
       frames, [this](FrameId frame) { return sampling->includes(process.frame_name(frame)); });
-}
-
-std::vector<std::pair<uint64_t, std::string>> SampleCopy::missing_code() const {
-  std::vector<std::pair<uint64_t, std::string>> missing;
-  for (size_t i = 0; i < code.size(); ++i) {
-    if (code[i] != nullptr) continue;
-    missing.emplace_back(rows.functions[i].module, kernel_names[rows.functions[i].symbol]);
-  }
-  return missing;
 }
 
 }  // namespace proton

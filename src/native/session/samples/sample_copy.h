@@ -11,14 +11,14 @@
 
 #include "base/string_table.h"
 #include "model/sampled_code.h"
-#include "session/booking/session_parts.h"
+#include "session/booking/session.h"
 
 namespace proton {
 
 class SampleCopy {
  public:
-  SampleCopy(const SessionParts& parts, std::shared_ptr<const DevicePhase> phase)
-      : parts_(parts), phase_(std::move(phase)) {}
+  SampleCopy(const Session& session, std::shared_ptr<const DevicePhase> phase)
+      : session_(session), phase_(std::move(phase)) {}
 
   /// First, best without the GIL: rows, then what they refer to, then the code.
   void copy_device_part() {
@@ -30,9 +30,6 @@ class SampleCopy {
   /// Then, under the GIL. Asks the filter about names that it has not seen: may run code of the
   /// program's, and throw what that throws.
   void copy_host_part();
-
-  /// Functions whose code nobody has, as (module, symbol).
-  std::vector<std::pair<uint64_t, std::string>> missing_code() const;
 
   /// Of a symbol that was not timed.
   bool is_included(NameId symbol) const {
@@ -64,7 +61,7 @@ class SampleCopy {
   bool is_included_above(PathId path) const;
   bool is_included_at(const TimedSymbol& at) const;
 
-  const SessionParts parts_;
+  const Session& session_;
   std::shared_ptr<const DevicePhase> phase_;
 };
 

@@ -87,13 +87,10 @@ std::vector<SampleReport::Group> SampleReport::groups() const {
   KeyIndex index;
   const auto& functions = copy_.rows.functions;
   for (uint32_t i = 0; i < functions.size(); ++i) {
-    bool is_new;
-    uint32_t* at = index.find_or_add(pair_key(functions[i].symbol, functions[i].device), is_new);
-    if (is_new) {
-      *at = static_cast<uint32_t>(found.size());
-      found.push_back({functions[i].symbol, functions[i].device, {}, {}});
-    }
-    found[*at].functions.push_back(i);
+    const auto& [symbol, device, module] = functions[i];
+    const Group empty{symbol, device, {}, {}};
+    const uint32_t row = index.row_of(pair_key(symbol, device), found, [&] { return empty; });
+    found[row].functions.push_back(i);
   }
   for (uint32_t i = 0; i < copy_.timed.size(); ++i) {
     const TimedSymbol& timed = copy_.timed[i];
@@ -371,7 +368,18 @@ void SampleReport::describe(Summary& summary) {
   summary.sampling = std::move(object);
 }
 
-std::vector<std::string> sampled_files(const SampleCopy& copy) {
+namespace {
+
+SampleCopy copy_samples(const Session& session, int phase) {
+  SampleCopy copy(session, session.find_phase(phase, session.host.data()));
+  copy.copy_device_part();
+  return copy;
+}
+
+}  // namespace
+
+std::vector<std::string> sampled_files(const Session& session, int phase) {
+  const SampleCopy copy = copy_samples(session, phase);
   SampleReport report(copy, {});
   report.divide([](NameId, uint32_t, const auto&) { return std::vector<SampleContext>(1); },
                 [](uint32_t, LineId, const SampleCounts&) {});
@@ -381,6 +389,17 @@ std::vector<std::string> sampled_files(const SampleCopy& copy) {
     if (known.insert(line.file).second) files.push_back(report.lines().text(line.file));
   }
   return files;
+}
+
+std::vector<std::pair<uint64_t, std::string>> missing_code(const Session& session, int phase) {
+  const SampleCopy copy = copy_samples(session, phase);
+  std::vector<std::pair<uint64_t, std::string>> missing;
+  for (size_t i = 0; i < copy.code.size(); ++i) {
+    const SampledFunction& function = copy.rows.functions[i];
+    if (copy.code[i] != nullptr) continue;
+    missing.emplace_back(function.module, copy.kernel_names[function.symbol]);
+  }
+  return missing;
 }
 
 }  // namespace proton

@@ -51,8 +51,12 @@ struct ReportLimits {
 /// those that ran when the session began or ended.
 inline constexpr const char* kSampledUntimed = "<sampled without a timed launch>";
 
-/// Source files that samples lie in, as compilers name them.
-std::vector<std::string> sampled_files(const SampleCopy& copy);
+/// Source files that samples of a phase lie in, as compilers name them.
+std::vector<std::string> sampled_files(const Session& session, int phase);
+
+/// Functions whose code nobody has, as (module, symbol). Reads the code of all others, which may
+/// take a while, and which snapshots then need not do; best without the GIL.
+std::vector<std::pair<uint64_t, std::string>> missing_code(const Session& session, int phase);
 
 class SampleReport {
  public:

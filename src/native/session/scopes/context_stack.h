@@ -84,6 +84,16 @@ struct ContextStack {
   ScopeEntry* find(const void* home, const void* owner) const;
 };
 
+/// How many scopes and states are open on a stack.
+inline uint32_t count_open(const ContextStack& stack) {
+  uint32_t count = 0;
+  for (const ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) ++count;
+  for (const StateEntry* state = stack.state.get(); state != nullptr; state = state->parent.get()) {
+    ++count;
+  }
+  return count;
+}
+
 inline ScopeEntry* share_entry(ScopeEntry* entry) {
   if (entry != nullptr) ++entry->references;
   return entry;

@@ -21,12 +21,12 @@ MetricId payload_metric() { return process.metric_names.intern("payload"); }
 }  // namespace
 
 HostBooking::HostBooking(ContextKind context, DataKind data, EventSink& sink, LossLog& losses,
-                         std::atomic<uint64_t>& next_stamp)
+                         std::atomic<uint64_t>& use_count)
     : context_(context),
       data_(data),
       sink_(sink),
       losses_(losses),
-      next_stamp_(next_stamp),
+      use_count_(use_count),
       current_(phases_.emplace(0, std::make_shared<HostPhase>()).first->second.get()) {
   process.add_session(*this);
 }
@@ -113,7 +113,7 @@ bool HostBooking::is_empty() const {
   const bool is_new = phase_of_path_[path] == 0;
   phase_of_path_[path] = phase_mark_;
   if (path == kRootPath) return;
-  current_->seen.push_back({next_stamp_.fetch_add(1, std::memory_order_relaxed), path});
+  current_->seen.push_back({use_count_.fetch_add(1, std::memory_order_relaxed), path});
   if (!is_new) return;
   const FrameId frame = process.paths.frame(path);
   const auto& invalid = process.invalid_names;

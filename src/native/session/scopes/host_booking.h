@@ -22,9 +22,9 @@ namespace proton {
 enum class ContextKind : uint8_t { kShadow, kPython };
 enum class DataKind : uint8_t { kTree, kTrace };
 
-/// A path in order of its first use; `stamp` orders rows of the host and of devices together.
+/// A path in order of its first use, which is counted over the host and devices together.
 struct SeenPath {
-  uint64_t stamp;
+  uint64_t first_use;
   PathId path;
 };
 
@@ -62,9 +62,9 @@ struct HostPhase {
 
 class HostBooking {
  public:
-  /// `sink` is where devices report for the same session; `next_stamp` is shared with it.
+  /// `sink` is where devices report for the same session; `use_count` is shared with it.
   HostBooking(ContextKind context, DataKind data, EventSink& sink, LossLog& losses,
-              std::atomic<uint64_t>& next_stamp);
+              std::atomic<uint64_t>& use_count);
 
   ContextKind context() const { return context_; }
   DataKind data() const { return data_; }
@@ -142,7 +142,7 @@ class HostBooking {
   const DataKind data_;
   EventSink& sink_;
   LossLog& losses_;
-  std::atomic<uint64_t>& next_stamp_;
+  std::atomic<uint64_t>& use_count_;
   std::atomic<bool> is_active_{false};
   bool is_closed_ = false;
   bool counts_replays_ = false;

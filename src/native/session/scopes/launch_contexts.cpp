@@ -39,6 +39,15 @@ std::string bytes_of(const OpEntry& op) {
 
 }  // namespace
 
+std::vector<OpMetric> to_op_metrics(const SampleList& samples) {
+  std::vector<OpMetric> metrics;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    const MetricId metric = samples[i].metric;
+    metrics.push_back({metric, process.metric_names.name(metric).kind, samples.value(i)});
+  }
+  return metrics;
+}
+
 const uint32_t* LaunchContexts::find_op(const OpEntry& op) const {
   if (op.id_epoch == process.epoch) return &op.id;
   const auto found = op_index_.find(bytes_of(op));
@@ -49,13 +58,7 @@ uint32_t LaunchContexts::intern_op(const OpEntry& op) {
   if (op.id_epoch == process.epoch) return op.id;
   auto [found, is_new] = op_index_.try_emplace(bytes_of(op), 0);
   if (is_new) {
-    Op stored{op.name, {}};
-    for (size_t i = 0; i < op.metrics.size(); ++i) {
-      const MetricId metric = op.metrics[i].metric;
-      stored.metrics.push_back(
-          {metric, process.metric_names.name(metric).kind, op.metrics.value(i)});
-    }
-    found->second = static_cast<uint32_t>(ops_.push_back(std::move(stored)));
+    found->second = add_op({op.name, to_op_metrics(op.metrics)});
   }
   op.id = found->second;
   op.id_epoch = process.epoch;

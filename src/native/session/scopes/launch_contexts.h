@@ -23,6 +23,9 @@ struct OpMetric {
   MetricValue value;
 };
 
+/// The numbers of a list, each with the kind that its name says.
+std::vector<OpMetric> to_op_metrics(const SampleList& samples);
+
 struct Op {
   std::string name;  // empty: the kernel keeps its own
   std::vector<OpMetric> metrics;

@@ -54,6 +54,13 @@ class PathTable {
   FrameId frame(PathId path) const { return rows_[path].frame; }
   uint32_t depth(PathId path) const { return rows_[path].depth; }  // frames; 0 for the root
   size_t size() const { return rows_.size(); }
+  /// The frames of a path, innermost first; none for one of before the table was cleared.
+  std::vector<FrameId> frames(PathId path) const {
+    std::vector<FrameId> frames;
+    if (path >= rows_.size()) path = kRootPath;
+    for (; path != kRootPath; path = rows_[path].parent) frames.push_back(rows_[path].frame);
+    return frames;
+  }
   const std::vector<Row>& rows() const { return rows_; }
   void clear();
 

@@ -239,11 +239,8 @@ void Process::reset_after_fork() {
   ContextStack& stack = this_thread->stack;
   for (ScopeEntry* entry = stack.top; entry != nullptr; entry = entry->parent) {
     entry->is_listed = false;
-    ++this_thread->forgiven_exits;
   }
-  for (const StateEntry* state = stack.state.get(); state != nullptr; state = state->parent.get()) {
-    ++this_thread->forgiven_exits;
-  }
+  this_thread->forgiven_exits += count_open(stack);
   new (&stack) ContextStack;  // not destroyed: that could run host code
   this_thread->task_top = nullptr;
   this_thread->forget_published();

@@ -34,14 +34,10 @@ NameId RangeThread::name_of(const RangeStart& start, RangeTable& table) {
       registered_[start.registered] != 0) {
     return registered_[start.registered] - 1;
   }
-  const uint64_t hash = hash_text(start.text, start.domain);
-  bool is_new;
-  uint32_t* at = name_index_.find_or_add(hash, is_new);
-  if (is_new) {
-    *at = static_cast<uint32_t>(names_.size());
-    names_.push_back({std::string(start.text), start.domain, table.intern(full_name(start))});
-  }
-  const SeenName& seen = names_[*at];
+  const uint32_t row = name_index_.row_of(hash_text(start.text, start.domain), names_, [&] {
+    return SeenName{std::string(start.text), start.domain, table.intern(full_name(start))};
+  });
+  const SeenName& seen = names_[row];
   const bool is_same = seen.text == start.text && seen.domain == start.domain;
   const NameId name = is_same ? seen.id : table.intern(full_name(start));
   constexpr uint32_t kLimit = 1u << 20;
@@ -54,13 +50,8 @@ NameId RangeThread::name_of(const RangeStart& start, RangeTable& table) {
 
 ContextId RangeThread::child(ContextId parent, NameId name, uint32_t tick, RangeTable& table,
                              bool& is_first_use) {
-  bool is_new;
-  uint32_t* at = child_index_.find_or_add((uint64_t{parent} << 32 | name) + 1, is_new);
-  if (is_new) {
-    *at = static_cast<uint32_t>(children_.size());
-    children_.push_back({table.child(parent, name), tick - 1});
-  }
-  SeenChild& seen = children_[*at];
+  const auto make = [&] { return SeenChild{table.child(parent, name), tick - 1}; };
+  SeenChild& seen = children_[child_index_.row_of(pair_key(parent, name), children_, make)];
   is_first_use = seen.tick != tick;
   seen.tick = tick;
   return seen.context;
@@ -121,13 +112,8 @@ NameId RangeTable::intern(std::string_view name) {
 ContextId RangeTable::child(ContextId parent, NameId name) {
   std::lock_guard lock(mutex_);
   if (rows_.size() >= kRangeBit - 1) return parent;
-  bool is_new;
-  uint32_t* row = index_.find_or_add((uint64_t{parent} << 32 | name) + 1, is_new);
-  if (is_new) {
-    *row = static_cast<uint32_t>(rows_.size());
-    rows_.push_back({parent, name, kRootPath});
-  }
-  return *row | kRangeBit;
+  const auto make = [&] { return Row{parent, name, kRootPath}; };
+  return index_.row_of(pair_key(parent, name), rows_, make) | kRangeBit;
 }
 
 uint32_t RangeTable::epoch() const {

@@ -104,23 +104,25 @@ OpenRange Ranges::begin(const RangeStart& start, bool is_started) {
   return range;
 }
 
-int Ranges::push(const RangeStart& start) noexcept {
+template <typename Result, typename Call>
+Result Ranges::guarded(Result failed, Call call) noexcept {
   try {
-    return begin(start, false).level;
+    return call();
   } catch (...) {  // out of memory
     failed_.fetch_add(1, std::memory_order_relaxed);
-    return -1;
+    return failed;
   }
 }
 
+int Ranges::push(const RangeStart& start) noexcept {
+  return guarded(-1, [&] { return begin(start, false).level; });
+}
+
 uint64_t Ranges::start(const RangeStart& start) noexcept {
-  try {
+  return guarded(uint64_t{0}, [&] {
     const uint64_t serial = begin(start, true).serial;
     return uint64_t{here().index + 1} << kSerialBits | serial;
-  } catch (...) {
-    failed_.fetch_add(1, std::memory_order_relaxed);
-    return 0;
-  }
+  });
 }
 
 /// Takes a range off; the thread's lock is held.
@@ -132,50 +134,47 @@ void Ranges::finish(RangeThread& thread, size_t at) {
   thread.spans.push_back({range, thread.number.load(), now_ns(), false});
 }
 
-int Ranges::pop(uint32_t domain) noexcept {
-  try {
-    RangeThread& thread = here();
-    std::lock_guard lock(thread.mutex);
-    for (size_t at = thread.open.size(); at-- > 0;) {
-      if (thread.open[at].domain != domain || thread.open[at].is_started) continue;
-      const int level = thread.open[at].level;
-      finish(thread, at);
+/// Ends the innermost range that `is_it` is true of; its level, or -1 (and counted): there is none.
+template <typename IsIt>
+int Ranges::end_innermost(RangeThread* thread, IsIt is_it) {
+  if (thread != nullptr) {
+    std::lock_guard lock(thread->mutex);
+    for (size_t at = thread->open.size(); at-- > 0;) {
+      if (!is_it(thread->open[at])) continue;
+      const int level = thread->open[at].level;
+      finish(*thread, at);
       return level;
     }
-  } catch (...) {
-    failed_.fetch_add(1, std::memory_order_relaxed);
-    return -1;
   }
   if (records_.load(std::memory_order_relaxed)) unmatched_.fetch_add(1, std::memory_order_relaxed);
   return -1;
 }
 
-void Ranges::end(uint64_t range) noexcept {
-  try {
+int Ranges::pop(uint32_t domain) noexcept {
+  return guarded(-1, [&] {
+    return end_innermost(&here(), [&](const OpenRange& range) {
+      return range.domain == domain && !range.is_started;
+    });
+  });
+}
+
+void Ranges::end(uint64_t number) noexcept {
+  guarded(-1, [&] {
     RangeThread* thread = nullptr;
     {
-      const uint64_t index = (range >> kSerialBits) - 1;
+      const uint64_t index = (number >> kSerialBits) - 1;
       std::lock_guard lock(mutex_);
       if (index < threads_.size()) thread = threads_[index];
     }
-    if (thread != nullptr) {
-      std::lock_guard lock(thread->mutex);
-      const uint64_t serial = range & ((uint64_t{1} << kSerialBits) - 1);
-      for (size_t at = thread->open.size(); at-- > 0;) {
-        if (!thread->open[at].is_started || thread->open[at].serial != serial) continue;
-        return finish(*thread, at);
-      }
-    }
-  } catch (...) {
-    failed_.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  if (records_.load(std::memory_order_relaxed)) unmatched_.fetch_add(1, std::memory_order_relaxed);
+    const uint64_t serial = number & ((uint64_t{1} << kSerialBits) - 1);
+    return end_innermost(
+        thread, [&](const OpenRange& range) { return range.is_started && range.serial == serial; });
+  });
 }
 
 void Ranges::mark(const RangeStart& start) noexcept {
   if (!records_.load(std::memory_order_relaxed)) return;
-  try {
+  guarded(0, [&] {
     RangeThread& thread = here();
     OpenRange range = prepare(thread, start, false);
     const ContextId parent = process.contexts.path(current_context_unlocked());
@@ -189,9 +188,8 @@ void Ranges::mark(const RangeStart& start) noexcept {
       }
     }
     if (is_first_use) note_first_use(range.context);
-  } catch (...) {
-    failed_.fetch_add(1, std::memory_order_relaxed);
-  }
+    return 0;
+  });
 }
 
 void Ranges::note_first_use(ContextId context) {

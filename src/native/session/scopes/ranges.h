@@ -26,7 +26,7 @@ class Ranges {
   int pop(uint32_t domain) noexcept;
   /// A number for `end`, which any thread may call.
   uint64_t start(const RangeStart& start) noexcept;
-  void end(uint64_t range) noexcept;
+  void end(uint64_t number) noexcept;
   void mark(const RangeStart& start) noexcept;
   bool keeps_spans() const { return keeps_spans_.load(std::memory_order_relaxed); }
 
@@ -62,6 +62,11 @@ class Ranges {
   bool place(RangeThread& thread, const RangeStart& start, ContextId parent, OpenRange& range);
   OpenRange begin(const RangeStart& start, bool is_started);
   void finish(RangeThread& thread, size_t at);
+  /// What `call` returns, or `failed`: an exception is counted.
+  template <typename Result, typename Call>
+  Result guarded(Result failed, Call call) noexcept;
+  template <typename IsIt>  // bool(const OpenRange&)
+  int end_innermost(RangeThread* thread, IsIt is_it);
   void note_first_use(ContextId context);
   void drain_first_uses();
   std::vector<RangeThread*> threads();

@@ -90,6 +90,20 @@ PathId path_in(const HostBooking& session, ThreadState& thread, ScopeEntry& entr
                                                    : path_of(&entry);
 }
 
+/// Calls `book` with every active session; the first Error that one threw, after the last of them.
+template <typename Book>
+inline std::exception_ptr book_in_all(Book book) {
+  std::exception_ptr first_error;
+  for (HostBooking* session : process.active_sessions) {
+    try {
+      book(*session);
+    } catch (const Error&) {
+      if (!first_error) first_error = std::current_exception();
+    }
+  }
+  return first_error;
+}
+
 bool is_lead() { return this_thread != nullptr && this_thread == process.threads.lead(); }
 
 bool has_captured_since(uint64_t count) {
@@ -119,10 +133,7 @@ void attach_metrics(ThreadState& thread, ScopeEntry& entry, uint64_t node,
   for (const HostBooking* session : process.active_sessions) {
     if (session->context() == ContextKind::kPython) scope.python = frames_path_of(thread, entry);
   }
-  for (size_t i = 0; i < metrics.size(); ++i) {
-    const MetricId metric = metrics[i].metric;
-    scope.metrics.push_back({metric, process.metric_names.name(metric).kind, metrics.value(i)});
-  }
+  scope.metrics = to_op_metrics(metrics);
   process.captured_metrics.add(node, std::move(scope));
   if (!process.graphs.report_runs(node)) process.captured_metrics.forget(node);
 }
@@ -133,22 +144,14 @@ void attach_metrics(ThreadState& thread, ScopeEntry& entry, uint64_t node,
                                        uint64_t node, const SampleList& metrics) {
   SampleList given;  // at entry
   bool is_captured = false;
-  std::exception_ptr first_error;
-  for (HostBooking* session : process.active_sessions) {
-    const PathId path = path_in(*session, thread, entry);
-    try {
-      if (!session->counts_replays()) {
-        session->book_scope(path, entry, end_ns, metrics);
-        continue;
-      }
-      is_captured = true;
-      SampleList taken = session->take_metrics(entry);
-      if (given.empty()) given = std::move(taken);
-      session->book_scope(path, entry, end_ns, SampleList());
-    } catch (const Error&) {
-      if (!first_error) first_error = std::current_exception();
-    }
-  }
+  const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
+    const PathId path = path_in(session, thread, entry);
+    if (!session.counts_replays()) return session.book_scope(path, entry, end_ns, metrics);
+    is_captured = true;
+    SampleList taken = session.take_metrics(entry);
+    if (given.empty()) given = std::move(taken);
+    session.book_scope(path, entry, end_ns, SampleList());
+  });
   if (is_captured) {
     given.add_all(metrics);
     attach_metrics(thread, entry, node, given);
@@ -294,15 +297,10 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
   if (node != 0) [[unlikely]] {
     return record_captured(thread, entry, end_ns, node, metrics);
   }
-  std::exception_ptr first_error;
-  for (HostBooking* session : process.active_sessions) {
-    if (session->data() == DataKind::kTree && !has_metrics && !entry.is_timed) continue;
-    try {
-      session->book_scope(path_in(*session, thread, entry), entry, end_ns, metrics);
-    } catch (const Error&) {
-      if (!first_error) first_error = std::current_exception();
-    }
-  }
+  const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
+    if (session.data() == DataKind::kTree && !has_metrics && !entry.is_timed) return;
+    session.book_scope(path_in(session, thread, entry), entry, end_ns, metrics);
+  });
   if (!metrics.device().empty()) [[unlikely]] {
     commit_values(thread, entry, metrics);
   }
@@ -313,14 +311,9 @@ void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metri
 
 void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
   entry.has_metrics = true;
-  std::exception_ptr first_error;
-  for (HostBooking* session : process.active_sessions) {
-    try {
-      session->book_metrics(path_in(*session, thread, entry), entry, metrics);
-    } catch (const Error&) {
-      if (!first_error) first_error = std::current_exception();
-    }
-  }
+  const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
+    session.book_metrics(path_in(session, thread, entry), entry, metrics);
+  });
   commit_values(thread, entry, metrics);
   if (first_error) std::rethrow_exception(first_error);
 }

@@ -19,10 +19,9 @@ struct ThreadState {
   const void* host_context = nullptr;  // the host's context object seen last (kept by the host)
   bool is_in_task = false;             // whether host_context has a stack of its own
   bool is_foreign = false;             // started behind Python's back: scopes hang below the lead's
-  bool is_dead = false;
-  uint32_t number = 0;                        // in order of appearance
-  uint32_t forgiven_exits = 0;                // scopes and states that a fork took away
-  void* host_part = nullptr;                  // owned by the bindings
+  uint32_t number = 0;                 // in order of appearance
+  uint32_t forgiven_exits = 0;         // scopes and states that a fork took away
+  void* host_part = nullptr;           // owned by the bindings
   std::atomic<RangeThread*> ranges{nullptr};  // null: it never used ranges of libraries
   // Kept while a session is active, read without a lock:
   std::atomic<PathId> published{kRootPath};   // shadow path and state, for threads that follow

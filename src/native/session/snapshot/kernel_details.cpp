@@ -46,54 +46,22 @@ Value to_value(const std::array<int32_t, 3>& numbers) {
   return {std::move(list)};
 }
 
-void add_occupancy(Value::Map& map, const LaunchShape& shape, const SmLimits* limits) {
-  if (limits == nullptr) return;
-  if (const auto share = occupancy_of(*limits, shape)) {
-    map.emplace_back("occupancy", Value{*share});
+/// Blocks of such a launch that fit on a multiprocessor at once; 0: not even one.
+int64_t resident_blocks(const SmLimits& limits, const LaunchShape& shape) {
+  const int64_t threads = int64_t{shape.block[0]} * shape.block[1] * shape.block[2];
+  if (threads <= 0) return 0;
+  const int64_t warps = divide_up(threads, kWarp);
+  int64_t blocks = std::min(limits.max_blocks, limits.max_threads / kWarp / warps);
+  if (shape.registers > 0) {
+    const int64_t of_warp = round_up(shape.registers * kWarp, kRegisterUnit);
+    const int64_t resident_warps = limits.registers / kPartitions / of_warp * kPartitions;
+    blocks = std::min(blocks, resident_warps / warps);
   }
-}
-
-/// Launch attributes, as far as they are the same in every run.
-Value::Map attributes_of(const std::vector<const KernelRow*>& kernels, const SmLimits* limits) {
-  const KernelRow& first = *kernels.front();
-  const auto all = [&](auto is_same) {
-    return std::all_of(kernels.begin(), kernels.end(),
-                       [&](const KernelRow* other) { return is_same(*other); });
-  };
-  Value::Map map;
-  if (first.shape.grid[0] != 0) {
-    if (all([&](const KernelRow& row) {
-          return row.is_one_grid && row.shape.grid == first.shape.grid;
-        })) {
-      map.emplace_back("grid", to_value(first.shape.grid));
-    }
-    const bool is_one_block = all([&](const KernelRow& row) {
-      return row.is_one_block && row.shape.block == first.shape.block;
-    });
-    const bool is_one_binary = all([&](const KernelRow& row) {
-      return row.is_one_binary && row.shape.registers == first.shape.registers &&
-             row.shape.static_shared_bytes == first.shape.static_shared_bytes;
-    });
-    const bool is_one_dynamic_shared = all([&](const KernelRow& row) {
-      return row.is_one_dynamic_shared &&
-             row.shape.dynamic_shared_bytes == first.shape.dynamic_shared_bytes;
-    });
-    if (is_one_block) map.emplace_back("block", to_value(first.shape.block));
-    if (is_one_binary) {
-      map.emplace_back("registers", Value{int64_t{first.shape.registers}});
-      map.emplace_back("static_shared_bytes", Value{int64_t{first.shape.static_shared_bytes}});
-    }
-    if (is_one_dynamic_shared) {
-      map.emplace_back("dynamic_shared_bytes", Value{int64_t{first.shape.dynamic_shared_bytes}});
-    }
-    if (is_one_block && is_one_binary && is_one_dynamic_shared) {
-      add_occupancy(map, first.shape, limits);
-    }
-  }
-  if (all([&](const KernelRow& row) { return row.is_one_lane && row.lane == first.lane; })) {
-    map.emplace_back("stream", Value{static_cast<int64_t>(first.lane)});
-  }
-  return map;
+  const int64_t shared = round_up(int64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes +
+                                      limits.reserved_shared_bytes,
+                                  shared_unit(limits.major));
+  if (shared > 0) blocks = std::min(blocks, limits.shared_bytes / shared);
+  return blocks;
 }
 
 }  // namespace
@@ -112,23 +80,6 @@ std::optional<SmLimits> SmLimits::from(const Value::Map& attributes) {
   return limits;
 }
 
-int64_t resident_blocks(const SmLimits& limits, const LaunchShape& shape) {
-  const int64_t threads = int64_t{shape.block[0]} * shape.block[1] * shape.block[2];
-  if (threads <= 0) return 0;
-  const int64_t warps = divide_up(threads, kWarp);
-  int64_t blocks = std::min(limits.max_blocks, limits.max_threads / kWarp / warps);
-  if (shape.registers > 0) {
-    const int64_t of_warp = round_up(shape.registers * kWarp, kRegisterUnit);
-    const int64_t resident_warps = limits.registers / kPartitions / of_warp * kPartitions;
-    blocks = std::min(blocks, resident_warps / warps);
-  }
-  const int64_t shared = round_up(int64_t{shape.static_shared_bytes} + shape.dynamic_shared_bytes +
-                                      limits.reserved_shared_bytes,
-                                  shared_unit(limits.major));
-  if (shared > 0) blocks = std::min(blocks, limits.shared_bytes / shared);
-  return blocks;
-}
-
 std::optional<double> occupancy_of(const SmLimits& limits, const LaunchShape& shape) {
   const int64_t blocks = resident_blocks(limits, shape);
   if (blocks == 0) return std::nullopt;
@@ -138,46 +89,54 @@ std::optional<double> occupancy_of(const SmLimits& limits, const LaunchShape& sh
   return std::round(share * 1e4) / 1e4;
 }
 
-Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits) {
+Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits, SameShape same) {
   Value::Map map;
-  map.emplace_back("grid", to_value(shape.grid));
-  map.emplace_back("block", to_value(shape.block));
-  map.emplace_back("registers", Value{int64_t{shape.registers}});
-  map.emplace_back("static_shared_bytes", Value{int64_t{shape.static_shared_bytes}});
-  map.emplace_back("dynamic_shared_bytes", Value{int64_t{shape.dynamic_shared_bytes}});
-  add_occupancy(map, shape, limits);
+  const auto add = [&](const char* key, int64_t number) { map.emplace_back(key, Value{number}); };
+  if (same.grid) map.emplace_back("grid", to_value(shape.grid));
+  if (same.block) map.emplace_back("block", to_value(shape.block));
+  if (same.binary) {
+    add("registers", shape.registers);
+    add("static_shared_bytes", shape.static_shared_bytes);
+  }
+  if (same.dynamic_shared) add("dynamic_shared_bytes", shape.dynamic_shared_bytes);
+  if (limits == nullptr || !same.block || !same.binary || !same.dynamic_shared) return map;
+  if (const auto share = occupancy_of(*limits, shape)) map.emplace_back("occupancy", Value{*share});
   return map;
 }
 
-void KernelDetails::add(uint32_t row, const KernelRow& kernel, const SmLimits* limits) {
-  auto [found, is_new] = by_row_.try_emplace(row, parts_.size());
-  if (is_new) parts_.push_back({row, limits, {}});
-  parts_[found->second].kernels.push_back(&kernel);
+void KernelDetails::add(uint32_t row, KernelRow& kernel, const SmLimits* limits) {
+  auto [known, is_new] = by_row_.try_emplace(row, parts_.size());
+  if (is_new) return parts_.push_back({row, limits, kernel});
+  KernelRow& first = parts_[known->second].kernel;
+  if (!first.spread.has_value()) first.spread.emplace().add(first.min_ns);
+  if (kernel.spread.has_value()) {
+    first.spread->merge(*kernel.spread);
+  } else {
+    first.spread->add(kernel.min_ns);
+  }
+  first.min_ns = std::min(first.min_ns, kernel.min_ns);
+  first.max_ns = std::max(first.max_ns, kernel.max_ns);
+  first.is_one_lane &= kernel.is_one_lane && first.lane == kernel.lane;
+  first.same = {first.same.grid && kernel.same.grid, first.same.block && kernel.same.block,
+                first.same.binary && kernel.same.binary,
+                first.same.dynamic_shared && kernel.same.dynamic_shared};
+  first.same.compare(first.shape, kernel.shape);
 }
 
 KernelDetail KernelDetails::detail_of(const Part& part) {
-  KernelDetail detail{part.row,
-                      part.kernels.front()->min_ns,
-                      part.kernels.front()->max_ns,
-                      0,
-                      0,
-                      attributes_of(part.kernels, part.limits)};
-  const bool is_merged = part.kernels.size() > 1 || !part.kernels.front()->spread.has_value();
-  Distribution merged;
-  for (const KernelRow* kernel : part.kernels) {
-    detail.min_ns = std::min(detail.min_ns, kernel->min_ns);
-    detail.max_ns = std::max(detail.max_ns, kernel->max_ns);
-    if (!is_merged) continue;
-    if (kernel->spread.has_value()) {
-      merged.merge(*kernel->spread);
-    } else {
-      merged.add(kernel->min_ns);
-    }
+  const KernelRow& kernel = part.kernel;
+  Value::Map attributes;
+  if (kernel.shape.grid[0] != 0) attributes = to_attributes(kernel.shape, part.limits, kernel.same);
+  if (kernel.is_one_lane) {
+    attributes.emplace_back("stream", Value{static_cast<int64_t>(kernel.lane)});
   }
-  const Distribution& spread = is_merged ? merged : *part.kernels.front()->spread;
-  detail.p50_ns = std::clamp(spread.quantile(0.5), detail.min_ns, detail.max_ns);
-  detail.p99_ns = std::clamp(spread.quantile(0.99), detail.min_ns, detail.max_ns);
-  return detail;
+  const auto quantile = [&](double share) {
+    return kernel.spread.has_value()
+               ? std::clamp(kernel.spread->quantile(share), kernel.min_ns, kernel.max_ns)
+               : kernel.min_ns;
+  };
+  return {part.row,      kernel.min_ns,  kernel.max_ns,
+          quantile(0.5), quantile(0.99), std::move(attributes)};
 }
 
 std::vector<KernelDetail> KernelDetails::take() {

@@ -33,30 +33,28 @@ struct SmLimits {
   }
 };
 
-/// Blocks of such a launch that fit on a multiprocessor at once; 0: not even one.
-int64_t resident_blocks(const SmLimits& limits, const LaunchShape& shape);
-
 /// Share of the warps, 0 to 1, to four decimals. None where the shape says too little, or where the
 /// launch could not have run: then the limits are not those of its device.
 std::optional<double> occupancy_of(const SmLimits& limits, const LaunchShape& shape);
 
-/// The attributes of a launch as they stand in files; null limits: those of its device are unknown.
-Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits);
+/// The attributes of launches as they stand in files, as far as these are the same in all of them;
+/// null limits: those of their device are unknown.
+Value::Map to_attributes(const LaunchShape& shape, const SmLimits* limits, SameShape same = {});
 
 /// The details of a tree's rows. Rows of a phase that meet in one row of the tree, because their
 /// frames have equal text, are put together.
 class KernelDetails {
  public:
   /// All kernels of a row ran on one device, whose limits must outlive this; null: unknown.
-  void add(uint32_t row, const KernelRow& kernel, const SmLimits* limits);
+  void add(uint32_t row, KernelRow& kernel, const SmLimits* limits);
   std::vector<KernelDetail> take();
 
  private:
-  /// All phase rows of one tree row.
+  /// A row of the tree, and the first of its kernels, which the others are merged into.
   struct Part {
     uint32_t row;
     const SmLimits* limits;
-    std::vector<const KernelRow*> kernels;
+    KernelRow& kernel;
   };
 
   static KernelDetail detail_of(const Part& part);

@@ -13,20 +13,20 @@ void follow_range(uint32_t& place) {
 
 }  // namespace
 
-PhaseCopy::PhaseCopy(const SessionParts& parts, int phase)
-    : PhaseCopy(parts, phase, parts.find_phase(phase, DataKind::kTree)) {}
+PhaseCopy::PhaseCopy(const Session& session, int phase)
+    : PhaseCopy(session, phase, session.find_phase(phase, DataKind::kTree)) {}
 
-PhaseCopy::PhaseCopy(const SessionParts& parts, int phase,
+PhaseCopy::PhaseCopy(const Session& session, int phase,
                      std::shared_ptr<const DevicePhase> device_phase)
-    : samples(parts, device_phase),
-      parts_(parts),
+    : samples(session, device_phase),
+      session_(session),
       device_phase_(std::move(device_phase)),
-      host_phase_(parts.host.find_phase(phase)) {}
+      host_phase_(session.host.find_phase(phase)) {}
 
 void PhaseCopy::copy_device_part() {
   // Metrics before the rows they refer to, rows before their kernels and places: what is referred
   // to is there by the time it is copied.
-  const DeviceBooking& device = parts_.device;
+  const DeviceBooking& device = session_.device;
   samples.copy_rows();
   device.copy_rows(device_phase_->kernel_metrics.cells(), kernel_metrics);
   device.copy_rows(device_phase_->replay_metrics.cells(), replay_metrics);
@@ -41,19 +41,19 @@ void PhaseCopy::copy_host_part(Value::Map header) {
   process.ranges.resolve_all();
   samples.copy_host_part();  // may run code of the program's
   process.resolve_frames();  // so may this, last: later paths would lack their texts
-  if (parts_.host.is_closed()) {
+  if (session_.host.is_closed()) {
     throw Error(ErrorKind::kSessionNotFound,
-                concat("session ", parts_.facts.id, " is not open; it was finalized"));
+                concat("session ", session_.facts.id, " is not open; it was finalized"));
   }
   seen = host_phase_->seen;
-  scope_metrics = parts_.host.metrics_of(*host_phase_);
+  scope_metrics = session_.host.metrics_of(*host_phase_);
   metric_names = process.metric_names.all();
   copy_paths();
   for (const SampleCopy::Device& device : samples.devices) {
-    limits.push_back(SmLimits::from(parts_.facts.find_device(device.seen)));
+    limits.push_back(SmLimits::from(session_.facts.find_device(device.seen)));
   }
-  summary = parts_.device.read([&](const DeviceTables& tables) {
-    return parts_.facts.summarize(std::move(header), parts_.losses, tables);
+  summary = session_.device.read([&](const DeviceTables& tables) {
+    return session_.facts.summarize(std::move(header), session_.losses, tables);
   });
 }
 

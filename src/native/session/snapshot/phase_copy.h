@@ -9,7 +9,7 @@
 
 #include "base/string_table.h"
 #include "model/call_tree.h"
-#include "session/booking/session_parts.h"
+#include "session/booking/session.h"
 #include "session/metrics/metric_names.h"
 #include "session/samples/sample_copy.h"
 #include "session/scopes/path_table.h"
@@ -21,7 +21,7 @@ class PhaseCopy {
  public:
   /// Under the GIL. Throws Error: no such phase, or a trace. What the phase holds stays readable
   /// even if it is cleared before it is copied; the session must not be destroyed.
-  PhaseCopy(const SessionParts& parts, int phase);
+  PhaseCopy(const Session& session, int phase);
 
   /// First. Best without the GIL: takes the lock of the booking on devices, again and again for a
   /// slice of rows. What comes in meanwhile may be in or not, but each row is of one moment.
@@ -57,10 +57,10 @@ class PhaseCopy {
   Summary summary;
 
  private:
-  PhaseCopy(const SessionParts& parts, int phase, std::shared_ptr<const DevicePhase> device_phase);
+  PhaseCopy(const Session& session, int phase, std::shared_ptr<const DevicePhase> device_phase);
   void copy_paths();
 
-  const SessionParts parts_;
+  const Session& session_;
   std::shared_ptr<const DevicePhase> device_phase_;
   std::shared_ptr<const HostPhase> host_phase_;
 };

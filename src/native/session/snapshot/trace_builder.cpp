@@ -18,7 +18,7 @@ constexpr uint32_t kUnknown = UINT32_MAX;
 
 /// A phase and what it refers to, with both locks held.
 struct TraceSource {
-  const SessionParts& parts;
+  const Session& session;
   const HostPhase& host;
   const DevicePhase& device;
   const DeviceTables& tables;
@@ -34,7 +34,7 @@ class TraceAttributes {
   TraceAttributes(const TraceSource& source, std::vector<Value::Map>& attributes)
       : shapes_(source.device.shapes), attributes_(attributes) {
     for (const SeenDevice& seen : source.tables.kernels.devices()) {
-      limits_.push_back(SmLimits::from(source.parts.facts.find_device(seen)));
+      limits_.push_back(SmLimits::from(source.session.facts.find_device(seen)));
     }
   }
 
@@ -161,10 +161,10 @@ class TraceBuilder {
  public:
   TraceBuilder(const TraceSource& source, Value::Map header, TraceLanes lanes = {})
       : source_(source), lanes_(std::move(lanes)) {
-    const SessionFacts& facts = source.parts.facts;
+    const SessionFacts& facts = source.session.facts;
     log_.base_host_ns = facts.base_host_ns;
     log_.base_unix_ns = facts.base_unix_ns;
-    log_.summary = facts.summarize(std::move(header), source.parts.losses, source.tables);
+    log_.summary = facts.summarize(std::move(header), source.session.losses, source.tables);
   }
 
   TraceLog build() {
@@ -262,7 +262,7 @@ class TraceBuilder {
   }
 
   void add_open_spans() {
-    for (const HostSpan& span : source_.parts.host.open_spans()) {
+    for (const HostSpan& span : source_.session.host.open_spans()) {
       log_.spans.push_back(to_span(span));
     }
   }
@@ -422,19 +422,20 @@ void add_samples(const SampleCopy& samples, const ReportLimits& limits, Summary&
 
 /// Builds a log by `build(TraceSource)`, and adds the samples.
 template <typename Build>
-TraceLog take_trace(const SessionParts& parts, int phase, const ReportLimits& limits, Build build) {
-  const auto device = parts.find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
-  const auto host = parts.host.find_phase(phase);
-  SampleCopy samples(parts, device);
+TraceLog take_trace(const Session& session, int phase, const ReportLimits& limits, Build build) {
+  const auto device =
+      session.find_phase(phase, DataKind::kTrace);  // even if it is cleared meanwhile
+  const auto host = session.host.find_phase(phase);
+  SampleCopy samples(session, device);
   process.ranges.drain();
   process.ranges.resolve_all();
   process.threads.reap();  // scopes of threads that ended are not open
   samples.copy_device_part();
   samples.copy_host_part();
   process.resolve_frames();
-  const bool is_growing = parts.host.is_active() && phase == parts.host.phase();
-  TraceLog log = parts.device.read([&](const DeviceTables& tables) {
-    return build(TraceSource{parts, *host, *device, tables, is_growing});
+  const bool is_growing = session.host.is_active() && phase == session.host.phase();
+  TraceLog log = session.device.read([&](const DeviceTables& tables) {
+    return build(TraceSource{session, *host, *device, tables, is_growing});
   });
   add_samples(samples, limits, log.summary);
   return log;
@@ -442,17 +443,17 @@ TraceLog take_trace(const SessionParts& parts, int phase, const ReportLimits& li
 
 }  // namespace
 
-TraceLog build_trace(const SessionParts& parts, int phase, Value::Map header) {
-  return take_trace(parts, phase, {.with_line_totals = true}, [&](const TraceSource& source) {
+TraceLog build_trace(const Session& session, int phase, Value::Map header) {
+  return take_trace(session, phase, {.with_line_totals = true}, [&](const TraceSource& source) {
     return TraceBuilder(source, std::move(header)).build();
   });
 }
 
-TraceLog build_new_trace(const SessionParts& parts, int phase, Value::Map header,
-                         TraceCursor& cursor, size_t limit) {
+TraceLog build_new_trace(const Session& session, int phase, Value::Map header, TraceCursor& cursor,
+                         size_t limit) {
   // In every chunk, as the last one tells about the whole: a short list must do.
   const ReportLimits limits{.instructions = 256, .with_line_totals = true};
-  return take_trace(parts, phase, limits, [&](const TraceSource& source) {
+  return take_trace(session, phase, limits, [&](const TraceSource& source) {
     return TraceBuilder(source, std::move(header), std::move(cursor.lanes))
         .build_new(cursor, limit);
   });

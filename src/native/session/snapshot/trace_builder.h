@@ -7,7 +7,7 @@
 
 #include "model/event.h"
 #include "model/trace_log.h"
-#include "session/booking/session_parts.h"
+#include "session/booking/session.h"
 #include "session/snapshot/trace_paths.h"
 
 namespace proton {
@@ -29,9 +29,9 @@ struct TraceCursor {
 };
 
 /// Scopes that are open end now. Throws Error: no such phase, or a tree.
-TraceLog build_trace(const SessionParts& parts, int phase, Value::Map header);
+TraceLog build_trace(const Session& session, int phase, Value::Map header);
 /// At most `limit` events of each kind; moves the cursor.
-TraceLog build_new_trace(const SessionParts& parts, int phase, Value::Map header,
-                         TraceCursor& cursor, size_t limit);
+TraceLog build_new_trace(const Session& session, int phase, Value::Map header, TraceCursor& cursor,
+                         size_t limit);
 
 }  // namespace proton

@@ -36,13 +36,9 @@ TracePaths::Captured TracePaths::make_captured(const CapturedPlace& place) {
     if (place.graph() != 0) go_down(texts_.intern(place.graph_name()), true);
     return made;
   }
-  std::vector<PathId> below;
-  PathId path = process.ranges.path(place.capture);
-  if (path >= process.paths.size()) path = kRootPath;
-  for (; path != kRootPath; path = process.paths.parent(path)) below.push_back(path);
-  for (auto it = below.rbegin(); it != below.rend(); ++it) {
-    const FrameId frame = process.paths.frame(*it);
-    go_down(texts_.intern_frame(frame), frame.kind() == FrameKind::kScope);
+  const std::vector<FrameId> frames = process.paths.frames(process.ranges.path(place.capture));
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    go_down(texts_.intern_frame(*frame), frame->kind() == FrameKind::kScope);
   }
   return made;
 }
@@ -64,13 +60,8 @@ uint32_t TracePaths::of_path(PathId path) {
 }
 
 uint32_t TracePaths::child(uint32_t parent, uint32_t text) {
-  bool is_new;
-  uint32_t* at = children_.find_or_add(pair_key(parent, text), is_new);
-  if (is_new) {
-    *at = static_cast<uint32_t>(paths_.size());
-    paths_.push_back({parent, texts_.at(text)});
-  }
-  return *at;
+  const auto make = [&] { return TracePath{parent, texts_.at(text)}; };
+  return children_.row_of(pair_key(parent, text), paths_, make);
 }
 
 }  // namespace proton

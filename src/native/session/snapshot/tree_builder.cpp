@@ -148,8 +148,8 @@ class TreeBuilder {
     }
     const auto& seen = copy_.seen;
     size_t next_path = 0;
-    for (const KernelRow& kernel : copy_.rows) {
-      for (; next_path < seen.size() && seen[next_path].stamp < kernel.stamp; ++next_path) {
+    for (KernelRow& kernel : copy_.rows) {
+      for (; next_path < seen.size() && seen[next_path].first_use < kernel.first_use; ++next_path) {
         rows_.row_of(seen[next_path].path);
       }
       const uint32_t row =
@@ -197,7 +197,7 @@ class TreeBuilder {
     }
   }
 
-  const PhaseCopy& copy_;
+  PhaseCopy& copy_;
   CallTree tree_;
   TreeRows rows_;
   TreeMetrics metrics_;

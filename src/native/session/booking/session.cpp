@@ -1,10 +1,11 @@
-#include "session/booking/session_parts.h"
+#include "session/booking/session.h"
 
 #include <algorithm>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "session/scopes/process.h"
 
 namespace proton {
 
@@ -56,7 +57,44 @@ Summary SessionFacts::summarize(Value::Map header, const LossLog& losses,
   return summary;
 }
 
-std::shared_ptr<const DevicePhase> SessionParts::find_phase(int phase, DataKind data) const {
+Session::Session(int64_t id, ContextKind context, DataKind data)
+    : facts(id),
+      device(context, data, losses),
+      host(context, data, device, losses, device.use_count()) {}
+
+Session::~Session() {
+  if (!host.is_closed()) host.close();
+}
+
+void Session::set_launch_counter(DeviceBooking::NewestLaunch newest) {
+  host.count_replays(newest != nullptr);
+  device.set_launch_counter(newest);
+}
+
+int Session::advance_phase() {
+  const int phase = host.advance_phase();
+  device.begin_phase(phase);
+  return phase;
+}
+
+void Session::clear_phase(int phase) {
+  process.ranges.drain();  // into the phase, before its spans are looked at
+  if (const auto cleared = host.find_phase(phase)) device.clear_phase(phase, cleared->spans);
+  host.clear_phase(phase);
+}
+
+uint64_t Session::change_count(int phase) const {
+  process.ranges.drain();
+  const auto on_host = host.find_phase(phase);
+  return on_host == nullptr ? 0 : on_host->change_count() + device.change_count(phase) + 1;
+}
+
+std::map<std::string, uint64_t> Session::count_losses() const {
+  process.ranges.drain();
+  return losses.counts();
+}
+
+std::shared_ptr<const DevicePhase> Session::find_phase(int phase, DataKind data) const {
   if (data != host.data()) {
     throw Error(ErrorKind::kDataKind,
                 concat("session ", facts.id, " records a ",

@@ -1,10 +1,12 @@
-/// The parts of a session as readers are given them: its two bookings, and what is known about the
-/// recording as a whole.
+/// One recording, made of parts that each say what guards them. Calls that concern one part go to
+/// that part; the session itself answers what concerns several.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/call_tree.h"
 #include "session/booking/device_booking.h"
@@ -36,14 +38,32 @@ class SessionFacts {
   Value::List autotune_;
 };
 
-struct SessionParts {
-  const SessionFacts& facts;
-  const LossLog& losses;
-  const HostBooking& host;
-  const DeviceBooking& device;
+class Session {
+ public:
+  Session(int64_t id, ContextKind context, DataKind data);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // All of these under the GIL
+  /// A backend with correlation ids tells the newest one: phases begin after it, and metrics of
+  /// captured scopes count for every replay.
+  void set_launch_counter(DeviceBooking::NewestLaunch newest);
+  int advance_phase();
+  void clear_phase(int phase);
+  /// A number that differs whenever the phase holds something else; 0 where there is none.
+  uint64_t change_count(int phase) const;
+  bool is_empty() const { return host.is_empty() && device.is_empty(); }
+  /// Losses by kind, with those of ranges that ended until now.
+  std::map<std::string, uint64_t> count_losses() const;
 
   /// With or without the GIL. Throws Error: no such phase, or the other kind of data.
   std::shared_ptr<const DevicePhase> find_phase(int phase, DataKind data) const;
+
+  SessionFacts facts;
+  LossLog losses;        // any thread
+  DeviceBooking device;  // any thread; backends report to it
+  HostBooking host;      // under the GIL
 };
 
 }  // namespace proton
