@@ -17,7 +17,7 @@ import proton
 import proton.language as pl
 from proton.inkernel.compiler import stages
 from proton.inkernel.compiler.compile_hook import KernelRecords, read_records
-from proton.inkernel.passes import allocate_global, allocate_shared
+from proton.inkernel.llvm import allocation
 from tests.support.kernels import compiled
 from tests.support.llvm_walk import Walk
 from tests.support.recording import recording
@@ -148,7 +148,7 @@ def test_a_trace_has_a_lane_for_every_partition(launches: Any) -> None:
 def test_partitions_that_cannot_be_read_are_said_and_the_kernel_is_recorded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for module in (stages, allocate_global, allocate_shared):
+    for module in (stages, allocation):
         monkeypatch.setattr(module, "find_partitions", lambda kernel: ())
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     with recording("default:granularity=warp_group") as warnings:

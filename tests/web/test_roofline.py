@@ -73,7 +73,7 @@ def test_dots_that_a_search_leaves_out_fade(open_report: Open, steps: Path) -> N
 
 def test_a_device_of_unknown_peaks_says_so(open_report: Open) -> None:
     opened = open_report("proton_tree.hatchet", hash="view=roofline")
-    assert "its peaks are not known" in opened.texts(".toolbar")[0]
+    assert "its peak rates are not known" in opened.texts(".toolbar")[0]
 
 
 def test_without_declared_work_there_is_no_tab(open_report: Open) -> None:

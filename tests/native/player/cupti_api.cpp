@@ -113,3 +113,21 @@ PLAYER_EXPORT Result cuptiGetGraphId(void* graph, uint32_t* id) {
 PLAYER_EXPORT Result cuptiGetGraphExecId(void* exec, uint32_t* id) {
   return answer("cuptiGetGraphExecId", exec, id);
 }
+
+#define PLAYER_REFUSES(name) \
+  PLAYER_EXPORT Result name() { return 27; /* CUPTI_ERROR_NOT_SUPPORTED */ }
+
+PLAYER_REFUSES(cuptiActivityFlushPeriod)
+PLAYER_REFUSES(cuptiActivityGetAttribute)
+PLAYER_REFUSES(cuptiActivitySetAttribute)
+PLAYER_REFUSES(cuptiFinalize)
+PLAYER_REFUSES(cuptiGetCubinCrc)
+PLAYER_REFUSES(cuptiGetDeviceId)
+PLAYER_REFUSES(cuptiPCSamplingDisable)
+PLAYER_REFUSES(cuptiPCSamplingEnable)
+PLAYER_REFUSES(cuptiPCSamplingGetData)
+PLAYER_REFUSES(cuptiPCSamplingGetNumStallReasons)
+PLAYER_REFUSES(cuptiPCSamplingGetStallReasons)
+PLAYER_REFUSES(cuptiPCSamplingSetConfigurationAttribute)
+PLAYER_REFUSES(cuptiPCSamplingStart)
+PLAYER_REFUSES(cuptiPCSamplingStop)

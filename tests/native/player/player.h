@@ -20,6 +20,8 @@ namespace player {
 
 using namespace proton::cupti;
 
+constexpr Result kMaxLimitReached = 12;  // CUPTI's: the buffer has no more records
+
 /// An answer of CUPTI's that holds from its entry on.
 struct Query {
   const std::string* function;  // null: records were dropped, `answer` of them
