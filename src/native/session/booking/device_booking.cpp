@@ -14,7 +14,7 @@ inline PathId DeviceBooking::path_of_context(ContextId context) const {
   return context >= kUnknownContext ? kRootPath : process.contexts.path(context);
 }
 
-inline PlaceId DeviceBooking::place_of(const KernelEvent& event) {
+[[gnu::always_inline]] inline PlaceId DeviceBooking::place_of(const KernelEvent& event) {
   if (event.context >= kUnknownContext) losses_.count(losses::kUnknownLaunch);
   const PathId path = path_of_context(event.context);
   if (event.capture == kNoContext) return path;
