@@ -44,7 +44,7 @@ Library small_driver() {
     return 0;
   };
   library.synchronize_context = [] { return synchronize_result; };
-  library.error_string = [](CudaResult, const char** text) {
+  library.error_string = [](proton::CudaResult, const char** text) {
     *text = "refused";
     return 0;
   };
@@ -53,7 +53,8 @@ Library small_driver() {
 
 Context context_at(uintptr_t address) { return reinterpret_cast<Context>(address); }
 
-void call_launch(LaunchRecorder& recorder, int site, uint32_t correlation, CudaResult result = 0) {
+void call_launch(LaunchRecorder& recorder, int site, uint32_t correlation,
+                 proton::CudaResult result = 0) {
   CallbackData data{};
   data.site = site;
   data.return_value = &result;
