@@ -41,7 +41,10 @@ def typescript(names: Sequence[str]) -> str:
     for name in names:
         _collect(load(name), found)
     head = (
-        "/** Types of what the page gets. Made by tools/schema.py from Python's dataclasses. */\n"
+        "/**\n"
+        " * Types of what the page gets. Made by tools/schema.py from Python's dataclasses:\n"
+        " * one list, however long, as nobody edits it.\n"
+        " */\n"
     )
     return head + "".join(f"\n{_declaration(record)}" for record in found)
 

@@ -1,4 +1,7 @@
-/** Types of what the page gets. Made by tools/schema.py from Python's dataclasses. */
+/**
+ * Types of what the page gets. Made by tools/schema.py from Python's dataclasses:
+ * one list, however long, as nobody edits it.
+ */
 
 /** Where a Python frame or a sampled line is in the source. */
 export type Place = [file: string, line: number, function: string]
