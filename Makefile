@@ -10,6 +10,7 @@ JOBS ?= 2
 TOOLS := PATH=$(CURDIR)/$(BIN):$$PATH
 TRITON_MATRIX := 3.7.1 3.8.0 3.9.0
 PYTHON_MATRIX := 3.12 3.13
+WHEELS ?= 3.11 3.12 3.13
 
 PACKAGE_FILES := $(shell find src CMakeLists.txt pyproject.toml README.md LICENSE -type f \
 	-not -name '*.so' -not -name '*.pyc' 2>/dev/null)
@@ -18,7 +19,7 @@ PYTHON_DIRS := src tests tools benchmarks examples
 PYTEST := $(RUN) -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-matrix test-long test-wide test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
+.PHONY: help demo build wheel test test-matrix test-long test-wide test-native test-plain test-address test-thread test-page test-web test-gpu test-python \
 	lint types format format-check contracts tree web docs schema bench check clean
 
 help:  ## list the targets
@@ -61,6 +62,9 @@ build: $(VENV)/.stamp-demo  ## build the extension in place (src/proton) for PYT
 		-DPython_EXECUTABLE=$(CURDIR)/$(RUN) -Dnanobind_DIR=$$($(RUN) -m nanobind --cmake_dir) >build/dev-configure.log 2>&1 \
 		|| { cat build/dev-configure.log; exit 1; }
 	@$(TOOLS) cmake --build build/dev -j $(JOBS)
+
+wheel: $(VENV)/.stamp-demo build/.stamp-web  ## a wheel for each Python, and one that reads anywhere, into dist/
+	@$(RUN) -m tools.wheel --jobs $(JOBS) --python $(WHEELS)
 
 schema:  ## TypeScript types and tables of the docs, from the dataclasses of the file
 	@PYTHONPATH=src $(RUN) -m tools.schema

@@ -1,9 +1,10 @@
 // What Proton adds to launches on the fake driver, callback and records, in processor time of all
 // threads; `launch_cost.py` builds it and, where valgrind is, counts its instructions.
-//   launch_cost none|walk|proton|sampled same|mixed|graph COUNT
+//   launch_cost none|walk|proton|sampled|stepped same|mixed|graph COUNT
 // none: a profiler that does nothing; walk: one that walks over its records; sampled: proton, ready
-// to sample instructions, in a closed window, where the fake itself does no more than else; same:
-// one kernel; mixed: 64 kernels by turns in 16 scopes; graph: replays of 1000 kernels.
+// to sample instructions, in a closed window, where the fake itself does no more than else;
+// stepped: proton, where the program marks steps; same: one kernel; mixed: 64 kernels by turns in
+// 16 scopes; graph: replays of 1000 kernels.
 #include <time.h>
 
 #include <cstdio>
@@ -69,7 +70,7 @@ int main(int count, char** arguments) {
   const std::string tool = arguments[1];
   double time_ns = 0;
   gpu::hub();
-  if (tool == "proton" || tool == "sampled") {
+  if (tool == "proton" || tool == "sampled" || tool == "stepped") {
     gpu::SinkOptions options;
     if (tool == "sampled") {
       options.sampling.emplace();
@@ -80,6 +81,7 @@ int main(int count, char** arguments) {
     gpu::Recording recording(options);
     while (FAKE(fake_sampled_contexts)(1) != 0) {
     }
+    if (tool == "stepped") recording.session().host.mark_step(proton::now_ns(), "");
     host::enter("outer");
     time_ns = time_work(arguments[2], std::atoi(arguments[3]));
     host::leave();

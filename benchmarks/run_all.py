@@ -50,8 +50,10 @@ PLAIN = {
         "record_decode",
         "instrument_compile",
         "trace_cost",
+        "trace_size",
         "viewer_load",
         "merge_cost",
+        "report_cost",
         "web_page",
         "interpreter_cost",
     )

@@ -1,9 +1,11 @@
-"""What entering and leaving a scope costs: ours, an empty `with`, and the known tool, in one run.
+"""What entering and leaving a scope costs: ours, an empty `with`, and the known tool, in one run;
+and what `proton.step()` costs.
 
 Usage: python benchmarks/scope_cost.py [--rounds N] [--json PATH]
-Each figure is nanoseconds per `with scope("x"): pass`, by interleaved rounds. The figure with no
-session is what is left over an empty `with` of a C type (empty_with.c, compiled on the spot). The
-known tool's sessions need a GPU: without one it is measured with no session only.
+Each figure is nanoseconds per `with scope("x"): pass`, of the thread's processor time, which other
+work on the machine changes little, by interleaved rounds. The figure with no session is what is
+left over an empty `with` of a C type (empty_with.c, compiled on the spot). The known tool's
+sessions need a GPU: without one it is measured with no session only.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import proton
 from proton import _native
 from stats import Estimate, Result, difference, estimate, interleave, parser, report
 
@@ -49,25 +52,34 @@ def load_empty() -> Region:
 
 def plain(region: Region, count: int = COUNT) -> float:
     """Nanoseconds per scope."""
-    start = time.perf_counter_ns()
+    start = time.thread_time_ns()
     for _ in range(count):
         with region("x"):
             pass
-    return (time.perf_counter_ns() - start) / count
+    return (time.thread_time_ns() - start) / count
 
 
 def with_metric(region: Region, count: int = COUNT) -> float:
     """Nanoseconds per scope with one float metric."""
-    start = time.perf_counter_ns()
+    start = time.thread_time_ns()
     for _ in range(count):
         with region("x", {"loss": 1.5}):
             pass
-    return (time.perf_counter_ns() - start) / count
+    return (time.thread_time_ns() - start) / count
 
 
 def at_depth(depth: int, region: Region, count: int = COUNT) -> float:
     """`plain`, called from `depth` Python frames."""
     return plain(region, count) if depth <= 1 else at_depth(depth - 1, region, count)
+
+
+def steps(count: int = COUNT) -> float:
+    """Nanoseconds per `proton.step()`."""
+    step = proton.step
+    start = time.thread_time_ns()
+    for _ in range(count):
+        step()
+    return (time.thread_time_ns() - start) / count
 
 
 def in_session(context: str, data: str, run: Callable[[], float]) -> float:
@@ -117,6 +129,8 @@ def main() -> None:
         "trace": lambda: in_session("shadow", "trace", lambda: plain(ours)),
         "python 5": lambda: in_session("python", "tree", lambda: at_depth(5, ours)),
         "python 50": lambda: in_session("python", "tree", lambda: at_depth(50, ours)),
+        "step off": steps,
+        "step": lambda: in_session("shadow", "tree", steps),
     }
     with tempfile.TemporaryDirectory() as folder:
         if find_spec("triton") is not None:
@@ -154,6 +168,8 @@ def main() -> None:
         name = f"python {depth}"
         figure = f"scope, python tree, {depth} frames"
         results.append(Result(figure, "ns", estimate(samples[name]), bar, known(name)))
+    results.append(Result("proton.step(), no session", "ns", estimate(samples["step off"])))
+    results.append(Result("proton.step()", "ns", estimate(samples["step"])))
     report(results, arguments.json)
 
 

@@ -14,6 +14,7 @@ from proton.model.tree import KernelDetail, Tree
 H200 = Device("CUDA", "0", "90", 132, 1_980_000, 3_201_000, 6144, "NVIDIA H200")
 HEADER = Header(session="made up", proton_version="0", start_time_ns=1_763_000_000_000_000_000)
 LAYERS, KERNELS = 12, 26
+DISTINCT = 8  # kernels of a layer of a numbered step
 HOST, STREAM, COPIES = range(3)
 LANES = (
     Lane("[0, 0]", "CPU Thread 0", LaneKind.HOST),
@@ -51,6 +52,32 @@ class _Steps:
             self.host_ns = max(self.host_ns, self.free_ns[STREAM]) + 600_000
         self._scope("step", ("step",), begun)
 
+    def numbered_step(self, number: int, span_count: int) -> None:
+        """A step `step_NUMBER` of so many spans: layers that repeat a few kernels each."""
+        step, begun, first = f"step_{number}", self.host_ns, len(self.spans)
+        self._launch(COPIES, "Memcpy HtoD", (step,), SpanKind.COPY, 90_000)
+        self.free_ns[STREAM] = max(self.free_ns[STREAM], self.free_ns[COPIES])
+        launches, odd = divmod(span_count - (len(self.spans) - first) - 1 - LAYERS, 2)
+        for layer in range(LAYERS):
+            layer_begun, name = self.host_ns, f"layer{layer}"
+            kernels = self.layers[layer][:DISTINCT]
+            for at in range(launches * layer // LAYERS, launches * (layer + 1) // LAYERS):
+                time_ns = int(self.chance.expovariate(1 / 6_000)) + 1_200
+                path = (step, name)
+                self._launch(STREAM, kernels[at % DISTINCT], path, SpanKind.KERNEL, time_ns)
+            self._scope(name, (step, name), layer_begun)
+        if odd:
+            self._scope("log", (step, "log"), self.host_ns)
+        self._scope(step, (step,), begun)
+
+    def profile(self) -> TraceProfile:
+        """What was recorded, by start."""
+        order = sorted(range(len(self.spans)), key=lambda at: self.spans[at].start_ns)
+        place = {old: new for new, old in enumerate(order)}
+        flows = [Flow(place[source], place[target]) for source, target in self.flows]
+        trace = Trace(LANES, [self.spans[at] for at in order], flows, HEADER.start_time_ns)
+        return TraceProfile("big.pftrace", trace=trace, devices=[H200], header=HEADER)
+
     def _scope(self, name: str, path: tuple[str, ...], begun: int) -> None:
         self.spans.append(Span(name, SpanKind.SCOPE, HOST, begun, self.host_ns - begun, path))
 
@@ -75,11 +102,19 @@ def big_trace(span_count: int, seed: int = 1) -> TraceProfile:
     steps = _Steps(seed)
     while len(steps.spans) < span_count:
         steps.step()
-    order = sorted(range(len(steps.spans)), key=lambda at: steps.spans[at].start_ns)
-    place = {old: new for new, old in enumerate(order)}
-    flows = [Flow(place[source], place[target]) for source, target in steps.flows]
-    trace = Trace(LANES, [steps.spans[at] for at in order], flows, HEADER.start_time_ns)
-    return TraceProfile("big.pftrace", trace=trace, devices=[H200], header=HEADER)
+    return steps.profile()
+
+
+def stepped_trace(span_count: int, step_count: int, seed: int = 1) -> TraceProfile:
+    """A trace of exactly so many spans in numbered steps, each a context of its own.
+
+    That is how loops are written (`with proton.scope(f"step_{i}")`), and what makes contexts many.
+    """
+    steps = _Steps(seed)
+    for number in range(step_count):
+        size = span_count // step_count + (number < span_count % step_count)
+        steps.numbered_step(number, size)
+    return steps.profile()
 
 
 def wide_tree(node_count: int, seed: int = 0) -> Profile:

@@ -1,7 +1,7 @@
 """Runs the tests marked `matrix` with other Tritons, and a wider set with other Pythons.
 
 Each row has an environment of its own, kept between runs. A Python that is not on the machine is
-skipped aloud. The last thing printed is pytest's own summary, or the list of rows that failed.
+skipped aloud. The last thing printed is pytest's own summary, or the rows that failed and how.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from tools import progress
 ROOT = Path(__file__).resolve().parent.parent
 DEFAULT_TRITON = "3.6.0"
 EVERY_GPU_FREE_TEST = "not gpu and not long and not torch and not web"
+KEPT_LINES = 60  # of a row that failed; a log's reader may see its end alone
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,27 @@ def build_wheel(python: str, folder: Path) -> Path | None:
     return next(folder.glob("*.whl"))
 
 
+def run_aloud(command: Sequence[str]) -> tuple[int, list[str]]:
+    """The exit status of a command whose output is shown, and the last lines that matter."""
+    kept: deque[str] = deque(maxlen=KEPT_LINES)
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if not line.startswith(("SKIPPED", ".")):
+                kept.append(line.rstrip())
+    return process.returncode, list(kept)
+
+
 class Matrix:
     """Runs rows. One wheel serves all rows of one interpreter."""
 
     def __init__(self, jobs: int) -> None:
         self._jobs = jobs
         self._wheels: dict[Path, Path | None] = {}
+        self.said: dict[str, list[str]] = {}  # by title: the end of what failed tests printed
 
     def run(self, row: Row) -> bool:
         """Make the environment, install the wheel, run the tests; whether they passed."""
@@ -104,7 +121,11 @@ class Matrix:
             [python, *install, "--force-reinstall", str(wheel)],
             [python, *test, *row.options, "-m", row.marker, "tests"],
         ]
-        return all(subprocess.run(command, cwd=ROOT).returncode == 0 for command in commands)
+        for command in commands:
+            status, self.said[row.title] = run_aloud(command)
+            if status != 0:
+                return False
+        return True
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -119,6 +140,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"== Python {version}: SKIPPED, there is none on this machine", flush=True)
     matrix = Matrix(arguments.jobs)
     failed = [row.title for row in rows if not matrix.run(row)]
+    for title in failed:
+        print(f"== {title} failed:", *matrix.said.get(title, ()), sep="\n", flush=True)
     if failed:
         print(f"make: failed with {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -1,8 +1,8 @@
 """Runs a long command quietly: one line that lives while it works, the whole output if it fails.
 
 Usage: python -m tools.progress "what it does" command arguments...
-On a terminal the line is rewritten every second with the seconds gone and what pip or ninja is at;
-elsewhere a short line comes every 15 seconds.
+On a terminal the line is rewritten every second with its title, the seconds gone and what pip or
+ninja is at; elsewhere such a line comes every 15 seconds. Steps that run side by side stay apart.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Line:
     """The living line. Its thread ends with `close`."""
 
     def __init__(self, title: str, out: TextIO) -> None:
-        self._title, self._out = title, out
+        self._name, self._out = title.partition(" (")[0], out
         self._step = ""
         self._start = time.monotonic()
         self._closed = threading.Event()
@@ -48,7 +48,8 @@ class Line:
     def _live(self) -> None:
         on_terminal = self._out.isatty()
         while not self._closed.wait(1.0 if on_terminal else QUIET_PERIOD_S):
-            text = f"   {time.monotonic() - self._start:.0f} s  {self._step}"
+            step = self._step or "at work"
+            text = f"   {self._name}: {time.monotonic() - self._start:.0f} s  {step}"
             if on_terminal:
                 print("\r" + text[:WIDTH].ljust(WIDTH), end="", file=self._out, flush=True)
             else:

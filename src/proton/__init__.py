@@ -2,6 +2,8 @@
 
 `import proton` loads no Triton, no torch and no driver library; what a session needs is loaded
 when one is started. Where the native core is missing, profiles can still be read and viewed.
+
+For pytest, which would warn under `proton pytest` that it cannot: PYTEST_DONT_REWRITE
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ if TYPE_CHECKING or _HAS_CORE:
         start,
     )
     from proton.runtime.nvtx import announce as _announce_nvtx
+    from proton.runtime.schedule import schedule
+    from proton.runtime.sessions import step
     from proton.scope import cpu_timed_scope, enter_scope, exit_scope, scope
     from proton.state import enter_state, exit_state, metadata_state, state
 
@@ -54,15 +58,20 @@ __all__ = [
     "mode",
     "profile",
     "restore",
+    "schedule",
     "scope",
     "show",
     "specs",
     "start",
     "state",
+    "step",
 ]
 
 _SUBMODULES = frozenset(
-    ("context", "data", "errors", "flags", "hooks", "language", "metric", "mode", "specs", "viewer")
+    (
+        *("context", "data", "errors", "flags", "hooks", "language", "metric", "mode", "specs"),
+        *("testing", "viewer"),
+    )
 )
 
 
@@ -82,12 +91,38 @@ def __getattr__(name: str) -> Any:
     if not _HAS_CORE and (name == "_native" or name in __all__):
         from proton.errors import BackendUnavailable
 
-        raise BackendUnavailable(
-            "native core",
-            reason="recording needs it and it is missing from this installation",
-            remedy="reinstall with `pip install --force-reinstall proton-profiler`",
-        )
+        reason, remedy = _why_no_core()
+        raise BackendUnavailable("native core", reason=reason, remedy=remedy)
     raise AttributeError(f"module 'proton' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext proton` calls: adds `%proton` and `%%proton`."""
+    import_module("proton.cli.magic").register(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """What `%unload_ext proton` calls."""
+    import_module("proton.cli.magic").unregister(shell)
+
+
+def _why_no_core() -> tuple[str, str]:
+    """What is missing from this installation, and what to do."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        facts = distribution("proton-profiler").read_text("WHEEL") or ""
+    except PackageNotFoundError:
+        facts = ""
+    if "-none-any" in facts:
+        return (
+            "this wheel only reads profiles, and recording needs more than Python",
+            "record on Linux, with the wheel for its Python; profiles of any machine open here",
+        )
+    return (
+        "recording needs it and it is missing from this installation",
+        "reinstall with `pip install --force-reinstall proton-profiler`",
+    )
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ import logging
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 from proton.errors import PackageMissing
 
@@ -41,6 +42,12 @@ def demangle(name: str) -> str:
     return str(core.demangle(name))
 
 
+def short_name(name: str) -> str:
+    """What people read in place of a C++ symbol, as short as viewers show it; else the name."""
+    core = load() if name.startswith("_Z") else None
+    return name if core is None else str(core.short_name(name))
+
+
 def encode_perfetto(**columns: object) -> bytes:
     """A trace as a file of Perfetto's format, from columns as the core's function takes them.
 
@@ -57,6 +64,24 @@ def encode_perfetto(**columns: object) -> bytes:
         )
     file: bytes = core.encode_perfetto(**columns)
     return file
+
+
+def packet_scanner() -> Any:
+    """What reads the events of a Perfetto trace into columns; None without the core."""
+    core = load()
+    return None if core is None else core.PacketScanner()
+
+
+def event_scanner() -> Any:
+    """What reads the events of a chrome trace into columns; None without the core."""
+    core = load()
+    return None if core is None else core.EventScanner()
+
+
+def columns() -> Any:
+    """What goes over whole columns of numbers, for `model/columns.py`; None without the core."""
+    core = load()
+    return None if core is None else core.Columns
 
 
 @cache

@@ -31,6 +31,7 @@ class Scope:
         exc_type: type[BaseException] | None = None,
         exc: BaseException | None = None,
         traceback: TracebackType | None = None,
+        /,
     ) -> None: ...
     def __call__(self, function: _F) -> _F: ...  # by way of set_scope_decorator's function
 
@@ -48,6 +49,12 @@ def enter_state(name: str) -> None:
 
 def exit_state() -> None:
     """Pop the innermost state; ScopeMismatch when there is none."""
+
+def park_scopes(scope: Scope, /) -> object:
+    """Take off what is open inside a scope of this thread or task, for `unpark_scopes`."""
+
+def unpark_scopes(parked: object, /) -> None:
+    """Put back what `park_scopes` took off; None is nothing."""
 
 def enter_op(name: str | None, metrics: Mapping[str, Any] | None) -> None:
     """Launch metadata for the kernel being launched by this thread: its name and metrics."""
@@ -93,6 +100,25 @@ class Termination:
     def wait(timeout_s: float) -> int:
         """Without the GIL until a signal came (its number), or `wake` or the time (0); a negative
         time has no end."""
+
+    @staticmethod
+    def rescue_after(patience_s: float) -> None:
+        """Have a forked child write the journals of prepared sessions where nobody answers so long
+        after a signal: other code holds the GIL."""
+
+    @staticmethod
+    def stop_rescue() -> None:
+        """End the thread that would fork, and wait until it is gone; it stays where a signal has
+        come."""
+
+    @staticmethod
+    def answer() -> bool:
+        """Writing begins, or is done, and no child is begun for want of that; True: one has
+        written, and was waited for."""
+
+    @staticmethod
+    def caught() -> int:
+        """The signal that is ending the process; 0: none."""
 
     @staticmethod
     def wake() -> None:
@@ -154,6 +180,8 @@ class Session:
     @property
     def warnings(self) -> list[str]: ...
     @property
+    def unseen_graphs(self) -> str: ...
+    @property
     def event_count(self) -> int: ...  # kernels, copies and samples seen over all phases
     @property
     def is_empty(self) -> bool: ...  # no event, scope or metric in any phase
@@ -167,6 +195,7 @@ class Session:
 
     def advance_phase(self) -> int: ...
     def has_phase(self, phase: int) -> bool: ...
+    def seal_phase(self, phase: int) -> None: ...
     def clear_phase(self, phase: int) -> None: ...
     def change_count(self, phase: int) -> int:
         """Differs whenever the phase holds something else; 0 where there is no such phase."""
@@ -253,6 +282,23 @@ class Session:
         """What a trace got since `cursor`, at most `limit` events of each kind, as a `perfetto`
         file of its own; and whether that is all there is. Scopes that are open end now, in the
         last one."""
+
+    def prepare_rescue(
+        self,
+        *,
+        path: str,
+        facts: str,
+        header: Mapping[str, object],
+        part_stem: str,
+        spare_stem: str,
+        part_suffix: str,
+        part_format: str,
+        written: list[int],
+    ) -> None:
+        """What a journal would begin with if `Termination` had to write it. `facts`: a JSON object
+        without its closing brace. Phases that were left and are not `written` become parts: the
+        stem, `.part_N` and the suffix; with `spare_stem` where that is a file of another process.
+        """
 
     def write(self, path: str, format: str, phase: int, header: Mapping[str, object]) -> None:
         """Like `serialize`, streamed to a temporary name beside `path` and renamed. OSError."""
@@ -376,11 +422,18 @@ class Nvtx:
     @staticmethod
     def module_count() -> int: ...  # modules of the program that have found the library
 
+def step(name: str | None = None) -> None:
+    """A step of the program ends and the next begins, in every active session."""
+
 FORMAT_VERSION: int  # of the `proton` key that files are written with
 
 def demangle(name: str) -> str:
     """The declaration behind a C++ symbol; any other name, and one whose text would be longer than
     64 KiB, as it is."""
+
+def short_name(name: str) -> str:
+    """The declaration behind a C++ symbol without return type and parameters, its template
+    arguments shortened; any other name as it is."""
 
 def encode_perfetto(
     *,
@@ -729,3 +782,91 @@ class InKernel:
     def devices() -> list[dict[str, str | int]]: ...  # as in a device map
     @staticmethod
     def take_problems() -> list[str]: ...
+
+class Columns:
+    """Passes over columns of numbers: arrays of the standard library in, bytes of arrays out."""
+
+    @staticmethod
+    def take(values: Buffer, places: Buffer) -> bytes: ...
+    @staticmethod
+    def put(size: int, places: Buffer, values: Buffer) -> bytes: ...
+    @staticmethod
+    def order_by(*columns: Buffer) -> bytes: ...
+    @staticmethod
+    def group_by(*columns: Buffer) -> tuple[bytes, bytes]: ...
+    @staticmethod
+    def add(first: Buffer, second: Buffer) -> bytes: ...
+    @staticmethod
+    def subtract(first: Buffer, second: Buffer) -> bytes: ...
+    @staticmethod
+    def to_whole(times: Buffer) -> bytes | None: ...
+    @staticmethod
+    def sum_by(values: Buffer, kinds: Buffer, count: int) -> list[float]: ...
+    @staticmethod
+    def cut_gaps(
+        start: Buffer,
+        end: Buffer,
+        launched: Buffer,
+        thread: Buffer,
+        blocking: Sequence[tuple[Buffer, Buffer]],
+        busy_end: Buffer,
+        busy_cause: Buffer,
+    ) -> tuple[bytes, bytes, bytes]:
+        """Starts, ends and causes of gaps between pieces of work."""
+
+class PacketScanner:
+    """Reads the events of a Perfetto trace into columns, block by block. Not thread-safe."""
+
+    def __init__(self) -> None: ...
+    def begin_sequence(
+        self,
+        *,
+        id: int,
+        track: int,
+        has_counter_track: bool,
+        is_incremental: bool,
+        last_ns: int,
+        offset_ns: int,
+    ) -> int:
+        """From now on packets of `id` are of a sequence in this state; the number of it."""
+
+    def scan(self, block: bytes, at: int) -> int | None:
+        """Take packets from `at` on; where it stopped: at the end, or at a packet that is not its
+        own. None: the trace is not one for this scanner."""
+
+    def shapes(self) -> list[tuple[int, int, int, int, int]]:
+        """What spans share: sequence, name, category, literal name and annotations, as numbers."""
+
+    def literals(self) -> list[bytes]: ...
+    def annotations(self) -> list[bytes]: ...
+    def text(self, sequence: int, kind: int, iid: int) -> bytes | None: ...
+    def first_ns(self) -> int | None: ...
+    def skipped(self) -> tuple[int, int, int]:
+        """Events of other types, ends without a begin, begins without an end."""
+
+    def spans(self, *, zero_ns: int, lanes: Sequence[int], ranks: Sequence[int]) -> dict[str, Any]:
+        """The spans by start as bytes of columns, and the lanes as spans first use them."""
+
+class EventScanner:
+    """Reads the events of a chrome trace into columns. Not thread-safe."""
+
+    def __init__(self) -> None: ...
+    def scan(self, text: bytes) -> bool:
+        """Take the text of a file; False where it is not one for this scanner."""
+
+    def scan_file(self, path: str) -> bool:
+        """Take the text of the file at `path`, which is never in memory twice."""
+
+    def outside(self) -> bytes:
+        """The file without its events."""
+
+    def texts(self, part: int, first: int, count: int) -> list[bytes]:
+        """Parts of events as JSON, each once: heads without times and ids, arguments, stacks."""
+
+    def shapes(self) -> tuple[bytes, bytes, bytes]:
+        """What events share, as bytes of columns: numbers of head, arguments and stack."""
+
+    def counts(self) -> bytes: ...
+    def lasts(self) -> bytes: ...
+    def bind(self, roles: Sequence[tuple[int, int, int]]) -> dict[str, Any] | None:
+        """The spans and flows as bytes of columns, given kind, row and category of each shape."""

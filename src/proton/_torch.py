@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from proton._import_watch import ImportWatch
@@ -60,6 +63,39 @@ def when_kernel_compiler_imported(callback: Callable[[], None]) -> Callable[[], 
     return _watch.add(callback)
 
 
+# Where torch.compile times what it chooses kernels from: benchmarkers, and Triton kernels.
+AUTOTUNING_MODULES = (
+    "torch._inductor.runtime.benchmarking",
+    "torch._inductor.runtime.triton_heuristics",
+)
+_autotuning_watches = {name: ImportWatch(name) for name in AUTOTUNING_MODULES}
+
+
+def _call_with_module(callback: Callable[[ModuleType], None], name: str) -> None:
+    callback(sys.modules[name])
+
+
+def when_autotuning_imported(callback: Callable[[ModuleType], None]) -> Callable[[], None]:
+    """Call `callback` with each of those modules once the program has imported it.
+
+    Returns:
+        A function that takes the callback back; calling it late or twice is harmless.
+    """
+    waiting = []
+    for name, watch in _autotuning_watches.items():
+        module = sys.modules.get(name)
+        if module is not None and not getattr(module.__spec__, "_initializing", False):
+            callback(module)
+        else:
+            waiting.append(watch.add(partial(_call_with_module, callback, name)))
+
+    def cancel() -> None:
+        for stop in waiting:
+            stop()
+
+    return cancel
+
+
 # What a kernel that knows no torch can tell apart; the native core's numbers for them.
 _ELEMENT_KINDS = {
     "torch.uint8": 0,
@@ -97,14 +133,14 @@ def elements(tensor: Any) -> Elements | None:
     stride = 1
     if tensor.dim() == 1:
         stride = tensor.stride(0)
-    elif tensor.dim() > 1 and not tensor.is_contiguous():
+    elif tensor.dim() > 1 and tensor.numel() > 1 and not tensor.is_contiguous():
         return None
     return Elements(
         tensor.data_ptr(),
         kind,
         tensor.numel(),
         stride * tensor.element_size(),
-        tensor.dim() == 0,
+        tensor.numel() == 1,
         int(tensor.device.index or 0),
     )
 
@@ -119,6 +155,24 @@ def zeroed_buffer(size: int, alignment: int) -> Any:
     torch = sys.modules["torch"]
     raw = torch.zeros(size + alignment, dtype=torch.uint8, device="cuda")
     return raw[-raw.data_ptr() % alignment :][:size]
+
+
+def side_stream() -> AbstractContextManager[Any]:
+    """Work on another CUDA stream than the default one meanwhile: only such work is captured."""
+    cuda = sys.modules["torch"].cuda
+    context: AbstractContextManager[Any] = cuda.stream(cuda.Stream())
+    return context
+
+
+def capture_graph(work: Callable[[], None]) -> Callable[[], None]:
+    """Capture what `work` launches on the current stream into a CUDA graph; what replays it."""
+    cuda = sys.modules["torch"].cuda
+    graph = cuda.CUDAGraph()
+    with cuda.graph(graph):
+        work()
+    cuda.synchronize()
+    replay: Callable[[], None] = graph.replay
+    return replay
 
 
 def synchronize() -> None:

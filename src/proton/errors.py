@@ -11,6 +11,14 @@ from collections.abc import Iterable
 from typing import Self
 
 
+def did_you_mean(value: object, choices: Iterable[str]) -> str:
+    """`" (did you mean 'x'?)"` for the choice that is spelled most like `value`; else nothing."""
+    from difflib import get_close_matches  # not needed unless something is wrong
+
+    near = get_close_matches(str(value), [*choices], n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 class ProtonError(Exception):
     """Base of every error that Proton raises on purpose."""
 
@@ -21,8 +29,10 @@ class UsageError(ProtonError, ValueError):
     @classmethod
     def unknown(cls, what: str, value: object, *, choices: Iterable[str]) -> Self:
         """The error for a `value` that is none of `choices`."""
-        listed = ", ".join(repr(choice) for choice in sorted(choices))
-        return cls(f"unknown {what} {value!r}; choose one of {listed}")
+        known = sorted(choices)
+        listed = ", ".join(repr(choice) for choice in known)
+        hint = did_you_mean(value, known)
+        return cls(f"unknown {what} {value!r}; choose one of {listed}{hint}")
 
 
 class SessionNotFound(UsageError, IndexError):

@@ -2,4 +2,6 @@
 
 from proton.runtime.sessions import Flags, flags
 
-__all__ = ["Flags", "flags"]
+ProfilerFlags = Flags  # the name that users of `triton.profiler` know
+
+__all__ = ["Flags", "ProfilerFlags", "flags"]

@@ -1,6 +1,7 @@
 """What kernels call: `import proton.language as pl`, then `pl.scope("load")` inside a kernel."""
 
 from proton.inkernel.dsl import (
+    Event,
     allocate_event,
     disable_semantic,
     enable_semantic,
@@ -8,12 +9,16 @@ from proton.inkernel.dsl import (
     enter_scope,
     exit_scope,
     mark,
+    record_side,
     scope,
     start_event,
     value,
 )
 
+record = record_side  # the name that users of `triton.profiler.language` know
+
 __all__ = [
+    "Event",
     "allocate_event",
     "disable_semantic",
     "enable_semantic",
@@ -21,6 +26,7 @@ __all__ = [
     "enter_scope",
     "exit_scope",
     "mark",
+    "record",
     "scope",
     "start_event",
     "value",

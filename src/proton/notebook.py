@@ -26,7 +26,8 @@ _LEAST_HEIGHT = 200
 # The frame has an origin of its own: whatever a profile holds, it cannot reach the notebook.
 _FRAME = (
     '<iframe sandbox="allow-scripts allow-downloads" title="{title}" srcdoc="{page}" '
-    'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:4px"></iframe>'
+    'style="box-sizing:border-box;width:100%;height:{height}px;'
+    'border:1px solid #8884;border-radius:4px"></iframe>'
 )
 
 

@@ -6,12 +6,14 @@ Columns of sums over subtrees end in ` (inc)`, as hatchet names them.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from math import nan
 from typing import IO, Any
 
 from proton.analysis.derive import derive
+from proton.analysis.measurements import find_metric, plain_name, unknown_metric
 from proton.analysis.roofline import FLOPS_WIDTHS
 from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
@@ -22,6 +24,7 @@ from proton.model.frame import Frame
 from proton.model.metric import DEVICE_ID, MetricKind, MetricValue
 from proton.model.profile import LABELS, TreeProfile
 from proton.model.tree import Tree
+from proton.render.display_names import cut_name, printable
 
 __all__ = [
     "apply_diff_profile",
@@ -32,8 +35,12 @@ __all__ = [
     "get_min_time_flops",
     "get_raw_metrics",
     "main",
+    "match_available_metrics",
     "parse",
+    "print_tree",
     "read",
+    "remove_frames",
+    "show_metrics",
 ]
 
 GraphFrame = Any  # hatchet.GraphFrame: an optional dependency without types
@@ -41,6 +48,7 @@ DataFrame = Any
 Devices = Mapping[str, Mapping[str, Mapping[str, Any]]]  # type -> index -> arch, num_sms, ...
 
 _INCLUSIVE = " (inc)"
+_NAME_ROOM = 100  # columns of names in a sorted list
 
 
 def read(filename: str) -> tuple[GraphFrame, list[str], list[str], Devices]:
@@ -56,10 +64,16 @@ def read(filename: str) -> tuple[GraphFrame, list[str], list[str], Devices]:
     return found
 
 
-def get_raw_metrics(file: IO[Any]) -> tuple[GraphFrame, list[str], list[str], Devices]:
-    """Like `read`, from an open file and without the columns of sums over subtrees."""
+def get_raw_metrics(
+    database: IO[Any] | Sequence[Any],
+) -> tuple[GraphFrame, list[str], list[str], Devices]:
+    """Like `read`, but without the columns of sums over subtrees.
+
+    Args:
+        database: An open file, or what `proton.data.get` returns, which stays as it is.
+    """
     hatchet = _hatchet()
-    profile = _load(file)
+    profile = _load(database)
     frame = hatchet.GraphFrame.from_literal([_literal(profile.tree)])
     inclusive = frame.show_metric_columns()
     exclusive = [column for column in frame.dataframe.columns if column not in inclusive]
@@ -97,6 +111,93 @@ def derive_metrics(
     for name in derived:
         (gf.inc_metrics if name.endswith("(inc)") else gf.exc_metrics).append(name)
     return derived
+
+
+def match_available_metrics(
+    metrics: str | Sequence[str],
+    inclusive_metrics: Sequence[str],
+    exclusive_metrics: Sequence[str],
+) -> list[str]:
+    """The columns that measured metrics have, by their names in any case and without unit.
+
+    Raises:
+        MetricNotFound: A RuntimeError; none of them was measured.
+    """
+    wanted = [metrics] if isinstance(metrics, str) else metrics
+    available = [*inclusive_metrics, *exclusive_metrics]
+    found = [metric for name in wanted if (metric := find_metric(name, available)) is not None]
+    if not found:
+        raise unknown_metric(", ".join(wanted), available, ())
+    return [f"{each}{_INCLUSIVE}" if each in inclusive_metrics else each for each in found]
+
+
+def remove_frames(database: Sequence[Any]) -> list[Any]:
+    """What `proton.data.get` returns without launch metadata, empty leaves and what is left bare.
+
+    The list that was given stays as it is; so do elements that are no nodes, as the device map.
+    """
+    kept = [_without_bare(node) if _is_node(node) else node for node in database]
+    return [node for node in kept if node is not None]
+
+
+def _is_node(element: object) -> bool:
+    return isinstance(element, Mapping) and "frame" in element
+
+
+def _without_bare(root: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A copy of a node without what `remove_frames` removes; None where nothing is left."""
+    nodes: list[tuple[Mapping[str, Any], int]] = [(root, -1)]  # and the place of the parent
+    for place, (node, _) in enumerate(nodes):  # grows while it runs: trees may be deep
+        nodes += ((child, place) for child in node.get("children", ()))
+    copies = [{**node, "children": []} for node, _ in nodes]
+    is_kept = [False] * len(nodes)
+    for place in range(len(nodes) - 1, -1, -1):  # children first
+        node, parent = nodes[place]
+        has_something = bool(node.get("metrics")) and not node.get("children")
+        if node["frame"]["name"] == METADATA_SCOPE or not (has_something or is_kept[place]):
+            continue
+        is_kept[place] = True
+        if parent >= 0:
+            is_kept[parent] = True
+            copies[parent]["children"].insert(0, copies[place])
+    return copies[0] if nodes[0][0]["frame"]["name"] != METADATA_SCOPE and is_kept[0] else None
+
+
+def print_tree(
+    gf: GraphFrame,
+    metrics: Sequence[str],
+    depth: int = 100,
+    format: str | None = None,
+    print_sorted: bool = False,
+) -> None:
+    """Print what `parse` returned: the tree, and with `print_sorted` a list, largest first.
+
+    Args:
+        gf: A graph frame.
+        metrics: The columns to show, as `parse` names them.
+        depth: How many levels to show.
+        format: Parts of Python frames to show, as `format_frames` takes it.
+        print_sorted: Also print one line for each context, by the first of `metrics`.
+    """
+    gf = format_frames(gf, format)
+    columns = list(metrics)
+    print(gf.tree(metric_column=columns, expand_name=True, depth=depth, render_header=False))
+    if not print_sorted:
+        return
+    print(f"by {columns[0]}, largest first:")
+    ordered = gf.dataframe.sort_values(by=[columns[0]], ascending=False)
+    for name, value in zip(ordered["name"][1:], ordered[columns[0]][1:], strict=True):
+        print(f"{cut_name(printable(name), _NAME_ROOM):{_NAME_ROOM}} {value:.4g}")
+
+
+def show_metrics(file_name: str) -> None:
+    """Print the measured metrics of a profile by how they add up, without their units."""
+    with open(file_name, "rb") as file:
+        _, inclusive, exclusive, _ = get_raw_metrics(file)
+    for kind, metrics in (("inclusive", inclusive), ("exclusive", exclusive)):
+        print(f"{kind} metrics:")
+        for metric in metrics:
+            print(f"- {printable(plain_name(metric))}")
 
 
 def filter_frames(
@@ -236,13 +337,16 @@ def _hatchet() -> Any:
     return hatchet
 
 
-def _load(file: IO[Any]) -> TreeProfile:
+def _load(database: IO[Any] | Sequence[Any]) -> TreeProfile:
     from proton.files.read import read_profile
 
-    data = file.read()
+    if isinstance(database, Sequence):
+        data: Any = json.dumps(database)
+    else:
+        data = database.read()
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogatepass")
-    profile = read_profile(data, str(getattr(file, "name", "profile")))
+    profile = read_profile(data, str(getattr(database, "name", "profile")))
     if not isinstance(profile, TreeProfile):
         raise FormatError(f"{profile.source}: a trace, not a tree")
     return profile

@@ -23,3 +23,15 @@ def launches(fake_driver: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -
     with fake_launches(fake_driver) as active:
         active.path = fresh
         yield active
+
+
+@pytest.fixture
+def stream(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The current stream of torch, which a test may change; tensors of `device_tensors` are taken
+    for some on a GPU."""
+    from proton import _torch
+
+    current = [0]
+    monkeypatch.setattr(_torch, "is_on_cuda", lambda tensor: tensor.device.type == "cuda")
+    monkeypatch.setattr(_torch, "current_stream", lambda device: current[0])
+    return current

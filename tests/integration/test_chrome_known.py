@@ -81,16 +81,35 @@ def test_categories_and_arguments_are_the_known_ones(trace: dict[str, Any]) -> N
     assert type(scope["args"]["scope_id"]) is int
     (metric,) = events(trace, "X", cat="metric")
     assert metric["name"] == "inner: <flops, 3.000000>"
-    assert metric["args"]["metrics"] == {"flops": "3.0"}
+    assert metric["args"]["metrics"] == {"flops": "3.000000"}
+
+
+def test_every_span_has_its_call_stack_and_every_scope_its_id(trace: dict[str, Any]) -> None:
+    for event in events(trace, "X"):
+        assert event["args"]["call_stack"][0] == "ROOT"
+        if event["cat"] != "metric":
+            assert event["args"]["call_stack"][-1] == event["name"]
+    ids = [event["args"]["scope_id"] for event in events(trace, "X", cat="scope")]
+    assert len(set(ids)) == len(ids) == 3
+
+
+def test_scopes_are_those_of_the_program_alone(trace: dict[str, Any]) -> None:
+    names = {event["name"] for event in events(trace, "X", cat="scope")}
+    assert names == {"outer", "worker", "replay"}
+    launches = {event["name"] for event in events(trace, "X", cat="launch")}
+    assert launches == {"cuLaunchKernel", "cuGraphLaunch"}
+
+
+def test_a_metric_with_one_sample_draws_no_counter(trace: dict[str, Any]) -> None:
+    assert events(trace, "C") == []
 
 
 def test_an_arrow_leads_from_each_launch_to_its_work(trace: dict[str, Any]) -> None:
-    starts = {each["id"]: each for each in events(trace, "s")}
-    ends = {each["id"]: each for each in events(trace, "f")}
+    starts = {each["bind_id"]: each for each in events(trace, "X", flow_out=True)}
+    ends = {each["bind_id"]: each for each in events(trace, "X", flow_in=True)}
     assert starts.keys() == ends.keys()
     assert len(starts) == 3
-    for each in (*starts.values(), *ends.values()):
-        assert (each["cat"], each["name"], each["bp"]) == ("flow", "launch->kernel", "e")
+    assert {each["cat"] for each in starts.values()} == {"launch"}
     targets = {(each["tid"], each["ts"]) for each in ends.values()}
     graphs = [each for each in events(trace, "X") if each["name"].startswith("<graph ")]
     assert len(graphs) == 1

@@ -227,4 +227,4 @@ def test_the_recipes_of_the_modes_do_it_within_their_time() -> None:
     with stages_edited(edit):
         triton.compile(source("attention"), target=TARGETS["sm_90"], options={"num_warps": 4})
     assert seen["lowering"].record_map["bins"] == 128
-    assert seen["seconds"] < 0.3  # the bar is 0.1 on a machine that does nothing else
+    assert seen["seconds"] < 0.1

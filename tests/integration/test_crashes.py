@@ -273,7 +273,8 @@ def test_a_handler_of_the_programs_is_left_alone(start_program: Any, tmp_path: P
         proton.start("run", backend="interpreter")
         with proton.scope("s"):
             print("started", flush=True)
-            signal.pause()
+            while True:
+                time.sleep(0.01)  # pause() would miss a signal that comes before it
         """
     process = start_program(program)
     process.terminate()

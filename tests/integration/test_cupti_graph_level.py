@@ -124,3 +124,18 @@ def test_in_a_trace_the_span_of_the_graph_has_the_sum(fake_driver: Any, tmp_cwd:
     events = json.loads(Path("run.chrome_trace").read_bytes())["traceEvents"]
     (graph,) = [event for event in events if event["name"].startswith("<graph ")]
     assert graph["args"]["metrics"]["flops"] == 7.0
+
+
+def test_a_graph_from_before_the_session_is_said_once_while_the_program_runs(
+    fake_driver: Any, tmp_cwd: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    older = capture(fake_driver)
+    session = proton.start("run", backend="cupti")
+    fake_driver.replay(older)
+    for _ in range(2):
+        proton.deactivate(session, flushing=True)
+        proton.activate(session)
+        fake_driver.replay(older)
+    (said,) = [each.getMessage() for each in caplog.records if "captured while" in each.message]
+    assert said.startswith("session 'run': 1 graph was captured while nothing was recorded")
+    proton.finalize(session)

@@ -298,6 +298,7 @@ def test_an_unwritable_path_lost_the_profile_silently(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_cwd))
     proton.start("missing/run")
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     with pytest.raises(WriteError, match=r"^/.*missing/run\.hatchet: cannot write") as caught:
         proton.finalize()

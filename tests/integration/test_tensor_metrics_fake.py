@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,49 +12,15 @@ import pytest
 import proton
 from proton import _native, _torch
 from proton.errors import MetricTypeError
+from proton.files.detect import open_profile
 from tests.native.fake_cuda.driver import FakeDriver
+from tests.support.profiles import trace_in
 
 torch = pytest.importorskip("torch")
 
+from tests.support.device_tensors import OnGpu, launch_with, metrics_of, on_gpu  # noqa: E402
+
 pytestmark = pytest.mark.usefixtures("tmp_cwd")
-
-Upload = Callable[..., Any]
-
-
-class OnGpu(torch.Tensor):  # type: ignore[misc, name-defined]  # torch may be absent
-    """A CPU tensor that says it is on a GPU: the fake driver's device memory is the host's."""
-
-    device_index = 0
-
-    @property
-    def device(self) -> Any:
-        return SimpleNamespace(type="cuda", index=self.device_index)
-
-
-@pytest.fixture
-def stream(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The current stream, which a test may change."""
-    current = [0]
-    monkeypatch.setattr(_torch, "is_on_cuda", lambda tensor: tensor.device.type == "cuda")
-    monkeypatch.setattr(_torch, "current_stream", lambda device: current[0])
-    return current
-
-
-def on_gpu(value: Any, dtype: Any = None) -> Any:
-    return torch.as_tensor(value, dtype=dtype).as_subclass(OnGpu)
-
-
-def metrics_of(profile: Any) -> dict[str, dict[str, Any]]:
-    """Path -> the metrics of every node that has some."""
-    found = {}
-    pending = [("", child) for child in profile.root["children"]]
-    while pending:
-        above, node = pending.pop()
-        path = above + node["frame"]["name"]
-        if node["metrics"]:
-            found[path] = node["metrics"]
-        pending += [(path + "/", child) for child in node["children"]]
-    return found
 
 
 def kernel_names(profile: Any) -> set[str]:
@@ -173,6 +137,19 @@ def test_tensors_and_plain_numbers_of_one_metric_add_up(
     assert metrics_of(profile)["a"] == {"x": 6.5}
 
 
+@pytest.mark.usefixtures("stream")
+def test_a_tensor_of_one_element_is_a_number(fake_driver: FakeDriver, profile_of: Any) -> None:
+    proton.start("run", backend="cupti", hook="triton")
+    column = torch.arange(6.0).reshape(3, 2)[1:2, 1:]
+    given = {"gpu": on_gpu([8.0]), "view": column.as_subclass(OnGpu), "cpu": torch.ones(1, 1)}
+    with proton.scope("a", given):
+        launch_with(fake_driver, "matmul", {"flops": on_gpu([[4.0]])})
+    proton.finalize()
+    found = metrics_of(profile_of("run.hatchet"))
+    assert found["a"] == {"gpu": 8.0, "view": 3.0, "cpu": 1.0}
+    assert found["a/matmul"]["flops"] == 4.0
+
+
 def test_a_captured_value_counts_at_every_replay_with_the_value_of_then(
     fake_driver: FakeDriver, profile_of: Any, stream: list[int]
 ) -> None:
@@ -250,13 +227,6 @@ def test_values_belong_to_the_phase_of_the_call(fake_driver: FakeDriver, profile
     (python,) = metrics_of(profile_of("frames.hatchet")).values()
     assert python == {"x": 6}
     assert frames != session
-
-
-def launch_with(driver: FakeDriver, name: str, metrics: dict[str, Any], stream: int = 0) -> None:
-    """A launch as Triton's hooks bracket it."""
-    _native.enter_op(name, metrics)
-    driver.launch("raw", 5, stream or None)
-    _native.exit_op()
 
 
 @pytest.mark.usefixtures("stream")
@@ -353,7 +323,7 @@ def test_traces_carry_every_value(fake_driver: FakeDriver, stream: list[int]) ->
         ("matmul", "y", 2.5),
     ]
     assert not any("proton_read" in event["name"] for event in events)
-    names = [event["name"] for event in events if event["ph"] == "X"]
+    names = [span.name for span in trace_in(open_profile(Path("run.chrome_trace"))).spans]
     assert names.count("launch matmul") == 3
     assert names.count("cuLaunchKernel") == 1  # the one that was captured: ours is not shown
 
@@ -494,3 +464,28 @@ def test_devices_are_read_in_their_own_contexts(fake_driver: FakeDriver, profile
     found = metrics_of(profile_of("run.hatchet"))
     assert found["a"] == {"x": 2}
     assert found["a/b"] == {"x": 40}
+
+
+class OnSecondGpu(OnGpu):
+    device_index = 1
+
+
+def test_values_are_read_on_the_device_that_has_them(
+    fake_driver: FakeDriver, profile_of: Any, monkeypatch: pytest.MonkeyPatch, stream: list[int]
+) -> None:
+    fake_driver.option("device_count", 2)
+    contexts = [fake_driver.calls.fake_context_create(device) for device in (1, 0)]
+    streams = [stream[0], 0]
+    monkeypatch.setattr(_torch, "current_stream", lambda device: streams[device])
+    session = proton.start("run", backend="cupti", hook="triton")
+    second = torch.tensor(5.0).as_subclass(OnSecondGpu)
+    with proton.scope("a", {"x": on_gpu(3.0), "y": second}):
+        launch_with(fake_driver, "op", {"flops": on_gpu(4.0)})
+    proton.finalize(session)
+    for context in contexts:
+        fake_driver.calls.fake_context_destroy(context)
+    profile = profile_of("run.hatchet")
+    assert profile.losses == {}
+    found = metrics_of(profile)
+    assert found["a"] == {"x": 3.0, "y": 5.0}
+    assert found["a/op"]["flops"] == 4.0

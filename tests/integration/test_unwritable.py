@@ -41,15 +41,41 @@ def test_a_profile_is_written_when_the_program_fails(run_python: Any, tmp_path: 
     assert scopes(tmp_path / "run.hatchet") == ["kept"]
 
 
-@pytest.mark.parametrize("name", ["missing/run", "script.py/run"])
 def test_at_exit_the_error_is_one_line_and_the_profile_rescued(
-    run_python: Any, tmp_path: Path, name: str
+    run_python: Any, tmp_path: Path
 ) -> None:
-    result = run_python(RECORD.format(name=name), env={"TMPDIR": str(tmp_path)})
+    program = RECORD.format(name="gone/run") + "import os\nos.rmdir('gone')\n"
+    result = run_python(program, env={"TMPDIR": str(tmp_path)})
     assert result.returncode == 0
     assert result.stderr.count("\n") == 1
-    assert f"{name}.hatchet: cannot write the profile: " in result.stderr
+    assert "gone/run.hatchet: cannot write the profile: " in result.stderr
     assert scopes(rescued(result.stderr)) == ["kept"]
+
+
+def test_a_missing_folder_is_made_and_home_is_expanded(run_python: Any, tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    result = run_python(RECORD.format(name="~/runs/today/run.hatchet"), env=home)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert scopes(tmp_path / "runs" / "today" / "run.hatchet") == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("script.py/run", "Not a directory"),
+        ("/proc/none/run", "No such file or directory"),
+        ("/proc/run", "No such file or directory"),
+        ("folder", "Is a directory"),
+    ],
+)
+def test_a_name_that_cannot_be_written_fails_the_start(
+    run_python: Any, tmp_path: Path, name: str, reason: str
+) -> None:
+    (tmp_path / "folder.hatchet").mkdir()
+    result = run_python(RECORD.format(name=name) + "print('it ran')\n")
+    assert (result.returncode, result.stdout) == (1, "")
+    error = result.stderr.splitlines()[-1]
+    assert f"{name}.hatchet: the profile could not be written here: {reason}; give" in error
 
 
 def test_a_full_disk_in_mid_write_leaves_no_half_file(run_python: Any, tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def known_view(*arguments: str | Path) -> Values:
 
 def our_view(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Values:
     assert main([str(argument) for argument in arguments]) == 0
-    return by_path(capsys.readouterr().out.replace(" - ", " nan "))
+    _, _, tree = capsys.readouterr().out.partition("\n\n")  # a head is above it
+    return by_path(tree.replace(" - ", " nan "))
 
 
 def by_path(text: str) -> Values:

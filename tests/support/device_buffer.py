@@ -32,6 +32,33 @@ def launch(geometry: Geometry, warps: list[Records]) -> bytearray:
     return buffer
 
 
+OVERLAPS = [
+    {"name": "load", "overlaps": True},
+    {"name": "store", "overlaps": True},
+    {"name": "mma"},
+]
+OVERLAPPING_MAP = {"kernel": "copies", "clock_bits": 32, "regions": OVERLAPS}
+
+
+def overlapping_launch() -> tuple[Geometry, bytearray]:
+    """One warp: `load` from 2 to 4 us, `store` from 3 to 6, and `mma` within both."""
+    starts, ends = RecordKind.START, RecordKind.END
+    warp = [record(starts, 0, 3000), record(starts, 1, 4500), record(starts, 2, 4800)]
+    warp += [record(ends, 2, 5400), record(ends, 0, 6000), record(ends, 1, 9000)]
+    geometry = Geometry(1, 1, 64)
+    return geometry, launch(geometry, [warp])
+
+
+EVENT_MAP = {"kernel": "copies", "clock_bits": 32, "regions": [{"name": "tile", "kind": "event"}]}
+
+
+def waiting_launch() -> tuple[Geometry, bytearray]:
+    """Two warps: the first begins an event at 2 us, which the second ends at 6."""
+    geometry = Geometry(1, 2, 64)
+    first, second = [record(RecordKind.START, 0, 3000)], [record(RecordKind.END, 0, 9000)]
+    return geometry, launch(geometry, [first, second])
+
+
 def nested_launch() -> tuple[Geometry, bytearray]:
     geometry = Geometry(2, 1, 64)
     value = pack_tag(RecordKind.VALUE, 2)

@@ -57,8 +57,12 @@ UNREACHED: dict[str, str] = {
     "viewer.py:get_min_time_bytes": _HATCHET,
     "viewer.py:get_min_time_flops": _HATCHET,
     "viewer.py:get_raw_metrics": _HATCHET,
+    "viewer.py:match_available_metrics": _HATCHET,
     "viewer.py:parse": _HATCHET,
+    "viewer.py:print_tree": _HATCHET,
     "viewer.py:read": _HATCHET,
+    "viewer.py:remove_frames": _HATCHET,
+    "viewer.py:show_metrics": _HATCHET,
 }
 
 _TOOL = 4  # of sys.monitoring; coverage and debuggers have others

@@ -25,4 +25,5 @@ def as_held(profile: Profile, output_format: str) -> Profile:
         )
         for span in trace.spans
     ]
-    return replace(profile, trace=in_order(trace.lanes, spans, trace.flows, trace.base_time_ns))
+    base_time_ns = trace.base_time_ns if trace.lanes else None  # which stands with the lanes
+    return replace(profile, trace=in_order(trace.lanes, spans, trace.flows, base_time_ns))

@@ -40,3 +40,11 @@ def test_an_unavailable_backend_names_reason_and_remedy() -> None:
 
 def test_a_warning_of_ours_is_a_user_warning() -> None:
     assert issubclass(errors.ProtonWarning, UserWarning)
+
+
+def test_what_is_mistyped_gets_the_nearest_choice() -> None:
+    error = errors.UsageError.unknown("backend", "cuptii", choices=["cupti", "interpreter"])
+    assert str(error) == (
+        "unknown backend 'cuptii'; choose one of 'cupti', 'interpreter' (did you mean 'cupti'?)"
+    )
+    assert errors.did_you_mean("x", ["cupti"]) == ""

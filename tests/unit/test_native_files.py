@@ -143,8 +143,8 @@ def test_metric_spans_show_their_values_as_texts() -> None:
     span = next(e for e in trace["traceEvents"] if e.get("cat") == "metric")
     assert span["name"].startswith("outer: <flops, 3.000000>")
     assert span["args"]["metrics"] == {
-        "flops": "3.0",
-        "x": "0.1",
+        "flops": "3.000000",
+        "x": "0.100000",
         "list": "[1.0,2.5]",
         "last": "-7",
     }
@@ -154,11 +154,12 @@ def test_flows_join_launches_to_kernels_by_id() -> None:
     with recording("trace") as session:
         record_everything(session)
         events = json.loads(session.serialize("chrome_trace", 0, HEADER))["traceEvents"]
-    sources = {e["id"]: e for e in events if e["ph"] == "s"}
-    targets = {e["id"]: e for e in events if e["ph"] == "f"}
+    sources = {e["bind_id"]: e for e in events if e.get("flow_out")}
+    targets = {e["bind_id"]: e for e in events if e.get("flow_in")}
     assert len(sources) == 2
     assert sources.keys() == targets.keys()
-    assert all(e["bp"] == "e" and e["cat"] == "flow" for e in targets.values())
+    assert {e["cat"] for e in sources.values()} == {"launch"}
+    assert {e["cat"] for e in targets.values()} == {"kernel"}
 
 
 def test_a_trace_without_a_device_names_no_rows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 import time
@@ -16,7 +17,16 @@ from proton.files.write import to_bytes
 from proton.inkernel.ir.layout import Geometry, RecordKind
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import LaneKind, SpanKind, Trace
-from tests.support.device_buffer import RECORD_MAP, launch, nested_launch, record
+from tests.support.device_buffer import (
+    EVENT_MAP,
+    OVERLAPPING_MAP,
+    RECORD_MAP,
+    launch,
+    nested_launch,
+    overlapping_launch,
+    record,
+    waiting_launch,
+)
 from tests.support.native import MakeSession, run_thread, tree_of
 from tests.support.profiles import trace_in, tree_in
 
@@ -130,7 +140,96 @@ def test_a_trace_has_lanes_of_multiprocessors_and_warps_on_the_clock_of_the_laun
     assert by_name["CTA 0"].kind is SpanKind.CTA
     assert by_name["copy"].kind is SpanKind.SCOPE
     assert by_name["n"].path == ("step", "copies", "outer", "n")
-    assert by_name["n"].attributes == {"Frequency (MHz)": pytest.approx(1500), "value": 7}
+    assert by_name["n"].attributes == {
+        "Frequency (MHz)": pytest.approx(1500),
+        "Init Time (ns)": 0,
+        "Post Final Time (ns)": 64_000,
+        "value": 7,
+    }
+
+
+@pytest.mark.parametrize("is_converted", [False, True])
+@pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
+def test_an_event_that_ends_in_another_warp_has_an_arrow_to_it(
+    make_session: MakeSession, output_format: str, is_converted: bool
+) -> None:
+    session = make_session(data="trace")
+    start_ns = time.monotonic_ns()
+    geometry, buffer = waiting_launch()
+    ran = (start_ns, start_ns + 66_000)
+    found = DeviceBuffer.decode(buffer, geometry, EVENT_MAP, kernel_ns=ran, spans=True)
+    session.add_in_kernel(found, EVENT_MAP, **DEVICE)
+    profile = profile_of(session, output_format)
+    if is_converted:
+        profile = read_profile(to_bytes(profile, "chrome_trace"), "f")
+    trace = trace_in(profile)
+    ((source, target),) = trace.flows
+    began, ended = trace.spans[source], trace.spans[target]
+    lanes = [trace.lanes[span.lane].name.partition("CTA0 ")[2] for span in (began, ended)]
+    assert lanes == ["warp 0 (line 1)", "warp 1 (line 0)"]
+    assert (began.name, began.duration_ns) == ("tile", 4_000)
+    assert (ended.name, ended.duration_ns) == ("tile", 0)
+    assert ended.start_ns == began.start_ns + began.duration_ns
+    assert began.attributes["ended in"] == "warp 1"
+    assert ended.attributes["began in"] == "warp 0"
+
+
+def test_arrows_between_warps_are_not_those_of_launches(make_session: MakeSession) -> None:
+    session = make_session(data="trace")
+    start_ns = time.monotonic_ns()
+    geometry, buffer = waiting_launch()
+    ran = (start_ns, start_ns + 66_000)
+    found = DeviceBuffer.decode(buffer, geometry, EVENT_MAP, kernel_ns=ran, spans=True)
+    session.on_kernel("copies", *ran, device_type="CUDA", device_id=0)
+    session.add_in_kernel(found, EVENT_MAP, **DEVICE)
+    file = json.loads(session.serialize("chrome_trace", 0, {}))
+    ends: dict[object, list[str]] = {}
+    for event in file["traceEvents"]:
+        if "bind_id" in event:
+            ends.setdefault(event["bind_id"], []).append(event["name"])
+    assert sorted(map(sorted, ends.values())) == [["copies", "copies"], ["tile", "tile"]]
+
+
+def _overlapping(start_ns: int | None = None) -> DecodedBuffer:
+    geometry, buffer = overlapping_launch()
+    ran = None if start_ns is None else (start_ns, start_ns + 66_000)
+    return DeviceBuffer.decode(buffer, geometry, OVERLAPPING_MAP, kernel_ns=ran, spans=True)
+
+
+def test_regions_that_overlap_are_siblings_in_a_tree(make_session: MakeSession) -> None:
+    session = make_session()
+    found = _overlapping()
+    session.add_in_kernel(found, OVERLAPPING_MAP, **DEVICE)
+    tree = tree_of(session)
+    cycles = {path: row["cycles"] for path, row in tree.items() if "cycles" in row}
+    assert cycles == {"copies/load": 3000, "copies/store": 3900, "copies/store/mma": 600}
+    assert found.losses() == {}
+
+
+@pytest.mark.parametrize("output_format", ["chrome_trace", "perfetto"])
+def test_regions_that_overlap_stand_on_lines_of_their_own_in_a_trace(
+    make_session: MakeSession, output_format: str
+) -> None:
+    session = make_session(data="trace")
+    start_ns = time.monotonic_ns()
+    session.on_kernel("copies", start_ns, start_ns + 66_000, device_type="CUDA", device_id=0)
+    session.add_in_kernel(_overlapping(start_ns), OVERLAPPING_MAP, **DEVICE)
+    trace = trace_of(session, output_format)
+    on_warps = [span for span in trace.spans if trace.lanes[span.lane].kind is LaneKind.WARP]
+    first_ns = min(span.start_ns for span in on_warps)
+    assert {
+        span.name: (
+            trace.lanes[span.lane].name[-len("(line 0)") :],
+            span.start_ns - first_ns,
+            span.duration_ns,
+            span.path[:-1],
+        )
+        for span in on_warps
+    } == {
+        "load": ("(line 0)", 0, 2_000, ("copies",)),
+        "store": ("(line 1)", 1_000, 3_000, ("copies",)),
+        "mma": ("(line 0)", 1_200, 400, ("copies", "store")),
+    }
 
 
 @pytest.mark.parametrize(

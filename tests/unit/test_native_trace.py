@@ -87,10 +87,10 @@ def test_a_launch_points_to_its_kernel(make_session: MakeSession) -> None:
     with Scope("a"):
         launch(session)
     trace = json.loads(session.serialize("chrome_trace", 0, {}))
-    flows = [event for event in trace["traceEvents"] if event.get("cat") == "flow"]
-    assert [flow["ph"] for flow in flows] == ["s", "f"]
-    assert flows[0]["id"] == flows[1]["id"]
-    assert flows[0]["tid"] != flows[1]["tid"]
+    source, target = (event for event in trace["traceEvents"] if "bind_id" in event)
+    assert (source["flow_out"], target["flow_in"]) == (True, True)
+    assert source["bind_id"] == target["bind_id"]
+    assert source["tid"] != target["tid"]
 
 
 def test_every_thread_has_a_lane(make_session: MakeSession) -> None:

@@ -29,7 +29,19 @@ def known() -> ModuleType:
 
 
 def test_the_module_offers_the_known_names() -> None:
-    assert set(specs.__all__) == {"max_flops", "max_bps"}
+    tables = {"amd_bps_by_arch", "amd_fp8_flops_by_arch", "flops_by_device"}
+    assert set(specs.__all__) == {"max_flops", "max_bps"} | tables
+
+
+def test_comparison_the_tables_say_what_those_of_triton_say(known: ModuleType) -> None:
+    assert specs.amd_bps_by_arch == known.amd_bps_by_arch
+    for arch, theirs in known.amd_fp8_flops_by_arch.items():
+        assert specs.amd_fp8_flops_by_arch[arch] == pytest.approx(theirs, rel=0.01)
+    for device_type, arch, num_sms, clock_khz in DEVICES:
+        if device_type == "CUDA":
+            given = {"width": 8, "num_sms": num_sms, "clock_rate": clock_khz}
+            theirs = known.flops_by_device["CUDA"][arch](**given)
+            assert specs.flops_by_device["CUDA"][arch](**given) == pytest.approx(theirs, rel=0.01)
 
 
 @pytest.mark.parametrize("width", [8, 16, 32])

@@ -17,13 +17,14 @@ STUB = ast.parse((Path(__file__).resolve().parents[2] / "src/proton/_native.pyi"
 # of results that the stub calls Final, which stubtest does not know to be read-only.
 ALLOWED = """proton._native.Cubin
 proton._native.Session
-proton._native.Scope
+proton._native.Scope(.__init__)?
 proton._native.DeviceClock
 proton._native.TraceCursor
-proton._native.(cubin_section|demangle|encode_perfetto)
-proton._native.(Cupti|DeviceBuffer|DeviceMemory|DeviceValue|InKernel|Nvtx|Termination)(\\..*)?
+proton._native.(cubin_section|demangle|short_name|step|encode_perfetto)
+proton._native.(Columns|Cupti|DeviceBuffer|DeviceMemory|DeviceValue|InKernel|Nvtx|Termination)(\\..*)?
 proton._native.(CountedSites|DecodedBuffer|HeatMap)(.__init__)?
 proton._native.(RegionSummary|SiteTotal|TensorHeat|WarpSummary)(\\..*)?
+proton._native.(EventScanner|PacketScanner)(.__init__)?
 """
 
 

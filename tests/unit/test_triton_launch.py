@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,3 +57,18 @@ def test_exit_hooks_and_language_are_tritons() -> None:
     assert _triton_launch.exit_hooks() is triton.knobs.runtime.launch_exit_hook
     assert _triton_launch.language() is triton.language
     assert all(kernel.function is not None for kernel in _triton_launch.loaded_kernels())
+
+
+def test_the_cache_is_cleared_by_what_triton_clears_it_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cleared: list[object] = []
+    active = SimpleNamespace(
+        get_empty_cache_for_benchmark=lambda: "cache", clear_cache=cleared.append
+    )
+    module = importlib.import_module("triton.runtime.driver")
+    monkeypatch.setattr(module, "driver", SimpleNamespace(active=active))
+    clear = _triton_launch.cache_clearer()
+    assert cleared == []
+    clear()
+    assert cleared == ["cache"]

@@ -152,3 +152,99 @@ def test_without_hatchet_the_error_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "hatchet", None)
     with pytest.raises(ImportError, match="pip install llnl-hatchet"):
         viewer.read(KERNELS)
+
+
+TUTORIAL = """
+import triton.profiler.viewer as proton_viewer
+
+def show_profile(precision, profile_name):
+    metric_names = ["time/ms"]
+    if precision == "fp8":
+        metric_names = ["tflop8/s"] + metric_names
+    elif precision == "fp16":
+        metric_names = ["tflop16/s"] + metric_names
+    file_name = f"{profile_name}.hatchet"
+    tree, metrics = proton_viewer.parse(metric_names, file_name)
+    proton_viewer.print_tree(tree, metrics)
+
+show_profile("fp16", NAME)
+"""
+
+
+def test_a_script_of_the_tutorials_runs_with_the_import_replaced(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script = TUTORIAL.replace("triton.profiler.viewer", "proton.viewer")
+    exec(compile(script, "tutorial.py", "exec"), {"NAME": KERNELS.removesuffix(".hatchet")})
+    text = capsys.readouterr().out
+    assert "matmul_256x256x256" in text
+    assert "ROOT" in text
+
+
+def test_trees_are_printed_as_the_known_function_prints_them(
+    known: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for module in (viewer, known):
+        frame, derived = module.parse(["time/us"], PYTHON)
+        module.print_tree(frame, derived, depth=4, format="file_function")
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+
+
+def test_a_sorted_list_follows_the_tree(capsys: pytest.CaptureFixture[str]) -> None:
+    frame, derived = viewer.parse(["time/us"], KERNELS)
+    viewer.print_tree(frame, derived, print_sorted=True)
+    listed = capsys.readouterr().out.split("largest first:\n")[1].splitlines()
+    values = [float(line.split()[-1]) for line in listed]
+    assert values == sorted(values, reverse=True)
+    assert len(values) == 9
+
+
+def test_metrics_are_listed_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    viewer.show_metrics(KERNELS)
+    text = capsys.readouterr().out
+    assert text.startswith("inclusive metrics:\n")
+    assert "- time\n" in text
+    assert "exclusive metrics:\n" in text
+
+
+@pytest.mark.parametrize("metrics", ["time", ["TIME", "count"], ["device_id", "nope"]])
+def test_columns_are_those_of_the_known_function(known: Any, metrics: Any) -> None:
+    _, inclusive, exclusive, _ = viewer.read(KERNELS)
+    ours, theirs = (
+        module.match_available_metrics(metrics, inclusive, exclusive) for module in (viewer, known)
+    )
+    assert ours == theirs
+
+
+def test_no_measured_metric_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="unknown metric 'nope'"):
+        viewer.match_available_metrics(["nope"], ["time (ns)"], [])
+
+
+def database() -> list[Any]:
+    def node(name: str, metrics: dict[str, Any], *children: Any) -> dict[str, Any]:
+        frame = {"name": name, "type": "function"}
+        return {"frame": frame, "metrics": metrics, "children": list(children)}
+
+    kernel = {"time (ns)": 5, "count": 1, "device_id": "0", "device_type": "CUDA"}
+    launch = node("__proton_launch_metadata", {}, node("m", dict(kernel)))
+    step = node("step", {}, node("k", kernel), launch, node("bare", {}))
+    root = node("ROOT", {"time (ns)": 0, "count": 0}, step, node("only", {}, launch))
+    return [root, {"CUDA": {"0": {"arch": "90"}}}]
+
+
+def test_frames_are_removed_as_the_known_function_does_and_the_list_stays(known: Any) -> None:
+    given = database()
+    assert viewer.remove_frames(given) == known.remove_frames(database())
+    assert given == database()
+
+
+def test_raw_metrics_take_what_data_get_returns_and_leave_it_alone() -> None:
+    given = database()
+    frame, inclusive, _, devices = viewer.get_raw_metrics(given)
+    assert set(inclusive) == {"time (ns)", "count"}
+    assert devices["CUDA"]["0"]["arch"] == "90"
+    assert sorted(frame.dataframe["name"]) == ["ROOT", "k", "step"]
+    assert given == database()

@@ -103,7 +103,7 @@ def test_ranks_show_names_as_text_too(tmp_path: Path, open_report: Open) -> None
         == 0
     )
     opened = open_report(merged)
-    assert "Ranks" in opened.texts("[role=tab]")
+    assert "Ranks" in opened.texts("[role=tab]:not(.without)")
     walk(opened)
 
 

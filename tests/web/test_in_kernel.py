@@ -146,7 +146,7 @@ def test_sums_of_ctas_and_heat_maps_are_drawn(
     said = opened.page.inner_text(".hover")
     assert said.startswith("+0 B to +")
     assert "moved" in said
-    assert [digits(row[5]) for row in cells(opened, "memory accesses")] == ["12.3", "6.14"]
+    assert [digits(row[5]) for row in cells(opened, "memory accesses")] == ["11.7", "5.86"]
     opened.page.mouse.move(5, 5)
     picture(opened, "heat_map")
 
@@ -176,6 +176,19 @@ def test_a_click_on_a_cta_shows_its_warps_and_regions(open_report: Open) -> None
     words = opened.hash().removeprefix("#")
     again = open_report("in_kernel.chrome_trace", hash=words)
     assert again.page.locator(".warp-canvas").count() == 1
+
+
+def test_ctas_and_regions_of_warps_are_tables_too(open_report: Open) -> None:
+    opened = open_report("in_kernel.chrome_trace", hash=HASH)
+    opened.page.get_by_role("button", name="CTAs as a table").click()
+    rows = opened.page.get_by_role("table", name="CTAs", exact=True).locator("tbody tr")
+    (launch,) = cta_launches(trace_in(open_profile(str(DATA / "in_kernel.chrome_trace"))))
+    assert rows.count() == len(launch.ctas)
+    rows.first.click()
+    opened.page.get_by_role("button", name="regions of its warps as a table").click()
+    names = opened.texts(".twin-table td:first-child")
+    assert "k loop" in names
+    assert "epilogue" in names
 
 
 def test_arrows_go_to_the_cta_beside_the_chosen_one(open_report: Open) -> None:

@@ -123,7 +123,7 @@ def test_the_search_filters_the_table(merged: Path, open_report: Open) -> None:
 
 def test_a_profile_of_one_process_has_no_such_view(open_report: Open) -> None:
     opened = open_report("gpt.hatchet")
-    assert "Ranks" not in opened.texts("[role=tab]")
+    assert "Ranks" not in opened.texts("[role=tab]:not(.without)")
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (900, 600)])
@@ -133,3 +133,26 @@ def test_nothing_is_cut_at_any_size(merged: Path, open_report: Open, size: tuple
     box = opened.page.locator(".table").bounding_box()
     assert box is not None
     assert box["height"] > 150
+
+
+def test_the_summary_says_that_it_is_a_sum_and_names_the_slowest(
+    open_report: Open, merged: Path
+) -> None:
+    opened = open_report(merged)
+    assert opened.texts(".figure span")[0] == f"total GPU, sum over {RANKS} ranks"
+    (line,) = opened.texts(".slowest")
+    assert f"slowest: rank {SLOW_FLASH}" in line
+    assert "above the median rank" in line
+    opened.page.click(".slowest button")
+    assert opened.texts("[role=tab][aria-selected=true]") == ["Ranks"]
+
+
+def test_a_red_cap_is_explained(open_report: Open, tmp_path: Path) -> None:
+    files = []
+    for rank in range(2):
+        files.append(tmp_path / f"run.rank_{rank}.hatchet")
+        files[-1].write_bytes((DATA / "gpt.hatchet").read_bytes())  # it lost three events
+    merged = tmp_path / "merged.hatchet"
+    assert main(["merge", *map(str, files), "-o", str(merged)]) == 0
+    opened = open_report(merged, hash=HASH)
+    assert opened.texts(".rank-lost") == ["red on top: all ranks lost events, 6 in all"]

@@ -32,8 +32,8 @@ def test_autotuned_kernels_say_how_far_they_are_from_the_peak(
     opened = open_report("h200/kernels.hatchet", size=(1240, 460))
     row = opened.page.locator("table.kernels tbody tr", has_text="matmul_4096").first
     cells = ["".join(cell.split()) for cell in row.locator("td").all_inner_texts()]
-    assert "517TFLOP/s" in cells
-    assert "52.3%" in cells
+    assert "640TFLOP/s" in cells
+    assert "64.7%" in cells
     row.click()
     picture(opened, "summary")
 

@@ -92,7 +92,7 @@ def test_keys_search_select_and_help(open_report: Open) -> None:
     keyboard.press("/")
     keyboard.type("flash")
     assert opened.words("table.kernels tbody td.name") == ["flash_fwd"]
-    assert opened.texts(".hits") == ["6"]
+    assert opened.texts(".hits") == ["1 kernel"]
     keyboard.press("ArrowDown")
     assert opened.hash() == "#sel=kernel:flash_fwd&search=flash"
     keyboard.press("Escape")
@@ -159,7 +159,7 @@ def test_the_reader_chooses_light_or_dark_and_the_system_before(open_report: Ope
 
 
 def test_several_profiles_are_switched_in_the_header(open_report: Open) -> None:
-    opened = open_report("gpt.hatchet", "interpreter.hatchet")
+    opened = open_report("gpt.hatchet", "interpreter.hatchet", hash="view=summary")
     choice = opened.page.locator("select[aria-label=profile]")
     assert choice.locator("option").count() == 2
     choice.select_option("1")
@@ -222,3 +222,57 @@ def test_the_page_is_small_and_its_policy_lets_only_its_own_script_run(browser: 
     assert len(page.encode()) < 400_000
     assert re.search(r"script-src 'sha256-[\w+/=]{44}';", page)
     assert "connect-src 'self'" in page
+
+
+def test_two_profiles_open_at_what_changed_and_both_are_named(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", "gpt.hatchet_msgpack")
+    assert opened.texts("[role=tab][aria-selected=true]") == ["Diff"]
+    assert opened.page.title() == "gpt.hatchet → gpt.hatchet_msgpack \u2013 proton"
+    assert opened.hash() == ""
+    opened.page.keyboard.press("1")
+    assert opened.hash() == "#view=summary"
+
+
+def test_the_search_counts_what_the_view_shows(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", hash="view=flame&search=flash")
+    assert opened.texts(".hits") == ["6 contexts"]
+    opened.page.keyboard.press("3")
+    assert opened.texts(".hits") == ["1 kernel"]
+    assert opened.page.locator(".kernels-view tbody tr").count() == 1
+
+
+def test_a_bad_expression_is_said(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", hash="search=/(/")
+    assert opened.texts(".hits.none") == ["bad expression"]
+
+
+def test_what_is_not_listed_is_a_click_away(open_report: Open) -> None:
+    opened = open_report("h200/gpt2.hatchet")
+    opened.page.click(".table-foot >> text=29 more below these")
+    assert opened.texts("[role=tab][aria-selected=true]") == ["Kernels"]
+
+
+def test_the_bars_say_what_they_are_of(open_report: Open) -> None:
+    opened = open_report("gpt.hatchet", hash="metric=count")
+    assert opened.texts(".where h3") == ["where the count goes"]
+
+
+@pytest.mark.parametrize("view", ["summary", "kernels", "roofline"])
+def test_autotuning_is_told_and_switched_where_kernels_are_listed(
+    view: str, open_report: Open
+) -> None:
+    opened = open_report("h200/kernels.hatchet", hash=f"view={view}")
+    (line,) = opened.texts("#view .tuning")
+    assert "left out" in line
+    opened.page.click("#view .tuning button")
+    assert "counted here" in opened.texts("#view .tuning")[0]
+
+
+@pytest.mark.parametrize("view", ["summary", "kernels"])
+def test_an_instrumented_kernel_is_marked(view: str, open_report: Open) -> None:
+    opened = open_report("in_kernel.hatchet", hash=f"view={view}&sel=kernel:matmul_kernel")
+    assert opened.texts("#view tbody .beware") == ["instrumented"]
+    hint = opened.page.get_attribute("#view tbody .beware", "title") or ""
+    assert "spills" in hint
+    remark = opened.texts(".details section > .beware")[0]
+    assert remark.startswith("instrumented: its time includes recording, which changed it: spills")

@@ -38,8 +38,9 @@ def serve() -> Iterator[Serve]:
 
     started: list[tuple[Server, threading.Thread]] = []
 
-    def start(*paths: Path, port: int = 0) -> Server:
-        server = Server(Site([str(path) for path in paths], page_maker()), port, poll_s=0.05)
+    def start(*paths: Path, port: int = 0, token: str | None = None) -> Server:
+        site = Site([str(path) for path in paths], page_maker())
+        server = Server(site, port, poll_s=0.05, token=token)
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         started.append((server, thread))
@@ -56,7 +57,7 @@ def serve() -> Iterator[Serve]:
 def open_served(tabs: Tabs) -> Iterator[Open]:
     """`open_served(server.url, hash=...)`; fails on complaints of the page, like `open_page`."""
     with tabs.closed_without_problems() as open_url:
-        yield lambda url, **options: open_url(url, own=url, **options)
+        yield lambda url, **options: open_url(url, own=url.partition("?")[0], **options)
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -234,7 +235,7 @@ def test_a_server_that_ends_is_said_and_one_that_comes_back_is_found(
     opened.page.wait_for_selector("text=● connection lost")
     opened.page.wait_for_selector(".lines >> text=connection to proton serve is lost")
     assert "flash_fwd" in kernels(opened)
-    serve(path, port=server.server_address[1])
+    serve(path, port=server.port, token=server.key.token)
     opened.page.wait_for_selector("text=● live")
     assert opened.page.locator(".lines >> text=connection to proton serve").count() == 0
     assert all(LOST in problem or "ERR_" in problem for problem in opened.problems)
@@ -260,7 +261,7 @@ def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     opened.page.wait_for_selector("td >> text=36 520 >> nth=1")
     opened.page.wait_for_selector("td >> text=4 565")
     picture(opened, "folder")
-    button = opened.page.locator("button")
+    button = opened.page.locator("button.compare")
     assert button.is_disabled()
     opened.page.check("[aria-label='compare before.hatchet']")
     opened.page.check("[aria-label='compare after.hatchet']")
@@ -270,10 +271,27 @@ def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     opened.page.wait_for_selector("[role=tab]")
     compared = opened.texts("select[aria-label=profile] option")
     assert [Path(each).name for each in compared] == ["before.hatchet", "after.hatchet"]
-    opened.page.go_back()
+    opened.page.click("header button.brand")
     opened.page.click("text=trace.pftrace")
     opened.page.wait_for_selector("[role=tab]")
     assert "trace.pftrace" in opened.page.title()
+
+
+def test_the_list_of_a_folder_is_sorted_and_searched(
+    tmp_path: Path, serve: Serve, open_served: Open
+) -> None:
+    for at, (name, source) in enumerate({"b": "gpt.hatchet", "a": "root_only.hatchet"}.items()):
+        path = tmp_path / f"{name}.hatchet"
+        path.write_bytes((DATA / source).read_bytes())
+        os.utime(path, (1_800_000_000 - 3600 * at,) * 2)
+    opened = open_served(serve(tmp_path).url, wait="table")
+    assert opened.texts("tbody a") == ["b.hatchet", "a.hatchet"]
+    opened.page.wait_for_selector("text=nothing was recorded")
+    opened.page.click("th >> text=profile")
+    assert opened.texts("tbody a") == ["a.hatchet", "b.hatchet"]
+    opened.page.fill("[aria-label='search profiles']", "b.h")
+    assert opened.texts("tbody a") == ["b.hatchet"]
+    assert opened.texts("tbody td:nth-child(4)") == ["CUDA sm_90"]
 
 
 def test_names_of_files_are_text_in_the_list(
@@ -309,6 +327,24 @@ def test_another_name_for_this_machine_is_refused(
         strange.close()
 
 
+def test_the_token_leaves_the_address_and_lets_in_who_has_it_alone(
+    tmp_path: Path, serve: Serve, open_served: Open, browser: Browser
+) -> None:
+    for name in ("a", "b"):
+        replace(tmp_path / f"{name}.hatchet", GPT)
+    server = serve(tmp_path)
+    opened = open_served(server.url, wait="table")
+    assert server.key.token not in opened.page.url
+    opened.page.click("text=a.hatchet")
+    opened.page.wait_for_selector("text=● live")
+    assert "flash_fwd" in kernels(opened)
+    stranger = browser.new_context()
+    answer = stranger.new_page().goto(opened.page.url)
+    assert answer is not None
+    assert (answer.status, "flash_fwd" in answer.text()) == (403, False)
+    stranger.close()
+
+
 def test_pages_of_other_sites_get_nothing(tmp_path: Path, serve: Serve, browser: Browser) -> None:
     replace(tmp_path / "run.hatchet", GPT)
     mine, other = serve(tmp_path / "run.hatchet"), serve(tmp_path / "run.hatchet")
@@ -320,7 +356,7 @@ def test_pages_of_other_sites_get_nothing(tmp_path: Path, serve: Serve, browser:
         """async (url) => {
             const outcomes = []
             for (const mode of ["cors", "no-cors"]) {
-                try { outcomes.push((await fetch(url + "data", { mode })).status) }
+                try { outcomes.push((await fetch(url.replace("?", "data?"), { mode })).status) }
                 catch { outcomes.push("refused") }
             }
             const image = new Image()

@@ -67,7 +67,7 @@ def choose(opened: Opened, label: str, word: str) -> None:
 def test_the_file_with_most_samples_is_open_at_its_hottest_line(
     open_report: Open, picture: Callable[[Opened, str], None]
 ) -> None:
-    opened = open_report("sampled.hatchet", hash=HASH)
+    opened = open_report("sampled.hatchet", hash=HASH, size=(1280, 760))
     assert "acc = tl.dot(x, y, acc)" in rows(opened)[56][2]
     assert opened.page.locator("[data-line='56']").is_visible()
     opened.page.click("[data-line='56']")
@@ -112,7 +112,7 @@ def test_instructions_are_those_of_the_line_or_of_the_kernel(open_report: Open) 
     assert opened.page.locator(".ins").count() == 10
     opened.page.click("[data-line='14']")
     assert opened.texts(".ins .offset") == ["310", "380", "400", "450", "500"]
-    opened.page.click("text=all of the kernel")
+    opened.page.click("text=hottest of the kernel")
     opened.page.click(".ins >> nth=0")
     assert opened.page.get_attribute("[data-line='13']", "aria-selected") == "true"
     opened.page.keyboard.press("i")
@@ -216,3 +216,31 @@ def test_nothing_is_cut_at_any_size(open_report: Open, size: tuple[int, int]) ->
         assert box is not None
         assert box["height"] > 90
         assert box["x"] + box["width"] <= size[0]
+
+
+@pytest.mark.parametrize("name", ["sampled.hatchet", "triton36_samples.hatchet"])
+def test_the_whole_bar_is_named_in_the_legend(name: str, open_report: Open) -> None:
+    opened = open_report(name, hash=HASH)
+    legend = opened.page.locator(".why .reason-legend")
+    pieces = opened.page.locator(".why .reason-pieces span").count()
+    assert legend.locator(".swatch").count() == pieces
+    if legend.locator("button.link").count():
+        legend.locator("button.link").click()
+        assert legend.locator(".swatch").count() > pieces
+    shares = [float(share.rstrip("\u00a0%").lstrip("<")) for share in opened.texts(".why .quiet")]
+    assert sum(shares) == pytest.approx(100, abs=1.5)
+
+
+def test_nothing_is_promised_that_was_not_recorded(open_report: Open) -> None:
+    opened = open_report("triton36_samples.hatchet", hash=HASH)
+    said = opened.page.inner_text(".source-view")
+    assert "choose a kernel for its instructions" not in said
+    assert "no instructions" in said
+
+
+def test_the_pane_of_a_sampled_kernel_has_its_reasons_once(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=HASH)
+    opened.page.select_option("select[aria-label=kernel]", index=1)
+    opened.page.wait_for_selector(".details h2")
+    names = opened.texts(".details dt")
+    assert len(names) == len(set(names))

@@ -143,6 +143,40 @@ def test_the_card_beside_the_pointer_tells_name_and_duration(opened: Opened) -> 
     assert opened.page.locator(".hover").count() == 0
 
 
+@pytest.mark.parametrize("keys", ["0", "w", "aa", "d", "/second"])
+def test_the_card_follows_when_the_lanes_move_below_the_pointer(
+    tmp_path: Path, open_report: OpenReport, keys: str
+) -> None:
+    opened = open_trace(small_trace(), tmp_path, open_report, "&zoom.timeline=5000~60000")
+    box = opened.page.locator(CANVAS).bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] * 0.3, y_of(opened, "stream 7")
+    opened.page.mouse.move(x, y)
+    assert opened.texts(".hover strong") == ["first_kernel"]
+    for key in keys:
+        opened.page.keyboard.press(key)
+    opened.page.wait_for_timeout(500)
+    settled = opened.texts(".hover")
+    opened.page.mouse.move(x + 0.4, y)
+    assert settled in ([], opened.texts(".hover"))
+
+
+def test_the_card_follows_an_address_that_moves_the_window(opened: Opened) -> None:
+    opened.page.mouse.move(x_of(opened, 0.16), y_of(opened, "stream 7"))
+    assert opened.texts(".hover strong") == ["first_kernel"]
+    opened.page.evaluate("location.hash = 'view=timeline&zoom.timeline=75000~95000'")
+    opened.page.wait_for_timeout(300)
+    assert opened.texts(".hover strong") == ["stream idle: launch latency"]
+
+
+def test_no_card_hangs_in_the_corner_of_a_smaller_window(opened: Opened) -> None:
+    opened.page.mouse.move(x_of(opened, 0.9), y_of(opened, "stream 7"))
+    assert opened.texts(".hover strong") == ["second_kernel"]
+    opened.page.set_viewport_size({"width": 500, "height": 400})
+    opened.page.wait_for_timeout(300)
+    assert opened.texts(".hover") == []
+
+
 def test_the_wheel_zooms_around_the_pointer_down_to_a_nanosecond(opened: Opened) -> None:
     opened.page.mouse.move(x_of(opened, 0.2), y_of(opened, "stream 7"))
     for _ in range(40):
@@ -230,6 +264,108 @@ def test_the_next_key_goes_from_match_to_match(opened: Opened) -> None:
     assert opened.texts(".details h2")[0] == "step"
 
 
+def test_a_search_counts_spans_and_enter_goes_from_one_to_the_next(opened: Opened) -> None:
+    opened.page.fill("#search", "second_kernel")
+    assert opened.texts(".hits") == ["2 spans"]
+    opened.page.press("#search", "Enter")
+    assert opened.texts(".details h2")[0] == "launch second_kernel"
+    opened.page.press("#search", "Enter")
+    assert opened.texts(".details h2")[0] == "second_kernel"
+    opened.page.press("#search", "Enter")
+    assert opened.texts(".details h2")[0] == "launch second_kernel"
+
+
+def facts(opened: Opened) -> dict[str, str]:
+    """What the pane says of the span, which stands first in it."""
+    section = opened.page.locator(".details section").first
+    names, values = (section.locator(part).all_text_contents() for part in ("dt", "dd"))
+    return dict(zip(names, (value.replace("\u202f", " ") for value in values), strict=True))
+
+
+def test_the_pane_begins_with_the_span_and_its_times_to_the_nanosecond(
+    tmp_path: Path, open_report: OpenReport
+) -> None:
+    profile = small_trace()
+    base = 1_763_000_000_123_456_789
+    profile = replace(profile, trace=replace(profile.trace, base_time_ns=base))
+    opened = open_trace(profile, tmp_path, open_report)
+    click(opened, "stream 7", 0.9)
+    section = opened.page.locator(".details section").first
+    assert section.locator("h3").first.inner_text() == "this span"
+    found = facts(opened)
+    assert found["start"].replace("\u00a0", " ") == "80 000 ns"
+    assert found["end"].replace("\u00a0", " ") == "95 000 ns"
+    assert found["duration"].replace("\u00a0", " ") == "15 000 ns"
+    assert found["at"] == "2025-11-13 02:13:20.123536789 UTC"
+
+
+MANGLED = "_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_256x128_8x4_nn_align1EEvNT_6ParamsE"
+
+
+def test_calls_that_launch_are_named_as_their_kernels(
+    tmp_path: Path, open_report: OpenReport
+) -> None:
+    spans = [call(1, 40, MANGLED), work(1, 50, 95, MANGLED, SpanKind.KERNEL)]
+    profile = TraceProfile("t", trace=Trace([HOST, STREAM, OTHER], spans, [Flow(0, 1)]))
+    opened = open_trace(profile, tmp_path, open_report)
+    opened.page.mouse.move(x_of(opened, 0.1), y_of(opened, "CPU Thread 0"))
+    assert opened.texts(".hover strong")[0].startswith("launch cutlass::Kernel2<")
+
+
+def drag(opened: Opened, start: float, end: float) -> None:
+    """Drag over the lanes from one share of the trace to another."""
+    y = y_of(opened, "stream 7")
+    opened.page.mouse.move(x_of(opened, start), y)
+    opened.page.mouse.down()
+    opened.page.mouse.move(x_of(opened, end), y, steps=4)
+    opened.page.mouse.up()
+
+
+def table_rows(opened: Opened) -> dict[str, list[str]]:
+    """The cells of the table below the lanes, by name; units stand right behind numbers."""
+    found = {}
+    for row in opened.page.locator(".timeline-table tbody tr").all():
+        name, *others = row.locator("td").all_inner_texts()
+        found[name] = [re.sub(r"(?<=\d)\s+(?=[a-zµ%])", "", text) for text in others]
+    return found
+
+
+@pytest.mark.parametrize("key", ["Shift", "m"])
+def test_a_stretch_of_time_that_is_dragged_over_is_summed_up_by_name(
+    opened: Opened, key: str
+) -> None:
+    if key == "m":
+        opened.page.keyboard.press("m")
+        drag(opened, 0.2, 0.9)
+    else:
+        opened.page.keyboard.down("Shift")
+        drag(opened, 0.2, 0.9)
+        opened.page.keyboard.up("Shift")
+    rows = table_rows(opened)
+    assert rows["first_kernel"][:2] == ["kernel", "1"]
+    assert float(re.sub(r"[^\d.]", "", rows["first_kernel"][2])) == pytest.approx(10, abs=0.2)
+    assert float(re.sub(r"[^\d.]", "", rows["second_kernel"][2])) == pytest.approx(10, abs=0.2)
+    assert rows["step"][3] == "100.0%"
+    assert "selected" in opened.texts(".timeline-table .toolbar")[0]
+    assert "zoom" not in opened.hash()  # the window stayed
+    opened.page.keyboard.press("Escape")
+    assert opened.page.locator(".timeline-table").count() == 0
+
+
+def test_what_is_in_view_is_a_table_too_by_name_and_span_by_span(
+    tmp_path: Path, open_report: OpenReport
+) -> None:
+    opened = open_trace(small_trace(), tmp_path, open_report, "&zoom.timeline=60000~100000")
+    opened.page.get_by_role("button", name="table", exact=True).click()
+    assert opened.page.locator(".timeline-table tbody tr").count() == 3
+    opened.page.get_by_role("button", name="Spans", exact=True).click()
+    row = [text.replace("\u202f", " ") for text in table_rows(opened)["second_kernel"]]
+    assert row == ["GPU stream 7", "kernel", "80 000ns", "95 000ns", "15 000ns"]
+    opened.page.locator(".timeline-table tr", has_text="launch second").click()
+    assert opened.texts(".details h2")[0] == "launch second_kernel"
+    assert opened.page.get_by_role("button", name="copy spans", exact=True).count() == 1
+
+
 def color_at(opened: Opened, lane: str, share: float, below: int = 0) -> list[int]:
     """The colour of the lanes' canvas at a time, `below` pixels under the middle of a lane."""
     box = opened.page.locator(CANVAS).bounding_box()
@@ -284,7 +420,7 @@ def test_insides_of_kernels_are_closed_at_first(open_report: OpenReport) -> None
 
 def test_a_tree_has_no_timeline(open_report: OpenReport) -> None:
     opened = open_report("gpt.hatchet", hash="view=timeline")
-    assert "Timeline" not in opened.texts("[role=tab]")
+    assert "Timeline" not in opened.texts("[role=tab]:not(.without)")
 
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202egnp.exe" + "x" * 10_000

@@ -3,9 +3,9 @@ import { effect } from "@preact/signals"
 import { render } from "preact"
 import { liveAddress, startLive } from "./live"
 import { buildPage } from "./model"
-import { baseName, printable } from "./names"
+import { baseName, distinctPaths, printable } from "./names"
 import { renewPage } from "./renew"
-import type { FolderData } from "./schema"
+import type { DiffPart, FolderData } from "./schema"
 import { followAddress, isDark, notice, page, profile } from "./state"
 import "./style.css"
 import { type Container, PageError, unpack, unpackText } from "./unpack"
@@ -80,12 +80,17 @@ function show(container: Container, place: HTMLElement): void {
   followKeys()
   effect(() => {
     const shown = profile.value
-    document.title = shown === null ? "proton" : `${printable(baseName(shown.source))} – proton`
+    document.title = shown === null ? "proton" : `${page.value?.diff ? pairTitle(page.value.diff) : printable(baseName(shown.source))} – proton`
   })
   render(null, place) // a line that stood here
   place.replaceChildren()
   render(<Shell />, place)
   performance.mark("proton:drawn") // for benchmarks, like the other marks
+}
+
+/** Both profiles of a comparison, the older one first. */
+function pairTitle(of: DiffPart): string {
+  return distinctPaths([of.before.source, of.after.source]).map(printable).join(" → ")
 }
 
 function complain(line: string, place: HTMLElement): void {

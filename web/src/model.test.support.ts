@@ -9,10 +9,14 @@ interface More {
   kinds?: Readonly<Record<string, MetricKind>>
   places?: Record<string, Place>
   parts?: Partial<ProfileParts>
+  /** The group of each row and titles of groups, where several rows are one. */
+  folds?: [group: readonly number[], titles: Record<string, string>]
+  /** The group of each row where frames of libraries are hidden. */
+  library?: readonly number[]
 }
 
 /** A profile with these contexts, row 0 the root; a row with a time is a kernel. */
-export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, parts = {} }: More = {}): Profile {
+export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, parts = {}, folds, library }: More = {}): Profile {
   const columns: Record<string, Column> = {}
   const path: number[] = []
   const parents = rows.map(([depth], row) => {
@@ -42,7 +46,12 @@ export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, parts
     runs: { rows: "runs", min_ns: "min", p50_ns: "p50", p99_ns: "p99", max_ns: "max", launch: "launch" },
     launches: [{ grid: "4x1x1", block: null, regs: 32, shared: null, occupancy: 0.5 }],
   }
-  return new Profile({ source: "x", tree, names: {}, ...parts } as ProfileParts, (id) => columns[id] as Column)
+  columns["group"] = Uint32Array.from(folds?.[0] ?? [])
+  const folded = folds === undefined ? null : { group: "group", titles: folds[1] }
+  columns["kept"] = Uint32Array.from(library ?? [])
+  const plain = { group: "kept", titles: {} }
+  const hidden = library === undefined ? null : { frames: 1, plain, folded: plain }
+  return new Profile({ source: "x", tree, names: {}, folds: folded, library: hidden, ...parts } as ProfileParts, (id) => columns[id] as Column)
 }
 
 export function pageOf(...profiles: Profile[]): Page {

@@ -3,6 +3,8 @@ import type { FrameKind, LaunchShape, MetricColumns, MetricKind, PageData, Place
 import { type Column, type Container, damaged } from "./unpack"
 
 export const TIME_NS = "time (ns)"
+/** Before the name of a kernel: the call that launched it. */
+export const LAUNCH = "launch "
 export const NUM_SAMPLES = "num_samples"
 
 /** How the runs of a kernel in one context spread, and how it was launched; NaN: not known. */
@@ -29,12 +31,15 @@ export class Profile {
   readonly #own = new Map<string, Float64Array>()
   #rowsByName: Map<string, number[]> | null = null
   #placeOfRuns: Map<number, number> | null = null
+  #withTuning: Profile | null = null
 
   constructor(
     /** What Python computed of the profile. */
     readonly parts: ProfileParts,
     /** A binary column that a part names. */
     readonly column: (id: string) => Column,
+    /** Whether what autotuning ran is counted; else its rows are empty. */
+    readonly countsTuning = false,
   ) {
     const { tree } = parts
     this.parents = column(tree.parent)
@@ -56,6 +61,20 @@ export class Profile {
     this.metrics = [...this.#measured.keys()]
   }
 
+  /** The same profile with what autotuning ran; itself where nothing was left out. */
+  withTuning(): Profile {
+    const { tuning } = this.parts
+    if (!tuning || this.countsTuning) return this
+    const { summary, kernels, roofline } = tuning
+    this.#withTuning ??= new Profile({ ...this.parts, summary, kernels, roofline }, this.column, true)
+    return this.#withTuning
+  }
+
+  /** Stretches of rows that count as empty: the first, and one past the last. */
+  #hidden(): readonly (readonly [number, number])[] {
+    return this.countsTuning ? [] : (this.parts.tuning?.rows ?? [])
+  }
+
   get source(): string {
     return this.parts.source
   }
@@ -72,14 +91,20 @@ export class Profile {
 
   /** A name of the file as people read it: demangled and shortened, harmless characters only. */
   shown(raw: string): string {
-    const { names } = this.parts
-    return Object.hasOwn(names, raw) ? (names[raw]?.[0] ?? raw) : raw
+    return this.#readable(raw, 0)
   }
 
   /** The same with all its template arguments. */
   whole(raw: string): string {
+    return this.#readable(raw, 1)
+  }
+
+  /** Calls that launch a kernel are called after it, and read as it does. */
+  #readable(raw: string, at: 0 | 1): string {
     const { names } = this.parts
-    return Object.hasOwn(names, raw) ? (names[raw]?.[1] ?? raw) : raw
+    if (Object.hasOwn(names, raw)) return names[raw]?.[at] ?? raw
+    const kernel = raw.startsWith(LAUNCH) ? raw.slice(LAUNCH.length) : ""
+    return Object.hasOwn(names, kernel) ? LAUNCH + (names[kernel]?.[at] ?? kernel) : raw
   }
 
   kind(row: number): FrameKind {
@@ -113,8 +138,9 @@ export class Profile {
   rowsOfKernel(raw: string): readonly number[] {
     if (this.#rowsByName === null) {
       this.#rowsByName = new Map()
+      const hidden = this.#hidden()
       for (let row = 1; row < this.size; row++) {
-        if (!this.isWork(row)) continue
+        if (!this.isWork(row) || hidden.some(([first, end]) => row >= first && row < end)) continue
         const name = this.rawName(row)
         const rows = this.#rowsByName.get(name)
         if (rows === undefined) this.#rowsByName.set(name, [row])
@@ -137,6 +163,7 @@ export class Profile {
       if (measured !== undefined) {
         const [rows, numbers] = [this.column(measured.rows), this.column(measured.values)]
         for (let at = 0; at < rows.length; at++) values[rows[at] as number] = numbers[at] as number
+        for (const [first, end] of this.#hidden()) values.fill(Number.NaN, first, end)
       }
       this.#own.set(metric, values)
     }

@@ -93,3 +93,13 @@ describe("renewing the page", () => {
     expect(profileIndex.value).toBe(0)
   })
 })
+
+it("contexts that are one stay selected where they are another group now", () => {
+  const steps = (names: string[]): Row[] => [[0, "ROOT"], ...names.map((name): Row => [1, name])]
+  page.value = pageOfProfiles(profileOf(steps(["step_0", "step_1"]), { folds: [[0, 1, 1], { 1: "step_*" }] }))
+  selection.value = { kind: "group", group: 1 }
+  renewPage(pageOfProfiles(profileOf(steps(["init", "step_0", "step_1"]), { folds: [[0, 1, 2, 2], { 2: "step_*" }] })))
+  expect(selection.value).toEqual({ kind: "group", group: 2 })
+  renewPage(pageOfProfiles(profileOf(steps(["init"]))))
+  expect(selection.value).toBe(null)
+})

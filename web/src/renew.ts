@@ -1,7 +1,7 @@
 /** New data in place of the old: the page stays at what its reader was looking at. */
 import { batch } from "@preact/signals"
 import type { Page, Profile } from "./model"
-import { page, profile, profileIndex, selection, zoom } from "./state"
+import { groupsOf, page, profile, profileIndex, selection, zoom } from "./state"
 
 /** Show `next`. What is selected stays, also where its row is another one now. */
 export function renewPage(next: Page): void {
@@ -19,19 +19,23 @@ export function renewPage(next: Page): void {
     if (chosen.kind === "node") {
       const row = sameRow(before, after, chosen.row)
       selection.value = row === null ? null : { kind: "node", row }
+    } else if (chosen.kind === "group") {
+      const row = sameRow(before, after, groupsOf(before)?.rows(chosen.group)[0] ?? before.size)
+      const group = row === null ? undefined : groupsOf(after)?.of[row]
+      selection.value = group === undefined ? null : { kind: "group", group }
     } else if (chosen.kind === "span") {
       selection.value = null // spans have no name of their own
     }
   })
 }
 
-/** Views that zoom to a row write it as `z<row>`; a row that is gone takes its word with it. */
+/** Views that zoom to a row write it as `z<row>` or `b<row>`; a row that is gone takes its word with it. */
 export function renewZoom(words: string, rowOf: (row: number) => number | null): string {
   const kept = words.split(".").map((word) => {
-    const place = /^z(\d{1,9})(-\d{1,9})?$/.exec(word)
+    const place = /^([zb])(\d{1,9})(-\d{1,9})?$/.exec(word)
     if (place === null) return word
-    const row = rowOf(Number(place[1]))
-    return row === null ? null : `z${row}${place[2] ?? ""}`
+    const row = rowOf(Number(place[2]))
+    return row === null ? null : `${place[1]}${row}${place[3] ?? ""}`
   })
   return kept.filter((word) => word !== null).join(".")
 }

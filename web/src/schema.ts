@@ -48,6 +48,19 @@ export interface TreePart {
   launches: LaunchShape[]
 }
 
+/** Contexts in groups, which are a tree again: depth first, group 0 that of the root. */
+export interface FoldsPart {
+  group: string
+  titles: Record<string, string>
+}
+
+/** Groups for those who hide frames of libraries: each is in the group of what is above it. */
+export interface LibraryPart {
+  frames: number
+  plain: FoldsPart
+  folded: FoldsPart
+}
+
 /** A name as people read it: demangled and shortened, and the same with all its arguments. */
 export type ShownName = [short: string, whole: string]
 
@@ -68,6 +81,13 @@ export interface RoofDevice {
   roofs: Roof[]
 }
 
+/** What one of several devices did. */
+export interface DeviceTotal {
+  name: string
+  time_ns: number
+  kernels: number
+}
+
 /** What `kernels` says of each kernel, for all of them together; null: not known. */
 export interface Rates {
   flop_per_s: number | null
@@ -76,12 +96,15 @@ export interface Rates {
   bound: string | null
   headroom_ns: number | null
   declared_share: number | null
+  is_partial: boolean
+  remark: string
 }
 
 /** What the first screen says: how long, where, and is it good; what was recorded, and how. */
 export interface SummaryPart {
   device: string
   devices: RoofDevice[]
+  by_device: DeviceTotal[]
   is_interpreted: boolean
   time_metric: string | null
   time_ns: number | null
@@ -124,6 +147,8 @@ export interface KernelsPart {
   share_of_peak: (number | null)[]
   bound: (string | null)[]
   headroom_ns: (number | null)[]
+  peak_remark: (string | null)[]
+  recording_remark: (string | null)[]
   grid: (string | null)[]
   block: (string | null)[]
   regs: (number | null)[]
@@ -148,12 +173,24 @@ export interface RoofDot {
   headroom_ns: number | null
   share_of_peak: number | null
   bound: string | null
+  remark: string
 }
 
 /** Devices with their roofs, and a dot for each kernel; those with the most to save first. */
 export interface RooflinePart {
   devices: RoofDevice[]
   dots: RoofDot[]
+}
+
+/** What autotuning took, which the other parts leave out, and those parts with it counted. */
+export interface TuningPart {
+  time_ns: number
+  share: number
+  runs: number | null
+  rows: [number, number][]
+  summary: SummaryPart
+  kernels: KernelsPart | null
+  roofline: RooflinePart | null
 }
 
 /** One configuration that was tried; null: not known. */
@@ -204,7 +241,7 @@ export interface LanePart {
 }
 
 /** What a span is; the value is its category in chrome traces. */
-export type SpanKind = "scope" | "kernel" | "metric" | "copy" | "graph" | "cta" | "other"
+export type SpanKind = "scope" | "kernel" | "metric" | "copy" | "graph" | "launch" | "cta" | "other"
 
 /** What spans share, each combination once. */
 export interface LookColumns {
@@ -252,6 +289,7 @@ export interface WallPart {
 /** The timeline of a profile that was recorded as a trace. */
 export interface TracePart {
   extent_ns: [number, number]
+  base_time_ns: string | null
   lanes: LanePart[]
   kinds: SpanKind[]
   count: number
@@ -536,19 +574,50 @@ export interface RanksPart {
   contexts: SpreadColumns
 }
 
+/** The times of all steps, of all processes together, in nanoseconds. */
+export interface StepTimes {
+  count: number
+  kept: number
+  median_ns: number
+  p90_ns: number
+  largest_ns: number
+  slowest: number
+  slowest_rank: number | null
+}
+
+/** The steps of one process by number, from 0 on. */
+export interface StepsOfRank {
+  rank: number | null
+  count: number
+  start_ns: string
+  duration_ns: string
+  gpu_time_ns: string | null
+  names: string[]
+}
+
+/** The steps that the program marked with `proton.step()`. */
+export interface StepsPart {
+  times: StepTimes
+  series: StepsOfRank[]
+}
+
 /** All that a page has of one profile; null where the profile has nothing for a part. */
 export interface ProfileParts {
   source: string
   tree: TreePart
+  folds: FoldsPart | null
+  library: LibraryPart | null
   names: Record<string, ShownName>
   summary: SummaryPart
   kernels: KernelsPart | null
   roofline: RooflinePart | null
+  tuning: TuningPart | null
   autotune: AutotunePart | null
   trace: TracePart | null
   sampled: SourcePart | null
   in_kernel: InKernelPart | null
   ranks: RanksPart | null
+  steps: StepsPart | null
 }
 
 /** What is known of one of the profiles. */
@@ -606,6 +675,7 @@ export interface DiffPart {
   scopes: DiffScope[]
   more_scopes: number
   notes: string[]
+  is_host: boolean
 }
 
 /** The JSON of a page's container. */
@@ -627,6 +697,7 @@ export interface FolderRow {
   kernels: number | null
   time_ns: number | null
   problem: string
+  note: string
   size_bytes: number
   changed_s: number
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { MISSING, amount, count, digits, metricQuantity, moment, percent, plain, plainName, text, time, unitOf } from "./units"
+import { MISSING, amount, amountScale, count, digits, exactMoment, exactTime, inScale, memoryScale, metricQuantity, moment, percent, plain, plainName, text, time, timeScale, unitOf } from "./units"
 
 const shown = (quantity: ReturnType<typeof time>): string => text(quantity).replaceAll(/\s/g, " ")
 
@@ -90,4 +90,36 @@ describe("numbers", () => {
     expect(moment(1e30)).toBe("")
     expect(moment(1.7e18)).toMatch(/^2023-11-1\d \d\d:\d\d$/)
   })
+})
+
+describe("numbers above each other have one unit", () => {
+  const column = (...values: number[]): string[] => values.map((value) => text(inScale(value, timeScale(values))).replace("\u00a0", " "))
+
+  it("of the largest, with three digits each and no more than three decimals", () => {
+    expect(column(342e6, 58.2e6, 9.15e6, 312_345, 900, 12)).toEqual(["342 ms", "58.2 ms", "9.15 ms", "0.312 ms", "0.001 ms", "<0.001 ms"])
+  })
+
+  it("one unit below it, where the smallest needs that and the largest stays short", () => {
+    expect(column(3.11e6, 254e3, 3970)).toEqual(["3\u202f110 µs", "254 µs", "3.97 µs"])
+    expect(column(3.11e6, 2.54e6)).toEqual(["3.11 ms", "2.54 ms"])
+  })
+
+  it("memory in powers of two", () => {
+    const sizes = [17.6 * 2 ** 20, 64 * 1024]
+    expect(sizes.map((size) => text(inScale(size, memoryScale(sizes))))).toEqual(["17.6\u00a0MiB", "0.063\u00a0MiB"])
+  })
+
+  it("amounts too", () => {
+    const rates = [221e9, 586e9, 3.87e12, 0]
+    const scale = amountScale(rates, "B/s")
+    expect(rates.map((rate) => text(inScale(rate, scale)))).toEqual(["221\u00a0GB/s", "586\u00a0GB/s", "3\u202f870\u00a0GB/s", "0\u00a0GB/s"])
+    expect(text(inScale(null, scale))).toBe("–")
+  })
+})
+
+it("times have every digit where they are wanted", () => {
+  expect(text(exactTime(55_123_456))).toBe("55\u202f123\u202f456\u00a0ns")
+  expect(text(exactTime(0))).toBe("0\u00a0ns")
+  expect(text(exactTime(12.25))).toBe("12.25\u00a0ns")
+  expect(exactMoment("1763000000123456789", 1000)).toBe("2025-11-13 02:13:20.123457789 UTC")
 })

@@ -1,7 +1,8 @@
 /** Numbers and units to text by the rule of render/units.py; tests/golden/units.json holds both to it.
  *
  * Three significant digits, thousands in groups, a dash for what is missing, never a zero for it.
- * A number is given in pieces, so that columns line up on the decimal point.
+ * A number is given in pieces, so that columns line up on the decimal point; numbers that stand
+ * above each other have one unit, a `Scale`.
  */
 
 export const MISSING = "–"
@@ -80,6 +81,69 @@ export function amount(value: Maybe, unit: string): Quantity {
   return pieces(text, chosen[0] + unit)
 }
 
+/** One unit for numbers that stand above each other, and how much it is. */
+export interface Scale {
+  unit: string
+  size: number
+}
+
+const TIMES: readonly Scale[] = [
+  { unit: "ns", size: 1 },
+  { unit: "µs", size: 1e3 },
+  { unit: "ms", size: 1e6 },
+  { unit: "s", size: 1e9 },
+]
+const FINEST = 3 // decimals in a scale
+
+/** The unit for a column of times. */
+export function timeScale(values: Iterable<Maybe>): Scale {
+  const [least, largest] = reach(values)
+  return finer(TIMES, TIMES.findIndex(({ unit }) => unit === timeUnit(largest)[0]), least, largest)
+}
+
+/** The unit for a column of amounts: kB, MB ... */
+export function amountScale(values: Iterable<Maybe>, unit: string): Scale {
+  const [least, largest] = reach(values)
+  const scales = PREFIXES.map(([prefix, size]) => ({ unit: prefix + unit, size }))
+  return finer(scales, scales.findLastIndex(({ size }) => largest >= 0.9995 * size), least, largest)
+}
+
+const BINARY: readonly Scale[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((unit, power) => ({ unit, size: 1024 ** power }))
+
+/** The unit for a column of bytes in memory: KiB, MiB ... */
+export function memoryScale(values: Iterable<Maybe>): Scale {
+  const [least, largest] = reach(values)
+  return finer(BINARY, BINARY.findLastIndex(({ size }) => largest >= size), least, largest)
+}
+
+/** The smallest and the largest size of numbers; zeros say nothing. */
+function reach(values: Iterable<Maybe>): [number, number] {
+  let [least, largest] = [Number.POSITIVE_INFINITY, 0]
+  for (const value of values) {
+    const size = isMissing(value) ? 0 : Math.abs(value)
+    if (size > largest) largest = size
+    if (size > 0 && size < least) least = size
+  }
+  return [least, largest]
+}
+
+/** The unit of the largest; one below it where the smallest needs that and the largest stays short. */
+function finer(scales: readonly Scale[], at: number, least: number, largest: number): Scale {
+  const scale = scales[Math.max(at, 0)] as Scale
+  const needsFiner = at > 0 && largest < 9.995 * scale.size && least < 0.9995 * scale.size
+  return needsFiner ? (scales[at - 1] as Scale) : scale
+}
+
+/** A number in the unit of its column; what is too small to show there says so. */
+export function inScale(value: Maybe, scale: Scale): Quantity {
+  if (isMissing(value)) return missing
+  const [number, { unit }] = [value / scale.size, scale]
+  const size = Math.abs(number)
+  if (size > 0 && size < 0.5 / 10 ** FINEST) return { whole: number > 0 ? "<0" : ">-0", fraction: ".001", unit }
+  if (scale.size === 1 && Number.isInteger(value)) return pieces(grouped(value), unit)
+  return pieces(size > 0 && size < 0.9995 ? number.toFixed(FINEST) : digits(number), unit)
+}
+
 /** A share of 1 in percent, with one decimal; what is too small to show says so. */
 export function percent(share: Maybe): Quantity {
   if (isMissing(share)) return missing
@@ -113,6 +177,13 @@ export function metricQuantity(metric: string, value: Maybe): Quantity {
   return unit === "" ? count(value) : plain(value, unit)
 }
 
+/** The unit for a column of a metric's values; null where `metricQuantity` gives them one unit anyway. */
+export function metricScale(metric: string, values: Iterable<Maybe>): Scale | null {
+  if (unitOf(metric) === "ns") return timeScale(values)
+  if (/^bytes/.test(metric)) return amountScale(values, "B")
+  return /^flops/.test(metric) ? amountScale(values, "FLOP") : null
+}
+
 /** The unit in a metric's name: `time (ns)` -> `ns`; empty without one. */
 export function unitOf(metric: string): string {
   const unit = / \(([^()]*)\)$/.exec(metric)?.[1] ?? ""
@@ -138,4 +209,21 @@ export function moment(unixNs: number | null): string {
   const two = (value: number): string => String(value).padStart(2, "0")
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+/** A time with every digit, in nanoseconds: 55 123 456 ns. */
+export function exactTime(ns: number): Quantity {
+  const whole = Math.trunc(ns)
+  const rest = Math.abs(ns - whole)
+  const fraction = rest < 5e-4 || rest > 1 - 5e-4 ? "" : rest.toFixed(3).slice(1).replace(/0+$/, "")
+  return { whole: grouped(fraction === "" ? ns : whole), fraction, unit: "ns" }
+}
+
+/** A moment to the nanosecond: the Unix time of the trace's zero, as digits, and nanoseconds after it. */
+export function exactMoment(baseNs: string, ns: number): string {
+  const unix = BigInt(baseNs) + BigInt(Math.round(ns))
+  const date = new Date(Number(unix / 1_000_000n))
+  if (Number.isNaN(date.getTime())) return ""
+  const [day = "", clock = ""] = date.toISOString().split("T")
+  return `${day} ${clock.slice(0, 8)}.${(unix % 1_000_000_000n).toString().padStart(9, "0")} UTC`
 }

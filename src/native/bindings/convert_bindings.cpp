@@ -19,6 +19,7 @@
 
 #include "base/byte_sink.h"
 #include "base/demangle.h"
+#include "base/short_name.h"
 #include "bindings/objects/bindings.h"
 #include "bindings/objects/values.h"
 #include "files/format.h"
@@ -144,6 +145,7 @@ nb::bytes encode_perfetto(std::vector<LaneColumns> lanes, const std::vector<Path
 void add_convert(nb::module_& module) {
   module.attr("FORMAT_VERSION") = format::kFormatVersion;
   module.def("demangle", demangle, "name"_a);
+  module.def("short_name", short_name, "name"_a);
   module.def("encode_perfetto", encode_perfetto, nb::kw_only(), "lanes"_a, "paths"_a, "spans"_a,
              "attributes"_a, "flows"_a, "properties"_a, "header"_a, "summary"_a, "zero_ns"_a,
              "has_unix_time"_a);

@@ -12,6 +12,7 @@
 #include "bindings/objects/bindings.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
+#include "bindings/rescue.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/python_context.h"
 #include "bindings/scopes/scopes.h"
@@ -57,6 +58,23 @@ void add_termination(nb::module_& module) {
             termination::install(static_cast<int64_t>(limit_s * kNsPerSecond));
           },
           nb::kw_only(), "limit_s"_a)
+      .def_static(
+          "rescue_after",
+          [](double patience_s) {
+            termination::set_rescue(write_rescue, static_cast<int64_t>(patience_s * kNsPerSecond));
+          },
+          "patience_s"_a)
+      .def_static("stop_rescue",
+                  [] {
+                    nb::gil_scoped_release unlocked;
+                    termination::stop_rescue();
+                  })
+      .def_static("answer",
+                  [] {
+                    nb::gil_scoped_release unlocked;
+                    return termination::answer();
+                  })
+      .def_static("caught", termination::caught_signal)
       .def_static("release_signals", termination::uninstall)
       .def_static("catches", termination::is_installed, "signal"_a)
       .def_static(
@@ -100,15 +118,18 @@ NB_MODULE(_native, module) {
   add_termination(module);
   add_device_values(module);
   add_nvtx(module);
+  add_columns(module);
   add_convert(module);
   add_cubin(module);
   add_device_buffer(module);
   add_device_memory(module);
+  add_read(module);
   add_recorder(module);
   {
     Current main_thread;
   }  // the first to import is the lead until someone else starts a session
   pthread_atfork(nullptr, nullptr, [] {
+    if (termination::is_rescuing()) return;  // its child writes what the process has
     forget_nvtx();
     forget_lead_frames();
     process.reset_after_fork();

@@ -3,11 +3,13 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <system_error>
 
 #include "base/byte_sink.h"
+#include "base/clock.h"
 #include "base/demangle.h"
 #include "base/text.h"
 #include "bindings/in_kernel/record_map.h"
@@ -15,6 +17,7 @@
 #include "bindings/objects/python_objects.h"
 #include "bindings/objects/session_object.h"
 #include "bindings/objects/values.h"
+#include "bindings/rescue.h"
 #include "bindings/scopes/current.h"
 #include "bindings/scopes/scopes.h"
 #include "files/writers.h"
@@ -245,6 +248,14 @@ nb::dict count_losses(PySession& self) {
   return losses;
 }
 
+/// In every active session.
+void mark_step(std::optional<std::string> name) {
+  if (process.active_sessions.empty()) return;
+  const int64_t time_ns = now_ns();
+  const std::string text = std::move(name).value_or("");
+  for (HostBooking* session : process.active_sessions) session->mark_step(time_ns, text);
+}
+
 nb::list warnings_of(PySession& self) {
   nb::list lines;
   for (const std::string& line : opened(self).losses.warnings()) {
@@ -301,6 +312,13 @@ void add_session(nb::module_& module) {
       .def_prop_ro("phase", [](PySession& self) { return opened(self).host.phase(); })
       .def_prop_ro("losses", count_losses)
       .def_prop_ro("warnings", warnings_of)
+      .def_prop_ro("unseen_graphs",
+                   [](PySession& self) {
+                     const Session& session = opened(self);
+                     nb::gil_scoped_release unlocked;
+                     return session.device.read(
+                         [](const DeviceTables& tables) { return tables.places.unseen_graphs(); });
+                   })
       .def_prop_ro("event_count", [](PySession& self) { return opened(self).device.event_count(); })
       .def_prop_ro("is_empty", [](PySession& self) { return opened(self).is_empty(); })
       .def("activate", [](PySession& self) { opened(self).host.activate(); })
@@ -308,6 +326,7 @@ void add_session(nb::module_& module) {
       .def("close",
            [](PySession& self) {
              opened(self);
+             forget_rescue(self);
              self.detach_recorder();
              self.detach();
              self.core.host.close();
@@ -317,6 +336,9 @@ void add_session(nb::module_& module) {
       .def(
           "has_phase",
           [](PySession& self, int phase) { return opened(self).host.has_phase(phase); }, "phase"_a)
+      .def(
+          "seal_phase", [](PySession& self, int phase) { opened(self).device.seal_phase(phase); },
+          "phase"_a)
       .def("clear_phase", clear_phase, "phase"_a)
       .def(
           "change_count",
@@ -364,7 +386,19 @@ void add_session(nb::module_& module) {
       .def("serialize", serialize, "format"_a, "phase"_a, "header"_a)
       .def("serialize_new", serialize_new, "phase"_a, "header"_a, "cursor"_a, nb::kw_only(),
            "limit"_a)
+      .def(
+          "prepare_rescue",
+          [](PySession& self, std::string path, std::string facts, nb::object header,
+             std::string part_stem, std::string spare_stem, std::string part_suffix,
+             std::string part_format, std::vector<int> written) {
+            prepare_rescue(self, std::move(path), std::move(facts), std::move(header),
+                           {std::move(part_stem), std::move(spare_stem), std::move(part_suffix),
+                            std::move(part_format), std::move(written)});
+          },
+          nb::kw_only(), "path"_a, "facts"_a, "header"_a, "part_stem"_a, "spare_stem"_a,
+          "part_suffix"_a, "part_format"_a, "written"_a)
       .def("write", write, "path"_a, "format"_a, "phase"_a, "header"_a);
+  module.def("step", mark_step, "name"_a = nb::none());
 }
 
 }  // namespace proton::bindings

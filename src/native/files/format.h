@@ -29,6 +29,7 @@ inline constexpr std::string_view kMetricKinds = "metric_kinds";
 inline constexpr std::string_view kSampling = "sampling";
 inline constexpr std::string_view kKinds = "kinds";      // trees: one FrameKind letter a node
 inline constexpr std::string_view kKernels = "kernels";  // trees: spread and launch of rows
+inline constexpr std::string_view kEntries = "entries";  // trees: how often scopes were entered
 inline constexpr std::string_view kDevices = "devices";  // traces: the device map
 
 // Losses that are found while writing.
@@ -47,7 +48,14 @@ inline constexpr std::string_view kNanoseconds = "ns";
 inline constexpr std::string_view kBaseTime = "baseTimeNanoseconds";
 inline constexpr std::string_view kTraceEvents = "traceEvents";
 inline constexpr std::string_view kProcessName = "Trace";
-inline constexpr std::string_view kFlowName = "launch->kernel";
+inline constexpr std::string_view kCallStack = "call_stack";
+inline constexpr std::string_view kScopeId = "scope_id";
+// What spans have besides, in columns of the `proton` map.
+inline constexpr std::string_view kSpanTables = "spans";
+inline constexpr std::string_view kAttributes = "attributes";
+inline constexpr std::string_view kAttributesOf = "attributes_of";
+inline constexpr std::string_view kNames = "names";
+inline constexpr std::string_view kNamesOf = "names_of";
 inline constexpr int64_t kProcessId = 0;
 // Thread ids: CPU thread n is n, the first device's graph lanes, streams and multiprocessors follow
 // these bases. Warps have texts.

@@ -412,7 +412,7 @@ class PerfettoWriter {
       out.integer(found->second);
     }
     out.end_list();
-    out.plain_key("names");
+    out.plain_key(format::kNames);
     out.begin_list(0);
     for (const std::string* name : names) out.string(*name);
     out.end_list();

@@ -132,7 +132,7 @@ using WriteLosses = std::map<std::string_view, uint64_t>;
 inline bool is_own_key(std::string_view key) {
   using namespace format;
   constexpr std::array kOwn = {kFormat,   kLosses, kWarnings, kAutotune, kMetricKinds,
-                               kSampling, kKinds,  kKernels,  kDevices};
+                               kSampling, kKinds,  kKernels,  kDevices,  kSpanTables};
   return std::ranges::find(kOwn, key) != kOwn.end();
 }
 

@@ -53,31 +53,33 @@ uint64_t preferred_thread_id(const TraceLane& lane, uint64_t device_rank) {
   return base + lane.number + device_rank * format::kDeviceLaneStride;
 }
 
-std::string sm_name(const TraceLane& lane, uint64_t device_rank, uint64_t sm) {
-  if (device_rank == 0) return concat("GPU SM ", sm);
-  return concat("GPU ", lane.device_id, " SM ", sm);
+/// With a blank behind it; a device that is the only one of its kind needs no number.
+std::string device_number(const TraceLane& lane, bool is_only) {
+  return is_only ? std::string() : std::to_string(lane.device_id) + " ";
 }
 
-std::string name_of(const TraceLane& lane, uint64_t device_rank) {
+std::string sm_name(const TraceLane& lane, bool is_only, uint64_t sm) {
+  return concat("GPU ", device_number(lane, is_only), "SM ", sm);
+}
+
+std::string name_of(const TraceLane& lane, bool is_only) {
   const std::string number = std::to_string(lane.number);
   if (lane.kind == LaneKind::kHost) return "CPU Thread " + number;
   if (lane.kind == LaneKind::kWarp) {
     return "warp " + number + " (line " + std::to_string(lane.inside.line) + ")";
   }
-  const std::string device =
-      device_rank == 0 ? std::string() : std::to_string(lane.device_id) + " ";
+  const std::string device = device_number(lane, is_only);
   if (lane.kind == LaneKind::kGraph) {
-    return device.empty() ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
+    return is_only ? "Graph: Stream " + number : "Graph: GPU " + device + "Stream " + number;
   }
-  if (lane.kind == LaneKind::kSm) return sm_name(lane, device_rank, lane.number);
+  if (lane.kind == LaneKind::kSm) return sm_name(lane, is_only, lane.number);
   const char* processor = is_interpreted(lane) ? "Interpreter " : "GPU ";
   return processor + device + "Stream " + number;
 }
 
 /// A CTA as known traces name it: a process whose threads are its warps.
-std::string process_of(const TraceLane& lane, uint64_t device_rank) {
-  const std::string device =
-      device_rank == 0 ? std::string() : " GPU " + std::to_string(lane.device_id);
+std::string process_of(const TraceLane& lane, bool is_only) {
+  const std::string device = is_only ? std::string() : " GPU " + std::to_string(lane.device_id);
   return lane.inside.kernel + device + " Core" + std::to_string(lane.inside.sm) + " CTA" +
          std::to_string(lane.inside.cta);
 }
@@ -122,11 +124,14 @@ std::vector<LaneRow> assign_lane_rows(const TraceLog& log) {
     const TraceLane& lane = log.lanes[index];
     const uint64_t rank = std::distance(devices.begin(), devices.lower_bound(device_of(lane)));
     LaneRow& row = rows[index];
-    row.name = name_of(lane, rank);
+    const bool is_only = std::ranges::count_if(devices, [&](const DeviceKey& device) {
+                           return std::get<0>(device) == is_interpreted(lane);
+                         }) < 2;
+    row.name = name_of(lane, is_only);
     row.sort_index = sort_index++;
     if (lane.kind == LaneKind::kWarp) {
-      row.process = process_of(lane, rank);
-      row.sm = sm_name(lane, rank, lane.inside.sm);
+      row.process = process_of(lane, is_only);
+      row.sm = sm_name(lane, is_only, lane.inside.sm);
       row.key = pair_of(row.process, row.name);
       row.title = concat(row.process, " ", row.name);
       continue;
@@ -259,6 +264,7 @@ std::vector<Counter> count_metrics(const TraceLog& log) {
       counters[found->second].samples.push_back({span.end_ns, metric.value});
     }
   }
+  std::erase_if(counters, [](const Counter& counter) { return counter.samples.size() < 2; });
   for (Counter& counter : counters) {
     std::ranges::stable_sort(counter.samples, {}, &CounterSample::time_ns);
     const auto kind = log.summary.metric_kinds.find(*counter.name);

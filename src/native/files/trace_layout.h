@@ -14,8 +14,8 @@ namespace proton {
 /// LaneKind and SpanKind as traces say them; of spans that are called the same, the first kind is
 /// the one that was meant.
 inline constexpr std::string_view kLaneKinds[] = {"host", "graph", "device", "sm", "warp"};
-inline constexpr std::string_view kSpanKinds[] = {"scope", "kernel", "metric", "copy",  "graph",
-                                                  "scope", "cta",    "scope",  "scope", "other"};
+inline constexpr std::string_view kSpanKinds[] = {"scope",  "kernel", "metric", "copy",  "graph",
+                                                  "launch", "cta",    "scope",  "scope", "other"};
 
 inline std::string_view category_of(SpanKind kind) { return kSpanKinds[static_cast<size_t>(kind)]; }
 
@@ -74,7 +74,7 @@ struct Counter {
 };
 
 /// One counter a metric, in the order in which they first appear. Lists, labels and numbers that
-/// are not finite are left out.
+/// are not finite are left out, and metrics with a single sample: there is nothing to draw.
 std::vector<Counter> count_metrics(const TraceLog& log);
 
 }  // namespace proton

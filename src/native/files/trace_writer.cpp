@@ -2,16 +2,20 @@
 #include "files/writers.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
-#include "base/demangle.h"
+#include "base/short_name.h"
 #include "files/format.h"
 #include "files/json_encoder.h"
+#include "files/span_tables.h"
 #include "files/summary_writer.h"
 #include "files/trace_layout.h"
 
@@ -40,22 +44,27 @@ std::string show_short(const MetricValue& value) {
       value);
 }
 
-/// A metric's value as text that reads back exactly: JSON, but a label stands as it is.
+/// A metric's value as text that reads back exactly: as known traces have it ("1.000000") where
+/// that does, else JSON; a label stands as it is.
 std::string show_exact(const MetricValue& value) {
   if (const auto* label = std::get_if<std::string>(&value)) return *label;
+  if (const auto* number = std::get_if<double>(&value)) {
+    constexpr double kMostDigits = 1e15;
+    std::string known = std::fabs(*number) < kMostDigits ? std::to_string(*number) : "";
+    if (!known.empty() && std::strtod(known.c_str(), nullptr) == *number) return known;
+  }
   return json_text([&](JsonEncoder& out) { write_metric_value(value, out); });
 }
 
 /// True for spans of the host: the others have their metrics as numbers.
 bool has_scope_id(SpanKind kind) {
-  return kind == SpanKind::kScope || kind == SpanKind::kMetric || kind == SpanKind::kLaunch ||
-         kind == SpanKind::kMark;
+  return kind == SpanKind::kScope || kind == SpanKind::kMetric || kind == SpanKind::kMark;
 }
 
 class TraceWriter {
  public:
   TraceWriter(const TraceLog& log, ByteSink& sink)
-      : log_(log), out_(sink), rows_(assign_lane_rows(log)), flows_(log) {}
+      : log_(log), out_(sink), rows_(assign_lane_rows(log)), flows_(log), tables_(log) {}
 
   void write() {
     out_.begin_map(0);
@@ -67,11 +76,7 @@ class TraceWriter {
     out_.plain_key(format::kTraceEvents);
     out_.begin_list(0);
     if (has_device_lane()) write_lane_names();
-    for (const uint32_t index : ordered_spans()) {
-      const TraceSpan& span = log_.spans[index];
-      write_span(span);
-      if (flows_.contains(span)) write_flow(span);
-    }
+    for (const uint32_t index : ordered_spans()) write_span(log_.spans[index]);
     for (const Counter& counter : count_metrics(log_)) write_counter(counter);
     out_.end_list();
     write_summary();
@@ -172,26 +177,40 @@ class TraceWriter {
     } else {
       write_time("dur", duration_ns);
     }
-    out_.plain_key("args");
-    out_.begin_map(0);
-    write_call_stack(span.path);
-    if (has_scope_id(span.kind) && log_.lanes[span.lane].kind != LaneKind::kGraph) {
-      out_.pair("scope_id", span.scope_id);
-    }
-    write_span_metrics(span);
-    for (const auto& [key, value] : log_.attributes[span.attributes]) {
-      out_.key(key);
-      write_value(value, out_);
-    }
-    out_.end_map();
+    if (has_row(span.kind)) tables_.add(span);
+    write_arguments(span);
+    if (flows_.contains(span)) write_flow(span);
     out_.end_map();
   }
 
-  /// The span's own name; a metric span's tells its values as well.
+  void write_arguments(const TraceSpan& span) {
+    out_.plain_key("args");
+    out_.begin_map(0);
+    write_call_stack(span);
+    if (has_scope_id(span.kind) && log_.lanes[span.lane].kind != LaneKind::kGraph) {
+      out_.pair(format::kScopeId, span.scope_id);
+    }
+    write_span_metrics(span);
+    if (!has_row(span.kind)) {
+      for (const auto& [key, value] : log_.attributes[span.attributes]) {
+        out_.key(key);
+        write_value(value, out_);
+      }
+    }
+    out_.end_map();
+  }
+
+  /// The span's own name; a launch is called after the driver's function, as its arrow leads to
+  /// what it launched. A metric span's name tells its values as well.
   std::string_view title_of(const TraceSpan& span) {
     const std::string& name = *log_.paths[span.path].name;
+    if (span.kind == SpanKind::kLaunch) {
+      if (const std::string* function = function_of(span)) return *function;
+    }
     if (span.kind == SpanKind::kKernel || span.kind == SpanKind::kLaunch) {
-      return readable_.find(name);  // the call stack has the symbol
+      const auto [known, is_new] = short_names_.try_emplace(&name);
+      if (is_new) known->second = short_name(name);  // the call stack has the symbol
+      return known->second;
     }
     if (span.kind != SpanKind::kMetric) return name;
     title_ = name + ":";
@@ -205,13 +224,24 @@ class TraceWriter {
     return title_;
   }
 
-  void write_call_stack(uint32_t path) {
+  const std::string* function_of(const TraceSpan& span) const {
+    for (const auto& [key, value] : log_.attributes[span.attributes]) {
+      if (key == "function") return std::get_if<std::string>(&value.data);
+    }
+    return nullptr;
+  }
+
+  /// The names from the root down; the last of a launch is its title, as tables have its name.
+  void write_call_stack(const TraceSpan& span) {
     stack_.clear();
-    for (uint32_t row = path; row != 0; row = log_.paths[row].parent) stack_.push_back(row);
-    out_.plain_key("call_stack");
+    for (uint32_t row = span.path; row != 0; row = log_.paths[row].parent) stack_.push_back(row);
+    out_.plain_key(format::kCallStack);
     out_.begin_list(0);
     out_.string(*log_.paths[0].name);
-    for (size_t i = stack_.size(); i-- > 0;) out_.string(*log_.paths[stack_[i]].name);
+    for (size_t i = stack_.size(); i-- > 0;) {
+      const bool is_title = i == 0 && span.kind == SpanKind::kLaunch;
+      out_.string(is_title ? title_of(span) : std::string_view(*log_.paths[stack_[i]].name));
+    }
     out_.end_list();
   }
 
@@ -235,16 +265,11 @@ class TraceWriter {
     out_.end_map();
   }
 
+  /// One end of an arrow, on the span itself: events of its own would be as large as the span.
   void write_flow(const TraceSpan& span) {
-    out_.begin_map(0);
-    out_.pair("ph", span.is_flow_source ? "s" : "f");
-    out_.pair("cat", "flow");
-    out_.pair("name", format::kFlowName);
-    out_.pair("id", span.flow_id);
-    write_place(rows_[span.lane]);
-    write_time("ts", span.start_ns - log_.base_host_ns);
-    out_.pair("bp", "e");
-    out_.end_map();
+    out_.pair("bind_id", span.flow_id);
+    out_.plain_key(span.is_flow_source ? "flow_out" : "flow_in");
+    out_.boolean(true);
   }
 
   void write_counter(const Counter& counter) {
@@ -269,9 +294,13 @@ class TraceWriter {
                                {format::kNegativeDuration, negative_count_},
                                {format::kInvalidText, out_.invalid_text_count()}};
     out_.plain_key(format::kProton);
-    begin_summary(log_.summary, found, 1, out_);
+    begin_summary(log_.summary, found, tables_.is_empty() ? 1 : 2, out_);
     out_.plain_key(format::kDevices);
     write_device_map(log_.summary.devices, out_);
+    if (!tables_.is_empty()) {
+      out_.plain_key(format::kSpanTables);
+      tables_.write(out_);
+    }
     out_.end_map();
   }
 
@@ -281,7 +310,8 @@ class TraceWriter {
   PairedFlows flows_;
   std::vector<uint32_t> stack_;  // reused for every call stack
   std::string title_;            // reused for every metric span
-  ReadableNames readable_{kLaunchPrefix};
+  SpanTables tables_;
+  std::unordered_map<const std::string*, std::string> short_names_;
   uint64_t non_finite_count_ = 0;
   uint64_t negative_count_ = 0;
 };

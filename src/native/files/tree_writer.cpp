@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "files/format.h"
@@ -63,6 +64,7 @@ class TreeWriter {
   void begin_node(uint32_t row, size_t key_count) {
     const TreeNode& node = tree_.nodes[row];
     if (!tree_.details.empty()) places_[row] = static_cast<uint32_t>(kinds_.size());
+    if (node.entries != 0) entries_.emplace_back(kinds_.size(), node.entries);
     kinds_.push_back(static_cast<char>(node.kind));
     out_.begin_map(key_count);
     write_frame(*node.name);
@@ -89,10 +91,11 @@ class TreeWriter {
                                {format::kInvalidText, out_.invalid_text_count()}};
     out_.plain_key(format::kProton);
     const bool has_kernels = !tree_.details.empty();
-    begin_summary(tree_.summary, found, has_kernels ? 2 : 1, out_);
+    begin_summary(tree_.summary, found, 1u + has_kernels + !entries_.empty(), out_);
     out_.plain_key(format::kKinds);
     out_.plain_string(kinds_);
     if (has_kernels) write_kernels();
+    if (!entries_.empty()) write_entries();
     out_.end_map();
     out_.end_map();
   }
@@ -128,9 +131,24 @@ class TreeWriter {
     out_.end_list();
   }
 
+  /// [[row, entries], ...], rows counted as they are written.
+  void write_entries() {
+    out_.plain_key(format::kEntries);
+    out_.begin_list(entries_.size());
+    for (const auto& [row, count] : entries_) {
+      out_.begin_list(2);
+      out_.integer(static_cast<int64_t>(row));
+      out_.integer(static_cast<int64_t>(count));
+      out_.end_list();
+    }
+    out_.end_list();
+  }
+
   const CallTree& tree_;
   Encoder out_;
   std::string kinds_;
+  std::vector<std::pair<size_t, uint64_t>>
+      entries_;                   // of scopes: which node of the file, how often
   std::vector<uint32_t> places_;  // row -> which node of the file it is; filled for details only
   uint64_t non_finite_count_ = 0;
 };

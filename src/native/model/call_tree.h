@@ -28,7 +28,8 @@ struct TreeNode {
   FrameKind kind;
   uint32_t first_metric = 0;  // slice of CallTree::metrics
   uint32_t metric_count = 0;
-  std::vector<uint32_t> children;  // rows, in first-seen order
+  uint64_t entries = 0;                 // how often the scope was entered
+  std::vector<uint32_t> children = {};  // rows, in first-seen order
 };
 
 struct DeviceEntry {

@@ -17,8 +17,9 @@ inline constexpr const char* kLostValue = "lost_value";            // a tensor's
 inline constexpr const char* kBadTime = "bad_time";                // an event ended before it began
 inline constexpr const char* kIncomplete = "incomplete_event";     // read before its work had ended
 inline constexpr const char* kUnrecorded = "unrecorded_launch";    // its kernel has no record
-inline constexpr const char* kLate = "late_event";                 // after its phase was cleared
+inline constexpr const char* kLate = "late_event";  // after its phase was written or cleared
 inline constexpr const char* kLaunchMetadata = "launch_metadata";  // too many distinct ones
+inline constexpr const char* kStep = "step";                       // beyond those with their times
 inline constexpr const char* kInternal = "internal_error";         // an exception in a callback
 
 // Of instrumented kernels: launches whose buffers were not read, or whose times could not be put on

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/event.h"
 #include "model/ids.h"
 
 namespace proton {
@@ -62,6 +63,16 @@ struct RecordedLaunch {
   std::vector<RecordedWarp> warps;
   uint64_t more_warps = 0;  // that were recorded; in a tree, the first stands for all
   std::vector<RecordedSpan> spans;
+
+  /// An event that has no times yet lasts as long as the warps ran; false: that is not known.
+  bool set_times(KernelEvent& event) const {
+    for (const RecordedWarp& warp : warps) {
+      if (!warp.has_times) continue;
+      event.start_ns = event.end_ns == 0 ? warp.start_ns : std::min(event.start_ns, warp.start_ns);
+      event.end_ns = std::max(event.end_ns, warp.end_ns);
+    }
+    return event.end_ns > event.start_ns;
+  }
 };
 
 }  // namespace proton

@@ -53,7 +53,7 @@ struct TraceSpan {
   int64_t start_ns;  // host clock
   int64_t end_ns;
   uint64_t scope_id = 0;  // scopes
-  uint64_t flow_id = 0;   // launch and kernel that belong together share one; 0: none
+  uint64_t flow_id = 0;   // shared by launch and kernel: the driver's correlation id; 0: none
   bool is_flow_source = false;
   uint32_t first_metric = 0;
   uint32_t metric_count = 0;

@@ -178,7 +178,7 @@ def wrap_function(owner: type | ModuleType, name: str, make: Callable[[Wrapped],
     setattr(owner, name, ours)
 
     def undo() -> None:
-        if vars(owner)[name] is ours:
+        if vars(owner).get(name) is ours:
             setattr(owner, name, original)
 
     return undo

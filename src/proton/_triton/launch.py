@@ -74,6 +74,13 @@ def current_stream() -> int:
     return int(active.get_current_stream(active.get_current_device()))
 
 
+def cache_clearer() -> Callable[[], None]:
+    """What Triton's own benchmarks clear the GPU's cache with, on the current stream."""
+    active = importlib.import_module("triton.runtime.driver").driver.active
+    cache = active.get_empty_cache_for_benchmark()
+    return lambda: active.clear_cache(cache)
+
+
 def jit(function: Callable[..., Any], **options: Any) -> Any:
     """`triton.jit(function, **options)`."""
     return importlib.import_module("triton").jit(function, **options)

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from array import array
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import cast
+from itertools import chain, count, pairwise
+from operator import mul
+from typing import NamedTuple, cast
 
-from proton.analysis.select import Mask
+from proton.analysis.measurements import outermost, whole_of
+from proton.analysis.select import Mask, both
+from proton.analysis.several_devices import LaneDevice, lane_devices
+from proton.model.columns import group_by, take, to_whole
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.merge import add_values
-from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, Metrics, MetricValue
+from proton.model.metric import (
+    COUNT,
+    CPU_TIME_NS,
+    DEVICE_ID,
+    DEVICE_TYPE,
+    TIME_NS,
+    MetricKind,
+    Metrics,
+    MetricValue,
+    apart_from_backend,
+)
 from proton.model.profile import TraceProfile, TreeProfile
-from proton.model.trace import LaneKind, Span, SpanKind
+from proton.model.span_table import Look, SpanTable, span_table
+from proton.model.trace import LaneKind, SpanKind
 from proton.model.tree import KernelDetail, Tree, depth_first, detail_of, merge_details
 
 # Where a span that is no kernel ran -> what its duration is called.
@@ -31,7 +47,8 @@ KindOf = Callable[[str], MetricKind]
 def merge_by_name(profile: TreeProfile, metric: str, mask: Mask, kind_of: KindOf) -> TreeProfile:
     """A flat profile: one row a name, for the kept contexts that measured `metric` themselves.
 
-    What is left out is added to the root, so that totals stay those of the whole profile.
+    What is left out is added to the root, so that totals stay those of the whole profile. A scope
+    inside one of its own name is left out where host times are asked for: they hold its time.
 
     Args:
         profile: A profile with a tree.
@@ -43,6 +60,9 @@ def merge_by_name(profile: TreeProfile, metric: str, mask: Mask, kind_of: KindOf
     frames: dict[str, Frame] = {}
     measured: dict[str, list[Metrics]] = {}
     details: dict[str, KernelDetail] = {}
+    entries: dict[str, int] = {}
+    if metric == CPU_TIME_NS:
+        mask = both(mask, outermost(tree, metric, by_name=True))
     others: list[Metrics] = [dict.fromkeys(tree.own[0], 0)]
     for row in range(1, len(tree)):
         own = tree.own[row]
@@ -53,13 +73,19 @@ def merge_by_name(profile: TreeProfile, metric: str, mask: Mask, kind_of: KindOf
             if (detail := tree.details.get(row)) is not None:
                 known = details.get(frame.name)
                 details[frame.name] = detail if known is None else merge_details(known, detail)
+            if (count := tree.entries.get(row)) is not None:
+                entries[frame.name] = entries.get(frame.name, 0) + count
         elif own:
             others.append(own)
+    own_of_rows = [sum_metrics(each, kind_of) for each in (others, *measured.values())]
+    if (whole := whole_of(tree, CPU_TIME_NS)) is not None:
+        own_of_rows[0][CPU_TIME_NS] = whole  # names may lie in each other: no sum of them
     flat = Tree(
         frames=[ROOT_FRAME, *frames.values()],
         parents=[-1, *([0] * len(frames))],
-        own=[sum_metrics(each, kind_of) for each in (others, *measured.values())],
+        own=own_of_rows,
         details={at: details[name] for at, name in enumerate(frames, 1) if name in details},
+        entries={at: entries[name] for at, name in enumerate(frames, 1) if name in entries},
     )
     return replace(profile, tree=flat)
 
@@ -67,30 +93,47 @@ def merge_by_name(profile: TreeProfile, metric: str, mask: Mask, kind_of: KindOf
 def tree_of_trace(profile: TraceProfile) -> TreeProfile:
     """The profile of a trace as a tree: spans of one path become one context.
 
-    Kernels and copies give `time (ns)`, `count` and their spread. Other spans give their
-    duration by where they ran: `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel,
-    `cta_time (ns)` for blocks of kernels, `graph_time (ns)` for graphs.
+    Kernels and copies have a context for each device, where there are several. They give
+    `time (ns)`, `count` and their spread. Other spans give their duration by where they ran:
+    `cpu_time (ns)` on the host, `warp_time (ns)` inside a kernel, `cta_time (ns)` for blocks of
+    kernels, `graph_time (ns)` for graphs.
     """
     trace = profile.trace
     growing = GrowingTree()
     own: dict[int, dict[str, MetricValue]] = {}
-    runs: dict[int, list[Span]] = {}  # node -> what ran on a device there
-    known: dict[tuple[str, ...], int] = {}
-    for span in trace.spans:
-        path = span.path or (span.name,)
-        if span.kind is SpanKind.CTA:
+    runs: dict[int, list[_Runs]] = {}  # node -> what ran on a device there
+    known: dict[tuple[tuple[str, ...], LaneDevice | None], int] = {}
+    spent = [_SPENT[lane.kind] for lane in trace.lanes]
+    devices = lane_devices(trace, profile.devices)
+    for look, lane, times_ns in _alike(span_table(trace.spans)):
+        path = look.path or (look.name,)
+        if look.kind is SpanKind.CTA:
             path = path[:-1] or path  # all CTAs of a kernel are one
-        node = known.get(path)
-        if node is None:
-            node = 0
-            for name in path:
+        kind = _DEVICE_WORK.get(look.kind)
+        device = None if kind is None else devices[lane]
+        if (node := known.get((path, device))) is None:
+            node = known.get((path[:-1], None), 0)
+            for name in () if node else path[:-1]:
                 node = growing.child(node, name, Frame(name))
-            known[path] = node
-        if (kind := _DEVICE_WORK.get(span.kind)) is not None:
-            growing.frames[node] = growing.frames[node]._replace(kind=kind)
-            runs.setdefault(node, []).append(span)
-        measured = _measured(span, trace.lanes[span.lane].kind)
-        add_metrics(own.setdefault(node, {}), measured, lambda _: MetricKind.INCLUSIVE)
+            own_key = path[-1] if device is None else (path[-1], device)
+            node = growing.child(node, own_key, Frame(path[-1]))
+            known[path, device] = node
+            if device is not None:
+                labels = {DEVICE_ID: device.device_id, DEVICE_TYPE: device.device_type}
+                own.setdefault(node, {}).update(labels)
+        if kind is not None:
+            if growing.frames[node].kind is not kind:
+                growing.frames[node] = growing.frames[node]._replace(kind=kind)
+            runs.setdefault(node, []).append(_Runs(times_ns, look.attributes))
+        sums = own.setdefault(node, {})
+        if look.metrics:
+            measured = apart_from_backend(look.metrics)
+            add_metrics(sums, measured, lambda _: MetricKind.INCLUSIVE)
+        if kind is None:
+            _add_sum(sums, spent[lane], sum(times_ns))
+        else:
+            _add_sum(sums, TIME_NS, sum(times_ns))
+            _add_sum(sums, COUNT, len(times_ns))
     nodes, parents = growing.order()
     tree = Tree(
         [growing.frames[node] for node in nodes],
@@ -125,14 +168,38 @@ def add_metrics(sums: dict[str, MetricValue], own: Metrics, kind_of: KindOf) -> 
         sums[name] = add_values(sums[name], value) if is_sum else value
 
 
-def _measured(span: Span, lane: LaneKind) -> dict[str, MetricValue]:
-    measured: dict[str, MetricValue] = dict(span.metrics)
-    duration_ns = round(span.duration_ns)
-    if span.kind in _DEVICE_WORK:
-        measured |= {TIME_NS: duration_ns, COUNT: 1}
+class _Runs(NamedTuple):
+    """Spans of one look."""
+
+    times_ns: Sequence[int]
+    attributes: Metrics
+
+
+def _alike(spans: SpanTable) -> Iterator[tuple[Look, int, Sequence[int]]]:
+    """Spans that differ in time only, as look, lane and durations, in the order of the first.
+
+    Those with metrics come one by one: labels take the last value, and floats add up in order.
+    """
+    columns = [spans.look, spans.lane]
+    if any(look.metrics for look in spans.looks):
+        is_single = array("B", [bool(look.metrics) for look in spans.looks])
+        numbers = map(mul, take(is_single, spans.look), count(1))
+        columns.append(array("I", numbers))
+    places, bounds = group_by(*columns)
+    durations = take(spans.duration_ns, places)
+    times_ns: Sequence[int] | None = to_whole(durations)
+    if times_ns is None:
+        times_ns = list(map(round, durations))
+    for begin, end in pairwise(bounds):
+        first = places[begin]
+        yield spans.looks[spans.look[first]], spans.lane[first], times_ns[begin:end]
+
+
+def _add_sum(sums: dict[str, MetricValue], name: str, value: int) -> None:
+    if (before := sums.get(name)) is None:
+        sums[name] = value
     else:
-        measured[_SPENT[lane]] = duration_ns
-    return measured
+        sums[name] = before + value if type(before) is int else add_values(before, value)
 
 
 class GrowingTree:
@@ -156,13 +223,13 @@ class GrowingTree:
         return depth_first(self._parents)
 
 
-def _detail(runs: list[Span]) -> KernelDetail:
+def _detail(runs: list[_Runs]) -> KernelDetail:
     """The spread of `runs`, and the launch attributes that all of them have."""
     attributes = runs[0].attributes
-    if any(span.attributes != attributes for span in runs):
+    if any(run.attributes != attributes for run in runs):
         attributes = {
             name: value
             for name, value in attributes.items()
-            if all(span.attributes.get(name) == value for span in runs)
+            if all(run.attributes.get(name) == value for run in runs)
         }
-    return detail_of([round(span.duration_ns) for span in runs], attributes)
+    return detail_of([time for run in runs for time in run.times_ns], attributes)

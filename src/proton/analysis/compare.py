@@ -9,7 +9,14 @@ from math import hypot
 
 from proton.analysis.change import Change, Matched, change_between, change_of_all, match_contexts
 from proton.analysis.diff import ABSENT, unite
-from proton.analysis.run_times import Runs, TimedTree, kinds_by_name, runs_by_name, runs_by_row
+from proton.analysis.run_times import (
+    Runs,
+    TimedTree,
+    kinds_by_name,
+    runs_by_name,
+    runs_by_row,
+    whole_runs,
+)
 from proton.model.frame import FrameKind
 from proton.model.metric import MetricValue
 from proton.model.profile import TreeProfile
@@ -59,10 +66,15 @@ class Comparison:
     ) -> None:
         self._before, self._after = TimedTree.of(before), TimedTree.of(after)
         self.union = unite(self._before.tree, self._after.tree)
+        self._phases = (before_phases, after_phases)
         self._names = (
             runs_by_name(self._before, before_phases),
             runs_by_name(self._after, after_phases),
         )
+
+    @cached_property
+    def _ratio(self) -> float:
+        return self.ratio()
 
     def ratio(self) -> float:
         """How many times as often kernels ran, where one number holds for most of the time; else 1.
@@ -89,7 +101,10 @@ class Comparison:
         Where they ran more often each in its own way, the part that came from slower runs is the
         sum of theirs.
         """
-        old, new = (rows[0] for rows in self._rows)
+        old, new = (
+            whole_runs(rows[0], phases)
+            for rows, phases in zip(self._rows, self._phases, strict=True)
+        )
         ratio = self.ratio()
         change = change_of_all(old, new, ratio)
         both = [each.change for each in self.kernels if each.change.by_speed_ns is not None]
@@ -134,19 +149,35 @@ class Comparison:
 
         Their rows are those of `union`.
         """
-        union, ratio = self.union, self.ratio()
-        first, second = self._rows
+        union = self.union
         found: list[ScopeChange] = []
         for row, frame in enumerate(union.tree.frames):
             if frame.kind not in _NAMED:
                 continue
             here, there = union.first_rows[row], union.second_rows[row]
-            old = first[here] if here != ABSENT else None
-            new = second[there] if there != ABSENT else None
-            if old is not None or new is not None:
-                found.append(ScopeChange(row, here, there, change_of_all(old, new, ratio)))
+            if (change := self._below(here, there)) is not None:
+                found.append(ScopeChange(row, here, there, change))
         found.sort(key=lambda each: -abs(each.change.change_ns))
         return found
+
+    def at(self, before_row: int, after_row: int) -> Change | None:
+        """The change of one context with all below it, by its rows in both; None without kernels.
+
+        A kernel is compared run by run, in this context alone.
+        """
+        if before_row == after_row == 0:
+            return self.total() if self.kernels else None
+        old, new = self._before.own.get(before_row), self._after.own.get(after_row)
+        if old is None and new is None:
+            return self._below(before_row, after_row)
+        return change_between(None if old is None else old[1], None if new is None else new[1])
+
+    def _below(self, before_row: int, after_row: int) -> Change | None:
+        """The change of all kernels below a context, as a sum."""
+        first, second = self._rows
+        old = first[before_row] if before_row != ABSENT else None
+        new = second[after_row] if after_row != ABSENT else None
+        return None if old is None and new is None else change_of_all(old, new, self._ratio)
 
     @cached_property
     def _rows(self) -> tuple[list[Runs | None], list[Runs | None]]:

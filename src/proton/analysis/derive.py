@@ -21,6 +21,7 @@ from proton.analysis.measurements import (
     total_of,
     unit_of,
     unknown_metric,
+    whole_of,
 )
 from proton.analysis.roofline import BYTES, WIDTH_METRICS, Roof, bound_by, roof_of
 from proton.analysis.spread import (
@@ -36,7 +37,7 @@ from proton.analysis.spread import (
     times_metric,
 )
 from proton.errors import MetricNotFound, UsageError
-from proton.model.metric import COUNT, MetricKind
+from proton.model.metric import COUNT, CPU_TIME_NS, MetricKind
 from proton.model.profile import LABELS, TreeProfile, kind_of
 
 TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
@@ -71,6 +72,7 @@ class Column:
     total: float | None = None  # the whole; None where parts do not add up or none was measured
     is_raw: bool = False  # as measured: small values matter as much as large ones
     is_difference: bool = False
+    is_grouped: bool = False  # digits stand in groups of three
 
 
 def derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
@@ -84,15 +86,16 @@ def derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
 
 
 def default_word(profile: TreeProfile) -> str | None:
-    """What to show when nothing was asked for: the time, else the first metric there is."""
+    """What to show when nothing was asked for: time, time of the host, else the first metric."""
     tree = profile.tree
     measured = [
         metric
         for metric in raw_metrics(tree)
         if tree.own[0].get(metric) or any(metric in own for own in islice(tree.own, 1, None))
     ]
-    if (time := find_metric("time", measured)) is not None:
-        return time
+    for name in ("time", "cpu_time"):
+        if (time := find_metric(name, measured)) is not None:
+            return time
     return measured[0] if measured and measured[0] not in LABELS else None
 
 
@@ -116,8 +119,12 @@ def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
     if BYTES in available:
         amounts.append("byte")
     families = {"times": [f"{name}/{unit}" for name in timed for unit in TIME_UNITS]}
-    if COUNT in available:
-        families["averages"] = [f"avg_{name}/{unit}" for name in timed for unit in TIME_UNITS]
+    averaged = [
+        name
+        for name in timed
+        if COUNT in available or (name == "cpu_time" and profile.tree.entries)
+    ]
+    families["averages"] = [f"avg_{name}/{unit}" for name in averaged for unit in TIME_UNITS]
     known = known_words(profile.tree)
     families["spread"] = [
         f"{name}/{unit}" for name in SPREAD if name in known for unit in TIME_UNITS
@@ -187,7 +194,15 @@ class _Source:
 
     def total(self, metric: str) -> float | None:
         """All of `metric`: its sum over the whole profile; None for a property."""
+        if metric == CPU_TIME_NS:
+            return whole_of(self.tree, metric)
         return total_of(self.values(metric), kind_of(self.profile, metric))
+
+    def runs(self, name: str, word: str) -> list[float | None]:
+        """How often what took the time `name` ran in every row: scopes are entered, kernels run."""
+        if name == "avg_cpu_time" and self.tree.entries:
+            return [self.tree.entries.get(row) for row in range(len(self.tree))]
+        return self.numbers(self.find(COUNT, word))
 
 
 def _column(source: _Source, word: str) -> Column:
@@ -242,7 +257,7 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
     factor = _length_ns(metric, word) / TIME_UNITS[unit]
     times = source.numbers(metric)
     if is_average:
-        counts = source.numbers(source.find(COUNT, word))
+        counts = source.runs(name, word)
         return Column(word, name, unit, _ratios(times, counts, factor), base=metric)
     total = source.total(metric)
     values: Sequence[Cell] = times
@@ -339,9 +354,9 @@ def _roofline(source: _Source, word: str) -> Column:
     roof = source.roof()
     if word == "bound":
         bounds: list[Cell] = [
-            NOT_KNOWN if unknown else bound_by(flops_s, bytes_s)
-            for flops_s, bytes_s, unknown in zip(
-                roof.flops_s, roof.bytes_s, roof.is_unknown, strict=True
+            NOT_KNOWN if unknown else None if plain else bound_by(flops_s, bytes_s)
+            for flops_s, bytes_s, unknown, plain in zip(
+                roof.flops_s, roof.bytes_s, roof.is_unknown, roof.lacks_width, strict=True
             )
         ]
         return Column(word, word, "", bounds)

@@ -6,10 +6,14 @@ Traces have a million spans, so work is kept in columns: one place each for star
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import add
+from itertools import chain, compress
 
+from proton.model.columns import NONE, add, order_by, take
+from proton.model.span_table import flow_table, span_table
 from proton.model.trace import LaneKind, SpanKind, Trace
 
 _STREAM = re.compile(r"(?P<rank>rank \d+ )?(Graph: )?(?P<device>.*?) ?\bStream (?P<number>.*)")
@@ -19,17 +23,17 @@ _STREAM = re.compile(r"(?P<rank>rank \d+ )?(Graph: )?(?P<device>.*?) ?\bStream (
 class Work:
     """Spans that kept something busy, as columns, by start; `span` counts the trace's spans."""
 
-    start_ns: Sequence[float] = ()
-    end_ns: Sequence[float] = ()
-    span: Sequence[int] = ()
+    start_ns: array[float] = field(default_factory=lambda: array("d"))
+    end_ns: array[float] = field(default_factory=lambda: array("d"))
+    span: array[int] = field(default_factory=lambda: array("I"))
 
     @staticmethod
-    def of(trace: Trace, spans: Sequence[int]) -> Work:
+    def of(trace: Trace, spans: array[int]) -> Work:
         """The work that these spans of a trace are."""
-        found = trace.spans
-        ordered = sorted(spans, key=lambda at: found[at][3])
-        starts = [found[at][3] for at in ordered]
-        return Work(starts, list(map(add, starts, [found[at][4] for at in ordered])), ordered)
+        table = span_table(trace.spans)
+        spans = take(spans, order_by(take(table.start_ns, spans)))
+        starts = take(table.start_ns, spans)
+        return Work(starts, add(starts, take(table.duration_ns, spans)), spans)
 
 
 @dataclass(slots=True)
@@ -48,25 +52,32 @@ def streams_of(trace: Trace) -> list[Stream]:
     stream. Scopes on such a lane do not: they span idle time as well.
     """
     known: dict[tuple[str, str], Stream] = {}
-    spans_of: dict[int, list[int]] = {}  # by lane, that of the stream
-    lists: list[list[int] | None] = [None] * len(trace.lanes)
+    stream_of = array("I", [NONE]) * len(trace.lanes)  # by lane: the lane of its stream
     graphs: set[int] = set()
     # Gaps go to the stream's own lane where it has one.
     for kind in (LaneKind.DEVICE, LaneKind.GRAPH):
         for number, lane in enumerate(trace.lanes):
             if lane.kind is kind:
                 key = stream_named(lane.name)
-                stream = known.setdefault(key, Stream(number, key[0]))
-                lists[number] = spans_of.setdefault(stream.lane, [])
+                stream_of[number] = known.setdefault(key, Stream(number, key[0])).lane
                 graphs |= {number} if kind is LaneKind.GRAPH else set()
-    for index, span in enumerate(trace.spans):
-        found = lists[span[2]]
-        if found is not None and (span[2] not in graphs or span[1] is SpanKind.GRAPH):
-            found.append(index)
-    busy = [stream for stream in known.values() if spans_of[stream.lane]]
-    for stream in busy:
-        stream.work = Work.of(trace, spans_of[stream.lane])
-    return sorted(busy, key=lambda stream: stream.lane)
+    spans = span_table(trace.spans)
+    owner = take(stream_of, spans.lane)
+    if graphs:
+        replays = bytes(look.kind is SpanKind.GRAPH for look in spans.looks)
+        are_graphs = array("B", [number in graphs for number in range(len(trace.lanes))])
+        for at in compress(range(len(spans)), take(are_graphs, spans.lane)):
+            if not replays[spans.look[at]]:
+                owner[at] = NONE
+    order = order_by(owner)
+    owner = take(owner, order)
+    busy = []
+    for stream in sorted(known.values(), key=lambda stream: stream.lane):
+        begin, end = (bisect_left(owner, stream.lane + more) for more in range(2))
+        if begin < end:
+            stream.work = Work.of(trace, order[begin:end])
+            busy.append(stream)
+    return busy
 
 
 def stream_named(name: str) -> tuple[str, str]:
@@ -95,22 +106,18 @@ def joined(trace: Trace, streams: Sequence[Stream]) -> Work:
     """The work of several streams as one."""
     if len(streams) == 1:
         return streams[0].work
-    return Work.of(trace, [span for stream in streams for span in stream.work.span])
+    return Work.of(trace, array("I", chain.from_iterable(each.work.span for each in streams)))
 
 
-def launches_of(trace: Trace) -> dict[int, int]:
-    """Span that did the work -> span of the call that launched it."""
-    return {target: source for source, target in trace.flows}
-
-
-def blocking_copies(trace: Trace, launches: dict[int, int]) -> dict[int, Work]:
+def blocking_copies(trace: Trace) -> dict[int, Work]:
     """By lane of the host, the copy calls that returned only when their copy was done."""
     found: dict[int, list[int]] = {}
-    spans = trace.spans
+    spans, flows = span_table(trace.spans), flow_table(trace.flows)
+    copies = array("B", [look.kind is SpanKind.COPY for look in spans.looks])
+    are_copies = take(copies, take(spans.look, flows.target))
+    launches = dict(compress(zip(flows.target, flows.source, strict=True), are_copies))
     for target, source in launches.items():
-        if spans[target][1] is not SpanKind.COPY:
-            continue
-        call, copy = spans[source], spans[target]
-        if copy.start_ns + copy.duration_ns <= call.start_ns + call.duration_ns:
-            found.setdefault(call.lane, []).append(source)
-    return {lane: Work.of(trace, calls) for lane, calls in found.items()}
+        copied_ns = spans.start_ns[target] + spans.duration_ns[target]
+        if copied_ns <= spans.start_ns[source] + spans.duration_ns[source]:
+            found.setdefault(spans.lane[source], []).append(source)
+    return {lane: Work.of(trace, array("I", calls)) for lane, calls in found.items()}

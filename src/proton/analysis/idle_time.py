@@ -7,20 +7,25 @@ then on what ran elsewhere on the device, last the launch.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain, compress
+from math import isnan
 
+from proton import _core
 from proton.analysis.device_work import (
     Stream,
     Work,
     blocking_copies,
     by_device,
     joined,
-    launches_of,
     streams_of,
 )
+from proton.model.columns import NONE, add, order_by, put, subtract, sum_by, take
+from proton.model.span_table import flow_table, span_table
 from proton.model.trace import LaneKind, SpanKind, Trace
 
 _ON_THE_CLOCK = (LaneKind.HOST, LaneKind.GRAPH, LaneKind.DEVICE)
@@ -44,9 +49,9 @@ _HOST, _COPY, _STREAM, _LAUNCH, _UNKNOWN = range(5)
 class Gaps:
     """Gaps as columns, by start; a gap of two causes is two neighbours. `cause`: see CAUSES."""
 
-    start_ns: list[float] = field(default_factory=list)
-    end_ns: list[float] = field(default_factory=list)
-    cause: list[int] = field(default_factory=list)
+    start_ns: array[float] = field(default_factory=lambda: array("d"))
+    end_ns: array[float] = field(default_factory=lambda: array("d"))
+    cause: array[int] = field(default_factory=lambda: array("B"))
 
     def add(self, start_ns: float, end_ns: float, cause: int) -> None:
         """Add a part unless it is empty."""
@@ -55,11 +60,13 @@ class Gaps:
             self.end_ns.append(end_ns)
             self.cause.append(cause)
 
+    def durations_ns(self) -> array[float]:
+        """How long each is."""
+        return subtract(self.end_ns, self.start_ns)
+
     def sums_ns(self) -> dict[GapCause, float]:
         """Time by cause; causes that did not occur are left out."""
-        sums = [0.0] * len(CAUSES)
-        for start_ns, end_ns, cause in zip(self.start_ns, self.end_ns, self.cause, strict=True):
-            sums[cause] += end_ns - start_ns
+        sums = sum_by(self.durations_ns(), self.cause, len(CAUSES))
         return {cause: sums[at] for at, cause in enumerate(CAUSES) if sums[at]}
 
 
@@ -74,90 +81,110 @@ class Idle:
 
 
 def find_idle(trace: Trace) -> Idle:
-    """All gaps of a trace. Takes a second for a million spans: keep the answer."""
+    """All gaps of a trace. Takes seconds for a million spans without the core: keep the answer."""
     launches = _Launches(trace)
     work: dict[str, Work] = {}
     lanes: dict[int, Gaps] = {}
     devices: dict[str, Gaps] = {}
     for device, streams in by_device(streams_of(trace)).items():
         work[device] = joined(trace, streams)
-        elsewhere = _Elsewhere(trace, streams) if len(streams) > 1 else None
+        elsewhere = _Elsewhere(trace, streams)
         for stream in streams:
             lanes[stream.lane] = launches.gaps(stream.work, elsewhere)
-        # The gaps of a single stream are those of the device.
-        devices[device] = launches.gaps(work[device]) if elsewhere else lanes[streams[0].lane]
-    return Idle(work, lanes, devices, bool(launches))
+        devices[device] = lanes[streams[0].lane]
+        if len(streams) > 1:  # the gaps of a single stream are those of the device
+            devices[device] = launches.gaps(work[device], _Elsewhere(trace, ()))
+    return Idle(work, lanes, devices, bool(trace.flows))
 
 
 class _Launches:
     """When and where the work of a trace was launched; made once, used for every stream."""
 
     def __init__(self, trace: Trace) -> None:
-        self._spans = trace.spans
-        self._calls = launches_of(trace)
-        self._blocking = blocking_copies(trace, self._calls)
+        spans, flows = span_table(trace.spans), flow_table(trace.flows)
+        blocking = blocking_copies(trace)
+        thread_of = array("I", [NONE]) * len(trace.lanes)  # by lane: a place in `_blocking`
+        for number, lane in enumerate(blocking):
+            thread_of[lane] = number
+        self._blocking = list(blocking.values())
+        starts = take(spans.start_ns, flows.source)
+        threads = take(thread_of, take(spans.lane, flows.source))
+        self._launched_ns = put(len(spans), flows.target, starts)  # by span that did the work
+        self._thread = put(len(spans), flows.target, threads)
 
-    def __bool__(self) -> bool:
-        """Whether the trace knows launches at all."""
-        return bool(self._calls)
-
-    def gaps(self, work: Work, elsewhere: _Elsewhere | None = None) -> Gaps:
+    def gaps(self, work: Work, elsewhere: _Elsewhere) -> Gaps:
         """The gaps between pieces of work, cut by cause."""
+        launched_ns, thread = take(self._launched_ns, work.span), take(self._thread, work.span)
+        if (core := _core.columns()) is not None:
+            calls = [(each.start_ns, each.end_ns) for each in self._blocking]
+            launches = launched_ns, thread, calls
+            found = core.cut_gaps(
+                work.start_ns, work.end_ns, *launches, elsewhere.end_ns, elsewhere.cause
+            )
+            return Gaps(*map(array, "ddB", found))
         gaps = Gaps()
         free_ns = work.start_ns[0] if work.span else 0.0
-        for start_ns, end_ns, span in zip(work.start_ns, work.end_ns, work.span, strict=True):
+        columns = zip(work.start_ns, work.end_ns, launched_ns, thread, strict=True)
+        for start_ns, end_ns, call_ns, number in columns:
             if start_ns > free_ns:
-                self._fill(gaps, free_ns, start_ns, span, elsewhere)
+                blocking = None if number == NONE else self._blocking[number]
+                _fill(gaps, free_ns, start_ns, call_ns, blocking, elsewhere)
             if end_ns > free_ns:
                 free_ns = end_ns
         return gaps
 
-    def _fill(
-        self, gaps: Gaps, start_ns: float, end_ns: float, span: int, elsewhere: _Elsewhere | None
-    ) -> None:
-        """Add the gap that ends where `span` begins."""
-        source = self._calls.get(span)
-        if source is None:
-            gaps.add(start_ns, end_ns, _UNKNOWN)
-            return
-        call = self._spans[source]
-        launched_ns = call[3]
-        if launched_ns > start_ns:
-            launched_ns = min(launched_ns, end_ns)
-            if (blocking := self._blocking.get(call[2])) is not None:
-                _fill_host(gaps, start_ns, launched_ns, blocking)
-            else:
-                gaps.add(start_ns, launched_ns, _HOST)
-            start_ns = launched_ns
-        if elsewhere is not None and start_ns < end_ns:
-            freed_ns, cause = elsewhere.last_end(start_ns, end_ns)
-            gaps.add(start_ns, freed_ns, cause)
-            start_ns = freed_ns
-        gaps.add(start_ns, end_ns, _LAUNCH)
+
+def _fill(
+    gaps: Gaps,
+    start_ns: float,
+    end_ns: float,
+    launched_ns: float,
+    blocking: Work | None,
+    elsewhere: _Elsewhere,
+) -> None:
+    """Add the gap that ends where work begins; `base/columns.cpp` does the same."""
+    if isnan(launched_ns):
+        gaps.add(start_ns, end_ns, _UNKNOWN)
+        return
+    if launched_ns > start_ns:
+        launched_ns = min(launched_ns, end_ns)
+        if blocking is not None:
+            _fill_host(gaps, start_ns, launched_ns, blocking)
+        else:
+            gaps.add(start_ns, launched_ns, _HOST)
+        start_ns = launched_ns
+    if start_ns < end_ns:
+        freed_ns, cause = elsewhere.last_end(start_ns, end_ns)
+        gaps.add(start_ns, freed_ns, cause)
+        start_ns = freed_ns
+    gaps.add(start_ns, end_ns, _LAUNCH)
 
 
 class _Elsewhere:
-    """The work of a device with several streams, by end."""
+    """The work of a device with several streams, by end; none where it has one."""
 
     def __init__(self, trace: Trace, streams: Sequence[Stream]) -> None:
-        works = sorted(
-            pair
-            for stream in streams
-            for pair in zip(stream.work.end_ns, stream.work.span, strict=True)
-        )
-        self._ends = [end_ns for end_ns, _ in works]
-        kinds = (trace.spans[span][1] for _, span in works)
-        self._causes = bytes(_COPY if kind is SpanKind.COPY else _STREAM for kind in kinds)
+        self.end_ns, self.cause = array("d"), array("B")
+        if len(streams) < 2:
+            return
+        spans = span_table(trace.spans)
+        ends = array("d", chain.from_iterable(each.work.end_ns for each in streams))
+        numbers = array("I", chain.from_iterable(each.work.span for each in streams))
+        order = order_by(ends, numbers)
+        is_copy = (look.kind is SpanKind.COPY for look in spans.looks)
+        causes = array("B", [_COPY if each else _STREAM for each in is_copy])
+        self.end_ns = take(ends, order)
+        self.cause = take(causes, take(spans.look, take(numbers, order)))
 
     def last_end(self, start_ns: float, end_ns: float) -> tuple[float, int]:
         """When the last work that ended in a time ended, and what waiting for it is called.
 
         A stream that is idle in that time had none of its own, so it is another stream's.
         """
-        at = bisect_right(self._ends, end_ns) - 1
-        if at < 0 or self._ends[at] <= start_ns:
+        at = bisect_right(self.end_ns, end_ns) - 1
+        if at < 0 or self.end_ns[at] <= start_ns:
             return start_ns, _STREAM
-        return self._ends[at], self._causes[at]
+        return self.end_ns[at], self.cause[at]
 
 
 def _fill_host(gaps: Gaps, start_ns: float, end_ns: float, blocking: Work) -> None:
@@ -237,12 +264,13 @@ def wall_shares(trace: Trace, idle: Idle | None = None) -> WallShares | None:
 
 def _wall_ns(trace: Trace) -> float:
     """From the first start to the last end; insides of kernels lie within."""
-    counted = {at for at, lane in enumerate(trace.lanes) if lane.kind in _ON_THE_CLOCK}
-    spans = [span for span in trace.spans if span[2] in counted]
-    if not spans:
+    spans = span_table(trace.spans)
+    counted = array("B", [lane.kind in _ON_THE_CLOCK for lane in trace.lanes])
+    is_counted = take(counted, spans.lane)
+    if not any(is_counted):
         return 0.0
-    first_ns = min(span[3] for span in spans)
-    return max(span[3] + span[4] for span in spans) - first_ns
+    ends = add(spans.start_ns, spans.duration_ns)
+    return max(compress(ends, is_counted)) - min(compress(spans.start_ns, is_counted))
 
 
 def _overlap_ns(work: Work) -> float:

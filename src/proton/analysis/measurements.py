@@ -10,8 +10,8 @@ from itertools import chain
 from types import NoneType
 from typing import cast
 
-from proton.errors import MetricNotFound
-from proton.model.metric import MetricKind, MetricValue, split_unit
+from proton.errors import MetricNotFound, did_you_mean
+from proton.model.metric import CPU_TIME_NS, USER_PREFIX, MetricKind, MetricValue, split_unit
 from proton.model.profile import LABELS
 from proton.model.tree import Tree
 
@@ -30,15 +30,20 @@ def plain_name(metric: str) -> str:
 
 
 def find_metric(name: str, available: Iterable[str]) -> str | None:
-    """The metric that `name` means: exact, or without unit and in any case."""
+    """The metric that `name` means: exact, or without unit and in any case.
+
+    Where no backend measured it, one that a user gave the same name.
+    """
     wanted = name.strip().lower()
-    loose = None
+    loose = users = None
     for metric in available:
         if wanted == metric.lower():
             return metric
         if loose is None and wanted == plain_name(metric):
             loose = metric
-    return loose
+        if users is None and wanted == plain_name(metric.removeprefix(USER_PREFIX)):
+            users = metric
+    return loose or users
 
 
 def unit_of(metric: str) -> str:
@@ -49,11 +54,8 @@ def unit_of(metric: str) -> str:
 
 def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) -> MetricNotFound:
     """The error for a metric that a profile does not have: the nearest name, then the choices."""
-    from difflib import get_close_matches  # not needed unless something is wrong
-
     plain = list(dict.fromkeys(plain_name(metric) for metric in available))
-    near = get_close_matches(name.lower(), [*plain, *derived], n=1, cutoff=0.6)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = did_you_mean(name.lower(), [*plain, *derived])
     choices = ", ".join(repr(metric) for metric in plain) or "none"
     return MetricNotFound(
         f"unknown metric {name!r}{hint}; this profile has {choices}; "
@@ -81,12 +83,46 @@ def total_of(values: Sequence[Cell], kind: MetricKind) -> float | None:
     return sum(numbers) if numbers else None
 
 
+def outermost(tree: Tree, metric: str, *, by_name: bool = False) -> bytearray:
+    """The rows that measured `metric` and lie below no other that did, of their name if so asked.
+
+    A time of the host is that of a whole region: it holds the times of regions inside.
+    """
+    is_outermost = bytearray(len(tree))
+    ends = tree.ends()
+    above: list[tuple[int, str]] = []  # rows that measured it: where each ends, its name
+    counts: dict[str, int] = {}  # of these names
+    for row, own in enumerate(tree.own):
+        while above and above[-1][0] <= row:
+            counts[above.pop()[1]] -= 1
+        if row and metric in own:
+            name = tree.frames[row].name if by_name else ""
+            is_outermost[row] = not counts.get(name)
+            counts[name] = counts.get(name, 0) + 1
+            above.append((ends[row], name))
+    return is_outermost
+
+
 def whole_of(tree: Tree, metric: str) -> float | None:
-    """The sum of an inclusive `metric` over all contexts; None where none measured it."""
+    """All of `metric`, each moment once; None where no context measured it.
+
+    An inclusive metric is summed over all contexts, time of the host over the outermost.
+    """
+    if metric == CPU_TIME_NS:
+        return _host_whole(tree)
     found = [own[metric] for own in tree.own if metric in own]
     numbers = [value for value in found if isinstance(value, (int, float))]
     is_measured = len(numbers) > (metric in tree.own[0])  # the root's zero is only a mark
     return sum(numbers) if is_measured or any(numbers) else None
+
+
+def _host_whole(tree: Tree) -> float | None:
+    if isinstance(whole := tree.own[0].get(CPU_TIME_NS), (int, float)) and whole:
+        return whole  # a list of names, which may lie in each other, has it there
+    mask = outermost(tree, CPU_TIME_NS)
+    times = [own[CPU_TIME_NS] for own, kept in zip(tree.own, mask, strict=True) if kept]
+    numbers = [time for time in times if isinstance(time, (int, float))]
+    return sum(numbers) if numbers else None
 
 
 def _accumulate(values: list[Cell], tree: Tree) -> list[Cell]:

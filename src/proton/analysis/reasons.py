@@ -14,6 +14,7 @@ from typing import NamedTuple
 from proton.model.sampling import STALLED
 
 SELECTED = "selected"
+NO_REASON = "no reason given"  # samples of which only their number is known
 
 
 class Reason(NamedTuple):
@@ -26,6 +27,11 @@ class Reason(NamedTuple):
 UNKNOWN = Reason(
     "A reason that this version of Proton does not know.",
     "See the reference of warp states of Nsight Compute.",
+)
+
+_WITHOUT = Reason(
+    "The warp issued an instruction, or was seen without a word on why it waits.",
+    "Nothing to do; the larger this share, the less is known to wait.",
 )
 
 REASONS: Mapping[str, Reason] = MappingProxyType(
@@ -144,4 +150,4 @@ def reason_of_metric(metric: str) -> str | None:
 
 def explain(reason: str) -> Reason:
     """What `reason` means and what helps; `UNKNOWN` for one of hardware to come."""
-    return REASONS.get(reason, UNKNOWN)
+    return _WITHOUT if reason == NO_REASON else REASONS.get(reason, UNKNOWN)

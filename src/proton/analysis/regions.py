@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from proton.analysis.several_devices import of_device
 from proton.analysis.source_lines import symbol_of
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import NO_PARENT, RecordedKernel, Region
@@ -85,16 +86,25 @@ def find_recorded(profile: Profile, tree: Tree) -> RecordedRows:
     for row, frame in enumerate(tree.frames):
         if frame.kind is FrameKind.KERNEL:
             children.setdefault((tree.parents[row], symbol_of(tree, row)), row)
-    captures = [tree.parents[row] for row, f in enumerate(tree.frames) if f.name == CAPTURED_AT]
+    captures = capture_rows(tree)
     for kernel in profile.in_kernel:
-        # A captured kernel does not know which replays it ran in.
-        is_captured = tuple(kernel.context[:1]) == (CAPTURED_AT,)
-        for start in captures if is_captured else [0]:
+        for start in captures if is_captured(kernel) else [0]:
             at = row_at(children, (*kernel.context, kernel.kernel), start)
             if at is not None:
+                at = of_device(tree, at, kernel.device_id)
                 found.kernels.setdefault(at, []).append(kernel)
                 _add_regions(kernel, at, children, found.regions)
     return found
+
+
+def is_captured(kernel: RecordedKernel) -> bool:
+    """Whether a kernel knows where it was captured, but not in which replays it ran."""
+    return tuple(kernel.context[:1]) == (CAPTURED_AT,)
+
+
+def capture_rows(tree: Tree) -> list[int]:
+    """The rows that contexts of captured kernels begin at: replays of graphs."""
+    return [tree.parents[row] for row, f in enumerate(tree.frames) if f.name == CAPTURED_AT]
 
 
 def _add_regions(

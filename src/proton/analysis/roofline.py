@@ -2,6 +2,8 @@
 
 The roof of a context is set by its flops against the peak of their width and by its bytes against
 the peak of memory. Peaks belong to the device the context ran on; an unknown peak is None.
+Copies have no roof: most cross the bus, which is not the device's. Flops that were given without a
+width have no peak to be held against, so what bounds such a context is not known.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ BYTES = "bytes"
 DECLARED = frozenset((BYTES, *(metric for _, metric in WIDTH_METRICS)))  # what bounds a time
 
 COMPUTE, MEMORY = "compute", "memory"
-_PLAIN = "flops"  # of no stated width: no peak to hold it against
-_WORK = {BYTES, _PLAIN, *(metric for _, metric in WIDTH_METRICS)}
+PLAIN_FLOPS = "flops"  # of no stated width: no peak to hold it against
+_WORK = {BYTES, PLAIN_FLOPS, *(metric for _, metric in WIDTH_METRICS)}
 UNKNOWN = float("nan")  # compared by identity: work was declared, its peak is not known
 
 
@@ -34,6 +36,7 @@ class Roof:
     bytes_s: Sequence[float | None]  # by bytes alone
     least_s: Sequence[float | None]  # by the worse of the two, context for context
     is_unknown: Sequence[bool]  # some work below ran on a device whose peak is not known
+    lacks_width: Sequence[bool]  # some flops below have no width, so compute may be the limit
 
 
 def roof_of(profile: TreeProfile) -> Roof:
@@ -45,8 +48,12 @@ def roof_of(profile: TreeProfile) -> Roof:
     bytes_s: list[float | None] = [None] * len(tree)
     least_s: list[float | None] = [None] * len(tree)
     is_unknown = [False] * len(tree)
+    lacks_width = [False] * len(tree)
     for row, own in enumerate(tree.own):
-        if row == 0 or DECLARED.isdisjoint(own):
+        if row == 0 or _WORK.isdisjoint(own) or tree.frames[row].kind is FrameKind.COPY:
+            continue
+        lacks_width[row] = _lacks_width(own)
+        if DECLARED.isdisjoint(own):
             continue
         by_flops, by_bytes = peaks.least_times(devices[row], own)
         if by_flops is UNKNOWN or by_bytes is UNKNOWN:
@@ -56,10 +63,16 @@ def roof_of(profile: TreeProfile) -> Roof:
         least_s[row] = max(by_flops or 0.0, by_bytes or 0.0)
     for column in (flops_s, bytes_s, least_s):
         tree.add_upwards(column)
-    for row in range(len(tree) - 1, 0, -1):
-        if is_unknown[row]:
-            is_unknown[tree.parents[row]] = True
-    return Roof(flops_s, bytes_s, least_s, is_unknown)
+    for marks in (is_unknown, lacks_width):
+        for row in range(len(tree) - 1, 0, -1):
+            if marks[row]:
+                marks[tree.parents[row]] = True
+    return Roof(flops_s, bytes_s, least_s, is_unknown, lacks_width)
+
+
+def _lacks_width(own: Metrics) -> bool:
+    """Whether operations were declared, but not of what."""
+    return bool(own.get(PLAIN_FLOPS)) and not any(metric in own for _, metric in WIDTH_METRICS)
 
 
 def bound_by(flops_s: float | None, bytes_s: float | None) -> str | None:
@@ -132,6 +145,7 @@ class Dot:
     bytes_s: float | None = None
     least_s: float = 0.0
     is_unknown: bool = False  # the peak of some of its work is not known
+    lacks_width: bool = False  # some of its flops have no width
 
     @property
     def flops(self) -> float | None:
@@ -161,7 +175,15 @@ class Dot:
     @property
     def bound(self) -> str | None:
         """What limits it: "compute", "memory", or None."""
-        return None if self.is_unknown else bound_by(self.flops_s, self.bytes_s)
+        if self.is_unknown or self.lacks_width:
+            return None
+        return bound_by(self.flops_s, self.bytes_s)
+
+    @property
+    def headroom_ns(self) -> float | None:
+        """The time above the least; None where that is not known."""
+        least_ns = self.least_ns
+        return None if least_ns is None else self.time_ns - least_ns
 
 
 def dots_of(profile: TreeProfile) -> list[Dot]:
@@ -179,7 +201,7 @@ def dots_of(profile: TreeProfile) -> list[Dot]:
         if _WORK.isdisjoint(own) or row == 0 or not time_ns:
             continue
         frame, device = tree.frames[row], devices[row]
-        if frame.kind is FrameKind.COPY:  # most cross the bus, which is no roof of the device
+        if frame.kind is FrameKind.COPY:
             continue
         dot = dots.get((frame.name, device))
         if dot is None:
@@ -198,8 +220,9 @@ def _add_work(dot: Dot, own: Metrics, peaks: Peaks) -> None:
             dot.flops_by_width[width] = amount + dot.flops_by_width.get(width, 0.0)
     if isinstance(amount := own.get(BYTES), (int, float)):
         dot.bytes = amount + (dot.bytes or 0.0)
-    if isinstance(amount := own.get(_PLAIN), (int, float)):
+    if isinstance(amount := own.get(PLAIN_FLOPS), (int, float)):
         dot.plain_flops = amount + (dot.plain_flops or 0.0)
+    dot.lacks_width |= _lacks_width(own)
     by_flops, by_bytes = peaks.least_times(dot.device, own)
     if by_flops is UNKNOWN or by_bytes is UNKNOWN:
         dot.is_unknown = True
@@ -212,5 +235,14 @@ def _add_work(dot: Dot, own: Metrics, peaks: Peaks) -> None:
 
 
 def _by_headroom(dot: Dot) -> tuple[bool, float]:
-    least_ns = dot.least_ns
-    return (least_ns is None, -(dot.time_ns - (least_ns or 0.0)))
+    headroom_ns = dot.headroom_ns
+    return (headroom_ns is None, -(dot.time_ns if headroom_ns is None else headroom_ns))
+
+
+def headroom_of(dots: Sequence[Dot]) -> float | None:
+    """What all of them could save at best; None where no roof is known.
+
+    One that is above its roof, as wrong declarations have it, does not make up for another.
+    """
+    known = [dot.headroom_ns for dot in dots if dot.headroom_ns is not None]
+    return sum(max(headroom_ns, 0.0) for headroom_ns in known) if known else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from proton.analysis.several_devices import SpanRows
 from proton.analysis.uncertainty import (
     Variance,
     sum_of,
@@ -22,7 +23,7 @@ from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS
 from proton.model.trace import SpanKind
-from proton.model.tree import Tree, row_at
+from proton.model.tree import Tree
 
 SPANS, SPREAD, PHASES, RANKS = "spans", "spread", "phases", "ranks"
 LEAST_BATCHES = 3
@@ -92,6 +93,20 @@ def runs_by_name(timed: TimedTree, phases: Sequence[TreeProfile] = ()) -> dict[s
     return found
 
 
+def whole_runs(runs: Runs | None, phases: Sequence[TreeProfile]) -> Runs | None:
+    """All runs of a profile, with the variance that its phases tell, where they are enough."""
+    if runs is None or len(phases) < LEAST_BATCHES:
+        return runs
+    sums = [_sum_of_phase(phase) for phase in phases]
+    variance = variance_of_batches([time_ns for time_ns, _ in sums], [count for _, count in sums])
+    return runs if variance is None else replace(runs, variance=variance, basis=PHASES)
+
+
+def _sum_of_phase(phase: TreeProfile) -> tuple[float, float]:
+    times = _times_by_phase([phase]).values()
+    return sum(time for one, _ in times for time in one), sum(n for _, one in times for n in one)
+
+
 def kinds_by_name(tree: Tree) -> dict[str, FrameKind]:
     """What the contexts that measured a time are, by name."""
     return {
@@ -129,16 +144,12 @@ def _times_by_row(profile: TreeProfile, tree: Tree) -> dict[int, list[float]]:
     """The single runs of the contexts of a trace."""
     if profile.trace is None:
         return {}
-    steps = tree.steps()
-    known: dict[tuple[str, ...], int | None] = {}
+    rows = SpanRows(profile.trace, tree, profile.devices)
     found: dict[int, list[float]] = {}
     for span in profile.trace.spans:
         if span.kind not in (SpanKind.KERNEL, SpanKind.COPY):
             continue
-        path = span.path or (span.name,)
-        if path not in known:
-            known[path] = row_at(steps, path)
-        if (at := known[path]) is not None:
+        if (at := rows.find(span.path or (span.name,), span.lane)) is not None:
             found.setdefault(at, []).append(span.duration_ns)
     return found
 

@@ -1,4 +1,4 @@
-"""Which contexts to show: by name, by depth, by size. Values are never changed by a selection.
+"""Which contexts to show, by name, depth and size, and in which order. Values stay as they are.
 
 A selection is a mask over the rows of a tree, one byte a row. The parent of a kept row is always
 kept, so a selection is a tree again.
@@ -105,6 +105,42 @@ def subtree(tree: Tree, mask: Mask) -> Tree:
         parents=[moved[tree.parents[row]] for row in rows],
         own=[tree.own[row] for row in rows],
         details={moved[row]: kept for row, kept in tree.details.items() if mask[row]},
+        entries={moved[row]: count for row, count in tree.entries.items() if mask[row]},
+    )
+
+
+def by_size(tree: Tree, values: Sequence[MetricValue | None]) -> list[int]:
+    """The rows with the children of each by `values`; those without a number stay last, in order.
+
+    A difference is as large as its amount.
+    """
+    children: list[list[int]] = [[] for _ in tree.parents]
+    for row in range(1, len(tree)):
+        children[tree.parents[row]].append(row)
+
+    def size(row: int) -> float:
+        value = values[row]
+        return -abs(value) if isinstance(value, (int, float)) else 1.0
+
+    order: list[int] = []
+    pending = [0]
+    while pending:
+        row = pending.pop()
+        order.append(row)
+        pending += sorted(children[row], key=size)[::-1]
+    return order
+
+
+def reordered(tree: Tree, order: Sequence[int]) -> Tree:
+    """`tree` with its rows in another order, which is depth-first as well."""
+    moved = {before: after for after, before in enumerate(order)}
+    moved[-1] = -1
+    return Tree(
+        frames=[tree.frames[row] for row in order],
+        parents=[moved[tree.parents[row]] for row in order],
+        own=[tree.own[row] for row in order],
+        details={moved[row]: detail for row, detail in tree.details.items()},
+        entries={moved[row]: count for row, count in tree.entries.items()},
     )
 
 

@@ -1,7 +1,8 @@
 """Samples by source line, for each sampled file and for the lines below each kernel.
 
 A sample belongs to the line of its instruction and to every line that it was inlined into, so the
-user's line counts what library functions did for it. A line counts a sample once.
+user's line counts what library functions did for it. A line counts a sample once. Lines are those
+at which statements begin, where their text is known.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from proton.analysis.reasons import reason_of_metric
+from proton.analysis.reasons import NO_REASON, reason_of_metric
+from proton.analysis.statement_lines import Begin, as_recorded
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import Metrics
 from proton.model.profile import Profile, TreeProfile
@@ -60,13 +62,27 @@ def is_sampled(profile: Profile) -> bool:
     )
 
 
-def samples_by_file(profile: Profile) -> dict[str, dict[int, Samples]]:
+def samples_by_file(profile: Profile, begin: Begin = as_recorded) -> dict[str, dict[int, Samples]]:
     """File -> line -> what was sampled there and in what was inlined there."""
     files: dict[str, dict[int, Samples]] = {}
-    for seen in samples_of(profile):
+    for seen in samples_of(profile, begin):
         for file, line in dict.fromkeys(seen.stack):
             files.setdefault(file, {}).setdefault(line, Samples()).add(seen)
     return files
+
+
+def samples_by_user_line(
+    profile: Profile, begin: Begin = as_recorded
+) -> dict[tuple[str, int], Samples]:
+    """File and line -> what was sampled there; each sample once, at the kernel's own line.
+
+    What was inlined counts at the line that it was inlined into, as people wrote that one.
+    """
+    found: dict[tuple[str, int], Samples] = {}
+    for seen in samples_of(profile, begin):
+        if seen.stack:
+            found.setdefault(seen.stack[-1], Samples()).add(seen)
+    return found
 
 
 def samples_of_file(profile: Profile, file: str) -> Samples:
@@ -78,18 +94,29 @@ def samples_of_file(profile: Profile, file: str) -> Samples:
     return total
 
 
-def samples_of(profile: Profile) -> Iterator[Seen]:
+def samples_of(profile: Profile, begin: Begin = as_recorded) -> Iterator[Seen]:
     """Everything that was sampled, with the lines it belongs to.
 
-    The contexts of a tree have it all; a trace has it by kernel.
+    The contexts of a tree have it all; a trace has it by kernel. `begin` tells the line of a
+    statement from one inside it.
     """
     has_lines = isinstance(profile, TreeProfile) and any(
         frame.kind is FrameKind.SAMPLE for frame in profile.tree.frames
     )
+    found: Iterator[Seen] = iter(())
     if isinstance(profile, TreeProfile) and has_lines:
-        yield from _seen_in_tree(profile.tree)
+        found = _seen_in_tree(profile.tree)
     elif profile.sampling is not None:
-        yield from _seen_in_kernels(profile.sampling)
+        found = _seen_in_kernels(profile.sampling)
+    for seen in found:
+        reasons = with_rest(seen.reasons, seen.samples)
+        yield seen._replace(stack=tuple(map(begin, seen.stack)), reasons=reasons)
+
+
+def with_rest(reasons: Mapping[str, int], samples: int) -> dict[str, int]:
+    """The reasons of so many samples, with those that have none under a name of their own."""
+    rest = samples - sum(reasons.values())
+    return {**reasons, NO_REASON: rest} if rest > 0 else dict(reasons)
 
 
 def _seen_in_tree(tree: Tree) -> Iterator[Seen]:
@@ -136,7 +163,7 @@ def reasons_of(own: Metrics) -> dict[str, int]:
 def samples_in(own: Metrics) -> Samples:
     """What the metrics of one context say."""
     samples = Samples(_whole(own, NUM_SAMPLES), _whole(own, NUM_LATENCY))
-    samples.reasons.update(reasons_of(own))
+    samples.reasons.update(with_rest(reasons_of(own), samples.count))
     return samples
 
 

@@ -7,13 +7,19 @@ evenly between its least, median, 99 % and largest time.
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from proton.model.columns import NONE, order_by, take
 from proton.model.metric import COUNT
+from proton.model.profile import TreeProfile
+from proton.model.span_table import span_table
 from proton.model.trace import SpanKind, Trace
-from proton.model.tree import KernelDetail, Tree, detail_of
+from proton.model.tree import Tree, quantiles
 
 _WORK = (SpanKind.KERNEL, SpanKind.COPY)
 _MOST = 128  # contexts that an estimate looks at
@@ -25,6 +31,14 @@ class Quantile(NamedTuple):
     value: float
     least: float
     largest: float
+
+
+def is_estimated(quantile: Quantile) -> bool:
+    """Whether a value may differ from the true one by more than rounding.
+
+    Views write three digits: bounds that agree in those are no doubt worth a mark.
+    """
+    return f"{quantile.least:.2e}" != f"{quantile.largest:.2e}"
 
 
 class Runs(NamedTuple):
@@ -44,6 +58,35 @@ class Middle(NamedTuple):
     p99: Quantile
 
 
+def quantiles_of(profile: TreeProfile) -> dict[str, Middle]:
+    """Median and 99 % of every kernel and copy by name, as exactly as the profile knows them."""
+    trace = profile.trace
+    return quantiles_of_kernels(profile.tree) if trace is None else quantiles_of_spans(trace)
+
+
+def with_quantiles(flat: TreeProfile, profile: TreeProfile) -> tuple[TreeProfile, set[str]]:
+    """A profile with one row a name, with median and 99 % of each; and the names with estimates.
+
+    Args:
+        flat: What `merge_by_name` made of `profile`.
+        profile: The contexts that it was made of.
+    """
+    known = quantiles_of(profile)
+    tree = flat.tree
+    details = dict(tree.details)
+    estimated: set[str] = set()
+    for row, detail in tree.details.items():
+        name = tree.frames[row].name
+        if (middle := known.get(name)) is None:
+            continue
+        details[row] = detail._replace(
+            p50_ns=round(middle.p50.value), p99_ns=round(middle.p99.value)
+        )
+        if any(map(is_estimated, middle)):
+            estimated.add(name)
+    return replace(flat, tree=replace(tree, details=details)), estimated
+
+
 def quantiles_of_kernels(tree: Tree) -> dict[str, Middle]:
     """Median and 99 % of every kernel by name, where all of its contexts know theirs."""
     runs: dict[str, list[Runs]] = {}
@@ -61,17 +104,27 @@ def quantiles_of_kernels(tree: Tree) -> dict[str, Middle]:
 
 def quantiles_of_spans(trace: Trace) -> dict[str, Middle]:
     """Median and 99 % of every kernel and copy of a timeline by name, exactly."""
-    times: dict[str, list[int]] = {}
-    for span in trace.spans:
-        if span.kind in _WORK:
-            name = span.path[-1] if span.path else span.name
-            times.setdefault(name, []).append(round(span.duration_ns))
-    return {name: _exact(detail_of(each)) for name, each in times.items()}
+    spans = span_table(trace.spans)
+    names: dict[str, int] = {}
+    name_of = array("I", [NONE]) * len(spans.looks)
+    for at, look in enumerate(spans.looks):
+        if look.kind in _WORK:
+            name = look.path[-1] if look.path else look.name
+            name_of[at] = names.setdefault(name, len(names))
+    numbers = take(name_of, spans.look)
+    order = order_by(numbers, spans.duration_ns)
+    numbers, times_ns = take(numbers, order), take(spans.duration_ns, order)
+    found = {}
+    for name, number in names.items():
+        first, end = bisect_left(numbers, number), bisect_left(numbers, number + 1)
+        if first < end:
+            found[name] = Middle(*map(_exact, quantiles(times_ns[first:end], 0.5, 0.99)))
+    return found
 
 
-def _exact(detail: KernelDetail) -> Middle:
-    p50, p99 = (Quantile(time, time, time) for time in (detail.p50_ns or 0, detail.p99_ns or 0))
-    return Middle(p50, p99)
+def _exact(time_ns: float) -> Quantile:
+    whole_ns = round(time_ns)
+    return Quantile(whole_ns, whole_ns, whole_ns)
 
 
 def middle_of(parts: Sequence[Runs]) -> Middle:

@@ -14,6 +14,7 @@ from proton.cli import say
 from proton.cli.profiled_run import ProfiledRun
 from proton.errors import ProtonError
 from proton.runtime import command_line
+from proton.runtime.options import file_name, split_suffix
 from proton.runtime.request import DEFAULT_PROFILE_NAME, STDOUT_NAMES, SessionRequest
 
 VARIABLE = "PROTON_FOLLOW_CHILDREN"
@@ -31,7 +32,7 @@ def follow_children(run: ProfiledRun) -> None:
     name = run.request.name
     # a child may work in another folder, and the terminal ("-") belongs to the parent
     name = DEFAULT_PROFILE_NAME if name is None or name in STDOUT_NAMES else name
-    run.request = run.request._replace(name=os.path.abspath(name))
+    run.request = run.request._replace(name=os.path.abspath(os.path.expanduser(name)))
     _lead_interpreters_here()
     _tell(run, names_taken=0)
     os.register_at_fork(after_in_child=lambda: _start_forked(run))
@@ -63,9 +64,12 @@ def stop_being_followed() -> None:
 
 def child_name(name: str, names_taken: int = 0) -> str:
     """The profile's name in this process, which has had so many of them already."""
-    if "{pid}" not in name:
-        name += f".{os.getpid()}"
-    return f"{name}.{names_taken}" if names_taken else name
+    bare, output_format = split_suffix(name)
+    if "{pid}" not in bare:
+        bare += f".{os.getpid()}"
+    if names_taken:
+        bare += f".{names_taken}"
+    return file_name(bare, output_format) if output_format else bare
 
 
 def _start_forked(run: ProfiledRun) -> None:

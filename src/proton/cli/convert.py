@@ -9,15 +9,23 @@ from dataclasses import replace
 from functools import partial
 
 from proton.cli import say
+from proton.cli.outputs import (
+    STANDARD_OUTPUT,
+    add_force,
+    add_without,
+    choose_output,
+    name_of,
+    write_output,
+)
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 from proton.model.profile import TraceProfile, TreeProfile
 
-USAGE = "INPUT OUTPUT [--output-format FORMAT] [--metric METRIC]"
+USAGE = "INPUT OUTPUT [--output-format FORMAT] [--metric METRIC] [--without WHAT]"
 DESCRIPTION = """\
 Reads a profile of any format and writes it in the one that OUTPUT's suffix names. A set of .part_N
-files is read as one.
+files is read as one. As OUTPUT, - is standard output; --output-format names its format.
 
 formats of proton, which it also reads:
   hatchet           .hatchet            a tree, as JSON
@@ -50,6 +58,8 @@ def add_arguments(parser: Parser) -> None:
         help="the format, where OUTPUT's suffix does not name it")  # fmt: skip
     add("--metric", metavar="METRIC",
         help="metric of the stacks (in pprof: the first one); default: time")  # fmt: skip
+    add_without(parser)
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,7 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
     from proton.files.encoding.schema import FORMATS
     from proton.files.export import EXPORTS, export_profile
-    from proton.files.write import write_file, write_profile
+    from proton.files.redact import parse_words, redact
+    from proton.files.write import to_bytes
 
     source, destination = _paths(arguments.files)
     output_format = arguments.output_format or _format_of(destination)
@@ -69,20 +80,25 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError.unknown("output format", output_format, choices=(*FORMATS, *EXPORTS))
     if output_format not in EXPORTS and arguments.metric is not None:
         raise UsageError(f"--metric has no meaning for {output_format!r}, which holds all of them")
+    destination = choose_output(
+        destination, output_format, inputs=[source], is_forced=arguments.force
+    )
+    without = parse_words(arguments.without) if arguments.without else frozenset()
     with busy(f"reading {source}"):
-        profile = open_profile(source)
+        profile = redact(open_profile(source), without)
     notes: list[str] = []
-    with busy(f"writing {destination}"):
+    with busy(f"writing {name_of(destination)}"):
         if output_format in EXPORTS:
             if isinstance(profile, TraceProfile) and not EXPORTS[output_format].holds_traces:
                 profile = _summed(profile)
                 notes.append(f"{source} is a trace: its spans were summed by path")
             exported = export_profile(profile, output_format, arguments.metric)
             notes += exported.notes
-            write_file(destination, exported.content)
+            content = exported.content
         else:
-            write_profile(profile, destination, output_format)
-    say([*profile.warnings, *notes, f"wrote {destination}"])
+            content = to_bytes(profile, output_format)
+        write_output(destination, content)
+    say([*profile.warnings, *notes, f"wrote {name_of(destination)}"])
     return 0
 
 
@@ -97,6 +113,8 @@ def _format_of(destination: str) -> str:
     from proton.files.encoding.schema import FORMAT_OF_SUFFIX
     from proton.files.export import export_of_path, suffixes
 
+    if destination == STANDARD_OUTPUT:
+        raise UsageError("-: standard output has no suffix; name the format with --output-format")
     known = FORMAT_OF_SUFFIX.get(os.path.splitext(destination)[1].removeprefix("."))
     if (found := known or export_of_path(destination)) is None:
         endings = [*(f".{suffix}" for suffix in FORMAT_OF_SUFFIX), *suffixes()]
@@ -113,7 +131,4 @@ def _paths(files: Sequence[str]) -> tuple[str, str]:
             f"convert needs two files and got {len(files)}; "
             "as in: proton convert run.hatchet_msgpack run.hatchet"
         )
-    source, destination = files
-    if os.path.realpath(source) == os.path.realpath(destination):
-        raise UsageError(f"{destination}: is the input itself; give another name")
-    return source, destination
+    return files[0], files[1]

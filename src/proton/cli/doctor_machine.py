@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from proton.backends.common.foreign import foreign_backends
 from proton.backends.common.knobs import Knobs
 from proton.backends.default_backend import choose_backend
 from proton.cli import doctor_cuda
@@ -40,6 +41,9 @@ def backend() -> Iterator[Finding]:
     if choice.name == "interpreter" and _AMD.exists():
         reason = "this version has no backend for AMD GPUs yet, so kernels are interpreted"
     yield Finding("default backend", f"{choice.name}: {reason}")
+    if foreign := foreign_backends():
+        listed = (f"{name} ({points[0].value})" for name, points in sorted(foreign.items()))
+        yield Finding("backends of other packages", ", ".join(listed))
 
 
 def _knobs() -> Knobs:

@@ -6,15 +6,16 @@ import argparse
 import os
 
 from proton.cli import say
+from proton.cli.outputs import STANDARD_OUTPUT, add_force, choose_output, name_of, write_output
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy, track
 from proton.errors import UsageError
 
-USAGE = "A B... -o OUT [--by-order] [--skip-broken]"
+USAGE = "A B... -o OUT [--by-order] [--skip-broken] [--force]"
 DESCRIPTION = """\
 Merges the profiles of several ranks or processes into one. A, B, ... are profiles, or folders with
 profiles in them. OUT's suffix names its format: .hatchet or .hatchet_msgpack for trees,
-.chrome_trace or .pftrace for traces.
+.chrome_trace or .pftrace for traces; - is standard output, as JSON.
 Values are summed by path. Every context keeps the spread of its time over ranks: proton-viewer
 shows it as rank_min, rank_median, rank_max and slowest_rank.
 The rank of a file comes from its header, or from its name, as in rank_3. Files without a rank are
@@ -38,6 +39,7 @@ def add_arguments(parser: Parser) -> None:
         help="number the ranks in the order of the files, whatever the files say")  # fmt: skip
     add("--skip-broken", action="store_true",
         help="skip files that cannot be read; OUT records how many")  # fmt: skip
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from proton.files.encoding.schema import FORMAT_OF_SUFFIX
     from proton.files.rank_files import find_files, merge_files  # readers: not for --help
-    from proton.files.write import write_profile
+    from proton.files.write import format_for, to_bytes
 
     if not arguments.files or not arguments.output:
         what = "a place for the result" if arguments.files else "the profiles to merge"
@@ -58,22 +60,23 @@ def run(arguments: argparse.Namespace) -> int:
         )
     output: str = arguments.output
     suffix = os.path.splitext(output)[1].removeprefix(".")
-    if suffix not in FORMAT_OF_SUFFIX:
+    if suffix not in FORMAT_OF_SUFFIX and output != STANDARD_OUTPUT:
         endings = ", ".join(f".{known}" for known in FORMAT_OF_SUFFIX)
         raise UsageError(f"{output}: the suffix names no format; end it in {endings}")
     paths = find_files(arguments.files, output)
     if len(paths) < 2:
         raise UsageError(f"{paths[0]}: one profile alone; merge needs two or more")
-    if os.path.realpath(output) in map(os.path.realpath, paths):
-        raise UsageError(f"{output}: is one of the inputs; give the output another name")
+    kind = FORMAT_OF_SUFFIX.get(suffix, "")
+    output = choose_output(output, kind, inputs=paths, is_forced=arguments.force)
     merged = merge_files(
         paths,
         output,
         by_order=arguments.by_order,
         skip_broken=arguments.skip_broken,
+        allow_strangers=arguments.force,
         track=lambda each: track(each, "merging", len(each)),
     )
-    with busy(f"writing {output}"):
-        write_profile(merged, output)
-    say([*merged.warnings, f"wrote {output}: {len(merged.ranks)} ranks"])
+    with busy(f"writing {name_of(output)}"):
+        write_output(output, to_bytes(merged, format_for(merged, output)))
+    say([*merged.warnings, f"wrote {name_of(output)}: {len(merged.ranks)} ranks"])
     return 0

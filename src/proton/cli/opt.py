@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from proton._version import __version__
 from proton.cli import guard
+from proton.cli.outputs import STANDARD_OUTPUT, add_force, choose_output, write_output
 from proton.cli.parser import Parser
 from proton.errors import FormatError, ScopeMismatch, UsageError
 from proton.inkernel.compiler.mode_passes import recording_passes
@@ -76,6 +77,7 @@ def make_parser() -> Parser:
         help="print what this pass left on stderr too; `all` for every one",
     )
     parser.add_argument("-o", dest="output", metavar="PATH", help="write to a file")
+    add_force(parser)
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
     parser.add_argument(
         "--version",
@@ -95,6 +97,9 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.file is None:
         raise UsageError(f"no file to work on; e.g. {PROGRAM} kernel.ttgir --pass=prepare")
+    output = STANDARD_OUTPUT
+    if arguments.output is not None:
+        output = choose_output(arguments.output, "ir", is_forced=arguments.force)
     passes = _passes(arguments)
     wanted = _wanted(arguments.print_after, passes)
 
@@ -107,12 +112,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if problem := unrecorded_functions(source, passes):
         print(f"{PROGRAM}: {path}: {problem}", file=sys.stderr)
     text = run_passes(source, passes, path=path, after=show)
-    if arguments.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    else:
-        with open(arguments.output, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+    write_output(output, text.encode())
     return 0
 
 

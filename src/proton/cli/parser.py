@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from proton.errors import UsageError
+from proton.errors import UsageError, did_you_mean
 
 PROGRAM = "proton"
 RUN = "run"  # the branch of everything that is no command; nobody writes it
@@ -20,6 +20,7 @@ RUN = "run"  # the branch of everything that is no command; nobody writes it
 COMMANDS = {
     "doctor": "check this machine and give a remedy for each problem",
     "report": "write a page for the browser that shows profiles, in one file",
+    "compare": "tell what became slower or faster between two profiles; a gate for CI",
     "serve": "serve such pages on this machine, and update them while a job writes",
     "convert": "convert a profile to the format that the output's suffix names",
     "merge": "merge the profiles of several ranks, and keep their spread",
@@ -107,6 +108,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One line, printed by the command's `main` like all others."""
+        _, unrecognized, words = message.partition("unrecognized arguments: ")
+        if unrecognized and words.startswith("-"):
+            raise _unknown(self, words.split()[0])
         raise UsageError(f"{message}; see: {self.prog} --help")
 
     def format_help(self) -> str:
@@ -194,14 +198,10 @@ def _take_rest(arguments: argparse.Namespace, parser: Parser, rest: Sequence[str
 
 def _unknown(parser: Parser, word: str) -> UsageError:
     flag = word.partition("=")[0] if word.startswith("--") else word[:2]
-    remedy = ""
-    if flag.startswith("--"):
-        from difflib import get_close_matches  # slow to load
-
-        known = [name[2:] for action in parser.actions for name in action.option_strings]
-        close = get_close_matches(flag[2:], filter(None, known), n=1)
-        remedy = f"did you mean '--{close[0]}'? " if close else ""
-    return UsageError(f"{_where(parser)}unknown option '{flag}'; {remedy}see: {parser.prog} --help")
+    known = [name[2:] for action in parser.actions for name in action.option_strings]
+    near = did_you_mean(flag[2:], filter(None, known)) if flag.startswith("--") else ""
+    remedy = near.replace("mean '", "mean '--")
+    return UsageError(f"{_where(parser)}unknown option '{flag}'{remedy}; see: {parser.prog} --help")
 
 
 def _explain(error: argparse.ArgumentError, parser: Parser, words: Sequence[str]) -> UsageError:

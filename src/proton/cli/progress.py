@@ -10,7 +10,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
@@ -73,11 +73,15 @@ def track(
 
 
 @contextmanager
-def busy(text: str, out: TextIO | None = None) -> Iterator[None]:
-    """Say `text` and for how long it has been going on, for work that cannot be counted."""
+def busy(text: str, out: TextIO | None = None) -> Iterator[Callable[[str], None]]:
+    """Say `text` and for how long it has been going on, for work that cannot be counted.
+
+    Yields what is called with another text when the work goes on with something else.
+    """
     out = sys.stderr if out is None else out
+    said = [text]
     if not is_shown(out):
-        yield
+        yield said.append
         return
     line = Line(out)
     started = time.monotonic()
@@ -86,7 +90,7 @@ def busy(text: str, out: TextIO | None = None) -> Iterator[None]:
     def tell() -> None:
         wait_s = _SILENT_S
         while not is_over.wait(wait_s):
-            line.show(f"{text} ... {time.monotonic() - started:.1f} s")
+            line.show(f"{said[-1]} ... {time.monotonic() - started:.1f} s")
             wait_s = _EVERY_S
 
     teller = threading.Thread(target=tell, name="proton-progress", daemon=True)
@@ -95,7 +99,7 @@ def busy(text: str, out: TextIO | None = None) -> Iterator[None]:
     except RuntimeError:  # an interpreter that is about to end starts no thread
         line.show(f"{text} ...")
     try:
-        yield
+        yield said.append
     finally:
         is_over.set()
         if teller.ident is not None:

@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from proton.cli import say
+from proton.cli.outputs import add_force, choose_output, name_of, write_output
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
 from proton.files.journal.format import SUFFIX, is_alive, read_facts
 from proton.model.profile import Profile
 
-USAGE = "FILE [-o OUTPUT] [--keep]"
+USAGE = "FILE [-o OUTPUT] [--keep] [--force]"
 DESCRIPTION = """\
 Rebuilds a profile from the journal that a killed process left. FILE is the journal (run.partial),
 the name of the profile (run, run.hatchet) or one of its parts (run.part_3.hatchet).
@@ -33,8 +34,10 @@ def add_arguments(parser: Parser) -> None:
     add = parser.add_argument
     add("files", nargs="*")
     add("-o", "--output", action=Option, metavar="OUTPUT", needs="a file; as in: -o whole.hatchet",
-        help="write one profile, all parts included, to this file instead")  # fmt: skip
+        help="write one profile, all parts included, to this file instead "
+        "(- is standard output)")  # fmt: skip
     add("--keep", action="store_true", help="leave the journal where it is")
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,10 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
     if len(journals) > 1 and arguments.output is not None:
         listed = ", ".join(journals)
         raise UsageError(f"{names[0]}: several journals: {listed}; with -o name one of them")
+    output = arguments.output
+    if output is not None:
+        kind = "hatchet"  # any profile may be replaced
+        output = choose_output(output, kind, inputs=journals, is_forced=arguments.force)
     failures = []
     for journal in journals:
         try:
-            lines = _recover(journal, arguments.output, keeps=arguments.keep)
+            lines = _recover(journal, output, keeps=arguments.keep)
         except FormatError as error:
             failures.append(error)
             continue
@@ -113,7 +120,7 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
     """Write what the journal holds; the lines that tell of it."""
     # Readers load msgpack: not for --help.
     from proton.files.detect import join_phases, open_profile
-    from proton.files.write import write_profile
+    from proton.files.write import format_for, to_bytes
 
     facts = read_facts(journal) or {}
     if is_alive(facts) and output is None:
@@ -134,10 +141,10 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
         phases = _phases(journal, profile, written)
         if output is not None:
             profile = join_phases(phases, profile.source)
-        with busy(f"writing {target}"):
-            write_profile(profile, target)
+        with busy(f"writing {name_of(target)}"):
+            write_output(target, to_bytes(profile, format_for(profile, target)))
         others = [number for number in phases if number != phase or written is not None]
-        lines = [*profile.warnings, *_about_parts(others), f"wrote {target}"]
+        lines = [*profile.warnings, *_about_parts(others), f"wrote {name_of(target)}"]
     if not (keeps or is_alive(facts)):
         lines += _clean(journal, facts)
     return lines

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from proton.cli import say, without_collection
+from proton.cli.outputs import add_force, add_without, choose_output, name_of, write_output
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-USAGE = "FILE... [-o PAGE]"
+USAGE = "FILE... [-o PAGE] [--without WHAT] [--force]"
 DESCRIPTION = """\
 Writes one page that shows the profiles: no network, no server, opens from anywhere. FILE is a
 profile of any format of proton; a set of .part_N files is read as one. With several files the page
@@ -21,6 +23,7 @@ EXAMPLES = """\
 examples:
   proton report run.hatchet
   proton report trace.pftrace -o ticket.html
+  proton report run.hatchet --without host,path,source     for people outside
   proton report before.hatchet after.hatchet -o diff.html"""
 _SUFFIX = ".html"
 
@@ -30,7 +33,10 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("files", nargs="*")
     parser.add_argument("-o", "--output", action=Option, metavar="PAGE",
         needs="a file; as in: -o page.html",
-        help="file to write; default: the name of the first file, with .html")  # fmt: skip
+        help="file to write (- is standard output); default: the name of the first file, "
+        "with .html")  # fmt: skip
+    add_without(parser)
+    add_force(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,16 +46,26 @@ def run(arguments: argparse.Namespace) -> int:
         ProtonError: a word is wrong, a file is no profile, this installation has no page, or the
             page cannot be written.
     """
-    output = page_path(arguments.files, arguments.output)
+    from proton.files.recognize import PAGE  # readers: not for --help
+    from proton.files.redact import parse_words
+
+    without = parse_words(arguments.without) if arguments.without else frozenset()
+    output = choose_output(
+        page_path(arguments.files, arguments.output),
+        PAGE,
+        inputs=arguments.files,
+        is_forced=arguments.force,
+    )
     with without_collection():
-        say(_write(arguments.files, output))
+        say(_write(arguments.files, output, without))
     return 0
 
 
-def _write(sources: Sequence[str], output: str) -> list[str]:
+def _write(sources: Sequence[str], output: str, without: frozenset[str]) -> list[str]:
     """Make the page; what there is to say of it."""
     from proton.files.detect import open_profile  # readers load msgpack: not for --help
-    from proton.files.write import write_file
+    from proton.files.redact import SOURCE, redact
+    from proton.files.source_text import withhold_sources
     from proton.render.page import page_data
     from proton.render.page.html import fill, template
 
@@ -57,12 +73,16 @@ def _write(sources: Sequence[str], output: str) -> list[str]:
     profiles = []
     for source in sources:
         with busy(f"reading {source}"):
-            profiles.append(open_profile(source))
-    with busy(f"writing {output}"):
-        content = fill(page, page_data(profiles)).encode("utf-8")
-        write_file(output, content)
+            profiles.append(redact(open_profile(source), without))
+    withheld = withhold_sources() if SOURCE in without else nullcontext()
+    with busy("laying out the page") as tell, withheld:
+        data = page_data(profiles, tell)
+        tell(f"compressing {_size(len(data))}")
+        content = fill(page, data).encode("utf-8")
+        tell(f"writing {name_of(output)} ({_size(len(content))})")
+        write_output(output, content)
     lines = [line for profile in profiles for line in profile.warnings]
-    return [*lines, f"wrote {output} ({_size(len(content))}); open it in a browser"]
+    return [*lines, f"wrote {name_of(output)} ({_size(len(content))}); open it in a browser"]
 
 
 def _size(count: int) -> str:
@@ -78,8 +98,6 @@ def page_path(sources: Sequence[str], output: str | None) -> str:
     if not sources:
         raise UsageError("report needs a profile; as in: proton report run.hatchet")
     path = output or _default_output(sources[0])
-    if os.path.realpath(path) in map(os.path.realpath, sources):
-        raise UsageError(f"{path}: is one of the profiles; give the page another name")
     if os.path.splitext(path)[1].removeprefix(".") in _known_suffixes():
         raise UsageError(f"{path}: is named like a profile; end the page's name in {_SUFFIX}")
     return path

@@ -84,6 +84,8 @@ def add_arguments(parser: Parser) -> None:
         words=("tree", "trace"), help="sums in a calling tree, or a timeline")  # fmt: skip
     add("-k", "--hook", action=Option, metavar="HOOK", words=("triton",),
         help="take names and metrics from launch metadata")  # fmt: skip
+    add("--schedule", action=Option, metavar="STEPS", may_be_empty=False,
+        help="record some steps: wait=2,warmup=1,active=3,repeat=1")  # fmt: skip
     add("--output-format", action=Option, metavar="FORMAT", default="",
         help="hatchet, hatchet_msgpack (trees), chrome_trace or perfetto (traces)")  # fmt: skip
     add("--module", nargs=argparse.REMAINDER, metavar="MODULE",

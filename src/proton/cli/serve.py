@@ -12,13 +12,14 @@ from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
 
-USAGE = "FILE... | FOLDER [--port N] [--no-open]"
+USAGE = "FILE... | FOLDER [--port N] [--no-open] [--no-token]"
 DESCRIPTION = """\
 Shows profiles in the browser: one FILE, several in one page to compare, or a FOLDER with a list of
 what it holds. Pages update when files change, and stay where you are. To follow a job while it
 runs, serve its profile by name (run, run.hatchet, run.part_0.hatchet): phases appear as they are
 written. The page says what is not complete yet.
-Only this machine can connect, and only to the given profiles. Ctrl-C ends it."""
+Only this machine can connect, only to the given profiles, and only with the token in the address.
+Ctrl-C ends it."""
 
 EXAMPLES = """\
 examples:
@@ -35,6 +36,8 @@ def add_arguments(parser: Parser) -> None:
     add("--port", action=Option, metavar="N", needs="a number; as in: --port 9000",
         help="the port to use, 0 for any that is free; default: 8710, or the next")  # fmt: skip
     add("--no-open", action="store_true", help="do not open a browser")
+    add("--no-token", action="store_true",
+        help="let in every user of this machine, without a token in the address")  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,10 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     site = Site(arguments.files, page_maker())
     with busy(f"reading {site.name}"):
         problem = site.prepare()
-    server = Server(site, port)
+    server = Server(site, port, token="" if arguments.no_token else None)
     say([*filter(None, [problem]), f"serving {site.name} at {server.url} (Ctrl-C ends it)"])
     if not arguments.no_open and not open_in_browser(server.url):
-        say([_how_to_reach(server.url)])
+        say([_how_to_reach(server.port)])
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -66,11 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _how_to_reach(url: str) -> str:
+def _how_to_reach(port: int) -> str:
     """What to do where no browser could be opened."""
     if not os.environ.get("SSH_CONNECTION"):
         return "no browser could be opened; open the address in a browser on this machine"
-    port = url.rstrip("/").rpartition(":")[2]
     forward = f"ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}"
     return f"on your own machine run: {forward}, and open the address there"
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 
-from proton.errors import UsageError
+from proton.errors import UsageError, did_you_mean
 
 _SUFFIXES = (".py", ".pyw")
 # runpy's own entry for `python -m`: the interpreter calls it by this name, and its frames belong
@@ -102,12 +102,14 @@ def _check_script(path: str) -> None:
 
 def _missing(path: str) -> str:
     """Why there is no such script, and what may have been meant."""
+    from proton.cli.parser import COMMANDS
+
     if path.isidentifier() and importlib.util.find_spec(path) is not None:
         return f"{path}: no such file; to run the module of that name: proton --module {path}"
     if "/" not in path and not path.endswith(_SUFFIXES):
         return (
-            f"{path}: no such file; a target is a script, 'pytest' or '--module MODULE' "
-            f"(working directory: {os.getcwd()})"
+            f"{path}: no such file{did_you_mean(path, COMMANDS)}; a target is a script, 'pytest' "
+            f"or '--module MODULE' (working directory: {os.getcwd()})"
         )
     return f"{path}: no such file (working directory: {os.getcwd()}); check the path"
 

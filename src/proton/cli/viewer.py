@@ -30,7 +30,8 @@ _METRICS = """\
 metrics:
   NAME                  as measured: what -l lists, in any case, without unit
   time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
-  avg_time/UNIT         time divided by count; likewise avg_cpu_time/UNIT
+  avg_time/UNIT         time divided by count; avg_cpu_time/UNIT by the entries
+                        of a scope
   min_time/UNIT         shortest run of a kernel; likewise max_time; p50_time
                         and p99_time: half and 99 % of the runs took no longer
   rank_min/UNIT         least time of a rank, of merged profiles; likewise
@@ -111,32 +112,39 @@ def _lines(
 ) -> list[str]:
     """What was asked for. Views that are rare are imported when they are wanted."""
     if arguments.json or arguments.markdown:
-        return _digest(profile, as_json=arguments.json)
+        return _digest(profile, as_json=arguments.json, with_autotune=arguments.with_autotune)
     if arguments.list:
         from proton.render.text.table import metric_lines
 
         return metric_lines(profile, style)
+    full, is_program = options.full, options.without_autotune
     if arguments.source is not None:
         from proton.render.text.annotated_source import annotated_source
 
-        return annotated_source(profile, arguments.source, style, full=options.full)
+        return annotated_source(
+            profile, arguments.source, style, full=full, without_autotune=is_program
+        )
     if arguments.sass is not None:
         from proton.render.text.sass import hot_instructions
 
-        return hot_instructions(profile, arguments.sass, style, full=options.full)
+        return hot_instructions(
+            profile, arguments.sass, style, full=full, without_autotune=is_program
+        )
     if arguments.regions is not None:
         from proton.render.text.region_tables import region_tables
 
-        return region_tables(profile, arguments.regions, style, full=options.full)
+        return region_tables(
+            profile, arguments.regions, style, full=full, without_autotune=is_program
+        )
     against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
     return view_lines(profile, options, style, against)
 
 
-def _digest(profile: TreeProfile, *, as_json: bool) -> list[str]:
+def _digest(profile: TreeProfile, *, as_json: bool, with_autotune: bool) -> list[str]:
     from proton.render.text.digest import digest_of
     from proton.render.text.digest_markdown import markdown_lines
 
-    digest = digest_of(profile)
+    digest = digest_of(profile, with_autotune=with_autotune)
     if not as_json:
         return markdown_lines(digest)
     import json
@@ -157,7 +165,7 @@ class _Parser(Parser):
     def error(self, message: str) -> NoReturn:
         words = message.removeprefix("unrecognized arguments: ").split()
         if not message.startswith("unrecognized") or any(word.startswith("-") for word in words):
-            raise UsageError(f"{message}; {PROGRAM} --help explains the options")
+            super().error(message)
         raise UsageError(
             f"{message}; one profile is shown: --diff-profile OTHER takes a second away from it, "
             "proton report shows several"
@@ -187,6 +195,12 @@ def make_parser() -> Parser:
         help="parts of Python frames to show: " + ", ".join(FORMATS))  # fmt: skip
     add("--print-sorted", action="store_true",
         help="a list sorted by the first metric, one row per name")  # fmt: skip
+    add("--sort", metavar="METRIC", help="largest contexts of each parent first, by METRIC, as "
+        "on a terminal by the first; recorded: in the order in which they began")  # fmt: skip
+    add("--hide", choices=("none", "library"), default="none", metavar="WHAT", help="library: "
+        "without frames of installed packages; what they took stands in the row above")  # fmt: skip
+    add("--fold", choices=("none", "numbered"), metavar="WHAT", help="numbered: one row step_* for "
+        "step_0, step_1, ..., as on a terminal; none: a row each")  # fmt: skip
     add("--diff-profile", "-diff", metavar="OTHER", help="show FILE minus OTHER")
     add("--full", action="store_true",
         help="cut and shorten nothing: whole names, files and kernels")  # fmt: skip
@@ -197,6 +211,8 @@ def make_parser() -> Parser:
     add("--regions", nargs="?", const="", metavar="KERNEL", help="what instrumented kernels "
         "recorded: regions, CTAs, heat maps; a part of a kernel's name is enough")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
+    add("--with-autotune", action="store_true", help="count what autotuning ran as part of the "
+        "program; digests, and trees on a terminal, leave it out")  # fmt: skip
     add("--json", action="store_true", help="print a digest for scripts: top kernels, scopes, "
         "losses, reasons, regions")  # fmt: skip
     add("--markdown", action="store_true", help="print the same digest for people and assistants")
@@ -220,6 +236,8 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         raise UsageError(
             f"--metrics {arguments.metrics!r} has an empty name; write e.g. time/ms,util"
         )
+    # Whoever names metrics, or reads the output by a program, gets the tree as it was recorded.
+    is_for_people = sys.stdout.isatty() and not metrics
     return ViewOptions(
         metrics=metrics,
         include=arguments.include,
@@ -230,7 +248,26 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         full=arguments.full,
         is_sorted=arguments.print_sorted,
         autotune=arguments.autotune,
+        sort=_sort(arguments.sort, is_for_people=is_for_people),
+        without_autotune=is_for_people and not arguments.with_autotune,
+        without_library=arguments.hide == "library",
+        fold_numbered=_folds(arguments, is_for_people=is_for_people),
+        is_for_people=is_for_people,
     )
+
+
+def _folds(arguments: argparse.Namespace, *, is_for_people: bool) -> bool:
+    """Whether numbered siblings are one row. Who looks for a name may look for one of them."""
+    if arguments.fold is not None:
+        return bool(arguments.fold == "numbered")
+    return is_for_people and arguments.include is None and arguments.exclude is None
+
+
+def _sort(asked: str | None, *, is_for_people: bool) -> str | None:
+    """The metric to sort a tree by: empty for the first that is shown, None for as recorded."""
+    if asked is None:
+        return "" if is_for_people else None
+    return None if asked == "recorded" else asked
 
 
 def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
@@ -239,10 +276,20 @@ def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
     if not wanted:
         return
     switches = ["list", "print_sorted", "autotune", "full"]
-    filters = ["metrics", "include", "exclude", "threshold", "depth", "diff_profile"]
+    filters = [
+        "sort",
+        "fold",
+        "metrics",
+        "include",
+        "exclude",
+        "threshold",
+        "depth",
+        "diff_profile",
+    ]
     views = ["source", "sass", "regions"]
     others = wanted[1:] + [name for name in switches if getattr(arguments, name)]
     others += [name for name in filters + views if getattr(arguments, name) is not None]
+    others += ["hide"] * (arguments.hide != "none")
     if others:
         other = others[0].replace("_", "-")
         raise UsageError(f"--{wanted[0]} is a digest of the whole profile; leave out --{other}")
@@ -302,9 +349,9 @@ def _prepare_streams() -> None:
 
 
 def _escapes(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Escapes as Python writes them; the mark of a cut name stays one column wide."""
+    """Escapes as Python writes them; marks in tables stay one column wide."""
     replaced, end = codecs.backslashreplace_errors(error)
-    return str(replaced).replace("\\u2026", "*"), end
+    return str(replaced).replace("\\u2026", "*").replace("\\xb1", "~"), end
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Reading and writing profile files.
 
 Doors: `detect.open_profile` opens a path, `read` turns bytes into a `Profile`, `write` a `Profile`
-into bytes; `growing` finds the recordings of a folder, also those that a job still writes,
-`rank_files` those of many processes; `source_text` reads the sources that profiles name.
+into bytes; `recognize` tells files apart by how they begin; `growing` finds the recordings of a
+folder, also those that a job still writes, `rank_files` those of many processes, which `same_run`
+compares; `source_text` reads the sources that profiles name, and `redact` leaves out what others
+shall not see.
 
 Formats, which do not know each other: `hatchet` is the tree, `trace` the chrome trace, `perfetto`
 Perfetto's, `journal` what a session leaves of itself, `export` what only other tools read.

@@ -16,7 +16,7 @@ from pathlib import Path
 from proton.errors import CutShort, FormatError, StillGrowing
 from proton.files.encoding.schema import FORMAT_OF_SUFFIX, SUFFIXES
 from proton.files.journal.format import SUFFIX, is_alive, is_journal, read_facts
-from proton.files.read import read_profile
+from proton.files.read import read_large_profile, read_profile
 from proton.model.merge import merge_profiles
 from proton.model.profile import Profile
 
@@ -127,6 +127,7 @@ def join_phases(
     return replace(merged, source=source, warnings=texts)
 
 
+_LARGE = 1 << 25  # bytes of a file from which on a copy in memory is worth saving
 _FRESH_S = 5.0  # a file that was written to within this may still grow
 _SKEW_S = 60.0  # and so may one that a clock running ahead has dated
 
@@ -165,6 +166,13 @@ def _parts(path: Path) -> dict[int, Path]:
     return {} if is_whole else find_parts(path)
 
 
+def files_of(path: str | os.PathLike[str]) -> list[Path]:
+    """The files that `open_profile(path)` reads; none where there are none."""
+    asked = Path(path)
+    found = [*_parts(asked).values()] or [with_suffix(asked)]
+    return [each for each in found if each.exists()]
+
+
 def open_phases(path: str | os.PathLike[str]) -> list[Profile]:
     """The phases of the session at `path` one by one; none where it is a file of its own.
 
@@ -193,6 +201,8 @@ def open_file(path: Path, source: str) -> Profile:
         status = path.stat()
         if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
             raise FormatError(f"{source}: a device, not a file")  # it may never end
+        if status.st_size >= _LARGE and (large := _read_large(path, source)) is not None:
+            return large
         data = path.read_bytes()
     except FileNotFoundError:
         raise FormatError(f"{source}: no such file{_about_journal(path)}") from None
@@ -218,6 +228,11 @@ def open_file(path: Path, source: str) -> Profile:
         if is_journal(data) or not isinstance(error, CutShort):
             raise  # a journal is never seen before its beginning is whole
         raise _cut_short(str(error), time.time() - status.st_mtime) from None
+
+
+def _read_large(path: Path, source: str) -> Profile | None:
+    with _no_collection():
+        return read_large_profile(os.fspath(path), source)
 
 
 def _about_journal(path: Path) -> str:

@@ -12,6 +12,7 @@ from proton.errors import FormatError, UsageError
 from proton.files.detect import find_parts, is_part, open_profile
 from proton.files.encoding.schema import FORMAT_OF_SUFFIX
 from proton.files.export import export_of_path
+from proton.files.same_run import RunCheck
 from proton.model.merge_ranks import RankMerger
 from proton.model.profile import Profile, TreeProfile
 
@@ -97,6 +98,7 @@ def merge_files(
     *,
     by_order: bool = False,
     skip_broken: bool = False,
+    allow_strangers: bool = False,
     track: Track = lambda paths: paths,
 ) -> Profile:
     """One profile of the profiles at `paths`, which are read one by one.
@@ -106,13 +108,17 @@ def merge_files(
         source: What the merged profile is called.
         by_order: Number the ranks as they are given, whatever the files say.
         skip_broken: Leave out files that cannot be read; what was left out is counted and said.
+        allow_strangers: Merge profiles of unrelated programs, too.
         track: Goes through the paths and may show how far it is.
 
     Raises:
         FormatError: A file cannot be read, or is a trace among trees.
-        UsageError: Two files are of one rank, or only some say whose they are.
+        UsageError: Two files are of one rank, only some say whose they are, or they are of
+            programs that have nothing in common.
     """
     merger = RankMerger()
+    # who numbers files himself may merge what ran one after the other, and several programs
+    check = RunCheck(allows_strangers=allow_strangers or by_order, ran_together=not by_order)
     taken: dict[int, str] = {}
     broken: list[str] = []
     first: tuple[str, bool, bool] | None = None  # path, is a tree, says its rank
@@ -144,10 +150,11 @@ def merge_files(
                     "run, or number them as given with --by-order"
                 )
             taken[number] = path
+        check.add(profile, path)
         merger.add(profile, numbers[0])
     if first is None:
         raise FormatError(f"{broken[0]}; none of {len(paths)} files can be read")
-    merged = merger.result(source, _notes(taken, broken))
+    merged = merger.result(source, [*_notes(taken, broken), *check.notes()])
     if broken:
         losses = {**merged.losses, LOST_RANKS: merged.losses.get(LOST_RANKS, 0) + len(broken)}
         merged = replace(merged, losses=losses)

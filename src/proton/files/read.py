@@ -12,20 +12,32 @@ from proton.files.encoding.decode_json import decode_json
 from proton.files.encoding.decode_msgpack import decode_msgpack
 from proton.files.encoding.schema import PROTON_KEY
 from proton.files.encoding.summary import read_devices, read_summary, to_profile
-from proton.files.hatchet.details import read_details
+from proton.files.hatchet.details import read_details, read_entries
 from proton.files.hatchet.frames import is_kinds
 from proton.files.hatchet.tree import read_tree
 from proton.files.journal.format import is_journal
 from proton.files.journal.read import read_journal
 from proton.files.perfetto.read import is_cut_perfetto, is_perfetto, read_perfetto
+from proton.files.trace.columns import read_columns, read_large
 from proton.files.trace.read import TraceFile, is_trace, read_trace
-from proton.model.metric import CPU_TIME_NS, MetricKind
+from proton.model.frame import FrameKind
+from proton.model.metric import (
+    COUNT,
+    CPU_TIME_NS,
+    DEVICE_TYPE,
+    TIME_NS,
+    MetricKind,
+    Metrics,
+    apart_from_backend,
+)
 from proton.model.profile import Profile
+from proton.model.tree import Tree
 
 # Compressed files, by their first bytes: said by name, because the remedy is simple.
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _MSGPACK_LISTS = (0x91, 0x92, 0xDC, 0xDD)
 _COMPRESSED[b"PK\x03\x04"] = "zip"
+_GIVEN = (FrameKind.SCOPE, FrameKind.STATE, FrameKind.PYTHON)  # frames with metrics of users
 _FOREIGN_KINDS = MappingProxyType({CPU_TIME_NS: MetricKind.EXCLUSIVE})
 
 
@@ -63,7 +75,19 @@ def read_profile(data: bytes, source: str) -> Profile:
     )
 
 
+def read_large_profile(path: str, source: str) -> Profile | None:
+    """The profile in a large file, of which no copy is made; None where `read_profile` has to.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    trace = read_large(path, source)
+    return None if trace is None else _with_trace(trace, source)
+
+
 def _read_json(data: bytes, source: str) -> Profile:
+    if (trace := read_columns(data, source)) is not None:
+        return _with_trace(trace, source)
     value = decode_json(data, source)
     if is_trace(value):
         return _with_trace(read_trace(value, source), source)
@@ -91,15 +115,30 @@ def _read_hatchet(root: dict[str, Any], devices: Any, source: str, *, doubt: boo
     tree, metric_names = read_tree(root, summary.kinds, source, doubt=doubt)
     if summary.kernels is not None:
         tree = replace(tree, details=read_details(summary.kernels, len(tree), source))
+    if summary.entries is not None:
+        tree = replace(tree, entries=read_entries(summary.entries, len(tree), source))
     if PROTON_KEY not in root and CPU_TIME_NS in metric_names:
         summary = replace(summary, metric_kinds=_FOREIGN_KINDS)
     warnings = summary.warnings
     if summary.kinds is not None and not is_kinds(summary.kinds, len(tree)):
-        tree = replace(tree, details={})  # somebody changed the nodes: rows mean others now
+        tree = replace(tree, details={}, entries={})  # somebody changed the nodes: rows mean others
         text = f"kinds of frames inferred: {len(summary.kinds)} are given for {len(tree)} nodes"
         warnings = (*warnings, text)
+    # A file of somebody else's in which no row has a device may have measured them in any.
+    has_rows_of_devices = PROTON_KEY in root or DEVICE_TYPE in metric_names
+    if has_rows_of_devices and not metric_names.isdisjoint((COUNT, TIME_NS)):
+        tree = replace(tree, own=_apart(tree))
+        summary = replace(summary, metric_kinds=apart_from_backend(summary.metric_kinds))
     summary = replace(summary, devices=read_devices(devices, source), warnings=warnings)
     return to_profile(summary, source).with_tree(tree)
+
+
+def _apart(tree: Tree) -> list[Metrics]:
+    """The metrics of `tree` where only rows of a device have what a backend measures."""
+    return [
+        apart_from_backend(own) if frame.kind in _GIVEN and DEVICE_TYPE not in own else own
+        for frame, own in zip(tree.frames, tree.own, strict=True)
+    ]
 
 
 def _with_trace(file: TraceFile, source: str) -> Profile:

@@ -6,6 +6,9 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +49,19 @@ def is_program(path: str) -> bool:
     return _PROGRAM(os.path.splitext(path)[1]) is not None
 
 
+_is_withheld: ContextVar[bool] = ContextVar("proton_sources_withheld", default=False)
+
+
+@contextmanager
+def withhold_sources() -> Iterator[None]:
+    """Have no source read meanwhile: what is made then goes to people who shall not see them."""
+    before = _is_withheld.set(True)
+    try:
+        yield
+    finally:
+        _is_withheld.reset(before)
+
+
 def read_source(path: str, recorded: SourceFile | None, beside: str = "") -> SourceText:
     """The file at `path`, as the profile spells it.
 
@@ -55,6 +71,8 @@ def read_source(path: str, recorded: SourceFile | None, beside: str = "") -> Sou
         recorded: What it was then, as far as known.
         beside: The path of the profile.
     """
+    if _is_withheld.get():
+        return SourceText(TextState.GONE, remark="left out on request")
     places = [Path(path)]
     if not places[0].is_absolute():
         places.append(Path(beside).parent / path)

@@ -71,11 +71,13 @@ def write_profile(profile: Profile, path: str | os.PathLike[str], output_format:
         UsageError: As in `to_bytes`.
         WriteError: The file cannot be written; the message starts with the path.
     """
-    target = Path(path)
-    if not output_format:
-        suffix = target.suffix.removeprefix(".")
-        output_format = schema.FORMAT_OF_SUFFIX.get(suffix) or _default_format(profile)
-    write_file(path, to_bytes(profile, output_format))
+    write_file(path, to_bytes(profile, output_format or format_for(profile, path)))
+
+
+def format_for(profile: Profile, path: str | os.PathLike[str]) -> str:
+    """The format that the suffix of `path` names, else the first that can hold `profile`."""
+    known = schema.FORMAT_OF_SUFFIX.get(Path(path).suffix.removeprefix("."))
+    return known or (*formats_of(profile), schema.HATCHET)[0]
 
 
 def write_file(path: str | os.PathLike[str], content: bytes) -> None:
@@ -96,10 +98,6 @@ def write_file(path: str | os.PathLike[str], content: bytes) -> None:
             _replace(target, content)
     except OSError as error:
         raise WriteError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from error
-
-
-def _default_format(profile: Profile) -> str:
-    return schema.CHROME_TRACE if isinstance(profile, TraceProfile) else schema.HATCHET
 
 
 def _write_all(stream: io.RawIOBase, content: bytes) -> None:

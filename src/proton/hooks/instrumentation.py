@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from proton._mode_text import BaseMode
 from proton._triton.types import LaunchMetadata
-from proton.errors import UsageError
 from proton.inkernel.compiler.instrument import Handle, begin
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.hooks import Hook
@@ -14,7 +13,10 @@ from proton.runtime.sessions import flags, say_notices
 
 
 class InstrumentationHook(Hook):
-    """Records inside kernels while it is active, into the session of backend instrumentation."""
+    """Records inside kernels while it is active, into the session of backend instrumentation.
+
+    Without such a session kernels stay plain; one that starts later records by its own mode.
+    """
 
     priority = 0
     enable_host_buffer: ClassVar[bool] = False
@@ -43,16 +45,12 @@ class InstrumentationHook(Hook):
         """Nothing to do."""
 
     def activate(self) -> None:
-        """Begin to record.
+        """Begin to record, where a session takes the records.
 
         Raises:
-            UsageError: no session takes the records, or one records in another mode.
+            UsageError: it records in another mode.
         """
-        if not flags.instrumentation_on:
-            raise UsageError(
-                "no session takes what kernels record; start one with backend='instrumentation'"
-            )
-        if self._handle is None:
+        if self._handle is None and flags.instrumentation_on:
             self._handle = begin(self.mode, warn=lambda text: say_notices([text]))
 
     def deactivate(self) -> None:

@@ -9,13 +9,12 @@ them compiles to the same code as one without. Importing this imports no Triton.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeGuard, TypeVar
-from weakref import WeakKeyDictionary
 
 from proton import _triton
 from proton._triton.types import Builder, Operation, Semantic
-from proton.errors import ScopeMismatch, SemanticError, UsageError
+from proton.errors import SemanticError, UsageError
 from proton.inkernel.compiler.recording_choice import choice
 from proton.inkernel.compiler.user_records import needs_guard
 from proton.inkernel.ir.carriers import Carrier, record
@@ -33,29 +32,6 @@ class Event:
     name: str
 
 
-@dataclass
-class _Begun:
-    """The scopes begun in a function, as its compiler comes by, from the first line to the last."""
-
-    scopes: list[tuple[str, object]] = field(default_factory=list)  # name, block; innermost last
-    is_branched: bool = False  # one was ended in another block: the order of lines says no more
-
-    def end(self, name: str, block: object) -> None:
-        """End the innermost scope, which must be `name`; on paths that part, `verify` checks."""
-        if self.is_branched:
-            return
-        inner, begun_in = self.scopes[-1] if self.scopes else ("", None)
-        if inner != name:
-            known = f"the innermost one begun is {inner!r}" if inner else "none is begun"
-            raise ScopeMismatch(f"cannot end the region {name!r}: {known}; end regions inside out")
-        self.is_branched = begun_in is not block
-        self.scopes.pop()
-
-
-# one function being compiled -> the scopes begun in it; a function's compiler is one object
-_begun: WeakKeyDictionary[Semantic, _Begun] = WeakKeyDictionary()
-
-
 def builtin(function: F) -> F:
     """Mark a function as one that Triton's compiler calls instead of compiling."""
     function.__triton_builtin__ = True  # type: ignore[attr-defined]
@@ -64,25 +40,25 @@ def builtin(function: F) -> F:
 
 @builtin
 def enter_scope(name: object, _semantic: Semantic | None = None) -> None:
-    """Begin the region `name`; end it with `exit_scope` of the same name, on every path."""
+    """Begin the region `name`; end it with `exit_scope` of the same name, on every path.
+
+    Regions may overlap: one that begins in another and ends behind it stands beside it.
+    """
     name = _checked_name(name)
     if _records(_semantic):
-        _begun.setdefault(_semantic, _Begun()).scopes.append((name, block_of(_semantic)))
         emit(_semantic, record("start", name))
 
 
 @builtin
 def exit_scope(name: object, _semantic: Semantic | None = None) -> None:
-    """End the region `name`, the innermost one begun.
+    """End the region `name`, the last one begun of that name.
 
-    Raises:
-        ScopeMismatch: another one is; Triton's error shows the line. Only while recording is on.
+    Where none is begun, or not on every path, a warning shows the line and the kernel runs without
+    regions.
     """
     name = _checked_name(name)
-    if not _records(_semantic):
-        return
-    _begun.setdefault(_semantic, _Begun()).end(name, block_of(_semantic))
-    emit(_semantic, record("end", name))
+    if _records(_semantic):
+        emit(_semantic, record("end", name))
 
 
 class scope:  # noqa: N801 - the name users know
@@ -102,6 +78,15 @@ class scope:  # noqa: N801 - the name users know
         exit_scope(self.name, _semantic=self._semantic)
 
 
+def record_side(is_start: object, scope_name: object, semantic: Semantic | None) -> None:
+    """Begin (`is_start`) or end the region `scope_name`, for builtins of one's own.
+
+    Kernels call `enter_scope` and `exit_scope`; `semantic` is what Triton's compiler hands those.
+    """
+    side = enter_scope if getattr(is_start, "value", is_start) else exit_scope
+    side(scope_name, _semantic=semantic)
+
+
 @builtin
 def mark(name: object, _semantic: Semantic | None = None) -> None:
     """Record the moment at which a warp comes by here."""
@@ -115,10 +100,8 @@ def value(name: object, x: object, _semantic: Semantic | None = None) -> None:
     """Record a number and the moment: a scalar of the kernel or a constant.
 
     Integers, floats (those below 32 bits as float32) and pointers are numbers. Where one name
-    records integers here and floats there, all are recorded as float64.
-
-    Raises:
-        SemanticError: `x` is no scalar. Only while recording is on.
+    records integers here and floats there, all are recorded as float64. Where `x` is no scalar, a
+    warning shows the line and nothing is recorded.
     """
     name = _checked_name(name)
     if _records(_semantic):
@@ -190,11 +173,6 @@ def semantic_name(semantic: Semantic | None) -> str:
     return "gluon" if ".gluon." in type(semantic).__module__ else "triton"
 
 
-def block_of(semantic: Semantic) -> object:
-    """The block that is being compiled; one object for one block while somebody keeps it."""
-    return semantic.builder.get_insertion_block()
-
-
 def emit(semantic: Semantic, carrier: Carrier, operands: tuple[object, ...] = ()) -> None:
     """Put a carrier at the place that is being compiled."""
     builder = semantic.builder
@@ -207,16 +185,18 @@ def emit(semantic: Semantic, carrier: Carrier, operands: tuple[object, ...] = ()
 def emit_value(semantic: Semantic, name: str, value: object) -> None:
     """Put a record of a number at the place that is being compiled.
 
-    Raises:
-        SemanticError: it is no scalar integer, float or pointer.
+    What is no scalar integer, float or pointer leaves word of that in place of a record: a kernel
+    must compile whether it is recorded or not.
     """
     tensor = semantic.to_tensor(getattr(value, "value", value))
     kind = tensor.type
     if not (kind.is_int() or kind.is_ptr() or kind.is_floating()):
-        raise SemanticError(
-            f"value {name!r} is of type {kind}; record a scalar integer, float or pointer, "
-            "such as an element or a sum of it"
+        why = (
+            f"value {name!r} is of type {kind}; record a scalar integer, float or pointer, such as "
+            "an element or a sum of it"
         )
+        _create(semantic.builder, Carrier("refused", attributes={"why": why}), ())
+        return
     core = _triton.language_core()
     # readers take integers as signed: one more bit holds those without a sign
     is_wide = kind.is_ptr() or kind.primitive_bitwidth > 32 or kind.is_uint32()

@@ -50,6 +50,7 @@ class _Product:
     num_sms: int
     clock_rate_khz: int
     teraflops: Mapping[int, float]  # bits of an operand -> peak of matrix units, no sparsity
+    fp32_lanes: int  # of a multiprocessor outside matrix units; each does two operations a clock
     bytes_per_second: float | None = None  # where bus width and clock do not tell
 
 
@@ -58,20 +59,25 @@ class _Product:
 # (an eighth of it, half of the sparse figures), 1850 MHz boost; AMD Instinct MI250X, MI300X and
 # MI355X data sheets. 32 bits means TF32 where the hardware has it (not on MI250X and MI355X).
 _PRODUCTS = {
-    ("CUDA", "80"): _Product("A100", 108, 1_410_000, {8: 624, 16: 312, 32: 156, 64: 19.5}),
-    ("CUDA", "89"): _Product("RTX 4090", 128, 2_520_000, {8: 330.3, 16: 165.2, 32: 82.6, 64: 1.29}),
-    ("CUDA", "90"): _Product("H100", 132, 1_980_000, {8: 1979, 16: 989.4, 32: 494.7, 64: 66.9}),
-    ("CUDA", "100"): _Product("B200", 148, 1_850_000, {8: 4500, 16: 2250, 32: 1125, 64: 37}),
+    ("CUDA", "80"): _Product("A100", 108, 1_410_000, {8: 624, 16: 312, 32: 156, 64: 19.5}, 64),
+    ("CUDA", "89"): _Product(
+        "RTX 4090", 128, 2_520_000, {8: 330.3, 16: 165.2, 32: 82.6, 64: 1.29}, 128
+    ),
+    ("CUDA", "90"): _Product(
+        "H100", 132, 1_980_000, {8: 1979, 16: 989.4, 32: 494.7, 64: 66.9}, 128
+    ),
+    ("CUDA", "100"): _Product("B200", 148, 1_850_000, {8: 4500, 16: 2250, 32: 1125, 64: 37}, 128),
     ("HIP", "gfx90a"): _Product(
-        "MI250X", 220, 1_700_000, {8: 383, 16: 383, 32: 95.7, 64: 95.7}, 3.2e12
+        "MI250X", 220, 1_700_000, {8: 383, 16: 383, 32: 95.7, 64: 95.7}, 64, 3.2e12
     ),
     ("HIP", "gfx942"): _Product(
-        "MI300X", 304, 2_100_000, {8: 2614.9, 16: 1307.4, 32: 653.7, 64: 163.4}, 5.3e12
+        "MI300X", 304, 2_100_000, {8: 2614.9, 16: 1307.4, 32: 653.7, 64: 163.4}, 128, 5.3e12
     ),
     ("HIP", "gfx950"): _Product(
-        "MI355X", 256, 2_400_000, {8: 5033, 16: 2516.6, 32: 157.3, 64: 78.6}, 8.0e12
+        "MI355X", 256, 2_400_000, {8: 5033, 16: 2516.6, 32: 157.3, 64: 78.6}, 128, 8.0e12
     ),
 }
+KNOWN_DEVICES = tuple(_PRODUCTS)  # type and architecture of each
 _DATA_RATE = 2  # transfers a clock: the memory clocks that drivers report are of double data rate
 
 
@@ -128,6 +134,18 @@ def peak_flops(device: Device, width: int) -> float | None:
     if sms <= 0 or clock_khz <= 0:
         return None
     return max_flops(device.device_type, device.arch, width, sms, clock_khz)
+
+
+def peak_fp32(device: Device) -> float | None:
+    """The peak of FP32 outside matrix units, in operations a second; None where it is not known.
+
+    Matrix units round operands of 32 bits to TF32, so a kernel that keeps FP32 has this roof.
+    """
+    product = _PRODUCTS.get((device.device_type, device.arch))
+    sms, clock_khz = device.num_sms or 0, device.clock_rate_khz or 0
+    if product is None or sms <= 0 or clock_khz <= 0:
+        return None
+    return 2.0 * product.fp32_lanes * sms * clock_khz * 1e3
 
 
 def peak_bytes_per_second(device: Device) -> float | None:

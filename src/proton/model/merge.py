@@ -12,6 +12,7 @@ from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile, TraceProfile, TreeProfile
+from proton.model.steps import merge_steps
 from proton.model.trace import Flow, Lane, Span, Trace
 from proton.model.tree import KernelDetail, Tree, depth_first, merge_details
 
@@ -38,7 +39,11 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         first,
         source=source,
         devices=_merge_devices(profiles),
-        header=replace(first.header, end_time_ns=max(ends, default=None)),
+        header=replace(
+            first.header,
+            end_time_ns=max(ends, default=None),
+            ended_by=next(filter(None, (p.header.ended_by for p in profiles)), ""),
+        ),
         metric_kinds=MappingProxyType(kinds),
         losses=MappingProxyType(losses),
         warnings=tuple(dict.fromkeys(text for profile in profiles for text in profile.warnings)),
@@ -46,6 +51,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         phases=tuple(sorted({phase for profile in profiles for phase in profile.phases})),
         sampling=merge_sampling(sampled),
         in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),
+        steps=merge_steps(profile.steps for profile in profiles),
     )
     if isinstance(merged, TreeProfile):
         trees = [profile.tree for profile in profiles if isinstance(profile, TreeProfile)]
@@ -84,6 +90,7 @@ class TreeMerger:
         self._kinds = kinds
         self._frames: list[Frame] = []
         self._details: dict[int, KernelDetail] = {}
+        self._entries: dict[int, int] = {}
         self._rows: dict[tuple[int, Frame], int] = {}
 
     def add(self, tree: Tree) -> list[int]:
@@ -104,17 +111,20 @@ class TreeMerger:
         for at, detail in tree.details.items():
             row = here[at]
             details[row] = merge_details(details[row], detail) if row in details else detail
+        for at, count in tree.entries.items():
+            self._entries[here[at]] = self._entries.get(here[at], 0) + count
         return here
 
     def tree(self) -> Tree:
         """All that was added, depth first."""
         nodes, parents = depth_first(self.parents)
-        details = self._details
+        details, entries = self._details, self._entries
         return Tree(
             [self._frames[node] for node in nodes],
             parents,
             [self.own[node] or EMPTY for node in nodes],
             {row: details[node] for row, node in enumerate(nodes) if node in details},
+            {row: entries[node] for row, node in enumerate(nodes) if node in entries},
         )
 
 

@@ -19,6 +19,7 @@ from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind
 from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.ranks import BY_RANK, Rank
 from proton.model.sampling import Sampling
+from proton.model.steps import StepSeries, of_rank
 from proton.model.trace import Lane, Trace
 from proton.model.tree import Tree
 
@@ -43,6 +44,7 @@ class RankMerger:
         self._traces: list[Trace] = []
         self._samplings: list[Sampling] = []
         self._in_kernel: list[Sequence[RecordedKernel]] = []
+        self._steps: list[StepSeries] = []
         self._autotune: list[Mapping[str, Any]] = []
         self._phases: set[int] = set()
         self._ends: list[int] = []
@@ -72,6 +74,7 @@ class RankMerger:
                 self._sample_losses[what] += getattr(profile.sampling, what) or 0
             self._samplings.append(profile.sampling)
         self._in_kernel.append(profile.in_kernel)
+        self._steps += of_rank(profile.steps, rank)
         self._autotune += ({"rank": rank, **record} for record in profile.autotune)
         self._phases |= set(profile.phases)
         if profile.header.end_time_ns is not None:
@@ -101,6 +104,7 @@ class RankMerger:
             phases=tuple(sorted(self._phases)),
             sampling=self._samplings[0] if self._samplings else None,
             in_kernel=tuple(self._in_kernel[0]) if self._in_kernel else (),
+            steps=tuple(sorted(self._steps, key=lambda series: series.rank or 0)),
             ranks=tuple(self._ranks[at] for at in order),
         )
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
+from typing import TypeVar
 
 # A number, a list of numbers, or a label (device_id, device_type).
 MetricValue = int | float | str | tuple[int | float, ...]
 Metrics = Mapping[str, MetricValue]
 EMPTY: Metrics = MappingProxyType({})
+_Value = TypeVar("_Value")
 
 TIME_NS = "time (ns)"
 CPU_TIME_NS = "cpu_time (ns)"
 COUNT = "count"
 CYCLES = "cycles"  # of instrumented kernels, over all warps
+USER_PREFIX = "user "  # before what a user calls as a backend calls what it measures
 DEVICE_ID = "device_id"
 DEVICE_TYPE = "device_type"
 
@@ -25,6 +28,17 @@ class MetricKind(Enum):
     INCLUSIVE = "inclusive"  # summed on a node and inherited by its parents
     EXCLUSIVE = "exclusive"  # summed on a node only
     PROPERTY = "property"  # the last value stands, never summed
+
+
+def apart_from_backend(metrics: Mapping[str, _Value]) -> Mapping[str, _Value]:
+    """`metrics` that a user gave: `count` and `time (ns)`, which are a backend's, with a prefix."""
+    if COUNT not in metrics and TIME_NS not in metrics:
+        return metrics
+    return {_apart(name): value for name, value in metrics.items()}
+
+
+def _apart(name: str) -> str:
+    return USER_PREFIX + name if name in (COUNT, TIME_NS) else name
 
 
 def split_unit(name: str) -> tuple[str, str]:

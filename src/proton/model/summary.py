@@ -14,6 +14,7 @@ from proton.model.metric import MetricKind
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 from proton.model.schema import FORMAT_VERSION, Stored
+from proton.model.steps import StepSeries
 
 _Said = partial(Stored, least=None, sparse=True)  # what is empty is not written
 
@@ -42,6 +43,7 @@ class Header:
     ] = ""
     start_time_ns: Annotated[int | None, _Said("Unix time in nanoseconds")] = None
     end_time_ns: Annotated[int | None, _Said("the same")] = None
+    ended_by: Annotated[str, _Said("the signal that ended the process, as in `SIGTERM`")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,10 @@ class Summary:
         Sequence[RecordedKernel],
         _Said("what instrumented kernels recorded about themselves, below"),
     ] = ()
+    steps: Annotated[
+        Sequence[StepSeries],
+        _Said("the steps that the program marked, below; one entry for each process"),
+    ] = ()
     ranks: Annotated[
         Sequence[Rank],
         _Said(
@@ -82,6 +88,10 @@ class Summary:
     kernels: Annotated[
         object,  # not checked here: the tree says how many rows there are
         _Said("tree only: list of `[node, min, max, p50, p99, attributes]`, below"),
+    ] = None
+    entries: Annotated[
+        object,  # the same
+        _Said("tree only: list of `[node, count]`: how often the scope of a node was entered"),
     ] = None
     kinds: Annotated[
         str | None,

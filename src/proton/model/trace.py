@@ -37,6 +37,7 @@ class SpanKind(Enum):
     METRIC = "metric"  # a scope that carried metrics
     COPY = "copy"  # a copy or memset of a device
     GRAPH = "graph"  # one replay of a graph
+    LAUNCH = "launch"  # the call of the program that launched work
     CTA = "cta"  # a block of an instrumented kernel
     OTHER = "other"
 

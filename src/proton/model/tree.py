@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from proton.model.frame import Frame
 from proton.model.metric import EMPTY, Metrics, MetricValue
+
+_Time = TypeVar("_Time", int, float)
 
 
 class KernelDetail(NamedTuple):
@@ -51,14 +53,25 @@ def merge_details(first: KernelDetail, second: KernelDetail) -> KernelDetail:
 def detail_of(times_ns: Sequence[int], attributes: Metrics = EMPTY) -> KernelDetail:
     """The detail of runs that took `times_ns`, of which there is at least one."""
     times = sorted(times_ns)
+    p50, p99 = quantiles(times, 0.5, 0.99)
+    return KernelDetail(times[0], times[-1], p50, p99, attributes)
 
-    def quantile(share: float) -> int:
-        return times[ceil(share * len(times)) - 1]
 
-    return KernelDetail(times[0], times[-1], quantile(0.5), quantile(0.99), attributes)
+def quantiles(ordered: Sequence[_Time], *shares: float) -> list[_Time]:
+    """The least of times, of which there is at least one, that such shares of them do not exceed.
+
+    Args:
+        ordered: The times, the least first.
+        shares: Numbers above 0, up to 1.
+    """
+    return [ordered[ceil(share * len(ordered)) - 1] for share in shares]
 
 
 def _none() -> Mapping[int, KernelDetail]:
+    return MappingProxyType({})
+
+
+def _never() -> Mapping[int, int]:
     return MappingProxyType({})
 
 
@@ -73,6 +86,7 @@ class Tree:
     parents: Sequence[int]  # parents[0] is -1
     own: Sequence[Metrics]  # what was measured in this context alone
     details: Mapping[int, KernelDetail] = field(default_factory=_none)  # row -> its kernel's
+    entries: Mapping[int, int] = field(default_factory=_never)  # row -> how often it was entered
 
     def __len__(self) -> int:
         return len(self.frames)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from proton.render.demangle import demangle, shorten_cpp
 
 FORMATS = ("full", "file_function_line", "function_line", "file_function")
 ELLIPSIS = "…"
+_ROOM = 400  # columns for template arguments; views cut names to the room they have
 
 # Control characters, marks that reorder text, invisible characters, lone surrogates.
 _UNSAFE = re.compile(
@@ -42,19 +44,62 @@ def display_name(name: str, *, frame_format: str = "full", full: bool = False) -
         name = demangled if full else shorten_cpp(demangled)
     elif frame_format != "full" and (match := _PYTHON_FRAME.fullmatch(name)):
         name = _rearrange(match, frame_format)
-    return printable(name) or '""'
+    return visible(printable(name))
 
 
-def name_formatter(frame_format: str = "full", *, full: bool = False) -> Callable[[str], str]:
-    """`display_name` with its options bound; cheap for the plain names that most rows have."""
+def visible(text: str) -> str:
+    """`text`, in quotes where nobody would see it: empty, or blanks only."""
+    return f'"{text}"' if not text or text.isspace() else text
+
+
+def shown_names(names: Iterable[str]) -> dict[str, str]:
+    """Every name for people: C++ without what nobody reads, whole where it would look like another.
+
+    Terminal, digest and page write names so, and cut them to the room they have.
+    """
+    shown = {name: _short(name) for name in names}
+    times = Counter(shown.values())
+    shown = {
+        name: _whole(name).removeprefix("void ") if times[short] > 1 else short
+        for name, short in shown.items()
+    }
+    alike: dict[str, list[str]] = {}
+    for name, text in shown.items():
+        alike.setdefault(text, []).append(name)
+    for text, group in alike.items():
+        if len(group) > 1:  # symbols may differ in what no declaration shows
+            shown.update((name, f"{text} #{at}") for at, name in enumerate(sorted(group), 1))
+    return shown
+
+
+def _short(name: str) -> str:
+    if not name.startswith("_Z"):
+        return _whole(name)
+    return visible(printable(shorten_cpp(demangle(name), _ROOM)))
+
+
+def _whole(name: str) -> str:
+    return visible(printable(demangle(name)))
+
+
+def name_formatter(
+    frame_format: str = "full", *, full: bool = False, names: Iterable[str] = ()
+) -> Callable[[str], str]:
+    """How to write names: cheap for the plain ones that most rows have.
+
+    `names` are those that must not look alike, such as all of a profile.
+    """
+    symbols: Mapping[str, str] = {}
+    if not full:
+        symbols = shown_names({name for name in names if name.startswith("_Z")})
 
     def plain(name: str) -> str:
-        if name.isascii() and name.isprintable() and name and not name.startswith("_Z"):
+        if name.isascii() and name.isprintable() and name.strip() and name[:2] != "_Z":
             return name
-        return display_name(name, full=full)
+        return symbols.get(name) or display_name(name, full=full)
 
     def rearranged(name: str) -> str:
-        return display_name(name, frame_format=frame_format, full=full)
+        return symbols.get(name) or display_name(name, frame_format=frame_format, full=full)
 
     return plain if frame_format == "full" else rearranged
 
@@ -95,6 +140,53 @@ def cut_name(text: str, room: int) -> str:
         if text[at] == "/" and cell_width(text[at:]) < room:
             return ELLIPSIS + text[at:]
     return cut_middle(text[text.rfind("/", 0, end) + 1 :], room)
+
+
+def cut_names(names: Sequence[str], room: int) -> list[str]:
+    """Names of one table, each in at most `room` columns, such that different ones stay different.
+
+    Where `cut_name` would make several equal, what they have in common gives way to what differs.
+    """
+    cut = {name: cut_name(name, room) for name in dict.fromkeys(names)}
+    for group in _alike(cut):
+        cut.update(_told_apart(group, room))
+    for group in _alike(cut):  # what was told apart in two groups may look alike again
+        apart = _told_apart(group, room)
+        if set(apart.values()) & set(cut.values()) or len(set(apart.values())) < len(group):
+            apart = {name: _numbered(cut[name], at, room) for at, name in enumerate(group, 1)}
+        cut.update(apart)
+    return [cut[name] for name in names]
+
+
+def _alike(cut: Mapping[str, str]) -> list[list[str]]:
+    """The names that look like others, in groups."""
+    found: dict[str, list[str]] = {}
+    for name, short in cut.items():
+        found.setdefault(short, []).append(name)
+    return [group for group in found.values() if len(group) > 1]
+
+
+def _numbered(text: str, number: int, room: int) -> str:
+    mark = f"#{number}"
+    return f"{cut_end(text, max(room - len(mark) - 1, 1))} {mark}"
+
+
+def _told_apart(group: Sequence[str], room: int) -> dict[str, str]:
+    """Names that begin alike, cut to a few letters of their beginning and what follows it."""
+    pairs = zip(min(group), max(group), strict=False)  # what these two share, all do
+    same = next((at for at, (a, b) in enumerate(pairs) if a != b), len(min(group)))
+    head = max(room // 4, 1)
+    start = max(same - head, head)  # some of what they share in front of what differs
+    left = max(room - head - 2, 1)
+    cut = {}
+    for name in group:
+        rest = name[start:]
+        rest = rest if cell_width(rest) <= left + 1 else cut_end(rest, left + 1)
+        cut[name] = f"{_take(name, head)}{ELLIPSIS}{rest}"
+    for again in _alike(cut):
+        if len(again) < len(group):
+            cut.update(_told_apart(again, room))
+    return cut
 
 
 def pad(text: str, room: int) -> str:

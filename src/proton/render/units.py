@@ -31,6 +31,7 @@ class Notation:
     decimals: int = 3
     is_raw: bool = False  # small numbers get an exponent: 3.000e-04 instead of <0.001
     has_sign: bool = False  # a plus sign too, for differences
+    is_grouped: bool = False  # digits in groups of three: 1 090.280
 
 
 PLAIN = Notation()
@@ -39,17 +40,18 @@ PLAIN = Notation()
 def format_number(value: float, notation: Notation = PLAIN) -> str:
     """`value` as text: `1090.280`, `<0.001`, `1.250e+12`; integers keep every digit."""
     plus = "+" if notation.has_sign else ""
+    group = "," if notation.is_grouped else ""
     if isinstance(value, int):
-        return f"{value:{plus}d}"
+        return f"{value:{plus}{group}d}".replace(",", " ")
     size = abs(value)
     decimals = notation.decimals
     is_small = size != 0 and size < 0.5 * 10**-decimals
     if size >= _HUGE or (is_small and notation.is_raw):
         return f"{value:{plus}.3e}"
     if is_small:
-        least = f"{10**-decimals:.{decimals}f}"
-        return f"<{plus}{least}" if value > 0 else f">-{least}"
-    return f"{value:{plus}.{decimals}f}"
+        return f"{plus if value > 0 else '-'}<{10**-decimals:.{decimals}f}"
+    text = f"{value + 0.0:{plus}{group}.{decimals}f}"  # no minus in front of zero
+    return text.replace(",", " ")
 
 
 def format_value(value: MetricValue | None, notation: Notation = PLAIN) -> str:
@@ -67,10 +69,11 @@ def format_column(values: Sequence[MetricValue | None], notation: Notation = PLA
     """`format_value` of every value; one loop, because profiles have many rows."""
     template = f"%{'+' if notation.has_sign else ''}.{notation.decimals}f"
     least = 0.5 * 10**-notation.decimals
+    most = 1e3 if notation.is_grouped else _HUGE
     # The common case is written out: a call a cell would cost more than all the rest.
     return [
-        template % value
-        if type(value) is float and (least <= value < _HUGE or value == 0)
+        template % (value + 0.0)  # no minus in front of zero
+        if type(value) is float and (least <= value < most or value == 0)
         else format_value(value, notation)
         for value in values
     ]
@@ -106,6 +109,12 @@ def format_time(time_ns: float | None) -> str:
         return f"{format_count(time_ns) if is_whole else format_digits(time_ns)} ns"
     unit, length = next((each for each in _TIME_UNITS if size < each[2]), _TIME_UNITS[-1])[:2]
     return f"{format_digits(time_ns / length)} {unit}"
+
+
+def format_change(share: float) -> str:
+    """How much more or less in percent: `+7.5 %`; no sign before zero."""
+    percent = round(100 * share, 1)
+    return f"{percent:+.1f} %" if percent else "0.0 %"
 
 
 def format_bytes(size: float) -> str:

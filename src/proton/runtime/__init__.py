@@ -10,5 +10,6 @@
 | `scopes`, `profile` | regions, and how they decorate functions |
 | `hooks`, `launch_hook`, `tensor_metrics` | launch metadata and metrics on their way to the core |
 | `phases`, `nvtx` | looking into an open session; NVTX ranges as scopes |
+| `bench` | kernel time of a function, by a session of its own |
 | `command_line` | the one session of the `proton` command |
 """

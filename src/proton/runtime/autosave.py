@@ -8,6 +8,7 @@ one in the journal. They wait for no GPU and take no lock of the program's for l
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from proton import _native
 from proton.errors import SessionNotFound
+from proton.files.encoding.schema import SUFFIXES
 from proton.files.journal.format import (
     DATA,
     SUFFIX,
@@ -28,6 +30,7 @@ from proton.files.journal.format import (
     pack_facts,
     read_facts,
 )
+from proton.runtime.phase_files import spare_stem
 
 if TYPE_CHECKING:  # the session owns it
     from proton.runtime.open_session import OpenSession
@@ -53,6 +56,7 @@ class Autosave:
         self._session = session
         self._interval_s = interval_s
         self._journal: Journal | None = None
+        self._rescue_paths: tuple[str, ...] = ()  # that a child may have written to
         if interval_s > 0 and session.files.stem is not None:
             options = session.options
             self._journal = Journal(
@@ -62,6 +66,7 @@ class Autosave:
                 output_format=session.expected_format,
             )
             session.notices.extend(self._journal.notices)
+            self._rescue_paths = (self._journal.path,)
         self._spacing_s = min(FIRST_SAVE_S, interval_s)
         self._save_at = time.monotonic() + self._spacing_s
         self._saved: tuple[int, int] | None = None  # phase and change count in the journal
@@ -93,6 +98,11 @@ class Autosave:
                 self._write_left_phases()
             with self._lock:
                 self._save_open_phase()
+                if self._journal is not None:
+                    self._journal.prepare_rescue(
+                        self._session.native, self._session.common_header(0), [*self._written]
+                    )
+            self._session.say_unseen_graphs()
             return self._wait_s()
         except SessionNotFound:  # the program closed it meanwhile
             return GIVE_UP_S
@@ -103,6 +113,22 @@ class Autosave:
             journal, self._journal = self._journal, None
             if journal is not None:
                 journal.remove()
+
+    def adopt_rescue(self) -> None:
+        """A child has written files in our place (see `base/termination.h`)."""
+        session = self._session
+        with self._lock:
+            if self._journal is not None:
+                self._journal.adopt_rescue(session.native.phase)
+                left = [phase for phase in session.left_phases() if phase not in self._written]
+                session.files.adopt_early(left, session.expected_format)
+
+    def drop_rescue(self) -> None:
+        """A child has written a journal while the profile was being written."""
+        if self._journal is None:  # there is a profile
+            for path in self._rescue_paths:
+                with suppress(OSError):
+                    os.unlink(path)
 
     def forget(self) -> None:
         """In a forked child: leave everything to the parent."""
@@ -224,6 +250,30 @@ class Journal:
         self._phase: int | None = None  # that the file holds
         self._cursor: _native.TraceCursor | None = None
         self._file: int | None = None
+        self._stem = stem
+
+    def prepare_rescue(
+        self, native: _native.Session, header: Mapping[str, object], written: list[int]
+    ) -> None:
+        """Have the core ready to write a journal where Python cannot: other code holds the GIL.
+
+        `written`: the phases that are in files already; others that were left become files too.
+        """
+        output_format = str(self._facts["format"])
+        native.prepare_rescue(
+            path=self.path,
+            facts=json.dumps(self._facts)[:-1],
+            header=header,
+            part_stem=self._stem,
+            spare_stem=spare_stem(self._stem),
+            part_suffix=f".{SUFFIXES[output_format]}",
+            part_format=output_format,
+            written=written,
+        )
+
+    def adopt_rescue(self, phase: int) -> None:
+        """Such a journal was written, of this phase."""
+        self._phase = phase
 
     def save(self, native: _native.Session, phase: int, header: Mapping[str, object]) -> None:
         """Bring the file up to date.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import logging
 
 SIGNAL_LIMIT_S = 8.0  # containers are killed ten seconds after they were asked to end
+PATIENCE_S = 2.0  # for the GIL; then a forked child writes the journals
 JOIN_LIMIT_S = 10.0
 GONE_LIMIT_S = 0.1
 LONGEST_WAIT_S = 3600.0
@@ -77,6 +78,7 @@ class BackgroundThread:
         self._steps = steps
         self._thread: _Thread | None = None
         self._is_paused = False  # for a fork
+        self._catches_signals = False
         self._ending: _Thread | None = None  # a signal came: this one is about to end the process
 
     @property
@@ -87,6 +89,7 @@ class BackgroundThread:
     def start(self, *, catches_signals: bool) -> None:
         """Run, and catch signals that end the process if asked to; if it runs: look at once."""
         if catches_signals:
+            self._catches_signals = True
             Termination.catch_signals(limit_s=SIGNAL_LIMIT_S)
         self._is_paused = False
         if self._thread is None:
@@ -95,6 +98,8 @@ class BackgroundThread:
             except RuntimeError:  # the process is about to end, or can have no more threads
                 Termination.release_signals()
                 return
+        if self._catches_signals:
+            Termination.rescue_after(PATIENCE_S)
         self.wake()
 
     def wake(self) -> None:
@@ -145,6 +150,7 @@ class BackgroundThread:
         thread.is_stopping = True
         if thread.ident == threading.get_ident():
             return
+        Termination.stop_rescue()
         Termination.wake()
         end = time.monotonic() + JOIN_LIMIT_S
         while not (thread.has_ended(0.1) or self._ending):  # that one may wait for our caller

@@ -18,7 +18,8 @@ from proton.runtime.tensor_metrics import is_tensor
 
 RESERVED = ("name", "function", "stream")
 
-# The launch under way in this thread or task.
+# The launch under way in this thread or task, or the last one: its number, no other launch has it,
+# and its name. `enabled`: metadata of one under way was asked for.
 id: ContextVar[int | None] = ContextVar("proton_launch_id", default=None)
 op_name: ContextVar[str | None] = ContextVar("proton_launch_op_name", default=None)
 enabled: ContextVar[bool] = ContextVar("proton_launch_enabled", default=False)
@@ -46,6 +47,9 @@ class LaunchHook(Hook):
 
     def configure(self, *, include: str | None = None, exclude: str | None = None) -> None:
         """Ask for the launch metadata of some kernels only.
+
+        Both the compiled name and the one that the metadata gives must pass. A launch whose
+        metadata gives one that does not keeps its compiled name and has no metrics.
 
         Args:
             include: a regular expression that the kernel's name must match, from its start.
@@ -83,10 +87,10 @@ class LaunchHook(Hook):
         token = in_hook.set(True)
         try:
             with metadata_state(name):
-                _enter_op(name, metadata)
+                is_entered = self._enter_op(name, metadata)
         finally:
             in_hook.reset(token)
-        enabled.set(True)
+        enabled.set(is_entered)
 
     def exit(self, metadata: LaunchMetadata) -> None:
         """Forget the launch metadata: the launch is over."""
@@ -95,8 +99,22 @@ class LaunchHook(Hook):
         if enabled.get():
             _native.exit_op()
             enabled.set(False)
-        id.set(None)
-        op_name.set(None)
+
+    def _enter_op(self, own_name: str | None, metadata: LaunchMetadata) -> bool:
+        """Ask for the metadata; whether sessions have taken it."""
+        before = dict(getattr(metadata, "data", None) or {})
+        try:
+            answer = metadata.get()
+        except Exception as error:
+            _complain(own_name, f"failed with {type(error).__name__}: {error}")
+            _native.enter_op(own_name, None)
+            return True
+        name = _name_in(answer, own_name)
+        if name != own_name and not self._wants(name):
+            return False
+        op_name.set(name)
+        _enter_op(name, own_name, answer, before)
+        return True
 
     def _wants(self, name: str | None) -> bool:
         if name is None:
@@ -120,18 +138,19 @@ def _own_name(metadata: LaunchMetadata) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _enter_op(own_name: str | None, metadata: LaunchMetadata) -> None:
-    before = dict(getattr(metadata, "data", None) or {})
-    try:
-        answer = metadata.get()
-    except Exception as error:
-        _complain(own_name, f"failed with {type(error).__name__}: {error}")
-        _native.enter_op(own_name, None)
-        return
+def _name_in(answer: dict[str, object], own_name: str | None) -> str | None:
+    """The name that launch metadata gives, or the kernel's own."""
     name = answer.get("name", own_name)
-    if not isinstance(name, str) or not name:
-        _complain(own_name, f"gave the name {name!r}, which is no text")
-        name = own_name
+    if isinstance(name, str) and name:
+        return name
+    _complain(own_name, f"gave the name {name!r}, which is no text")
+    return own_name
+
+
+def _enter_op(
+    name: str | None, own_name: str | None, answer: dict[str, object], before: dict[str, object]
+) -> None:
+    """Have the sessions book the launch under `name`, with the metrics of the answer."""
     for key in ("function", "stream"):
         if key in before and answer.get(key) is not before[key]:
             _complain(own_name, f"uses the reserved key {key!r}; give it another name")

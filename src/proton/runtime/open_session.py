@@ -6,6 +6,7 @@ Not thread-safe: `runtime/sessions.py` holds its lock around every call.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import platform
 import stat
@@ -14,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from signal import Signals
 
 from proton import _native
 from proton._version import __version__
@@ -34,11 +36,13 @@ from proton.runtime.environment import read_rank
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.options import SessionOptions
-from proton.runtime.phase_files import PhaseFiles
+from proton.runtime.phase_files import PhaseFiles, prepare_folder
+from proton.runtime.schedule import Following
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
 
+_log = logging.getLogger("proton")
 LARGEST_BYTES = 16 << 20  # nobody writes a larger source; a device file has no end
 
 
@@ -63,6 +67,7 @@ class OpenSession:
         self.id = session
         self.options = options
         self.expected_format = options.format_to_write("")
+        prepare_folder(options)
         self.start_time_ns = time.time_ns()
         self.backends: dict[str, Backend] = {}
         self._asked: dict[str, SessionOptions] = {}  # backend -> what it was started with
@@ -70,10 +75,14 @@ class OpenSession:
         self.profiled_calls = 0
         self.pauses_after_call = False
         self._is_stopped = False
+        self._ended_by = ""
         self.complete_below = 0
         self._oldest_phase = 0  # phases before this one were written or cleared
         self._active_ns = 0
         self._activated_ns: int | None = None
+        self._paused_ns: int | None = None  # Unix time, while it is paused
+        self._says_unseen_graphs = True
+        self.following: Following | None = None  # a schedule
         self.native = _native.Session(session, context=options.context, data=options.data)
         self.files = PhaseFiles(options, self.native, self.start_time_ns)
         # around files and phases, which the background thread writes too
@@ -118,6 +127,7 @@ class OpenSession:
                     self._resume_backends()
             HookManager.activate(self.id)
             self.native.activate()
+            self._paused_ns = None
         except BaseException:
             if not was_active:
                 self._activated_ns = None
@@ -136,6 +146,8 @@ class OpenSession:
                     backend.resume()
                 raise
         self._active_ns = self._active_time_ns()
+        if self._activated_ns is not None:
+            self._paused_ns = time.time_ns()
         self._activated_ns = None
         self.native.deactivate()
         HookManager.deactivate(self.id)
@@ -146,7 +158,14 @@ class OpenSession:
             for backend in self.backends.values():
                 backend.flush(self.flush_limit_s)
         self.complete_below = self.native.phase
+        self.say_unseen_graphs()
         self.write_complete_phases()
+
+    def say_unseen_graphs(self) -> None:
+        """Warn, once, of graphs that were captured before the session: their code is not known."""
+        if self._says_unseen_graphs and (text := self.native.unseen_graphs):
+            self._says_unseen_graphs = False
+            _log.warning("session %r: %s", self.options.name, text)
 
     def flush_soon(self) -> None:
         """Have events of finished work come in, and wait for no work."""
@@ -199,8 +218,20 @@ class OpenSession:
         self._is_stopped = True
         try:
             self.deactivate(flushing=True)
+            if self.following is not None:
+                self.following.end()
         finally:
             self._stop_backends()
+
+    def end_by_signal(self, signal: int, limit_s: float) -> None:
+        """A signal is ending the process: flush no longer than this, and say so in the profile."""
+        self.flush_limit_s = limit_s
+        self._ended_by = Signals(signal).name if signal else ""
+        if self._ended_by:
+            self.native.warn(
+                f"the program was ended by {self._ended_by}; "
+                "scopes that were open have their time until then"
+            )
 
     def write(self, output_format: str) -> None:
         """Write every phase that was not written yet.
@@ -209,7 +240,7 @@ class OpenSession:
             WriteError: the first failure, with notes of others; all phases are tried.
         """
         failure: WriteError | None = None
-        header = self._common_header(self.native.phase)
+        header = self.common_header(self.native.phase)
         with self.keeping:
             for phase in self._phases():
                 own = {**header, "phase": phase, **self._phase_facts(phase)}
@@ -234,6 +265,7 @@ class OpenSession:
             for phase in self.left_phases():
                 if phase >= self._complete_limit():
                     break
+                self.native.seal_phase(phase)  # what came after the copy would be in no file
                 try:
                     with self._timed(f"phase {phase} written"):
                         self.files.write(phase, self.options.flush_format, self.header(phase))
@@ -282,10 +314,10 @@ class OpenSession:
 
     def header(self, phase: int) -> dict[str, object]:
         """The start of the file's `proton` key."""
-        return {**self._common_header(phase), **self._phase_facts(phase)}
+        return {**self.common_header(phase), **self._phase_facts(phase)}
 
-    def _common_header(self, phase: int) -> dict[str, object]:
-        """The keys that the runtime knows; losses and the like are the native core's to add."""
+    def common_header(self, phase: int) -> dict[str, object]:
+        """What a header says whatever a phase holds; losses and the like are the core's to add."""
         options = self.options
         triton = sys.modules.get("triton")  # a program that did not import it did not use it
         return {
@@ -305,7 +337,8 @@ class OpenSession:
             "python": platform.python_version(),
             "triton": getattr(triton, "__version__", None),
             "start_time_ns": self.start_time_ns,
-            "end_time_ns": time.time_ns(),
+            "end_time_ns": self._paused_ns or time.time_ns(),
+            **({"ended_by": self._ended_by} if self._ended_by else {}),
         }
 
     def _phase_facts(self, phase: int) -> dict[str, object]:

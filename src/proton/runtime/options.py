@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proton._mode_text import ModeText, split_modes
-from proton.backends.common.base import BACKENDS
+from proton.backends.common.base import check_backend
 from proton.backends.common.knobs import Knobs
 from proton.backends.cupti.cupti_mode import OPTIONS as CUPTI_OPTIONS
 from proton.backends.cupti.cupti_mode import SAMPLING, parse_mode
 from proton.backends.default_backend import choose_backend
 from proton.errors import BackendUnavailable, UsageError
-from proton.files.encoding.schema import FORMATS, SUFFIXES, TRACE_FORMATS, TREE_FORMATS
+from proton.files.encoding.schema import (
+    FORMAT_OF_SUFFIX,
+    FORMATS,
+    SUFFIXES,
+    TRACE_FORMATS,
+    TREE_FORMATS,
+)
 from proton.inkernel.modes.instrumentation_mode import InstrumentationMode
 from proton.inkernel.modes.mode_table import parse_instrumentation
 from proton.runtime.environment import (
@@ -55,7 +61,9 @@ class SessionOptions:
         hook: None, `"triton"` or a hook of the user's.
         journal_interval_s: how often the open phase is saved in the journal; 0: never.
         catches_signals: whether SIGTERM and SIGHUP write the profile before they end the process.
-        output_format: what to write at the end, where the `proton` command said it.
+        output_format: what to write at the end, where the `proton` command or a suffix in the
+            name said it.
+        notices: what the user should be told about these options.
     """
 
     name: str
@@ -71,6 +79,7 @@ class SessionOptions:
     catches_signals: bool = True
     mode_object: InstrumentationMode | None = None
     output_format: str = ""
+    notices: tuple[str, ...] = ()
 
     def format_to_write(self, asked: str) -> str:
         """The format of the session's files; `""` asks for the one it was started with.
@@ -121,10 +130,11 @@ def resolve(request: SessionRequest) -> SessionOptions:
         raise UsageError.unknown("data", data, choices=FORMATS_OF)
     knobs = read_knobs()
     backend = _check_backend(request.backend, knobs)
-    mode, mode_object, flush_format = _check_mode(request, backend, knobs)
+    bare, named_format, notices = _take_suffix(name, data)
+    mode, mode_object, flush_format = _check_mode(request, backend, knobs, named_format)
     return SessionOptions(
         name=name,
-        stem=None if name in STDOUT_NAMES else _make_stem(name, data),
+        stem=None if name in STDOUT_NAMES else _make_stem(bare, data),
         context=request.context,
         data=data,
         backend=backend,
@@ -135,7 +145,8 @@ def resolve(request: SessionRequest) -> SessionOptions:
         journal_interval_s=read_journal_interval(),
         catches_signals=read_switch("catches_signals", default=True),
         mode_object=mode_object,
-        output_format=request.output_format,
+        output_format=request.output_format or named_format,
+        notices=notices,
     )
 
 
@@ -152,11 +163,31 @@ def _check_name(name: str | os.PathLike[str] | None) -> str:
     return text
 
 
+def split_suffix(name: str) -> tuple[str, str]:
+    """A name without the suffix of a known format, and that format; `""` where it has none."""
+    bare, _, suffix = name.rpartition(".")
+    known = FORMAT_OF_SUFFIX.get(suffix, "")
+    return (bare, known) if known and os.path.basename(bare) else (name, "")
+
+
+def _take_suffix(name: str, data: str) -> tuple[str, str, tuple[str, ...]]:
+    """The name without suffix, the format that it names, and what is to be said about it."""
+    bare, named_format = split_suffix(name)
+    if not named_format or named_format in FORMATS_OF[data]:
+        return bare, named_format, ()
+    written = file_name(os.path.basename(name), FORMATS_OF[data][0])
+    text = (
+        f"name {name!r}: a {data} session cannot be written as {named_format!r}; "
+        f"its file will be called {written!r}"
+    )
+    return name, "", (text,)
+
+
 def _check_backend(backend: str | None, knobs: Knobs) -> str:
     if backend is None:
         return choose_backend(knobs).name
-    if not isinstance(backend, str) or _rename(backend) not in BACKENDS:
-        raise UsageError.unknown("backend", backend, choices=BACKENDS)
+    is_text = isinstance(backend, str)
+    check_backend(_RENAMED.get(backend.lower(), backend) if is_text else backend)
     return _rename(backend)
 
 
@@ -173,7 +204,7 @@ def _check_hook(hook: Hook | str | None) -> Hook | str | None:
 
 
 def _check_mode(
-    request: SessionRequest, backend: str, knobs: Knobs
+    request: SessionRequest, backend: str, knobs: Knobs, named_format: str
 ) -> tuple[str, InstrumentationMode | None, str | None]:
     """The backend's mode, the object it is the text of, and the format to flush phases in."""
     if backend == "instrumentation":
@@ -192,7 +223,7 @@ def _check_mode(
         for option in mode.options:
             if option not in options:
                 raise UsageError.unknown(f"option of mode {mode.name!r}", option, choices=options)
-    text, flush_format = _split_flushing(modes, request.data)
+    text, flush_format = _split_flushing(modes, request.data, named_format)
     if backend == "cupti":
         text = str(parse_mode(text))  # refused now, and equal ones become equal
     return text, None, flush_format
@@ -210,17 +241,19 @@ def _no_sampling(is_named: bool, knobs: Knobs) -> UsageError | BackendUnavailabl
     return BackendUnavailable("cupti", reason=reason, remedy=f"use a machine with one, or {remedy}")
 
 
-def _split_flushing(modes: tuple[ModeText, ...], data: str) -> tuple[str, str | None]:
+def _split_flushing(
+    modes: tuple[ModeText, ...], data: str, named_format: str
+) -> tuple[str, str | None]:
     """The mode for the backend, and the format to flush phases in, if that was asked for."""
     flush_format = None
     for mode in modes:
         if mode.name == PERIODIC_FLUSHING:
-            flush_format = pick_format(mode.options.get("format", ""), data)
+            flush_format = pick_format(mode.options.get("format", named_format), data)
     return "+".join(str(mode) for mode in modes if mode.name != PERIODIC_FLUSHING), flush_format
 
 
 def _make_stem(name: str, data: str) -> str:
-    stem = os.path.abspath(_fill_name(name))
+    stem = os.path.abspath(os.path.expanduser(_fill_name(name)))
     size = len(os.fsencode(os.path.basename(file_name(stem, pick_format("", data)))))
     if size > LONGEST_NAME_BYTES:
         raise UsageError(

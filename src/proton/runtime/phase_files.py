@@ -12,13 +12,14 @@ run turned into an exception must not stop a profile from being written.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -38,6 +39,42 @@ def latest_file() -> str | None:
     return _latest[0] if _latest else None
 
 
+def prepare_folder(options: SessionOptions) -> None:
+    """Make the folder of the session's files, and see that files can be made there.
+
+    At the start, because at the end hours of work would depend on it. Only the folder stays.
+
+    Raises:
+        WriteError: no profile could be written; the message starts with its path.
+    """
+    if options.stem is None:
+        return
+    path = file_name(options.stem, options.format_to_write(""))
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            _check_special(target)
+            return
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with tempfile.TemporaryFile(dir=os.path.dirname(target)):
+            pass
+    except OSError as error:
+        is_file = isinstance(error, FileExistsError)  # in place of the folder
+        reason = os.strerror(errno.ENOTDIR) if is_file else error.strerror or str(error)
+        raise WriteError(
+            f"{path}: the profile could not be written here: {reason}; "
+            "give the session another name"
+        ) from error
+
+
+def _check_special(target: str) -> None:
+    """A device or a pipe is written to where it is; a folder is in the way."""
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
 class PhaseFiles:
     """Where the phases of one session go."""
 
@@ -45,7 +82,7 @@ class PhaseFiles:
         """Claim the session's name; `since_ns` is when the session began, in Unix time."""
         self.written: list[str] = []
         self._early: dict[int, str] = {}  # phases that are in memory too, and may change or go
-        self.notices: list[str] = []
+        self.notices: list[str] = [*options.notices]
         self._native = native
         self._since_ns = since_ns
         self._claim: Claim | None = None
@@ -99,6 +136,16 @@ class PhaseFiles:
         PhaseContent(self._native, output_format, phase, header).write_file(path)
         self._early[phase] = path
 
+    def adopt_early(self, phases: Sequence[int], output_format: str) -> None:
+        """Take the files of these phases that a forked child of ours wrote as written early."""
+        if self._claim is None:
+            return
+        for phase in phases:
+            for stem in (spare_stem(self._claim.stem), self._claim.stem):
+                path = file_name(stem, output_format, phase)
+                if phase not in self._early and os.path.exists(path):
+                    self._early[phase] = path
+
     def drop_early(self, phase: int | None = None) -> None:
         """Remove what was written early of one phase, or of all that were not written since."""
         for each in [phase] if phase is not None else list(self._early):
@@ -131,6 +178,11 @@ class PhaseFiles:
         text = f"{taken}: {why}; the profile of this process goes to {held.stem!r} instead"
         self._native.warn(text)
         self.notices.append(text)
+
+
+def spare_stem(stem: str) -> str:
+    """Where a forked child writes what would replace a file of another process."""
+    return f"{stem}.pid_{os.getpid()}"
 
 
 def _rank() -> int | None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton._mode_text import BaseMode
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
+    from proton.runtime.schedule import Schedule
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +75,7 @@ def profile(
     backend: str | None = None,
     mode: str | BaseMode | None = None,
     hook: Hook | str | None = None,
+    schedule: Schedule | str | None = None,
 ) -> F | Callable[[F], F]:
     """Record whenever the decorated function runs; `finalize()` writes what all calls gave.
 
@@ -84,7 +86,7 @@ def profile(
         >>> @proton.profile(name="training", context="python")
         ... def train() -> float: ...
     """
-    request = SessionRequest(name, context, data, backend, mode, hook)
+    request = SessionRequest(name, context, data, backend, mode, hook, schedule=schedule)
 
     def decorate(function: F) -> F:
         return wrap(function, lambda: _Call(request))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton._mode_text import BaseMode
     from proton.runtime.hooks import Hook
+    from proton.runtime.schedule import Schedule
 
 DEFAULT_PROFILE_NAME = "proton"
 STDOUT_NAMES = ("", "-")
@@ -25,6 +26,7 @@ class RequestOptions(TypedDict, total=False):
     backend: str | None
     mode: str | BaseMode | None
     hook: Hook | str | None
+    schedule: Schedule | str | None
 
 
 class SessionRequest(NamedTuple):
@@ -40,3 +42,4 @@ class SessionRequest(NamedTuple):
     mode: str | BaseMode | None = None
     hook: Hook | str | None = None
     output_format: str = ""
+    schedule: Schedule | str | None = None

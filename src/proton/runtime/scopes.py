@@ -156,6 +156,40 @@ def wrap(
     return cast(F, functools.wraps(function)(wrapped))
 
 
+class _Parked:
+    """The scopes that a generator has open while its caller runs."""
+
+    __slots__ = ("scopes",)
+
+    def __init__(self) -> None:
+        self.scopes: object = None
+
+
+class _Step:
+    """One run of a generator's body, in a region: scopes around a `yield` rest in between."""
+
+    __slots__ = ("_parked", "_region")
+
+    def __init__(self, region: Region, parked: _Parked) -> None:
+        self._region = region
+        self._parked = parked
+
+    def __enter__(self) -> None:
+        self._region.__enter__()
+        scopes, self._parked.scopes = self._parked.scopes, None
+        _native.unpark_scopes(scopes)
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(self._region, _native.Scope):
+            self._parked.scopes = _native.park_scopes(self._region)
+        self._region.__exit__(exc_type, exc, traceback)
+
+
 def _wrap_plain(
     function: Callable[..., object], region: Callable[[], Region]
 ) -> Callable[..., object]:
@@ -184,17 +218,18 @@ def _wrap_generator(
     def run(*args: object, **kwargs: object) -> Generator[object, object, object]:
         inner = function(*args, **kwargs)
         resume: Callable[[], object] = inner.__next__
+        parked = _Parked()
         try:
             while True:
                 try:
-                    with step():
+                    with _Step(step(), parked):
                         item = resume()
                 except StopIteration as stop:
                     return stop.value
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    with step():
+                    with _Step(step(), parked):
                         inner.close()
                     raise
                 except BaseException as error:
@@ -215,17 +250,18 @@ def _wrap_async_generator(
     async def run(*args: object, **kwargs: object) -> AsyncGenerator[object, object]:
         inner = function(*args, **kwargs)
         resume: Callable[[], Awaitable[object]] = inner.__anext__
+        parked = _Parked()
         try:
             while True:
                 try:
-                    with step():
+                    with _Step(step(), parked):
                         item = await resume()
                 except StopAsyncIteration:
                     return
                 try:
                     sent = yield item
                 except GeneratorExit:
-                    with step():
+                    with _Step(step(), parked):
                         await inner.aclose()
                     raise
                 except BaseException as error:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # not to break a cycle: `import proton` must not load them
     from proton.runtime.hooks import Hook
     from proton.runtime.open_session import OpenSession
     from proton.runtime.options import SessionOptions
+    from proton.runtime.schedule import Schedule
 
 T = TypeVar("T")
 
@@ -56,6 +57,7 @@ flags = Flags()
 
 _lock = threading.RLock()
 _open: dict[int, OpenSession] = {}
+_scheduled: list[OpenSession] = []  # those that follow a schedule
 _next_id = 0
 _exit_pid: int | None = None  # the process whose exit handler writes what is open
 
@@ -68,12 +70,14 @@ def start(
     backend: str | None = None,
     mode: str | BaseMode | None = None,
     hook: Hook | str | None = None,
+    schedule: Schedule | str | None = None,
 ) -> int | None:
     """Open a session; it records from here on.
 
     Args:
-        name: the profile's path without its suffix; relative ones lie in the folder that is
-            current now. `{pid}`, `{rank}` and `{host}` are filled in. `""` and `"-"` are standard
+        name: the profile's path; relative ones lie in the folder that is current now, and a
+            folder that is missing is made. A suffix that fits (`"run.hatchet_msgpack"`) names the
+            format. `~`, `{pid}`, `{rank}` and `{host}` are filled in. `""` and `"-"` are standard
             output. None is `"proton"`.
         context: `"shadow"`: where the work happened is a path of scopes; `"python"`: of the
             program's own frames.
@@ -81,6 +85,7 @@ def start(
         backend: `"interpreter"`, `"cupti"`, `"rocprofiler"`, `"instrumentation"`; None picks one.
         mode: the backend's mode, `"name:key=value"`, or an object of `proton.mode`.
         hook: `"triton"` asks each kernel for its launch metadata; or a hook of your own.
+        schedule: which steps to record, as `proton.schedule` makes it; None: all the time.
 
     Returns:
         The session's id; None when `TRITON_PROTON_DISABLE` is set; under the `proton` command the
@@ -93,6 +98,7 @@ def start(
         UsageError: an argument or an environment variable has no meaning, or differs from what
             the open session of this name has.
         BackendUnavailable: this machine cannot run the backend.
+        WriteError: the profile could not be written under this name.
 
     Example:
         >>> session = proton.start("matmul", hook="triton")
@@ -100,7 +106,7 @@ def start(
     """
     if flags.command_line:
         return command_session()
-    return open_session(SessionRequest(name, context, data, backend, mode, hook))
+    return open_session(SessionRequest(name, context, data, backend, mode, hook, schedule=schedule))
 
 
 def activate(session: int | None = None) -> None:
@@ -132,6 +138,26 @@ def deactivate(session: int | None = None, flushing: bool = False) -> None:
     _say_notices(targets)
 
 
+def step(name: str | None = None) -> None:
+    """Say that a step of the program ends here and the next begins, in every open session.
+
+    Profiles then tell how long each step took on the host. A step also begins with a session and
+    where one goes on after a pause; what a pause or the end cuts off is no step. Each phase keeps
+    the times of 65 536 steps; those beyond are counted, as loss `step`.
+
+    Args:
+        name: what to call the step that ends; none is needed.
+
+    Example:
+        >>> for batch in batches:
+        ...     train(batch)
+        ...     proton.step()
+    """
+    _native.step(name)
+    if _scheduled:
+        _follow_schedules()
+
+
 def finalize(session: int | None = None, output_format: str = "") -> None:
     """Write one session, or all, to its file and close it. Unknown ids are ignored.
 
@@ -161,12 +187,13 @@ def open_session(request: SessionRequest) -> int | None:
     if is_disabled():
         return None
     options = resolve(request)
+    plan = _plan(request)
     with _lock:
         opened = next(
             (opened for opened in _open.values() if opened.options.key == options.key), None
         )
         if opened is not None:
-            _reuse(opened, options)
+            _reuse(opened, options, plan)
         else:
             opened = OpenSession(_next_id, options)
             try:
@@ -176,11 +203,38 @@ def open_session(request: SessionRequest) -> int | None:
                 raise
             _open[opened.id] = opened
             _next_id += 1
+            if plan is not None:
+                from proton.runtime.schedule import Following
+
+                opened.following = Following(opened, plan)
+                _scheduled.append(opened)
         _native.lead_thread()
         call_at_exit(_write_at_exit)
         _follow_flags()
         background.start(catches_signals=options.catches_signals)
     return opened.id
+
+
+def _plan(request: SessionRequest) -> Schedule | None:
+    """The schedule of a request, which may be text."""
+    if request.schedule is None:
+        return None
+    from proton.runtime.schedule import Schedule
+
+    if isinstance(request.schedule, str):
+        return Schedule.parse(request.schedule)
+    if isinstance(request.schedule, Schedule):
+        return request.schedule
+    raise UsageError(f"schedule must be what proton.schedule returns, not {request.schedule!r}")
+
+
+def _follow_schedules() -> None:
+    """A step ended: sessions with a schedule do what it has for the next."""
+    with _lock:
+        _scheduled[:] = [opened for opened in _scheduled if _open.get(opened.id) is opened]
+        for opened in _scheduled:
+            if opened.following is not None:
+                opened.following.advance()
 
 
 def close_sessions(session: int | None, output_format: str) -> None:
@@ -219,7 +273,10 @@ def find(session: int) -> OpenSession:
         opened = _open.get(session)
         if opened is None:
             known = ", ".join(map(str, _open)) or "none"
-            raise SessionNotFound(f"no open session has the id {session!r}; open sessions: {known}")
+            raise SessionNotFound(
+                f"Session has not been initialized: {session!r}; it was never started or was "
+                f"finalized, open sessions: {known}"
+            )
         return opened
 
 
@@ -242,16 +299,23 @@ def command_session() -> int:
     return next(iter(_open), 0)
 
 
-def _reuse(opened: OpenSession, options: SessionOptions) -> None:
+def _reuse(opened: OpenSession, options: SessionOptions, plan: Schedule | None) -> None:
     """Answer a `start()` with the name of an open session."""
     if differences := opened.differences(options):
         raise UsageError(
             f"session {options.name!r} is open already with other options: "
             f"{'; '.join(differences)}; finalize it first or use another name"
         )
+    known = None if opened.following is None else opened.following.plan
+    if plan not in (None, known):
+        raise UsageError(
+            f"session {options.name!r} is open already with the schedule {str(known or 'none')!r}, "
+            f"not {str(plan)!r}; finalize it first or use another name"
+        )
     if options.backend not in opened.backends:
         opened.add_backend(options)
-    opened.activate()
+    if opened.following is None or opened.following.is_recording:
+        opened.activate()
 
 
 def _close(opened: OpenSession, output_format: str) -> None:
@@ -373,10 +437,17 @@ def _write_at_signal() -> None:
 
     The lock is kept: whoever else asks for sessions waits for the end.
     """
+    is_rescued = _native.Termination.answer()
     _lock.acquire()
-    for opened in open_sessions():
-        opened.flush_limit_s = SIGNAL_FLUSH_LIMIT_S
+    targets = open_sessions()
+    for opened in targets:
+        opened.end_by_signal(_native.Termination.caught(), SIGNAL_FLUSH_LIMIT_S)
+        if is_rescued:
+            opened.autosave.adopt_rescue()
     write_at_signal()
+    if _native.Termination.answer() and not is_rescued:  # a child wrote while this thread did
+        for opened in targets:
+            opened.autosave.drop_rescue()
 
 
 def _steps() -> list[Callable[[], float]]:

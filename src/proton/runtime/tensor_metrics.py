@@ -16,7 +16,14 @@ from proton.errors import MetricTypeError, ProtonError
 
 Number = int | float
 FLOPS_WIDTHS = (8, 16, 32, 64)  # `flops8` counts operations on 8-bit numbers, and so on
-_FLOPS = ("flops", *(f"flops{width}" for width in FLOPS_WIDTHS))
+# what their values become, whatever was given: the type, and what files call one and a list of it
+FLOPS_DTYPES: dict[str, tuple[type, str, str]] = dict.fromkeys(
+    ("flops", *(f"flops{width}" for width in FLOPS_WIDTHS)), (float, "double", "vector_double")
+)
+ROOFLINE_DTYPES: dict[str, tuple[type, str, str]] = {
+    **FLOPS_DTYPES,
+    "bytes": (int, "int64", "vector_int64"),
+}
 
 
 def is_tensor(value: object) -> bool:
@@ -64,16 +71,16 @@ def read_device(name: str, tensor: Any) -> _native.DeviceValue:
 
 
 def to_plain(name: str, value: Any) -> Number | list[Number]:
-    """The number (0 dimensions) or the list (any other number of them, row by row) of `value`.
+    """The number of `value`, if it has one element, or the list of its numbers, row by row.
 
     Raises:
         MetricTypeError: not a value that can be recorded.
     """
     if _torch.is_tensor(value):
         flat = value.detach()
-        plain = flat.item() if flat.dim() == 0 else flat.reshape(-1).tolist()
+        plain = flat.item() if flat.numel() == 1 else flat.reshape(-1).tolist()
     elif _is_numpy(value):
-        plain = value.item() if value.ndim == 0 else value.reshape(-1).tolist()
+        plain = value.item() if value.size == 1 else value.reshape(-1).tolist()
     elif isinstance(value, tuple):
         plain = list(value)
     else:
@@ -113,9 +120,9 @@ def set_metric_kernels() -> None:
 
 def _as_declared(name: str, value: Any) -> Any:
     """`flops*` are floats and `bytes` an int, whatever was given."""
-    kind = float if name in _FLOPS else int if name == "bytes" else None
-    if kind is None:
+    if name not in ROOFLINE_DTYPES:
         return value
+    kind = ROOFLINE_DTYPES[name][0]
     return [kind(number) for number in value] if isinstance(value, list) else kind(value)
 
 

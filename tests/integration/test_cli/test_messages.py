@@ -38,7 +38,7 @@ from proton._version import __version__
         ("recover --x a", "recover: unknown option '--x'"),
         ("convert one.hatchet", "convert needs two files and got 1"),
         ("convert --x a b", "convert: unknown option '--x'"),
-        ("convert a.hatchet a.hatchet", "is the input itself"),
+        ("convert a.hatchet a.hatchet", "is one of the inputs"),
         ("convert a.hatchet b.xyz", "the suffix names no format"),
         ("doctor now", "doctor takes no arguments"),
     ],
@@ -93,10 +93,20 @@ def test_a_run_that_captured_nothing_says_so_and_why(runner: Any) -> None:
     runner.write("script.py", "import sys; sys.exit(3)")
     ended = runner.proton("script.py")
     assert ended.code == 3
+    assert ended.said == [
+        "proton: nothing was captured: the target imported no Triton, launched no kernel and "
+        "entered no scope; proton times kernels and marked parts; to time parts of it: "
+        "with proton.cpu_timed_scope('part'): ...",
+        "proton: wrote proton.hatchet; there is nothing in it to show",
+    ]
+
+
+def test_a_mistyped_command_gets_a_suggestion(runner: Any) -> None:
+    ended = runner.proton("repot", "x.hatchet")
+    assert ended.code == 2
     assert ended.said[0].startswith(
-        "proton: nothing was captured: the target imported no Triton and entered no scope; "
+        "proton: repot: no such file (did you mean 'report'?); a target"
     )
-    assert len(ended.said) == 2
 
 
 def test_quiet_leaves_out_what_went_well(runner: Any) -> None:

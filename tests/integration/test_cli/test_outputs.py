@@ -72,6 +72,32 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(words: list[str], output: str) ->
 
 @pytest.mark.usefixtures("inputs")
 @pytest.mark.parametrize(("words", "output"), COMMANDS)
+def test_a_dash_is_standard_output(
+    words: list[str], output: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    formats = ["--output-format", Path(output).suffix[1:]] if words[0] == "convert" else []
+    assert main([*("-" if word == output else word for word in words), *formats]) == 0
+    received, said = capfdbinary.readouterr()
+    assert b"wrote standard output" in said
+    assert main(words) == 0
+    assert received == Path(output).read_bytes()
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(("words", "output"), COMMANDS)
+def test_a_file_of_another_kind_is_replaced_by_force_alone(
+    words: list[str], output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(output).write_text("my thesis, 3 years of work")
+    assert main(words) == 2
+    assert f"{output}: exists and is not a" in capsys.readouterr().err
+    assert Path(output).read_text() == "my thesis, 3 years of work"
+    assert main([*words, "--force"]) == 0
+    assert main(words) == 0  # now it is of its kind
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(("words", "output"), COMMANDS)
 def test_a_link_stays_a_link(words: list[str], output: str) -> None:
     Path("elsewhere").mkdir()
     Path(output).symlink_to("elsewhere/file")

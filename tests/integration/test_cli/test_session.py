@@ -128,7 +128,8 @@ def test_every_option_reaches_the_session(runner: Any) -> None:
     assert ended.code == 0, ended.said
     assert (runner.folder / "tree.hatchet_msgpack").exists()
     assert runner.proton("-n", "t", "-d", "trace", "script.py").said == [
-        "proton: wrote t.chrome_trace; open it in https://ui.perfetto.dev"
+        "proton: wrote t.chrome_trace; open it in https://ui.perfetto.dev",
+        "proton: as .pftrace it would be a twentieth of the size: --output-format perfetto",
     ]
     trace = json.loads((runner.folder / "t.chrome_trace").read_text())
     assert "x" in [event["name"] for event in trace["traceEvents"]]
@@ -148,7 +149,8 @@ def test_python_paths_start_with_the_target(runner: Any) -> None:
 def test_an_unwritable_output_goes_elsewhere_and_fails_a_run_that_succeeded(runner: Any) -> None:
     runner.write(
         "script.py",
-        "import sys, proton\nproton.scope('x').__enter__()\nsys.exit(*map(int, sys.argv[1:]))",
+        "import os, sys, proton\nos.rmdir('missing')\nproton.scope('x').__enter__()\n"
+        "sys.exit(*map(int, sys.argv[1:]))",
     )
     ended = runner.proton("-n", "missing/run", "script.py", TMPDIR=str(runner.folder))
     assert ended.code == 1
@@ -158,6 +160,16 @@ def test_an_unwritable_output_goes_elsewhere_and_fails_a_run_that_succeeded(runn
     assert rescued in line
     assert runner.paths(rescued) == [("x",)]
     assert runner.proton("-n", "missing/run", "script.py", "7").code == 7
+
+
+def test_a_name_that_cannot_be_written_is_refused_before_the_target_runs(runner: Any) -> None:
+    runner.write("script.py", "print('it ran')")
+    ended = runner.proton("-n", "script.py/run", "script.py")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.said == [
+        f"proton: {runner.folder}/script.py/run.hatchet: the profile could not be written here: "
+        "Not a directory; give the session another name"
+    ]
 
 
 def test_a_disabled_profiler_says_so_and_stays_out_of_the_way(runner: Any) -> None:

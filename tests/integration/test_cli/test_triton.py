@@ -85,4 +85,4 @@ def test_outside_the_command_triton_keeps_its_own(runner: Any) -> None:
 def test_a_run_with_triton_but_no_kernel_says_so(runner: Any) -> None:
     runner.write("script.py", "import triton")
     (nothing, _) = runner.proton("script.py").said
-    assert "the target launched no Triton kernel and entered no scope" in nothing
+    assert "the target launched no kernel and entered no scope" in nothing

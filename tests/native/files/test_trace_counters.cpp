@@ -14,15 +14,23 @@ using proton::TraceLog;
 using namespace proton::test;
 
 TEST(a_counter_is_the_sum_up_to_each_moment) {
-  const TraceLog log = log_of(
-      SpanKind::kMetric, {{0, 30, {{"n", int64_t{4}}}}, {0, 10, {{"n", int64_t{1}}, {"x", 0.5}}}});
+  const TraceLog log = log_of(SpanKind::kMetric, {{0, 30, {{"n", int64_t{4}}, {"x", 0.5}}},
+                                                  {0, 10, {{"n", int64_t{1}}, {"x", 0.25}}}});
   const auto counters = count_metrics(log);
   CHECK_EQ(counters.size(), size_t{2});
   CHECK_EQ(*counters[0].name, std::string("n"));
   CHECK_EQ(counters[0].samples[0].time_ns, int64_t{10});
   CHECK(counters[0].samples[0].total == proton::MetricValue(int64_t{1}));
   CHECK(counters[0].samples[1].total == proton::MetricValue(int64_t{5}));
-  CHECK(counters[1].samples[0].total == proton::MetricValue(0.5));
+  CHECK(counters[1].samples[1].total == proton::MetricValue(0.75));
+}
+
+TEST(a_metric_with_one_sample_is_no_counter) {
+  const TraceLog log =
+      log_of(SpanKind::kMetric, {{0, 10, {{"n", int64_t{1}}, {"x", 0.5}}}, {0, 20, {{"x", 0.5}}}});
+  const auto counters = count_metrics(log);
+  CHECK_EQ(counters.size(), size_t{1});
+  CHECK_EQ(*counters[0].name, std::string("x"));
 }
 
 TEST(a_property_counts_as_it_is) {

@@ -61,7 +61,7 @@ TEST(streams_of_a_second_device_get_rows_of_their_own) {
   add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 7, 1), path, 1'000, 2'000);
   add_span(log, SpanKind::kKernel, add_lane(log, LaneKind::kDevice, 7, 0), path, 1'000, 2'000);
   const std::string json = to_chrome(log);
-  CHECK_HAS(json, R"("tid":200007,"args":{"name":"GPU Stream 7"})");
+  CHECK_HAS(json, R"("tid":200007,"args":{"name":"GPU 0 Stream 7"})");
   CHECK_HAS(json, R"("tid":1200007,"args":{"name":"GPU 1 Stream 7"})");
 }
 
@@ -99,7 +99,7 @@ TEST(lanes_of_a_gpu_and_of_the_interpreter_are_named_by_their_own_type) {
   }
   const std::string json = to_chrome(log);
   CHECK_HAS(json, R"("tid":200000,"args":{"name":"GPU Stream 0"})");
-  CHECK_HAS(json, R"("tid":1200000,"args":{"name":"Interpreter 0 Stream 0"})");
+  CHECK_HAS(json, R"("tid":1200000,"args":{"name":"Interpreter Stream 0"})");
 }
 
 TEST(interpreted_kernels_do_not_claim_a_gpu) {
@@ -122,7 +122,7 @@ TEST(metrics_are_texts_on_metric_spans_and_numbers_on_kernels) {
   add_span(log, SpanKind::kKernel, lane, path, 3'000, 4'000, {{"flops", 2.5}});
   const std::string json = to_chrome(log);
   CHECK_HAS(json, R"("cat":"metric","name":"s: <m, 1.000000>, <n, 2>, <v, [0.100000]>")");
-  CHECK_HAS(json, R"("scope_id":0,"metrics":{"m":"1.0","n":"2","v":"[0.1]"})");
+  CHECK_HAS(json, R"("scope_id":0,"metrics":{"m":"1.000000","n":"2","v":"[0.1]"})");
   CHECK_HAS(json, R"("call_stack":["ROOT","s"],"metrics":{"flops":2.5})");
   CHECK_HAS(json, R"("losses":{"non_finite_metric":1})");
 }
@@ -137,14 +137,18 @@ TEST(captured_scopes_on_a_graph_lane_have_no_scope_id) {
   CHECK_HAS(json, R"("args":{"call_stack":["ROOT","layer"]}})");
 }
 
-TEST(launch_attributes_are_arguments_of_the_kernel) {
+TEST(launch_attributes_stand_in_tables) {
   TraceLog log = empty_log();
   using proton::Value;
   const Value::List grid = {{int64_t{4}}, {int64_t{2}}, {int64_t{1}}};
   log.attributes.push_back({{"grid", {grid}}, {"registers", {int64_t{32}}}});
   const uint32_t lane = add_lane(log, LaneKind::kDevice, 0);
   add_span(log, SpanKind::kKernel, lane, add_path(log, 0, "k"), 1'000, 2'000).attributes = 1;
-  CHECK_HAS(to_chrome(log), R"("args":{"call_stack":["ROOT","k"],"grid":[4,2,1],"registers":32})");
+  add_span(log, SpanKind::kCopy, lane, add_path(log, 0, "<memset>"), 3'000, 4'000);
+  const std::string json = to_chrome(log);
+  CHECK_HAS(json, R"("args":{"call_stack":["ROOT","k"]}},)");
+  CHECK_HAS(json, R"("spans":{"attributes":[{"grid":[4,2,1],"registers":32}],)"
+                  R"("attributes_of":[1,0],"names":[],"names_of":[]})");
 }
 
 TEST(metrics_are_counters_too) {
@@ -163,15 +167,19 @@ TEST(a_flow_joins_a_launch_to_its_kernel) {
   const uint32_t host = add_lane(log, LaneKind::kHost, 0);
   const uint32_t stream = add_lane(log, LaneKind::kDevice, 0);
   const uint32_t path = add_path(log, 0, "k");
-  auto& launch = add_span(log, SpanKind::kScope, host, path, 1'000, 2'000);
+  log.attributes.push_back({{"function", {std::string("cuLaunchKernel")}}});
+  const uint32_t call = add_path(log, add_path(log, 0, "s"), "launch k");
+  auto& launch = add_span(log, SpanKind::kLaunch, host, call, 1'000, 2'000);
   launch.flow_id = 5;
   launch.is_flow_source = true;
+  launch.attributes = 1;
   add_span(log, SpanKind::kKernel, stream, path, 3'000, 4'000).flow_id = 5;
   const std::string json = to_chrome(log);
-  CHECK_HAS(json, R"({"ph":"s","cat":"flow","name":"launch->kernel","id":5,"pid":0,"tid":0,)"
-                  R"("ts":0.000,"bp":"e"})");
-  CHECK_HAS(json, R"({"ph":"f","cat":"flow","name":"launch->kernel","id":5,"pid":0,)"
-                  R"("tid":200000,"ts":2.000,"bp":"e"})");
+  CHECK_HAS(json, R"({"ph":"X","cat":"launch","name":"cuLaunchKernel","pid":0,"tid":0,"ts":0.000,)"
+                  R"("dur":1.000,"args":{"call_stack":["ROOT","s","cuLaunchKernel"]},)"
+                  R"("bind_id":5,"flow_out":true})");
+  CHECK_HAS(json, R"("args":{"call_stack":["ROOT","k"]},"bind_id":5,"flow_in":true})");
+  CHECK_HAS(json, R"("attributes_of":[1,0],"names":["launch k"],"names_of":[0]})");
 }
 
 TEST(a_flow_with_one_end_is_left_out) {
@@ -221,9 +229,9 @@ TEST(insides_of_kernels_have_the_rows_that_known_traces_give_them) {
   add_span(log, SpanKind::kRegion, other, add_path(log, kernel, "store"), 1'100, 1'200);
   const std::string json = to_chrome(log);
   CHECK_HAS(json, R"("displayTimeUnit":"ns")");
-  CHECK_HAS(json, R"("tid":300007,"args":{"name":"GPU SM 7"})");
+  CHECK_HAS(json, R"("tid":300007,"args":{"name":"GPU 0 SM 7"})");
   CHECK_HAS(json, R"({"ph":"X","cat":"cta","name":"CTA 12","pid":0,"tid":300007,"ts":0)");
-  CHECK_HAS(json, R"({"ph":"X","cat":"k","name":"load","pid":"k Core7 CTA12",)"
+  CHECK_HAS(json, R"({"ph":"X","cat":"k","name":"load","pid":"k GPU 0 Core7 CTA12",)"
                   R"~("tid":"warp 3 (line 1)","ts":0.100,"dur":0.100,)~"
                   R"("args":{"call_stack":["ROOT","k","load"]}})");
   CHECK_HAS(json, R"~("name":"store","pid":"k GPU 1 Core7 CTA12","tid":"warp 3 (line 0)")~");

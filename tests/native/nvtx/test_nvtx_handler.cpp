@@ -323,12 +323,17 @@ TEST(threads_push_and_pop_while_sessions_come_and_go) {
   bindings::load_nvtx(NVTX_LIBRARY);
   bindings::listen_to_nvtx(true);
   gil.unlock();
+  // Threads wait for the reader: what piles up while it reads slowly (under a sanitizer) would make
+  // its next reading slower still, without end.
+  constexpr int kStepsPerTurn = 200;
+  std::atomic<int> turn{0};
   std::atomic<bool> is_done{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const std::string own = "thread" + std::to_string(t);
-      while (!is_done) {
+      for (int step = 0; !is_done; ++step) {
+        while (step >= (turn + 1) * kStepsPerTurn && !is_done) std::this_thread::yield();
         api::push("step");
         if (t == 0) {
           std::lock_guard lock(host::gil());
@@ -360,6 +365,7 @@ TEST(threads_push_and_pop_while_sessions_come_and_go) {
       if (data == DataKind::kTree) host::tree(*session, session->host.phase(), {});
       if (data == DataKind::kTrace) build_trace(*session, session->host.phase(), {});
       session->advance_phase();
+      ++turn;
     }
     session->host.deactivate();
     session->host.close();

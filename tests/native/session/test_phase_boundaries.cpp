@@ -178,3 +178,29 @@ TEST(an_event_of_a_cleared_phase_is_late_and_stays_out_of_its_neighbours) {
   CHECK_EQ(kernels_in(*session, 100), 3);
   CHECK_EQ(session->count_losses().at(losses::kLate), 3u);
 }
+
+TEST(a_sealed_phase_takes_nothing_more_and_stays_readable) {
+  const auto session = counted_session();
+  newest_id = 3;
+  const KernelEvent early = kernel_of(1), late = kernel_of(2);
+  session->device.on_events({&early, 1});
+  session->advance_phase();
+  session->device.seal_phase(0);
+  session->device.on_events({&late, 1});
+  ValueEvent value;
+  value.capture = kRootPath;
+  value.correlation = 3;
+  session->device.on_values({&value, 1});
+  CHECK_EQ(kernels_in(*session, 0), 1);
+  CHECK_EQ(kernels_in(*session, 1), 1);
+  CHECK_EQ(session->count_losses().at(losses::kLate), 2u);
+}
+
+TEST(the_current_phase_cannot_be_sealed) {
+  const auto session = counted_session();
+  session->device.seal_phase(0);
+  const KernelEvent event = kernel_of(1);
+  session->device.on_events({&event, 1});
+  CHECK_EQ(kernels_in(*session, 0), 1);
+  CHECK(session->count_losses().empty());
+}

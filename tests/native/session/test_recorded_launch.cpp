@@ -1,4 +1,5 @@
 /// What instrumented kernels recorded, in trees and traces.
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <string>
@@ -151,7 +152,7 @@ TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
   made.spans.push_back({1, 0, 0, true, 1500, 1500, -4});
   session.device.add_regions(made);
   const TraceLog log = build_trace(session, 0, {});
-  CHECK_EQ(log.spans.size(), 8);
+  CHECK_EQ(log.spans.size(), 9);
   const TraceSpan& outer = span_named(log, "outer");
   const TraceLane& lane = log.lanes[outer.lane];
   CHECK(lane.kind == LaneKind::kWarp);
@@ -161,16 +162,30 @@ TEST(regions_are_spans_of_their_warps_and_what_overlaps_gets_lines_of_its_own) {
   CHECK_EQ(lane.inside.line, 0);
   CHECK_EQ(span_named(log, "inner", 1).lane, outer.lane);
   CHECK_EQ(log.lanes[span_named(log, "copy", 0).lane].inside.line, 1);
-  CHECK_EQ(log.lanes[span_named(log, "copy", 1).lane].inside.line, 2);
-  CHECK_EQ(log.lanes[span_named(log, "copy", 2).lane].inside.line, 1);
+  CHECK_EQ(log.lanes[span_named(log, "copy", 2).lane].inside.line, 2);
+  CHECK_EQ(log.lanes[span_named(log, "copy", 3).lane].inside.line, 1);
   const auto& elsewhere = log.attributes[span_named(log, "copy").attributes];
   CHECK_EQ(elsewhere.back().first, "ended in");
   CHECK_EQ(std::get<std::string>(elsewhere.back().second.data), "warp 0");
+  const TraceSpan& arrival = span_named(log, "copy", 1);
+  CHECK_EQ(log.lanes[arrival.lane].number, 0);
+  CHECK_EQ(arrival.start_ns, span_named(log, "copy").end_ns);
+  CHECK_EQ(arrival.end_ns, arrival.start_ns);
+  CHECK_EQ(arrival.flow_id, span_named(log, "copy").flow_id);
+  CHECK(span_named(log, "copy").is_flow_source && !arrival.is_flow_source);
+  const auto& from = log.attributes[arrival.attributes];
+  CHECK_EQ(from.back().first, "began in");
+  CHECK_EQ(std::get<std::string>(from.back().second.data), "warp 1");
   const auto& valued = log.attributes[span_named(log, "inner").attributes];
   CHECK_EQ(std::get<int64_t>(valued.back().second.data), -4);
   const auto& plain = log.attributes[outer.attributes];
   CHECK_EQ(std::get<double>(plain.front().second.data), 1500.0);
-  CHECK_EQ(std::get<std::string>(plain.back().second.data), "mm.py:3");
+  const auto at = [&](const char* key) {
+    return std::ranges::find(plain, key, [](const auto& pair) { return pair.first; });
+  };
+  CHECK_EQ(std::get<std::string>(at("source")->second.data), "mm.py:3");
+  CHECK_EQ(std::get<int64_t>(at("Init Time (ns)")->second.data), 100);
+  CHECK_EQ(std::get<int64_t>(at("Post Final Time (ns)")->second.data), 1100);
 }
 
 TEST(floats_stand_in_a_trace_as_they_were_recorded_and_what_is_not_finite_as_a_word) {

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from proton.analysis.aggregate import add_metrics, merge_by_name, sum_metrics, tree_of_trace
+from proton.analysis.measurements import whole_of
 from proton.analysis.select import everything
 from proton.model.frame import FrameKind
-from proton.model.metric import MetricKind, Metrics, MetricValue
+from proton.model.metric import CPU_TIME_NS, MetricKind, Metrics, MetricValue
 from proton.model.profile import TraceProfile, TreeProfile
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 
@@ -52,6 +54,34 @@ def test_contexts_that_did_not_measure_the_metric_are_not_listed(
     assert isinstance(profile, TreeProfile)
     flat = merge_by_name(profile, "cpu_time (ns)", everything(profile.tree), inclusive).tree
     assert [frame.name for frame in flat.frames] == ["ROOT", "fwd"]
+
+
+def test_a_recursive_scope_is_listed_once_with_its_outermost_times(
+    make_profile: MakeProfile,
+) -> None:
+    profile = make_profile(
+        [
+            (0, "ROOT", {}),
+            (1, "fib", {"cpu_time (ns)": 10}),
+            (2, "fib", {"cpu_time (ns)": 8}),
+            (3, "leaf", {"cpu_time (ns)": 3}),
+            (1, "fib", {"cpu_time (ns)": 5}),
+        ]
+    )
+    profile = replace(profile, tree=replace(profile.tree, entries={1: 2, 2: 7, 3: 1, 4: 3}))
+    flat = merge_by_name(profile, CPU_TIME_NS, everything(profile.tree), inclusive).tree
+    assert [frame.name for frame in flat.frames] == ["ROOT", "fib", "leaf"]
+    assert [own.get(CPU_TIME_NS) for own in flat.own] == [15, 15, 3]
+    assert flat.entries == {1: 5, 2: 1}
+    assert whole_of(flat, CPU_TIME_NS) == 15
+
+
+def test_a_spans_metric_that_is_called_as_a_backends_is_kept_apart() -> None:
+    lanes = (Lane("0", "CPU Thread 0", LaneKind.HOST),)
+    given = {"count": 3, "time (ns)": 5}
+    span = Span("a", SpanKind.METRIC, 0, 0.0, 10.0, ("a",), given)
+    tree = tree_of_trace(TraceProfile("t", trace=Trace(lanes, (span,)))).tree
+    assert tree.own[1] == {"user count": 3, "user time (ns)": 5, "cpu_time (ns)": 10}
 
 
 def test_properties_take_the_last_value_when_merged() -> None:

@@ -50,6 +50,21 @@ def test_a_kernel_that_runs_more_where_it_is_long_is_not_slower() -> None:
     assert (kernel.change.change_ns, kernel.change.by_speed_ns) == (73_200, 0)
 
 
+def test_a_context_is_compared_by_its_rows() -> None:
+    before = recorded(a=(1000, 1010) * 20, gone=(70, 70))
+    after = recorded(a=(1500, 1510) * 20)
+    found = Comparison(before, after)
+    whole, scope, kernel, gone = (found.at(*rows) for rows in ((0, 0), (1, 1), (2, 2), (3, -1)))
+    assert whole == found.total()
+    assert kernel is not None
+    assert kernel.verdict == SLOWER
+    assert scope == found.scopes()[0].change
+    assert gone is not None
+    assert gone.verdict == GONE
+    empty = recorded()
+    assert Comparison(empty, empty).at(0, 0) is None
+
+
 def test_scopes_that_were_renamed_leave_the_names_of_kernels() -> None:
     before = recorded(k=(1000, 1010, 1020, 1010))
     after = recorded(k=(1500, 1510, 1520, 1510))

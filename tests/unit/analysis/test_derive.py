@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -90,9 +91,35 @@ def test_a_share_is_of_the_root(profile: TreeProfile) -> None:
     assert values(profile, "time/%") == [100.0, 25.0, 25.0, None, 75.0, 75.0]
 
 
-def test_a_share_of_an_exclusive_metric_is_of_its_sum(make_profile: MakeProfile) -> None:
-    rows = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 1}), (2, "b", {"cpu_time (ns)": 3})]
-    assert values(make_profile(rows), "cpu_time/%") == [None, 25.0, 75.0]
+def test_a_share_of_host_time_is_of_the_outermost_scopes(make_profile: MakeProfile) -> None:
+    rows = [
+        (0, "ROOT", {}),
+        (1, "a", {"cpu_time (ns)": 6}),
+        (2, "a", {"cpu_time (ns)": 4}),  # recursion
+        (3, "b", {"cpu_time (ns)": 3}),
+        (1, "c", {}),
+        (2, "b", {"cpu_time (ns)": 4}),
+    ]
+    assert values(make_profile(rows), "cpu_time/%") == [None, 60.0, 40.0, 30.0, None, 40.0]
+
+
+def test_an_average_of_host_time_is_of_the_entries_of_a_scope(make_profile: MakeProfile) -> None:
+    rows = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 6}), (2, "k", {"count": 3})]
+    profile = make_profile(rows)
+    assert values(profile, "avg_cpu_time/ns") == [None, 2.0, None]  # nobody counted entries
+    counted = replace(profile, tree=replace(profile.tree, entries={1: 2}))
+    assert values(counted, "avg_cpu_time/ns") == [None, 3.0, None]
+    without_kernels = make_profile(rows[:2])
+    entered = replace(without_kernels, tree=replace(without_kernels.tree, entries={1: 4}))
+    assert "avg_cpu_time/ms" in derivable_words(entered)
+    assert "avg_cpu_time/ms" not in derivable_words(without_kernels)
+
+
+def test_a_users_count_is_found_where_no_kernel_ran(make_profile: MakeProfile) -> None:
+    users = (1, "a", {"user count": 3})
+    assert values(make_profile([(0, "ROOT", {}), users]), "count") == [3, 3]
+    kernels = (1, "k", {"count": 5})
+    assert values(make_profile([(0, "ROOT", {}), users, kernels]), "count") == [5, None, 5]
 
 
 def test_a_share_of_a_property_is_refused(make_profile: MakeProfile) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from proton.analysis.fold_lines import (
+from proton.analysis.folding.fold_lines import (
     absorb_lines,
     fold_lines,
     is_of_samples,
@@ -42,7 +42,7 @@ TREE = tree_of(
 
 
 def test_lines_stand_hottest_first_with_what_was_inlined_into_them() -> None:
-    tree, lines = fold_lines(TREE)
+    tree, lines, _ = fold_lines(TREE)
     assert [(hot.file, hot.line, hot.samples.count) for hot in lines.values()][:3] == [
         ("a.py", 2, 50),
         ("a.py", 1, 40),
@@ -52,12 +52,12 @@ def test_lines_stand_hottest_first_with_what_was_inlined_into_them() -> None:
 
 
 def test_shares_are_of_the_kernel_and_add_up() -> None:
-    _, lines = fold_lines(TREE)
+    _, lines, _ = fold_lines(TREE)
     assert [round(100 * hot.share) for hot in lines.values()] == [50, 40, 6, 4]
 
 
 def test_samples_of_the_kernel_itself_get_a_row() -> None:
-    tree, lines = fold_lines(TREE)
+    tree, lines, _ = fold_lines(TREE)
     last = max(lines)
     assert (tree.frames[last].name, lines[last].samples.count) == ("no line known", 4)
     assert not lines[last].is_line
@@ -69,14 +69,14 @@ def test_the_sum_of_samples_stays() -> None:
 
 
 def test_lines_past_the_most_are_one_row() -> None:
-    tree, lines = fold_lines(TREE, 1)
+    tree, lines, _ = fold_lines(TREE, 1)
     names = [tree.frames[row].name for row in lines]
     assert names == ["a.py:2@f", "3 more lines", "no line known"]
     assert lines[4].samples.count == 46
 
 
 def test_one_line_that_hardly_counts_is_left_to_the_rest() -> None:
-    tree, lines = fold_lines(tree_of([(2, line("a.py", 1), 994), (2, line("a.py", 2), 2)]))
+    tree, lines, _ = fold_lines(tree_of([(2, line("a.py", 1), 994), (2, line("a.py", 2), 2)]))
     assert [tree.frames[row].name for row in lines][1] == "1 more line"
 
 

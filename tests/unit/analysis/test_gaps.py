@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import random
+
+import pytest
+
+from proton import _core
 from proton.analysis.idle_time import CAUSES, GapCause, find_idle
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 
@@ -122,3 +127,28 @@ def test_a_device_is_idle_only_where_all_its_streams_are() -> None:
         "GPU": [40, 50],
         "GPU 1": [20, 21],
     }
+
+
+def test_gaps_are_the_same_with_and_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(20):
+        trace = random_trace(random.Random(seed))
+        found = find_idle(trace)
+        with monkeypatch.context() as patch:
+            patch.setattr(_core, "columns", lambda: None)
+            assert find_idle(trace) == found
+        assert any(gaps.cause for gaps in found.lanes.values())
+
+
+def random_trace(chance: random.Random) -> Trace:
+    """Work of three streams, some of it launched by calls that overlap and copies that block."""
+    spans: list[Span] = []
+    flows: list[Flow] = []
+    for _ in range(300):
+        start = chance.randrange(2000)
+        kind = chance.choice((SpanKind.KERNEL, SpanKind.COPY))
+        if chance.random() < 0.8:
+            flows.append(Flow(len(spans), len(spans) + 1))
+            spans.append(call(start, start + chance.choice((1, 3, 40))))
+        begun = start + chance.randrange(20)
+        spans.append(span(chance.randrange(1, 4), begun, begun + chance.randrange(9), kind))
+    return Trace([HOST, STREAM, OTHER, FAR], spans, flows)

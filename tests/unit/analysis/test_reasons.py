@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.reasons import REASONS, UNKNOWN, explain, reason_of_metric
+from proton.analysis.reasons import NO_REASON, REASONS, UNKNOWN, explain, reason_of_metric
 
 ROOT = Path(__file__).resolve().parents[3]
 # As the known tool spells them in its files.
@@ -41,6 +41,7 @@ def test_other_metrics_are_no_reasons(metric: str) -> None:
 
 def test_a_reason_of_hardware_to_come_is_said_to_be_unknown() -> None:
     assert explain("quantum_wait") is UNKNOWN
+    assert explain(NO_REASON) is not UNKNOWN
 
 
 @pytest.mark.parametrize("name", REASONS)

@@ -3,16 +3,20 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from proton.analysis.reasons import NO_REASON
 from proton.analysis.source_lines import (
     Samples,
     is_sampled,
     samples_by_file,
+    samples_by_user_line,
     samples_in,
     samples_of,
     samples_of_file,
+    with_rest,
 )
 from proton.files.detect import open_profile
 from proton.model.profile import Profile
+from tests.support.profiles import tree_in
 from tests.support.sampling import KERNEL, SAMPLING, TOTALS
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -25,6 +29,15 @@ def test_samples_of_an_inlined_line_count_for_the_user_s_line_too() -> None:
     inlined = sum(files[STANDARD][line].count for line in (191,))
     assert files["sampled/softmax.py"][14].count == inlined == 1045
     assert files[STANDARD][170].count == 722
+
+
+def test_every_sample_stands_once_at_a_line_of_the_user() -> None:
+    lines = samples_by_user_line(SAMPLED)
+    assert lines["sampled/softmax.py", 14].count == 1045
+    assert not any(file == STANDARD for file, _ in lines)
+    assert sum(one.count for one in lines.values()) == sum(
+        seen.samples for seen in samples_of(SAMPLED) if seen.stack
+    )
 
 
 def test_lines_know_their_reasons_and_kernels() -> None:
@@ -43,7 +56,8 @@ def test_a_file_counts_each_sample_once() -> None:
 
 def test_spellings_of_the_known_tool_are_read() -> None:
     own = {"num_samples": 9, "stalled_not_Selected": 4, "stalled_no_instruction": 2, "stalled_x": 0}
-    assert samples_in(own).reasons == {"not_selected": 4, "no_instructions": 2}
+    named = {"not_selected": 4, "no_instructions": 2}
+    assert samples_in(own).reasons == {**named, NO_REASON: 3}
 
 
 def test_a_file_of_the_known_tool_has_lines() -> None:
@@ -75,3 +89,13 @@ def test_profiles_with_samples_are_told_from_others() -> None:
 
 def test_no_samples_have_no_reasons() -> None:
     assert Samples().top_reasons(3) == []
+
+
+def test_samples_without_a_reason_have_a_name() -> None:
+    assert with_rest({"wait": 3}, 10) == {"wait": 3, NO_REASON: 7}
+    assert with_rest({"wait": 3}, 3) == {"wait": 3}
+    assert samples_in({"num_samples": 10, "stalled_wait": 3}).top_reasons(1) == [(NO_REASON, 0.7)]
+    upstream = tree_in(open_profile(DATA / "triton36_samples.hatchet"))
+    found = [one for own in upstream.own if (one := samples_in(own)).count]
+    assert found
+    assert all(one.reasons.total() == one.count for one in found)

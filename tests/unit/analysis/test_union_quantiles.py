@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from proton.analysis.aggregate import merge_by_name
+from proton.analysis.select import everything
 from proton.analysis.union_quantiles import (
     Quantile,
     Runs,
+    is_estimated,
     middle_of,
     quantiles_of_kernels,
     quantiles_of_spans,
+    with_quantiles,
 )
 from proton.model.frame import Frame, FrameKind
+from proton.model.profile import kind_of
 from proton.model.trace import Lane, LaneKind, Span, SpanKind, Trace
 from proton.model.tree import KernelDetail, Tree, detail_of
+from tests.support.profiles import Row, profile_of
 
 
 def runs_of(times: list[int]) -> Runs:
@@ -23,6 +31,28 @@ def runs_of(times: list[int]) -> Runs:
     assert detail.p50_ns is not None
     assert detail.p99_ns is not None
     return Runs(len(times), detail.min_ns, detail.p50_ns, detail.p99_ns, detail.max_ns)
+
+
+def test_a_list_by_name_gets_the_quantiles_of_all_contexts() -> None:
+    rows: list[Row] = [(0, "ROOT", {})]
+    rows += [(1, "k", {"time (ns)": 50, "count": 10}), (1, "k", {"time (ns)": 70, "count": 10})]
+    rows += [(1, "same", {"time (ns)": 50, "count": 10})]
+    details = {
+        1: KernelDetail(1, 9, 5, 8),
+        2: KernelDetail(2, 30, 7, 20),
+        3: KernelDetail(1, 9, 5, 8),
+    }
+    profile = profile_of(rows)
+    profile = replace(profile, tree=replace(profile.tree, details=details))
+    kind = partial(kind_of, profile)
+    flat = merge_by_name(profile, "time (ns)", everything(profile.tree), kind)
+    assert flat.tree.details[1].p50_ns is None
+    known, estimated = with_quantiles(flat, profile)
+    assert estimated == {"k"}
+    detail = known.tree.details[1]
+    assert detail.p50_ns is not None
+    assert 5 <= detail.p50_ns <= 7
+    assert known.tree.details[2] == details[3]
 
 
 def test_one_context_keeps_its_quantiles() -> None:
@@ -89,3 +119,8 @@ def test_many_contexts_are_estimated_from_few_that_stand_for_them() -> None:
     middle = middle_of([runs_of(times) for times in sets])
     assert middle.p50.value == pytest.approx(union.p50_ns or 0, rel=0.03)
     assert middle.p99.value == pytest.approx(union.p99_ns or 0, rel=0.05)
+
+
+def test_bounds_that_agree_in_the_digits_shown_are_no_estimate() -> None:
+    assert not is_estimated(Quantile(59_400, 59_398, 59_404))
+    assert is_estimated(Quantile(59_400, 59_000, 60_000))

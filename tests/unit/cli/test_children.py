@@ -17,3 +17,7 @@ def test_a_name_that_has_the_process_id_in_it_stays() -> None:
 
 def test_a_program_that_replaced_another_does_not_take_its_name() -> None:
     assert child_name("run", 2) == f"run.{os.getpid()}.2"
+
+
+def test_a_suffix_stays_behind_the_process_id() -> None:
+    assert child_name("run.hatchet", 2) == f"run.{os.getpid()}.2.hatchet"

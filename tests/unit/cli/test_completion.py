@@ -46,6 +46,7 @@ def test_bash_completes_options_values_commands_and_files(tmp_path: Path) -> Non
     assert completed("proton", "serve", "x", "--", folder=tmp_path) == [
         "--port",
         "--no-open",
+        "--no-token",
         "--help",
     ]
     assert completed("proton", "report", "--o", folder=tmp_path) == ["--output"]

@@ -68,7 +68,7 @@ def test_traces_go_to_perfettos_format_and_back() -> None:
             DataKindError,
             "is a tree, and format 'perfetto' holds a trace: record",
         ),
-        (["tree.hatchet", "./tree.hatchet"], UsageError, "is the input itself"),
+        (["tree.hatchet", "./tree.hatchet"], UsageError, "is one of the inputs"),
         (["tree.hatchet", "out.json"], UsageError, "end it in .hatchet, .hatchet_msgpack"),
         (["tree.hatchet", "out"], UsageError, "the suffix names no format"),
         (["none.hatchet", "out.hatchet"], FormatError, "none.hatchet"),
@@ -95,6 +95,20 @@ def test_stacks_of_a_trace_are_summed_and_that_is_said(capsys: pytest.CaptureFix
     said = capsys.readouterr().err.splitlines()
     assert "proton: trace.chrome_trace is a trace: its spans were summed by path" in said
     assert said[-1] == "proton: wrote out.txt"
+
+
+def test_what_others_shall_not_see_can_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = {"frame": {"name": "/home/me/a.py:3@f", "type": "function"}, "metrics": {}}
+    root = {**ROOT, "children": [{**frame, "children": [KERNEL]}], "proton": {"host": "node-7"}}
+    Path("frames.hatchet").write_text(json.dumps([root, {}]))
+    assert run(["frames.hatchet", "out.hatchet", "--without", "host,path"]) == 0
+    content = Path("out.hatchet").read_text()
+    assert "a.py:3@f" in content
+    assert "/home/me" not in content
+    assert "node-7" not in content
+    assert "left out on request: host, path" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="unknown thing to leave out: 'all'"):
+        run(["frames.hatchet", "out.hatchet", "--without", "all"])
 
 
 def test_a_metric_can_be_picked() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,11 @@ def test_a_folder_that_takes_no_files_is_a_problem(monkeypatch: pytest.MonkeyPat
     assert not next(doctor_machine.folder()).is_problem
     monkeypatch.chdir("/proc/self")
     assert next(doctor_machine.folder()).is_problem
+
+
+def test_backends_of_other_packages_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("mine", "far_gpu:Backend", "proton.backends")
+    monkeypatch.setattr(doctor_machine, "foreign_backends", lambda: {"mine": [point]})
+    *_, finding = doctor_machine.backend()
+    assert finding.subject == "backends of other packages"
+    assert finding.text == "mine (far_gpu:Backend)"

@@ -51,6 +51,16 @@ def test_the_result_can_go_to_a_file_and_come_from_standard_input(
     assert "proton.init kind=cta" in (tmp_path / "new.ttgir").read_text()
 
 
+def test_a_file_that_is_no_ir_is_replaced_by_force_alone(kernel: str, tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("my thesis")
+    assert main([kernel, "--pass=prepare", "-o", str(other)]) == 2
+    assert other.read_text() == "my thesis"
+    for words in (["--force"], []):
+        assert main([kernel, "--pass=prepare", "-o", str(other), *words]) == 0
+        assert other.read_text() == TEXT
+
+
 def test_every_pass_is_listed_with_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list"]) == 0
     listed = capsys.readouterr().out
@@ -101,9 +111,13 @@ def test_functions_that_records_skip_are_said(
         (["FILE", "--mode=x"], 2, "unknown mode 'x'; choose one of"),
         (["FILE", "--mode=ops", "--pass=prepare"], 2, "exclude each other"),
         (["FILE", "--pass=prepare", "--print-after=x"], 2, "unknown pass to print after 'x'"),
-        (["FILE", "--what"], 2, "unrecognized arguments: --what; see: proton-opt --help"),
+        (["FILE", "--what"], 2, "unknown option '--what'; see: proton-opt --help"),
         (["/no/such", "--pass=prepare"], 1, "/no/such: no such file or directory"),
-        (["FILE", "--pass=prepare", "-o", "/no/such/x"], 1, "/no/such/x: no such file"),
+        (
+            ["FILE", "--pass=prepare", "-o", "/no/such/x"],
+            1,
+            "/no/such/x: cannot be written: there is no",
+        ),
     ],
 )
 def test_a_wrong_call_gets_one_line(

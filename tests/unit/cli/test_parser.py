@@ -134,6 +134,7 @@ def test_files_of_a_command_may_stand_before_and_behind_its_options() -> None:
         output="out",
         by_order=True,
         skip_broken=False,
+        force=False,
         run=arguments.run,
     )
 
@@ -147,7 +148,7 @@ def test_files_of_a_command_may_stand_before_and_behind_its_options() -> None:
         (["--instrument", "s.py"], "('s.py' was taken as the value of --instrument)"),
         (["-m", "s.py"], "('s.py' was taken as the value of --mode)"),
         (["--"], "no target follows '--'"),
-        (["--follow-childs", "s.py"], "did you mean '--follow-children'?"),
+        (["--follow-childs", "s.py"], "(did you mean '--follow-children'?); see: proton --help"),
         (["--zzz=1", "s.py"], "unknown option '--zzz'; see: proton --help"),
         (["-z", "s.py"], "unknown option '-z'; see: proton --help"),
         (["-qz", "s.py"], "unknown option '-z'; see: proton --help"),
@@ -155,7 +156,7 @@ def test_files_of_a_command_may_stand_before_and_behind_its_options() -> None:
         (["--module"], "'--module' needs a value: --module MODULE"),
         (["--module=", "s.py"], "'--module' needs a value: --module MODULE"),
         (["merge", "-o"], "merge: -o needs a file; as in: -o run.hatchet"),
-        (["merge", "--by-orders"], "did you mean '--by-order'? see: proton merge --help"),
+        (["merge", "--by-orders"], "(did you mean '--by-order'?); see: proton merge --help"),
         (["doctor", "-x"], "doctor: unknown option '-x'; see: proton doctor --help"),
         (["-n"], "'-n' needs a value: -n NAME"),
         (["--backend"], "'--backend' needs a value"),

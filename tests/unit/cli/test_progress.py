@@ -69,3 +69,14 @@ def test_a_closed_or_missing_stream_shows_nothing() -> None:
     assert not progress.is_shown(None)
     assert not progress.is_shown(closed)
     assert progress.is_shown(Terminal())
+
+
+def test_work_that_goes_on_with_something_else_says_so() -> None:
+    out = Terminal()
+    limit = time.monotonic() + 10
+    with progress.busy("reading", out) as tell:
+        tell("packing")
+        while "packing ... " not in out.getvalue():
+            assert time.monotonic() < limit
+    with progress.busy("reading", io.StringIO()) as tell:
+        tell("nobody looks")

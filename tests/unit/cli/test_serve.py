@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_words_are_read() -> None:
     arguments = parse(["serve", "a", "--port", "0", "b", "--no-open"])
     assert (arguments.files, arguments.port, arguments.no_open) == (["a", "b"], "0", True)
+    assert parse(["serve", "a", "--no-token"]).no_token
     arguments = parse(["serve", "a", "--port=9000"])
     assert (arguments.files, arguments.port, arguments.no_open) == (["a"], "9000", False)
 
@@ -105,10 +107,9 @@ def test_a_busy_port_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_without_a_browser_it_says_how_to_get_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    url = "http://127.0.0.1:8710/"
-    assert "open the address in a browser on this machine" in serve._how_to_reach(url)
+    assert "open the address in a browser on this machine" in serve._how_to_reach(8710)
     monkeypatch.setenv("SSH_CONNECTION", "1 2 3 4")
-    assert "run: ssh -L 8710:127.0.0.1:8710 " in serve._how_to_reach(url)
+    assert "run: ssh -L 8710:127.0.0.1:8710 " in serve._how_to_reach(8710)
 
 
 _PROGRAM = """
@@ -140,9 +141,11 @@ def test_it_serves_until_interrupted_and_then_ends_well(process: subprocess.Pope
     told = process.stderr.readline()
     assert told.startswith("proton: serving run.hatchet at http://127.0.0.1:")
     url = told.split(" at ")[1].split()[0]
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(url.partition("?")[0], timeout=20)
     with urllib.request.urlopen(url, timeout=20) as answer:
         assert b'data-live="data"' in answer.read()
-    with urllib.request.urlopen(url + "changes", timeout=20) as stream:
+    with urllib.request.urlopen(url.replace("/?", "/changes?"), timeout=20) as stream:
         assert stream.readline().startswith(b"data: ")
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0

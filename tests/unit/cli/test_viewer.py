@@ -54,7 +54,7 @@ def test_an_option_that_took_the_file_for_its_own_says_so(capsys: Capture) -> No
 def test_two_files_are_a_wrong_call(run: str, capsys: Capture) -> None:
     said = refused(capsys, 2, run, "other")
     assert said.startswith("unrecognized arguments: other; one profile is shown: --diff-profile")
-    assert "--help explains the options" in refused(capsys, 2, run, "--other")
+    assert "see: proton-viewer --help" in refused(capsys, 2, run, "--other")
 
 
 def test_a_missing_file_is_named(tmp_cwd: Path, capsys: Capture) -> None:
@@ -122,7 +122,11 @@ def test_a_negative_threshold_is_a_number(run: str) -> None:
 
 
 def test_an_unknown_option_is_a_wrong_call(run: str, capsys: Capture) -> None:
-    assert "--help explains the options" in refused(capsys, 2, "--wat", run)
+    assert "see: proton-viewer --help" in refused(capsys, 2, "--wat", run)
+    said = refused(capsys, 2, "--metrcs", "time/ms", run)
+    assert (
+        said == "unknown option '--metrcs' (did you mean '--metrics'?); see: proton-viewer --help"
+    )
 
 
 def test_an_unknown_format_lists_the_choices(run: str, capsys: Capture) -> None:

@@ -115,6 +115,19 @@ def test_what_does_not_match_is_one_line(names: list[str], said: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+def test_files_that_are_numbered_as_given_may_be_of_several_programs() -> None:
+    for name in ("a", "b"):
+        profile = profile_of([(0, "ROOT", {}), (1, name, {"time (ns)": 5})])
+        header = replace(profile.header, command=("python", f"{name}.py"))
+        write_profile(replace(profile, header=header), f"{name}.hatchet")
+    paths = ["a.hatchet", "b.hatchet"]
+    with pytest.raises(UsageError, match=r"b\.hatchet: of another program"):
+        merge_files(paths, "all")
+    said = ("b.hatchet: of another program: 'b.py', but a.hatchet is of 'a.py'",)
+    assert merge_files(paths, "all", by_order=True).warnings == said
+    assert merge_files(paths, "all", allow_strangers=True).warnings == said
+
+
 def test_broken_files_can_be_left_out_and_are_counted() -> None:
     write("a.hatchet")
     Path("cut.hatchet").write_text("[{")

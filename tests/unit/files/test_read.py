@@ -135,3 +135,23 @@ def test_a_python_context_of_triton_36_has_files_and_lines() -> None:
 
 def test_samples_stand_on_source_lines_below_their_kernel() -> None:
     assert kinds_by_name("samples.hatchet")["kernels/softmax.py:21@softmax"] is FrameKind.SAMPLE
+
+
+def foreign(scope: dict[str, Any], kernel: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a file of somebody else's reads as: the metrics of a scope, and of a row below it."""
+
+    def node(name: str, metrics: dict[str, Any], *children: Any) -> dict[str, Any]:
+        frame = {"name": name, "type": "function"}
+        return {"frame": frame, "metrics": metrics, "children": list(children)}
+
+    root = node("ROOT", {}, node("step", scope, node("k", kernel)))
+    return [dict(own) for own in tree_in(read_profile(json.dumps([root, {}]).encode(), "f")).own]
+
+
+def test_a_count_that_a_user_gave_a_scope_is_none_of_kernels_in_known_files_too() -> None:
+    measured = {"count": 2, "time (ns)": 10, "device_id": "0", "device_type": "CUDA"}
+    assert foreign({"count": 7}, measured)[1:] == [{"user count": 7}, measured]
+
+
+def test_times_of_a_file_that_knows_no_device_stay_times() -> None:
+    assert foreign({"time (ns)": 7}, {"time (ns)": 3})[1:] == [{"time (ns)": 7}, {"time (ns)": 3}]

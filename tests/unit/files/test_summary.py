@@ -146,3 +146,16 @@ def test_ranks_read_back_as_they_were() -> None:
 def test_what_is_no_rank_is_refused(found: Any, message: str) -> None:
     with pytest.raises(FormatError, match=message):
         read_summary({"ranks": found}, "x")
+
+
+@pytest.mark.parametrize("name", ["start_ns", "names", "gpu_time_ns"])
+def test_lists_of_steps_are_as_long_as_their_times(name: str) -> None:
+    value = "x" if name == "names" else 1
+    steps = {"base_ns": 0, "start_ns": [1, 2], "duration_ns": [1, 1]}
+    whole = {**steps, name: [value] * 2}
+    assert len(getattr(read_summary({"steps": [whole]}, "f").steps[0], name)) == 2
+    with pytest.raises(FormatError) as caught:
+        read_summary({"steps": [{**steps, name: [value]}]}, "f")
+    assert str(caught.value) == (
+        f"f: proton.steps[0].{name} must be a list of 2, as many as duration_ns, not a list"
+    )

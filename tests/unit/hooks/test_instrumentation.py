@@ -22,8 +22,9 @@ def test_it_records_while_it_is_active_and_a_session_takes_the_records(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hook = InstrumentationHook("ops")
-    with pytest.raises(UsageError, match="start one with backend='instrumentation'"):
-        hook.activate()
+    hook.activate()
+    assert choice.session is None  # nobody takes records: kernels stay plain
+    hook.deactivate()
     monkeypatch.setattr(flags, "instrumentation_on", True)
     hook.activate()
     hook.activate()

@@ -47,6 +47,17 @@ def test_a_scope_is_a_context_manager() -> None:
         assert region.name == "load"
 
 
+def test_either_side_of_a_region_can_be_recorded_by_builtins_of_ones_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+    for side in ("enter_scope", "exit_scope"):
+        monkeypatch.setattr(dsl, side, lambda name, _semantic, side=side: seen.append((side, name)))
+    dsl.record_side(True, "load", None)
+    dsl.record_side(False, "load", None)
+    assert seen == [("enter_scope", "load"), ("exit_scope", "load")]
+
+
 def test_a_mark_and_a_value_do_nothing_outside_a_compiled_kernel() -> None:
     choice.set_session(Default())
     try:

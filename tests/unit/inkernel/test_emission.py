@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import triton
 import triton.language as tl
-from triton.compiler import CompilationError
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
@@ -186,6 +185,13 @@ def crossed(x, n, BLOCK: tl.constexpr):
     tl.store(x, n)
 
 
+@pytest.mark.parametrize("target", ["80", "90", "100", "gfx942"])
+def test_regions_that_overlap_are_recorded_and_say_so(target: str) -> None:
+    text = run_passes(_compiled(crossed, target)["ttgir"], recording_passes(Default()))
+    assert _records(text) == ["start a", "start b", "end a", "end b"]
+    assert text.count("overlaps=1") == 4
+
+
 @triton.jit
 def ended(x, n, BLOCK: tl.constexpr):
     pl.exit_scope("a")
@@ -220,31 +226,17 @@ def fractions(x, n, BLOCK: tl.constexpr):
     tl.store(x, n)
 
 
-@pytest.mark.parametrize(
-    ("kernel", "line", "problem"),
-    [
-        (
-            crossed,
-            'pl.exit_scope("a")',
-            "cannot end the region 'a': the innermost one begun is 'b'",
-        ),
-        (ended, 'pl.exit_scope("a")', "cannot end the region 'a': none is begun"),
-        (wide, 'pl.value("all"', "value 'all' is of type"),
-        (fractions, 'pl.value("halves"', "record a scalar integer, float or pointer"),
-    ],
-)
-def test_misuse_is_shown_at_the_users_line(kernel: Any, line: str, problem: str) -> None:
-    with pytest.raises(CompilationError) as caught:
-        _compiled(kernel)
-    text = "".join(str(error) for error in _chain(caught.value))
-    assert line in text
-    assert problem in text
+@pytest.mark.parametrize("kernel", [crossed, ended, wide, fractions])
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_what_compiles_unrecorded_compiles_recorded(kernel: Any, target: str) -> None:
+    assert "tt.store" in _compiled(kernel, target)["ttgir"]
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
+def test_what_is_no_scalar_leaves_word_in_place_of_a_record() -> None:
+    texts = _compiled(fractions)
+    carriers = [carrier for op in read_module(texts["ttgir"]).walk() if (carrier := carrier_of(op))]
+    assert [each.op for each in carriers] == ["refused"]
+    assert "record a scalar integer, float or pointer" in carriers[0].attributes["why"]
 
 
 @triton.jit

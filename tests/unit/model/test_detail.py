@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from proton.model.tree import KernelDetail, detail_of, merge_details
+from proton.model.tree import KernelDetail, detail_of, merge_details, quantiles
+
+
+def test_quantiles_are_values_that_shares_do_not_exceed() -> None:
+    assert quantiles([1.5, 2.5, 4.0, 9.0], 0.25, 0.5, 0.51, 1.0) == [1.5, 2.5, 4.0, 9.0]
+    assert quantiles([7], 0.5, 0.99) == [7, 7]
 
 
 def test_the_detail_of_some_runs() -> None:

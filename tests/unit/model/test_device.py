@@ -7,7 +7,14 @@ from dataclasses import replace
 import pytest
 
 from proton.errors import ProtonError
-from proton.model.device import Device, max_bps, max_flops, peak_bytes_per_second, peak_flops
+from proton.model.device import (
+    Device,
+    max_bps,
+    max_flops,
+    peak_bytes_per_second,
+    peak_flops,
+    peak_fp32,
+)
 
 H200 = Device("CUDA", "0", "90", 132, 1_980_000, 3_201_000, 6144, "NVIDIA H200")
 
@@ -86,3 +93,26 @@ def test_the_peak_is_missing_where_the_file_or_we_do_not_know(device: Device) ->
 )
 def test_the_memory_peak_is_missing_where_it_is_not_known(device: Device) -> None:
     assert peak_bytes_per_second(device) is None
+
+
+@pytest.mark.parametrize(
+    ("device_type", "arch", "num_sms", "clock_khz", "teraflops"),
+    [
+        ("CUDA", "80", 108, 1_410_000, 19.5),
+        ("CUDA", "89", 128, 2_520_000, 82.6),
+        ("CUDA", "90", 132, 1_980_000, 66.9),
+        ("HIP", "gfx90a", 220, 1_700_000, 47.9),
+        ("HIP", "gfx942", 304, 2_100_000, 163.4),
+        ("HIP", "gfx950", 256, 2_400_000, 157.3),
+    ],
+)
+def test_fp32_outside_matrix_units_is_what_data_sheets_say(
+    device_type: str, arch: str, num_sms: int, clock_khz: int, teraflops: float
+) -> None:
+    device = Device(device_type, "0", arch, num_sms, clock_khz)
+    assert peak_fp32(device) == pytest.approx(teraflops * 1e12, rel=2e-3)
+
+
+def test_fp32_of_an_unknown_device_is_not_known() -> None:
+    assert peak_fp32(Device("CUDA", "0", "75", 72, 1_500_000)) is None
+    assert peak_fp32(Device("CUDA", "0", "90")) is None

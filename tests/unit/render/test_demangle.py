@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +107,26 @@ def test_a_real_kernel_of_torch_is_readable() -> None:
 def test_more_room_keeps_more_arguments() -> None:
     arguments = ", ".join(f"ns::Argument{at}" for at in range(9))
     assert shorten_cpp(f"void f<{arguments}>(int)", 200).endswith("Argument8>")
+
+
+def test_the_core_shortens_names_as_viewers_do() -> None:
+    streams = Path(__file__).parents[2] / "data" / "streams"
+    symbols = {
+        part
+        for path in streams.glob("*.json")
+        for rows in json.loads(path.read_text())["profiles"].values()
+        for row in rows
+        for part in row.split("\x1f")
+    }
+    symbols |= {
+        FILL,
+        "_ZN1aplERKNS_1TE",
+        "_ZN1aclEi",
+        "_Z1fIXadL_Z1gvEEEvv",
+        "_Zbroken",
+        "plain<3>(x)",
+    }
+    assert sum(symbol.startswith("_Z") for symbol in symbols) > 50
+    for symbol in symbols:
+        is_symbol = symbol.startswith("_Z")
+        assert _core.short_name(symbol) == (shorten_cpp(demangle(symbol)) if is_symbol else symbol)

@@ -90,7 +90,7 @@ def test_samples_come_with_reasons_and_lines() -> None:
     assert "Helps" not in part["reasons"][0]["meaning"]
     first = part["lines"][0]
     assert (first["file"], first["line"], first["samples"]) == ("sampled/matmul.py", 56, 2342)
-    assert len(part["lines"]) + part["more_lines"] == 17
+    assert len(part["lines"]) + part["more_lines"] == 13  # of the kernels' own
 
 
 def test_regions_come_with_shares_and_what_recording_changed() -> None:
@@ -108,3 +108,15 @@ def test_a_plain_profile_has_neither_samples_nor_regions() -> None:
     digest = digest_of(profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})]))
     assert digest["samples"] is None
     assert digest["in_kernel"] is None
+
+
+def test_autotuning_is_left_out_and_its_cost_told() -> None:
+    profile = prepare(open_profile(ROOT / "tests/data/h200/kernels.hatchet"))
+    digest = digest_of(profile)
+    assert digest["total"]["time_ns"] == pytest.approx(4.451e6, rel=1e-3)
+    assert digest["autotuning"]["share"] == pytest.approx(0.996, abs=5e-4)
+    (matmul,) = (row for row in digest["kernels"] if row["name"] == "matmul_4096x4096x4096")
+    assert matmul["share_of_peak"] == pytest.approx(0.647, abs=1e-3)
+    whole = digest_of(profile, with_autotune=True)
+    assert whole["autotuning"] is None
+    assert whole["total"]["time_ns"] == pytest.approx(1_151.3e6, rel=1e-3)

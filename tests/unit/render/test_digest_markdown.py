@@ -78,4 +78,4 @@ def test_names_cannot_break_a_table() -> None:
     assert "- lost: 2 dropped" in lines
     assert "- warning: x \\| y z" in lines
     row = next(line for line in lines if line.startswith("| `"))
-    assert row.startswith("| `a\\|b'c?d` | 12 346 s | 100.0 % |")
+    assert row.startswith("| `a\\|b'c\\nd` | 12 346 s | 100.0 % |")

@@ -6,9 +6,12 @@ from proton.render.display_names import (
     cell_width,
     cut_middle,
     cut_name,
+    cut_names,
     display_name,
     name_formatter,
     printable,
+    shown_names,
+    visible,
 )
 
 FRAME = "/home/me/project/model.py:42@forward"
@@ -112,3 +115,64 @@ def test_names_that_are_no_python_frames_are_cut_in_the_middle() -> None:
 def test_wide_characters_take_two_columns_and_marks_none() -> None:
     assert cell_width("日本") == 4
     assert cell_width("e\u0301") == 1
+
+
+def test_cut_names_of_a_table_stay_distinct() -> None:
+    names = [
+        f"sm80_xmma_gemm_f32f32_f32f32_f32_{way}_n_tilesize{tile}_ffma_execute_kernel__5x_cublas"
+        for way in ("tn", "nt")
+        for tile in ("128x128x8", "128x64x8", "64x64x8")
+    ]
+    for room in (40, 60):
+        cut = cut_names([*names, "short", names[0]], room)
+        assert len(set(cut)) == len(names) + 1
+        assert cut[0] == cut[-1]
+        assert all(len(text) <= room for text in cut)
+        assert "short" in cut
+
+
+def test_names_that_are_told_apart_in_groups_do_not_meet_again() -> None:
+    names = [
+        f"at::native::vectorized_elementwise_kernel<4, {what}Functor<float>, array<char*, {n}ul>>"
+        for what in ("CUDA", "Abs")
+        for n in (2, 3)
+    ]
+    cut = cut_names(names, 22)
+    assert len(set(cut)) == 4
+    assert all(len(text) <= 22 for text in cut)
+
+
+def test_cut_names_of_one_name_are_cut_in_the_middle() -> None:
+    assert cut_names(["abcdefghij"], 5) == ["ab…ij"]
+
+
+def test_shown_names_are_as_short_as_they_can_be_and_distinct() -> None:
+    names = [
+        "_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_256x128_8x4_nt_align1EEvNT_6ParamsE",
+        "_ZN7cutlass7Kernel2I43cutlass_80_simt_sgemm_256x128_8x4_nn_align1EEvNT_6ParamsE",
+        "plain",
+        "",
+    ]
+    shown = shown_names(names)
+    assert shown["plain"] == "plain"
+    assert shown[""] == '""'
+    assert shown[names[0]] == "cutlass::Kernel2<cutlass_80_simt_sgemm_256x128_8x4_nt_align1>"
+    assert len(set(shown.values())) == len(names)
+    write = name_formatter(names=names)
+    assert [write(name) for name in names] == [shown[name] for name in names]
+
+
+def test_names_that_differ_in_nothing_a_person_reads_get_numbers() -> None:
+    assert sorted(shown_names(["_Z1fv", "_Z1fi"]).values()) == ["f()", "f(int)"]
+    shown = shown_names(["_ZN1AC1Ev", "_ZN1AC2Ev"])  # two symbols of one constructor
+    assert sorted(shown.values()) == ["A::A() #1", "A::A() #2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"), [("", '""'), ("  ", '"  "'), ("\u3000", '"\u3000"'), ("a b", "a b")]
+)
+def test_names_that_nobody_would_see_are_quoted(name: str, seen: str) -> None:
+    assert visible(name) == seen
+    assert display_name(name) == seen
+    assert shown_names([name]) == {name: seen}
+    assert name_formatter()(name) == seen

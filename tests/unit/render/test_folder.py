@@ -37,7 +37,7 @@ def test_device_runs_and_time_are_told(folder: Path) -> None:
     assert facts(known, folder) == {"a.hatchet": Facts(), "b.hatchet": Facts()}
     assert known.learn(find_recordings(folder), 60) == 2
     told = facts(known, folder)
-    assert told["a.hatchet"] == Facts("NVIDIA H200", 1080, 88_000_000)
+    assert told["a.hatchet"] == Facts("NVIDIA H200", 1080, 88_000_000, note="")
     assert told["b.hatchet"].problem.startswith(f"{folder}/b.hatchet: not a profile")
 
 
@@ -45,14 +45,14 @@ def test_a_sound_file_in_which_nothing_was_recorded_is_no_broken_one(folder: Pat
     write_profile(profile_of([(0, "ROOT", {})]), "a.hatchet")
     known = FolderFacts()
     known.learn(find_recordings(folder), 60)
-    assert facts(known, folder)["a.hatchet"] == Facts("nothing was recorded")
+    assert facts(known, folder)["a.hatchet"] == Facts(note="nothing was recorded")
 
 
 def test_what_was_not_measured_is_empty(folder: Path) -> None:
     write_profile(profile_of([(0, "ROOT", {}), (1, "scope", {"tokens": 1})]), "a.hatchet")
     known = FolderFacts()
     known.learn(find_recordings(folder), 60)
-    assert facts(known, folder)["a.hatchet"] == Facts("NVIDIA H200")
+    assert facts(known, folder)["a.hatchet"] == Facts("NVIDIA H200", note="")
 
 
 def test_a_file_is_read_once_and_again_when_it_changed(
@@ -146,3 +146,12 @@ def test_facts_of_recordings_stand_beside_them(folder: Path) -> None:
     broken = Facts(problem='a "b"')
     (row,) = folder_data(folder, find_recordings(folder), lambda _: broken).rows
     assert row.problem == 'a "b"'
+
+
+def test_a_profile_without_numbers_says_why(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("a.hatchet")
+    (row,) = folder_data(folder, find_recordings(folder)).rows
+    assert row.note == "not read yet"
+    monkeypatch.setattr(folder_module, "_MOST_BYTES", 10)
+    (row,) = folder_data(folder, find_recordings(folder)).rows
+    assert row.note == "large: open it for its numbers"

@@ -6,7 +6,7 @@ from email.message import Message
 
 import pytest
 
-from proton.render.server.guard import refusal
+from proton.render.server.guard import Key, cookie_name, is_typed, refusal, without_token
 
 
 def asked(method: str = "GET", target: str = "/", **headers: str) -> int | None:
@@ -83,3 +83,40 @@ def test_other_methods_are_refused(method: str) -> None:
 @pytest.mark.parametrize("target", ["http://evil.example/", "*", "//evil.example/", ""])
 def test_a_target_is_a_path(target: str) -> None:
     assert asked("GET", target) == 400
+
+
+def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[bytes] = []
+
+    def note(given: bytes, known: bytes) -> bool:
+        compared.append(given)
+        return given == known
+
+    monkeypatch.setattr("secrets.compare_digest", note)
+    key = Key("right")
+    headers = Message()
+    headers["Cookie"] = f"{cookie_name(7)}=from-cookie; {key.cookie(8)}"
+    assert not key.is_shown("/?token=from-address", headers, 7)
+    assert key.is_shown("/", headers, 8)
+    assert compared == [b"from-address", b"from-cookie", b"right"]
+
+
+def test_without_a_token_everybody_is_let_in() -> None:
+    key = Key("")
+    assert key.is_shown("/", Message(), 7)
+    assert (key.in_address(), key.is_in("/?token=")) == ("", False)
+
+
+def test_only_the_token_leaves_the_address() -> None:
+    assert without_token("/view/a%20b/?token=x") == "/view/a%20b/"
+    assert without_token("/?a=&token=x&b=1") == "/?a=&b=1"
+
+
+@pytest.mark.parametrize(
+    ("site", "is_so"), [("none", True), ("same-origin", True), ("cross-site", False), (None, False)]
+)
+def test_an_address_is_typed_where_the_browser_says_so(site: str | None, is_so: bool) -> None:
+    headers = Message()
+    if site is not None:
+        headers["Sec-Fetch-Site"] = site
+    assert is_typed(headers) is is_so

@@ -10,6 +10,7 @@ from proton.render.text.kernel_remarks import (
     every_text,
     in_kernel_lines,
     marks_of,
+    recording_remark,
     replays_text,
     short_mark,
     wrapped,
@@ -26,18 +27,18 @@ def test_a_profile_without_records_says_nothing() -> None:
 
 def test_the_head_counts_and_marks() -> None:
     assert in_kernel_lines(Profile("f", in_kernel=(KERNEL, SOUND)), Style()) == [
-        "in-kernel records of 2 kernels, 3 launches, 65 warps",
+        "in-kernel records of 2 kernels, 3 launches, 65 warps; recording is in their times",
         "! matmul_kernel: recording changed it: spills 0 -> 16 bytes, occupancy 16 -> 12",
         "! matmul_kernel: lost in-kernel: 12 overflowed_records",
     ]
     assert in_kernel_lines(Profile("f", in_kernel=(SOUND,)), Style()) == [
-        "in-kernel records of 1 kernel, 1 launch, 1 warp"
+        "in-kernel records of 1 kernel, 1 launch, 1 warp; recording is in their times"
     ]
 
 
 def test_equal_remarks_are_said_once_and_many_are_counted() -> None:
     kernels = [replace(KERNEL, kernel=f"k{number}", losses={}) for number in range(9)]
-    lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=80))
+    lines = in_kernel_lines(Profile("f", in_kernel=(*kernels, *kernels)), Style(width=100))
     assert len(lines) == 6
     assert lines[-1] == "! 5 more remarks on kernels; --regions KERNEL shows those of one"
 
@@ -45,7 +46,7 @@ def test_equal_remarks_are_said_once_and_many_are_counted() -> None:
 def test_remarks_are_wrapped_to_the_width_and_do_not_fill_the_screen() -> None:
     kernel = replace(KERNEL, kernel="k" * 999, losses={})
     lines = in_kernel_lines(Profile("f", in_kernel=(KERNEL, kernel)), Style(width=60))
-    assert lines[1:3] == [
+    assert lines[2:4] == [
         "! matmul_kernel: recording changed it: spills 0 -> 16 bytes,",
         "  occupancy 16 -> 12",
     ]
@@ -123,3 +124,11 @@ def test_a_frequency_that_changed_is_noted_and_is_no_loss() -> None:
 def test_text_is_wrapped_where_there_is_a_width() -> None:
     assert wrapped("word " * 30, Style()) == ["word " * 30]
     assert all(len(line) <= 40 for line in wrapped("word " * 30, Style(width=10)))
+
+
+def test_the_time_of_a_kernel_that_recorded_is_remarked() -> None:
+    said = "instrumented: its time includes recording"
+    assert recording_remark(()) == ""
+    assert recording_remark((SOUND,)) == said
+    changed = "spills 0 -> 16 bytes, occupancy 16 -> 12"
+    assert recording_remark((SOUND, KERNEL)) == f"{said}, which changed it: {changed}"

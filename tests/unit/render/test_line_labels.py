@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from proton.analysis.fold_lines import HotLine, Lineless
+from proton.analysis.folding.fold_lines import HotLine, Lineless
 from proton.analysis.source_lines import Samples
 from proton.model.profile import Profile
 from proton.model.sampling import SourceFile

@@ -37,6 +37,21 @@ def test_instructions_stand_by_address_with_counts_reasons_line_and_name() -> No
     assert rows[2][-2:] == ["-", "-"]
 
 
+@pytest.mark.parametrize("columns", [70, 80, 100, 120, 140])
+def test_all_lines_fit_the_terminal(columns: int) -> None:
+    profile = open_profile(DATA / "sampled.hatchet")
+    lines = hot_instructions(profile, "matmul", Style(width=columns), full=False, tool=None)
+    assert max(map(len, lines)) <= columns
+    assert any("math_pipe_throttle 86 %" in line for line in lines)
+
+
+def test_reasons_stand_below_their_instruction_where_room_is_short() -> None:
+    lines = hot_instructions(PROFILE, "kernel", Style(width=60), full=False, tool=None)
+    at = next(at for at, line in enumerate(lines) if line.startswith("    10 "))
+    assert lines[at].split() == ["10", "60", "60.0", "k.py:3", "LDG"]
+    assert lines[at + 1].strip() == "long_scoreboard 83 %"
+
+
 def test_the_line_is_the_user_s_and_full_shows_the_stack() -> None:
     assert any("k.py:4" in line and "sum.py" not in line for line in shown(PROFILE, "kernel"))
     assert any("lib/sum.py:9 < k.py:4" in line for line in shown(PROFILE, "kernel", full=True))

@@ -16,6 +16,7 @@ import pytest
 from proton.errors import ServeError
 from proton.files.write import write_profile
 from proton.model.profile import Profile
+from proton.render.server.guard import Key
 from proton.render.server.serve import ADDRESS, Server
 from proton.render.server.site import Maker, Site
 from tests.support.profiles import profile_of
@@ -33,7 +34,9 @@ def write(path: str, time_ns: int = 5) -> None:
 def server(tmp_cwd: Path) -> Iterator[Server]:
     """A server of one file, at work."""
     write("run.hatchet")
-    serving = Server(Site(["run.hatchet"], Maker(lambda _: "<page>", pack)), 0, poll_s=0.01)
+    serving = Server(
+        Site(["run.hatchet"], Maker(lambda _: "<page>", pack)), 0, poll_s=0.01, token=""
+    )
     thread = threading.Thread(target=serving.serve_forever, args=(0.01,))
     thread.start()
     yield serving
@@ -66,7 +69,58 @@ def ask(server: Server) -> Ask:
 
 def test_it_listens_on_loopback_only(server: Server) -> None:
     assert server.server_address[0] == "127.0.0.1"
-    assert server.url == f"http://127.0.0.1:{server.server_address[1]}/"
+    assert server.url == f"http://127.0.0.1:{server.port}/"
+
+
+TOKEN = "right-token"
+
+
+@pytest.fixture
+def locked(server: Server) -> Server:
+    """The same server, with a token."""
+    server.key = Key(TOKEN)
+    return server
+
+
+@pytest.mark.parametrize("path", ["/", "/data", "/changes", "/nothing", "/?token=", "/?token=x"])
+def test_without_the_token_nothing_is_shown(locked: Server, ask: Ask, path: str) -> None:
+    for cookie in ("", f"proton-{locked.port}=wrong", f"proton-1={TOKEN}", f"x={TOKEN}"):
+        response, body = ask("GET", path, Cookie=cookie)
+        assert response.status == 403
+        assert b"open the whole address that 'proton serve' printed" in body
+        assert "Set-Cookie" not in response.headers
+
+
+def test_the_token_in_the_address_becomes_a_cookie_that_scripts_do_not_see(
+    locked: Server, ask: Ask
+) -> None:
+    response, body = ask("GET", f"/?token={TOKEN}")
+    assert (response.status, body) == (200, b"<page>")
+    cookie = response.headers["Set-Cookie"]
+    assert cookie == f"proton-{locked.port}={TOKEN}; HttpOnly; SameSite=Strict; Path=/"
+    shown = cookie.partition(";")[0]
+    for path in ("/", "/data"):
+        response, _ = ask("GET", path, Cookie=f"other=1; {shown}")
+        assert response.status == 200
+        assert "Set-Cookie" not in response.headers
+
+
+def test_an_address_that_a_person_typed_loses_its_token(locked: Server, ask: Ask) -> None:
+    typed = {"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate"}
+    response, _ = ask("GET", f"/?x=1&token={TOKEN}", **typed)
+    assert (response.status, response.headers["Location"]) == (302, "/?x=1")
+    link = {**typed, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+    assert ask("GET", f"/?token={TOKEN}", **link)[0].status == 200
+
+
+def test_the_address_has_the_token_and_each_server_its_own(locked: Server) -> None:
+    assert locked.url == f"http://127.0.0.1:{locked.port}/?token={TOKEN}"
+    others = [Server(locked.site, 0) for _ in range(2)]
+    for other in others:
+        other.close()
+    first, second = (other.key.token for other in others)
+    assert first != second
+    assert min(len(first), len(second)) >= 32
 
 
 def test_pages_and_data_are_sent_with_headers_that_keep_them_apart(ask: Ask) -> None:

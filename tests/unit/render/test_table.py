@@ -1,20 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
-
-import pytest
 
 from proton.analysis.derive import Column
 from proton.analysis.select import everything
-from proton.analysis.tuning_runs import tuning_runs
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.text.style import BOLD, Style
-from proton.render.text.table import autotune_lines, metric_lines, sorted_lines
-from tests.support.profiles import profile_of
+from proton.render.text.table import metric_lines, sorted_lines
 
 FLAT: list[tuple[int, str, Metrics]] = [
     (0, "ROOT", {}),
@@ -22,18 +16,6 @@ FLAT: list[tuple[int, str, Metrics]] = [
     (1, "large", {}),
     (1, "none", {}),
 ]
-RECORD: dict[str, Any] = {
-    "kernel": "matmul",
-    "key": [64, "fp16"],
-    "path": ["fwd", "mlp"],
-    "interpreted": True,
-    "winner": 1,
-    "configs": [
-        {"config": "BLOCK: 64", "time_ns": 2_500_000},
-        {"config": "BLOCK: 128", "time_ns": 1_500_000},
-        {"config": "BLOCK: 256", "time_ns": None, "error": "out of memory"},
-    ],
-}
 
 
 def test_the_largest_is_on_top_and_dashes_are_last(make_tree: Callable[..., Tree]) -> None:
@@ -92,49 +74,3 @@ def test_the_list_of_metrics_keeps_to_the_width_and_is_bold_at_its_titles(
     assert max(map(len, lines[at:])) <= 50
     colored = metric_lines(make_profile(rows), Style(width=50, color=True))
     assert f"{BOLD}derived\x1b[0m" in colored
-
-
-def tuned(record: dict[str, Any], style: Style) -> list[str]:
-    profile = replace(profile_of([(0, "ROOT", {})]), autotune=[record])
-    return autotune_lines(tuning_runs(profile), style)
-
-
-def test_every_configuration_is_listed_and_the_winner_marked() -> None:
-    assert tuned(RECORD, Style()) == [
-        "",
-        "autotune matmul [64, fp16] in fwd / mlp (interpreted)",
-        "        us",
-        "  2500.000  BLOCK: 64",
-        "  1500.000  BLOCK: 128 <- winner",
-        "         -  BLOCK: 256 failed: out of memory",
-    ]
-
-
-def test_a_long_configuration_is_wrapped_not_cut() -> None:
-    config = {"config": "BLOCK_M: 64, BLOCK_K: 32, num_warps: 4, maxnreg: None", "time_ns": 2500}
-    record = {"kernel": "k", "configs": [config], "winner": 0}
-    assert tuned(record, Style(width=48))[3:] == [
-        "  2500.000  BLOCK_M: 64, BLOCK_K: 32, num_warps:",
-        "              4, maxnreg: None <- winner",
-    ]
-
-
-def test_the_winner_stands_out() -> None:
-    lines = tuned(RECORD, Style(color=True))
-    assert lines[4].startswith(BOLD)
-
-
-@pytest.mark.parametrize(
-    "record",
-    [{}, {"configs": "abc"}, {"configs": [1, None]}, {"configs": [{"time_ns": "x"}], "key": 7}],
-)
-def test_a_record_that_is_not_as_it_should_be_does_not_fail(record: dict[str, Any]) -> None:
-    assert tuned(record, Style(width=40))[1].startswith("autotune ?")
-
-
-def test_what_a_tuned_kernel_needs_stands_beside_its_configuration() -> None:
-    config = {"config": "BLOCK: 64", "time_ns": 1000, "registers": 32, "shared_bytes": 512}
-    record = {"kernel": "k", "configs": [config], "winner": 0}
-    assert tuned(record, Style())[-1].endswith(
-        "BLOCK: 64 (32 registers, 512 bytes shared) <- winner"
-    )

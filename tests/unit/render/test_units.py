@@ -9,6 +9,7 @@ import pytest
 from proton.render.units import (
     Notation,
     column_time_unit,
+    format_change,
     format_column,
     format_count,
     format_digits,
@@ -38,7 +39,7 @@ def test_sentences_have_the_numbers_that_the_page_has(kind: str, value: float, t
         (1090.28, "1090.280"),
         (0.0, "0.000"),
         (0.0004, "<0.001"),
-        (-0.0004, ">-0.001"),
+        (-0.0004, "-<0.001"),
         (-2.5, "-2.500"),
         (1.25e12, "1.250e+12"),
         (7, "7"),
@@ -72,6 +73,12 @@ def test_a_long_list_shows_its_ends_and_its_length() -> None:
 
 def test_a_label_cannot_reach_the_terminal_raw() -> None:
     assert format_value("\x1b[31m") == "\\x1b[31m"
+
+
+def test_digits_are_grouped_where_people_read_them() -> None:
+    values = [1924.958, 0.5, 1_234_567, -1234.5, None]
+    texts = ["+1 924.958", "+0.500", "+1 234 567", "-1 234.500", "-"]
+    assert format_column(values, Notation(3, has_sign=True, is_grouped=True)) == texts
 
 
 def test_a_column_is_written_like_its_values() -> None:
@@ -127,3 +134,11 @@ def test_a_time_in_a_sentence_is_in_the_unit_that_suits_it(
 )
 def test_a_column_of_times_has_the_unit_that_suits_its_largest(time_ns: float, unit: str) -> None:
     assert column_time_unit(time_ns)[0] == unit
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.075, "+7.5 %"), (-0.0301, "-3.0 %"), (-0.0001, "0.0 %"), (0.0, "0.0 %"), (2.5, "+250.0 %")],
+)
+def test_a_change_has_a_sign_unless_it_is_nothing(share: float, text: str) -> None:
+    assert format_change(share) == text

@@ -268,4 +268,4 @@ def test_the_difference_to_a_profile_without_samples_is_that_of_time(
     sampled: TreeProfile, make_profile: MakeProfile
 ) -> None:
     assert show(sampled, make_profile(ROWS))[0] == "time ns"
-    assert show(sampled, sampled)[0].split() == ["time", "ns", "num_samples"]
+    assert show(sampled, sampled)[0].split()[:3] == ["time", "ns", "num_samples"]

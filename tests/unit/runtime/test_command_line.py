@@ -88,6 +88,7 @@ def test_the_ending_tells_what_an_empty_session_missed(gpu: Any) -> None:
 
 def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:
     command_line.start(SessionRequest(name="missing/run"))
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     ending = command_line.finish()
     assert "missing/run.hatchet: cannot write the profile: " in ending.error
@@ -96,6 +97,7 @@ def test_the_ending_tells_of_a_fallback(gpu: Any, tmp_cwd: Path) -> None:
 
 def test_the_ending_tells_of_every_phase_that_went_elsewhere(gpu: Any, tmp_cwd: Path) -> None:
     session = command_line.start(SessionRequest(name="missing/run"))
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     proton.data.advance_phase(session)
     gpu.launch("k")

@@ -12,6 +12,7 @@ import proton
 from proton.errors import UsageError
 from proton.hooks import HookManager, LaunchHook
 from proton.hooks.launch import enabled, in_hook, op_name
+from proton.hooks.launch import id as launch_id
 
 
 class Metadata:
@@ -132,9 +133,29 @@ def test_only_included_kernels_are_asked(
     launch: Callable[..., None], session: int, profile_of: Any
 ) -> None:
     LaunchHook().configure(include="mat")
-    launch("matmul", lambda: {"name": "a"})
+    launch("matmul", lambda: {"name": "mat a"})
     launch("softmat", lambda: {"name": "b"})
-    assert profile_of(proton.data.get(session)).paths() == ["a", "softmat"]
+    assert profile_of(proton.data.get(session)).paths() == ["mat a", "softmat"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "wanted"), [({"include": "k"}, "kept"), ({"exclude": "dropped"}, "kept")]
+)
+def test_the_name_that_the_metadata_gives_is_looked_at_too(
+    launch: Callable[..., None],
+    session: int,
+    profile_of: Any,
+    filters: dict[str, str],
+    wanted: str,
+) -> None:
+    LaunchHook().configure(**filters)
+    launch("kernel", lambda: {"name": wanted, "x": 1})
+    launch("kernel", lambda: {"name": "dropped", "x": 1})
+    profile = profile_of(proton.data.get(session))
+    assert sorted(profile.paths()) == [wanted, "kernel"]
+    assert profile.metrics(wanted)["x"] == 1
+    assert "x" not in profile.metrics("kernel")
+    assert not enabled.get()
 
 
 def test_excluded_kernels_are_not_asked(
@@ -175,7 +196,19 @@ def test_the_launch_under_way_can_be_looked_at(launch: Callable[..., None], sess
 
     launch("kernel", metadata)
     assert seen == [("kernel", True)]
-    assert (op_name.get(), in_hook.get(), enabled.get()) == (None, False, False)
+    assert (op_name.get(), in_hook.get(), enabled.get()) == ("kernel", False, False)
+
+
+def test_the_last_launch_can_be_looked_at_and_no_other_has_its_number(
+    launch: Callable[..., None], session: int
+) -> None:
+    seen = []
+    for name in ("first", "second", "second"):
+        launch("kernel", lambda name=name: {"name": name})
+        seen.append((op_name.get(), launch_id.get()))
+    assert [name for name, _ in seen] == ["first", "second", "second"]
+    assert len({number for _, number in seen}) == 3
+    assert all(isinstance(number, int) for _, number in seen)
 
 
 def test_there_is_one_launch_hook() -> None:

@@ -22,8 +22,9 @@ def gpu(fake_gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return fake_gpu
 
 
-def test_a_session_whose_profile_was_rescued_is_closed(gpu: Any) -> None:
+def test_a_session_whose_profile_was_rescued_is_closed(gpu: Any, tmp_cwd: Path) -> None:
     proton.start("missing/run")
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     with pytest.raises(WriteError, match="it was written to"):
         proton.finalize()
@@ -35,6 +36,7 @@ def test_a_session_whose_profile_is_nowhere_stays_open_and_can_be_written_later(
     gpu: Any, tmp_cwd: Path, monkeypatch: pytest.MonkeyPatch, profile_of: Any
 ) -> None:
     session = proton.start("missing/run")
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     with monkeypatch.context() as patch:
         patch.setattr(phase_files, "_fallbacks", lambda path: iter(()))
@@ -50,6 +52,7 @@ def test_one_session_that_cannot_be_written_does_not_cost_the_others(
 ) -> None:
     for name in ("missing/a", "good", "missing/b"):
         proton.start(name)
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k")
     with pytest.raises(WriteError, match=r"missing/a\.hatchet") as caught:
         proton.finalize()

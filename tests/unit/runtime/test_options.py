@@ -53,6 +53,46 @@ def test_two_spellings_of_one_path_are_one_session(tmp_cwd: Path) -> None:
     assert options("run").key == options("./x/../run").key
 
 
+def test_the_home_folder_is_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert options("~/run").stem == str(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "stem", "output_format"),
+    [
+        ("run.hatchet", "tree", "run", "hatchet"),
+        ("run.hatchet_msgpack", "tree", "run", "hatchet_msgpack"),
+        ("run.v2.pftrace", "trace", "run.v2", "perfetto"),
+        ("run.v2", "tree", "run.v2", "hatchet"),
+        (".hatchet", "tree", ".hatchet", "hatchet"),
+    ],
+)
+def test_a_suffix_in_the_name_is_the_format(
+    name: str, data: str, stem: str, output_format: str, tmp_cwd: Path
+) -> None:
+    chosen = options(name, data=data)
+    assert (chosen.stem, chosen.format_to_write("")) == (str(tmp_cwd / stem), output_format)
+    assert (chosen.name, chosen.notices) == (name, ())
+
+
+def test_a_suffix_that_does_not_fit_stays_in_the_name_and_is_said(tmp_cwd: Path) -> None:
+    chosen = options("run.chrome_trace")
+    assert (chosen.stem, chosen.format_to_write("")) == (
+        str(tmp_cwd / "run.chrome_trace"),
+        "hatchet",
+    )
+    assert chosen.notices == (
+        "name 'run.chrome_trace': a tree session cannot be written as 'chrome_trace'; "
+        "its file will be called 'run.chrome_trace.hatchet'",
+    )
+
+
+def test_parts_are_written_in_the_format_of_the_name() -> None:
+    chosen = options("run.hatchet_msgpack", backend="interpreter", mode="periodic_flushing")
+    assert chosen.flush_format == "hatchet_msgpack"
+
+
 def test_the_process_id_is_filled_in() -> None:
     assert options("run_{pid}").stem == os.path.abspath(f"run_{os.getpid()}")
 

@@ -150,6 +150,7 @@ def test_a_part_that_cannot_be_written_is_warned_of_and_kept_elsewhere(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_cwd))
     session = proton.start("missing/run", mode="periodic_flushing")
+    (tmp_cwd / "missing").rmdir()
     gpu.launch("k0")
     proton.data.advance_phase(session)
     with pytest.warns(ProtonWarning, match=r"run\.part_0\.hatchet: cannot write the profile: No"):
@@ -191,7 +192,7 @@ def test_no_session_means_no_data() -> None:
     ],
 )
 def test_an_unknown_id_is_an_index_error(function: Any, session: int) -> None:
-    with pytest.raises(SessionNotFound, match="no open session has the id 999"):
+    with pytest.raises(SessionNotFound, match="Session has not been initialized: 999"):
         function(999)
 
 

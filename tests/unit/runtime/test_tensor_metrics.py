@@ -63,7 +63,7 @@ def test_cpu_tensors_become_numbers_and_lists() -> None:
     assert to_plain("m", torch.tensor(3)) == 3
     assert to_plain("m", torch.tensor(0.5, requires_grad=True)) == 0.5
     assert to_plain("m", torch.tensor([[1, 2], [3, 4]])) == [1, 2, 3, 4]
-    assert to_plain("m", torch.tensor([0.5], dtype=torch.bfloat16)) == [0.5]
+    assert to_plain("m", torch.tensor([[0.5]], dtype=torch.bfloat16)) == 0.5
 
 
 @pytest.mark.torch

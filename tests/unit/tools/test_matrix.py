@@ -56,9 +56,29 @@ def test_one_wheel_serves_all_rows_of_one_interpreter(
 
     monkeypatch.setattr(matrix, "build_wheel", build)
     monkeypatch.setattr("tools.matrix.subprocess.run", run)
+    monkeypatch.setattr(matrix, "run_aloud", lambda command: (0, []))
     monkeypatch.setattr(matrix, "ROOT", tmp_path)
     rows, _ = matrix.plan(["3.7.1", "3.8.0"], [])
     rows.append(matrix.Row("Python 3.12", Path("python3.12"), "3.6.0", "matrix"))
     runner = matrix.Matrix(jobs=1)
     assert [runner.run(row) for row in rows] == [True, True, True]
     assert built == [sys.executable, str(tmp_path / ".venv-python-3.12" / "bin" / "python")]
+
+
+def test_the_end_of_the_log_says_what_failed_in_which_row(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = "FAILED tests/test_a.py::test_b", "SKIPPED [1] tests/test_c.py: no torch", ".....F.."
+    program = f"import sys; print({chr(10).join(lines)!r}); sys.exit(1)"
+    status, kept = matrix.run_aloud([sys.executable, "-c", program])
+    assert (status, kept) == (1, ["FAILED tests/test_a.py::test_b"])
+    assert capfd.readouterr().out.splitlines() == list(lines)
+
+    def fail(self: matrix.Matrix, row: matrix.Row) -> bool:
+        self.said[row.title] = kept
+        return False
+
+    monkeypatch.setattr(matrix.Matrix, "run", fail)
+    assert matrix.main(["--triton", "3.7.1"]) == 1
+    said = capfd.readouterr().out.splitlines()
+    assert said == ["== Triton 3.7.1 failed:", "FAILED tests/test_a.py::test_b"]

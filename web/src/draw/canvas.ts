@@ -49,6 +49,7 @@ export const FONT = '11px system-ui, -apple-system, "Segoe UI", "Noto Sans", san
 
 const widths = new Map<string, number>()
 const MOST_WIDTHS = 5000
+const LEAST = 6 // letters of a name that is cut: what is left of fewer says nothing
 const SHORT = 9 // letters: in less, the beginning of a name tells more than both its ends
 
 /** The width of `words` in the font that is set. */
@@ -62,8 +63,11 @@ export function widthOf(context: CanvasRenderingContext2D, words: string): numbe
   return width
 }
 
-/** `name` cut to fit into `room` pixels, namespaces first; empty where not even a few letters fit. */
-export function fitted(context: CanvasRenderingContext2D, name: string, room: number): string {
+/** Where a name is cut: kernels differ at both ends, scopes are known by how they begin. */
+export type Cut = "middle" | "end"
+
+/** `name` cut to fit into `room` pixels, namespaces first; empty where fewer than six letters of it would be left. */
+export function fitted(context: CanvasRenderingContext2D, name: string, room: number, cut: Cut = "middle"): string {
   if (room < 14) return ""
   let shown = cutMiddle(name, 200)
   const short = withoutNamespaces(name)
@@ -71,8 +75,8 @@ export function fitted(context: CanvasRenderingContext2D, name: string, room: nu
     const width = widthOf(context, shown)
     if (width <= room) return shown
     const letters = Math.min(shown.length - 1, Math.floor((shown.length * room) / width))
-    if (letters < 3) return ""
-    shown = letters < SHORT ? `${short.slice(0, letters - 1)}…` : cutMiddle(short, letters)
+    if (letters <= LEAST) return ""
+    shown = cut === "end" || letters < SHORT ? `${short.slice(0, letters - 1)}…` : cutMiddle(short, letters)
   }
   return ""
 }
@@ -95,6 +99,8 @@ export function drawTimes(
     context.fillStyle = inks.line
     context.fillRect(x, AXIS - 4, 1, height)
     context.fillStyle = inks.quiet
-    context.fillText(tick === 0 ? "0" : text(time(tick, unit)), Math.min(Math.max(x, left + 22), width - 26), AXIS / 2)
+    const words = tick === 0 ? "0" : text(time(tick, unit))
+    const half = context.measureText(words).width / 2
+    context.fillText(words, Math.min(Math.max(x, half), width - half - 2), AXIS / 2)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, fillOf, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
+import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, fillOf, fillOfChange, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
 import { contrast } from "./contrast.test.support"
 
 const HUES: Hue[] = ["kernel", "copy", "scope", "python", "line", "host"]
@@ -15,6 +15,17 @@ describe.each([true, false])("colours, dark: %s", (dark) => {
         }
       }
     }
+  })
+
+  it("has text of AA contrast on every change, and more is not less", () => {
+    const changes = [-1, -0.3, -0.01, 0, 0.01, 0.3, 1]
+    for (const change of changes) {
+      for (const dim of [true, false]) {
+        const { fill, text } = fillOfChange(change, dark, dim)
+        expect(contrast(fill, text), `${change} ${dim}`).toBeGreaterThanOrEqual(4.5)
+      }
+    }
+    expect(new Set(changes.map((change) => fillOfChange(change, dark).fill)).size).toBe(changes.length)
   })
 
   it("has bars that stand out from the ground", () => {
@@ -75,5 +86,15 @@ it("gets stronger with heat", () => {
     const strength = [0.1, 0.5, 1].map((share) => contrast(colorOfHeat(share, dark), ground[`${dark}`]))
     expect([...strength].sort((a, b) => a - b)).toEqual(strength)
     expect(strength[2]).toBeGreaterThan(4.5)
+  }
+})
+
+it("gives reasons of one family the same order of lightness in both themes", () => {
+  const light = (color: string): number => contrast(color, "#000000")
+  for (const family of [["math_pipe_throttle", "gmma", "warpgroup_arrive"], ["long_scoreboard", "lg_throttle", "drain"]]) {
+    for (const dark of [true, false]) {
+      const found = family.map((name) => light(colorOfReason(name, dark)))
+      expect(found).toEqual([...found].sort((a, b) => a - b))
+    }
   }
 })

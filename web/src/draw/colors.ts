@@ -53,6 +53,18 @@ export function fillOf(hue: Hue, depth: number, dark: boolean, dim = false): Fil
   return found
 }
 
+const [MORE, LESS] = [35, 250] // hues that differ for every eye
+const FULL = 0.5 // a change from which on the colour grows no stronger
+
+/** The colours of a box that became longer (1: it is new) or shorter (-1: it is gone); 0: as before. */
+export function fillOfChange(change: number, dark: boolean, dim = false): Fill {
+  const strength = Math.min(Math.abs(change) / FULL, 1)
+  const [angle, chroma] = [change > 0 ? MORE : LESS, 0.008 + 0.132 * strength]
+  const lightness = dark ? 0.38 + 0.09 * strength : 0.9 - 0.16 * strength
+  const { fill, text } = fillOf("host", 0, dark, true)
+  return dim ? { fill, text } : { fill: oklch(lightness, chroma, angle), text: dark ? "#f4f6f8" : "#14181d" }
+}
+
 /** The strong colour of a hue, for bars, dots and legends. */
 export function strongOf(hue: Hue, dark: boolean): string {
   const [angle, chroma] = HUES[hue]
@@ -113,8 +125,8 @@ export function colorOfReason(name: string, dark: boolean): string {
   for (const { angle, chroma, reasons } of Object.values(FAMILIES)) {
     const at = reasons.indexOf(name)
     if (at < 0) continue
-    const step = at / Math.max(reasons.length - 1, 3)
-    return oklch(dark ? 0.74 - 0.3 * step : 0.56 + 0.3 * step, chroma * (1 - 0.35 * step), angle)
+    const step = at / Math.max(reasons.length - 1, 3) // lighter with each, in both themes: pictures of two people match
+    return oklch(dark ? 0.56 + 0.26 * step : 0.56 + 0.3 * step, chroma * (1 - 0.35 * step), angle)
   }
   return oklch(dark ? 0.5 : 0.74, 0.008, 250)
 }

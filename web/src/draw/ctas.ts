@@ -262,10 +262,12 @@ function drawNames(context: CanvasRenderingContext2D, picture: CtaPicture, most:
   context.fillText("CTAs", LEFT - 6, AXIS + ACTIVE - 8)
   if (most > 0) context.fillText(text(count(Math.round(most))), LEFT - 6, AXIS + 8)
   const step = Math.max(1, Math.ceil(13 / rowHeight))
+  let last = Number.NEGATIVE_INFINITY
   packed.sms.forEach((sm, row) => {
-    const y = TOP + (row + 0.5) * rowHeight - scroll
-    if (row % step !== 0 || y < TOP || y > height - 5) return
-    context.fillText(row === 0 || rowHeight >= 13 ? `SM ${sm}` : String(sm), LEFT - 6, Math.max(y, TOP + 5))
+    const y = Math.max(TOP + (row + 0.5) * rowHeight - scroll, TOP + 5)
+    if (row % step !== 0 || TOP + (row + 0.5) * rowHeight < TOP + scroll || y > height - 8 || y < last + 12) return
+    context.fillText(row === 0 || rowHeight >= 13 ? `SM ${sm}` : String(sm), LEFT - 6, y)
+    last = y
   })
 }
 

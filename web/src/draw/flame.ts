@@ -1,7 +1,7 @@
 /** Draws the boxes of a flame graph that are seen. */
 import type { FlameLayout } from "../layout/flame/boxes"
-import { fitted, widthOf } from "./canvas"
-import { type Hue, fillOf } from "./colors"
+import { type Cut, fitted, widthOf } from "./canvas"
+import { type Hue, fillOf, fillOfChange } from "./colors"
 
 export const FLAME_FONT = '12px system-ui, -apple-system, "Segoe UI", "Noto Sans", sans-serif'
 const GAP = 1
@@ -22,12 +22,14 @@ export interface FlamePaint {
   /** What a box says; asked only of boxes that are seen. */
   nameOf(box: number): string
   hueOf(box: number): Hue
+  /** How a box changed, -1 to 1, where colours tell that; null where they tell its kind. */
+  changeOf(box: number): number | null
   shareOf(box: number): string
   isSelected(box: number): boolean
   /** Whether a search leaves it out. */
   isDim(box: number): boolean
-  /** Whether some of these children of a box, too narrow to draw, hold what is searched for. */
-  isHit(box: number, from: number, count: number): boolean
+  /** Whether some of a place's boxes, too narrow to draw, hold what is searched for. */
+  isHit(place: number): boolean
   /** The place under the pointer; -1 for none. */
   hover: number
   /** The place that arrows go from; -1 for none. */
@@ -58,18 +60,20 @@ export function drawFlame(context: CanvasRenderingContext2D, paint: FlamePaint):
 function drawBox(context: CanvasRenderingContext2D, paint: FlamePaint, place: number, y: number): void {
   const { layout } = paint
   const box = layout.boxes[place] as number
-  const left = layout.lefts[place] as number
-  const width = Math.max((layout.widths[place] as number) - GAP, 0.5)
+  const left = Math.max(layout.lefts[place] as number, 0) // of a box that reaches beyond the window, the part inside
+  const right = Math.min((layout.lefts[place] as number) + (layout.widths[place] as number), paint.width)
+  const width = Math.max(right - left - GAP, 0.5)
   const hidden = layout.hidden[place] as number
   if (hidden > 0) {
-    const isHit = paint.isHit(box, layout.froms[place] as number, hidden)
+    const isHit = paint.isHit(place)
     const { fill } = fillOf(isHit ? "kernel" : "host", 0, paint.dark, !isHit)
     context.fillStyle = fill
     context.fillRect(left, y, width, paint.level - GAP)
     return
   }
   const isDim = paint.isDim(box)
-  const { fill, text } = fillOf(paint.hueOf(box), layout.levels[place] as number, paint.dark, isDim)
+  const change = paint.changeOf(box)
+  const { fill, text } = change === null ? fillOf(paint.hueOf(box), layout.levels[place] as number, paint.dark, isDim) : fillOfChange(change, paint.dark, isDim)
   context.fillStyle = fill
   context.fillRect(left, y, width, paint.level - GAP)
   if (width < 20) return
@@ -83,11 +87,11 @@ function drawBox(context: CanvasRenderingContext2D, paint: FlamePaint, place: nu
     context.globalAlpha = 1
     room -= size + PADDING
   }
-  label(context, paint.nameOf(box), left, y + paint.level / 2, room, text)
+  label(context, paint.nameOf(box), left, y + paint.level / 2, room, text, paint.hueOf(box) === "scope" ? "end" : "middle")
 }
 
-function label(context: CanvasRenderingContext2D, text: string, left: number, middle: number, room: number, color: string): void {
-  const shown = fitted(context, text, room - 2 * PADDING)
+function label(context: CanvasRenderingContext2D, text: string, left: number, middle: number, room: number, color: string, cut: Cut): void {
+  const shown = fitted(context, text, room - 2 * PADDING, cut)
   if (shown === "") return
   context.fillStyle = color
   context.fillText(shown, left + PADDING, middle)

@@ -11,14 +11,14 @@ const DEVICE: RoofDevice = {
   bytes_per_s: 4.8e12,
   roofs: [
     { width: 16, label: "FP16 / BF16", flops_per_s: 9.9e14 },
-    { width: 32, label: "TF32 / FP32", flops_per_s: 4.9e14 },
+    { width: 32, label: "TF32", flops_per_s: 4.9e14 },
   ],
 }
 
 function dot(more: Partial<RoofDot>): RoofDot {
   return {
     name: "k", kind: "k", row: 1, device: 0, contexts: 1, count: 1, time_ns: 1000, width: 16, intensity: 100,
-    flops_per_s: 1e14, bytes_per_s: 1e12, least_ns: 500, headroom_ns: 500, share_of_peak: 0.5, bound: "compute", ...more,
+    flops_per_s: 1e14, bytes_per_s: 1e12, least_ns: 500, headroom_ns: 500, share_of_peak: 0.5, bound: "compute", remark: "", ...more,
   }
 }
 
@@ -98,6 +98,19 @@ test("names stand beside the largest dots, never on each other or on dots", () =
   const labels = labelsOf(layoutRoofline(DEVICE, dots, FRAME), () => "a_kernel", FRAME)
   expect(labels.map((label) => label.index)).toEqual([0, 1, 2])
   expect(new Set(labels.map((label) => `${label.anchor} ${Math.sign(label.y - (labels[0]?.y ?? 0))}`)).size).toBe(3)
+})
+
+test("names do not lie on roofs, nor on the words along the memory's", () => {
+  const dots = [2, 5, 12, 30, 70].map((intensity, at) => dot({ time_ns: 9000 - at, intensity, flops_per_s: 0.8 * 4.8e12 * intensity }))
+  const plot = layoutRoofline(DEVICE, dots, FRAME)
+  const { x1, y1, x2, y2 } = plot.memory as NonNullable<typeof plot.memory>
+  for (const label of labelsOf(plot, () => "gemm_bf16_15", FRAME)) {
+    const left = label.anchor === "start" ? label.x : label.x - 75
+    for (let x = Math.max(left, x1); x < Math.min(left + 75, x2); x++) {
+      const y = y1 + ((y2 - y1) * (x - x1)) / (x2 - x1)
+      expect(Math.abs(y - (label.y - 4))).toBeGreaterThan(6)
+    }
+  }
 })
 
 test("roofs that are close to each other keep the name of the one that is used", () => {

@@ -120,6 +120,8 @@ const ROOF_LABEL = 150 // pixels of the name of a roof, about
 export function labelsOf(plot: Roofline, nameOf: (index: number) => string, frame: Frame): DotLabel[] {
   const taken: Box[] = plot.dots.map((dot) => [dot.x - dot.radius, dot.y - dot.radius, dot.x + dot.radius, dot.y + dot.radius])
   for (const roof of plot.roofs) if (roof.isLabelled) taken.push([roof.x2 - ROOF_LABEL, roof.y - LINE - 4, roof.x2, roof.y])
+  for (const roof of plot.roofs) if (isShown(roof, frame)) taken.push([roof.x1, roof.y - 1, roof.x2, roof.y + 1])
+  taken.push(...slopeOf(plot))
   const found: DotLabel[] = []
   plot.dots.forEach((dot, own) => {
     if (found.length === MOST_LABELS) return
@@ -135,6 +137,21 @@ export function labelsOf(plot: Roofline, nameOf: (index: number) => string, fram
     }
   })
   return found
+}
+
+const STEP = 8 // pixels
+
+/** The line of the memory's rate and the words along it, in boxes. */
+function slopeOf({ memory }: Roofline): Box[] {
+  if (memory === null) return []
+  const { x1, y1, x2, y2 } = memory
+  const many = Math.ceil(Math.max(x2 - x1, y1 - y2) / STEP)
+  const words = [(2 * x1 + x2) / 3 - ROOF_LABEL / 2, (2 * x1 + x2) / 3 + ROOF_LABEL / 2]
+  return Array.from({ length: many + 1 }, (_, at): Box => {
+    const [x, y] = [x1 + ((x2 - x1) * at) / many, y1 + ((y2 - y1) * at) / many]
+    const above = x > (words[0] as number) && x < (words[1] as number) ? LINE + 6 : 2
+    return [x - STEP / 2, y - above, x + STEP / 2, y + 2]
+  })
 }
 
 /** Left, top, right, bottom. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest"
 import type { SampledStack, SourceFile, SourcePart } from "../schema"
 import {
+  NO_REASON,
+  OTHERS,
   barOf,
   fileSum,
   filesOf,
@@ -109,6 +111,16 @@ describe("samples of source", () => {
     expect(bar.map((piece) => piece.reason)).toEqual([4, 2, -1])
     expect(bar.map((piece) => piece.share)).toEqual([0.5, 0.3, expect.closeTo(0.2)])
     expect(barOf(sum, 9)).toHaveLength(4)
+  })
+
+  it("has a piece of its own for samples without a reason", () => {
+    const sum = { samples: 10, latency: 0, reasons: [[4, 3], [2, 2], [1, 1]] as [number, number][] }
+    expect(barOf(sum, 2)).toEqual([
+      { reason: NO_REASON, samples: 4, share: 0.4 },
+      { reason: 4, samples: 3, share: 0.3 },
+      { reason: 2, samples: 2, share: 0.2 },
+      { reason: OTHERS, samples: 1, share: 0.1 },
+    ])
   })
 })
 

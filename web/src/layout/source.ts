@@ -207,10 +207,18 @@ export function rowsOf(
   return rows
 }
 
-/** Pieces of a bar by reason: the most frequent ones, and the others together as reason -1. */
-export function barOf(sum: Sum, most: number): { reason: number; share: number }[] {
-  const pieces = sum.reasons.slice(0, most).map(([reason, count]) => ({ reason, share: count / sum.samples }))
-  const rest = 1 - pieces.reduce((all, piece) => all + piece.share, 0)
-  if (rest > 1e-9) pieces.push({ reason: -1, share: rest })
-  return pieces
+/** In place of a reason: the less frequent ones together; samples that have none, as their warp was issued. */
+export const OTHERS = -1
+export const NO_REASON = -2
+
+/** Pieces of a bar: samples without a reason, then the most frequent reasons, then the others as one. */
+export function barOf(sum: Sum, most: number): { reason: number; samples: number; share: number }[] {
+  const piece = (reason: number, samples: number): { reason: number; samples: number; share: number } => ({ reason, samples, share: samples / sum.samples })
+  const added = (reasons: Sum["reasons"]): number => reasons.reduce((all, [, count]) => all + count, 0)
+  const [without, others] = [sum.samples - added(sum.reasons), added(sum.reasons.slice(most))]
+  return [
+    ...(without > 1e-9 * sum.samples ? [piece(NO_REASON, without)] : []),
+    ...sum.reasons.slice(0, most).map(([reason, count]) => piece(reason, count)),
+    ...(others > 1e-9 * sum.samples ? [piece(OTHERS, others)] : []),
+  ]
 }

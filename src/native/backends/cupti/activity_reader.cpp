@@ -24,7 +24,7 @@ void ActivityReader::on_completed(Context context, uint32_t stream, uint8_t* buf
     if (valid != 0) read_records(buffer, valid);
     batch_.send();
     batch_.send_calls();
-    values_.send(0);
+    values_.send({});
   } catch (...) {
     const auto lock = sinks_.lock();
     batch_.clear();
@@ -70,16 +70,22 @@ void ActivityReader::read_records(uint8_t* buffer, size_t valid) {
       launches_.mark_read(event.correlation);
       continue;
     }
+    if (event.kind == EventKind::kGraph) values_.add_replayed_graph(event);
     batch_.push(decoded == Decoded::kEvent);
   }
 }
 
-void ActivityReader::finish_flush(bool is_complete, ValueId newest) {
+int64_t ActivityReader::begin_flush() {
+  const auto lock = sinks_.lock();
+  return values_.begin_flush();
+}
+
+void ActivityReader::finish_flush(bool is_complete, const FinishedReads& finished) {
   const auto lock = sinks_.lock();
   count_dropped_of(nullptr, 0);
   if (is_complete) sinks_.note_complete();
   batch_.send_calls();
-  values_.send(is_complete ? newest : 0);
+  values_.send(finished);
 }
 
 void ActivityReader::count_dropped() {
@@ -87,7 +93,7 @@ void ActivityReader::count_dropped() {
   count_dropped_of(nullptr, 0);
 }
 
-void ActivityReader::send_values(ValueId finished) {
+void ActivityReader::send_values(const FinishedReads& finished) {
   const auto lock = sinks_.lock();
   values_.send(finished);
 }

@@ -42,12 +42,14 @@ class ActivityReader {
   /// Called by CUPTI, on any thread.
   void on_completed(Context context, uint32_t stream, uint8_t* buffer, size_t size,
                     size_t valid) noexcept;
+  /// See ValueDispatch.
+  int64_t begin_flush();
   /// After a flush, also where no buffer came back. `is_complete`: it waited for the GPU, and every
-  /// record of work before it was read; values up to `newest` are over then.
-  void finish_flush(bool is_complete, ValueId newest);
+  /// record of work before it was read.
+  void finish_flush(bool is_complete, const FinishedReads& finished);
   void count_dropped();
   /// Values that have arrived since.
-  void send_values(ValueId finished = 0);
+  void send_values(const FinishedReads& finished);
   ReaderStats stats();
 
  private:

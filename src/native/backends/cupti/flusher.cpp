@@ -35,12 +35,16 @@ bool Flusher::flush(int64_t limit_ns, bool synchronize) {
   }
   const int64_t until_ns = now_ns() + limit_ns;
   const ValueId newest = values_.values().newest();
+  const int64_t known_ns = reader_.begin_flush();
   const LaunchMoment before = note_moment(launches_.cells());
   const bool is_done = hand_over(limit_ns, {.synchronize = synchronize, .is_forced = synchronize});
   std::string problem = sampled_sinks_.collect(limit_ns, synchronize);
   if (!problem.empty()) timed_.add_problem(std::move(problem));
   const bool is_complete = is_done && synchronize;
-  reader_.finish_flush(is_complete, newest);
+  FinishedReads finished;
+  if (is_complete) finished.until = newest;
+  if (is_done) finished.replays_before_ns = known_ns;
+  reader_.finish_flush(is_complete, finished);
   if (is_complete) count_unrecorded(before, until_ns);
   return is_done;
 }
@@ -60,15 +64,16 @@ void Flusher::finish_captured_values() {
   if (!values_.values().has_captured()) return;
   const ValueId newest = values_.values().newest();
   const bool is_done = hand_over(kValuesLimitNs, {.synchronize = true, .is_forced = true});
-  reader_.send_values(is_done ? newest : 0);
+  reader_.send_values({.until = is_done ? newest : 0});
 }
 
 void Flusher::sweep() {
+  const int64_t known_ns = reader_.begin_flush();
   {
     std::lock_guard lock(mutex_);
     subscription_.library().flush_all(0);
   }
-  reader_.send_values();
+  reader_.send_values({.replays_before_ns = known_ns});
 }
 
 bool Flusher::let_go() {

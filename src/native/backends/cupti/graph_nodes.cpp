@@ -186,12 +186,16 @@ void GraphNodes::touch(uint32_t id) {
 }
 
 /// Dead nodes too: their executable may be in flight, or runs what the driver put in their place.
-void GraphNodes::collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& metric_nodes,
+void GraphNodes::collect(uint32_t id, const Graph& graph, WholeGraph& whole,
                          std::vector<ContextId>& launches) const {
   const auto take = [&](uint32_t slot) {
     if (slot == 0) return;
     const CapturedNode& captured = captured_[(slot & ~kDead) - 1];
-    if (captured.has_metrics) metric_nodes.push_back(captured.root);
+    if (captured.has_metrics) whole.metric_nodes.push_back(captured.root);
+    if (captured.value != 0 &&
+        std::ranges::find(whole.values, captured.value) == whole.values.end()) {
+      whole.values.push_back(captured.value);
+    }
     const bool is_launch = (captured.shadow & kLaunchBit) != 0 && captured.shadow < kUnknownContext;
     if (is_launch && captured.value == 0) launches.push_back(captured.shadow);
   };
@@ -208,11 +212,12 @@ const WholeGraph* GraphNodes::whole(uint32_t exec) {
   graph->version = version_;
   WholeGraph& whole = graph->whole;
   whole.metric_nodes.clear();
+  whole.values.clear();
   std::vector<ContextId> launches;
-  collect(exec, *graph, whole.metric_nodes, launches);
+  collect(exec, *graph, whole, launches);
   for (const uint32_t part : graph->parts) {
     if (const auto inner = graphs_.find(part); inner != graphs_.end()) {
-      collect(part, inner->second, whole.metric_nodes, launches);
+      collect(part, inner->second, whole, launches);
     }
   }
   if (launches.empty()) {

@@ -28,6 +28,7 @@ struct CapturedNode {
 /// What the nodes of an executable graph, its parts' included, bring to a replay of it as a whole.
 struct WholeGraph {
   std::vector<uint64_t> metric_nodes;             // roots
+  std::vector<uint64_t> values;                   // that its nodes read, each once
   std::shared_ptr<const GraphLaunches> launches;  // null: none has launch metadata
 };
 
@@ -133,7 +134,7 @@ class GraphNodes {
   void erase(uint32_t graph);
   void forget(uint64_t node);
   void touch(uint32_t graph);
-  void collect(uint32_t id, const Graph& graph, std::vector<uint64_t>& metric_nodes,
+  void collect(uint32_t id, const Graph& graph, WholeGraph& whole,
                std::vector<ContextId>& launches) const;
 
   void (*forget_)(uint64_t root) noexcept = nullptr;

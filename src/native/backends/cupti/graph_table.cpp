@@ -232,6 +232,13 @@ CapturedNode GraphTable::find(uint64_t node) {
   });
 }
 
+std::vector<uint64_t> GraphTable::values_of(uint32_t exec) {
+  return with_nodes([&](GraphNodes& nodes) {
+    const WholeGraph* whole = nodes.whole(exec);
+    return whole == nullptr ? std::vector<uint64_t>() : whole->values;
+  });
+}
+
 void GraphTable::reset_after_fork() {
   new (&mutex_) std::mutex;
   execs_.reset_after_fork();

@@ -84,6 +84,8 @@ class GraphTable : public EventAnnotator {
 
   /// What is known of a node; a root of 0: nothing.
   CapturedNode find(uint64_t node);
+  /// The values that a replay of an executable reads.
+  std::vector<uint64_t> values_of(uint32_t exec);
   /// Calls `call` with the nodes, under the lock.
   template <typename Call>
   auto with_nodes(Call call) {

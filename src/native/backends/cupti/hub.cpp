@@ -228,7 +228,8 @@ std::vector<std::string> Hub::take_problems() {
 
 bool Hub::has_launches_under_way(uint32_t after, uint32_t until, bool with_frames) {
   const auto lock = sinks_.lock();
-  return launches_.table().has_unread(after, until, with_frames);
+  return launches_.table().has_unread(after, until, with_frames) ||
+         values_.values().is_waiting(until);
 }
 
 void Hub::sweep() noexcept {

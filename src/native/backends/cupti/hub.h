@@ -70,8 +70,9 @@ class Hub {
   /// What went wrong in flushes since the last call, as lines for the user: what was waited for in
   /// vain, what the driver refused.
   std::vector<std::string> take_problems();
-  /// Whether launches after one id, up to another, have no event yet; waits for the buffer that
-  /// is being read. Those that get none are under way until a flush has waited for the GPU.
+  /// Whether launches after one id, up to another, have no event yet, or values up to there have
+  /// not arrived; waits for the buffer that is being read. Those that get none are under way until
+  /// a flush has waited for the GPU.
   bool has_launches_under_way(uint32_t after, uint32_t until, bool with_frames);
 
   /// Reads a metric's value at its place in a stream, without waiting for it: `is_captured` tells

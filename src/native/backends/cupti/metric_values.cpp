@@ -29,6 +29,12 @@ class OwnLaunch {
     cell_->graphs.idle_launches.add(cell_->last_launch());
     launches_.mark_read(cell_->last_launch());
   }
+  /// 0: nobody told.
+  CorrelationId launch() const {
+    if (cell_ == nullptr) return 0;
+    const bool is_told = cell_->launch_count.load(std::memory_order_relaxed) != count_;
+    return is_told ? cell_->last_launch() : 0;
+  }
   OwnLaunch(const OwnLaunch&) = delete;
   OwnLaunch& operator=(const OwnLaunch&) = delete;
 
@@ -109,12 +115,21 @@ ValueId MetricValues::read(const ValueSource& source, bool& is_captured) {
   }
   void* arguments[] = {&params};
   CudaResult result;
+  CorrelationId launch;
   {
     const OwnLaunch own(launches_, params.id);  // callbacks take mutex_
     result = library_.launch_kernel(function, 1, 1, 1, kReaderThreads, 1, 1, 0, source.stream,
                                     arguments, nullptr);
+    launch = own.launch();
   }
-  if (result != 0) drop(params.id);
+  if (result != 0) {
+    drop(params.id);
+  } else if (!is_captured) {
+    std::lock_guard lock(mutex_);
+    if (const auto found = slots_.find(params.id); found != slots_.end()) {
+      found->second.launch = launch;
+    }
+  }
   check_cuda(library_, result, "cuLaunchKernel");
   return params.id;
 }
@@ -176,7 +191,20 @@ ValueId MetricValues::newest() {
   return last_id_;
 }
 
-void MetricValues::collect(ValueId finished, std::vector<ArrivedValue>& arrived, LostValues& lost) {
+bool MetricValues::is_waiting(CorrelationId until) {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(slots_, [&](const auto& entry) {
+    const Slot& slot = entry.second;
+    if (!slot.is_committed) return false;
+    if (!slot.is_captured) return slot.launch != 0 && !is_after(slot.launch, until);
+    return std::ranges::any_of(slot.replays, [&](const ReplayedRead& replay) {
+      return !is_after(replay.correlation, until);
+    });
+  });
+}
+
+void MetricValues::collect(const FinishedReads& finished, std::vector<ArrivedValue>& arrived,
+                           LostValues& lost) {
   std::lock_guard lock(mutex_);
   if (slots_.empty()) return;
   drain();
@@ -185,24 +213,26 @@ void MetricValues::collect(ValueId finished, std::vector<ArrivedValue>& arrived,
   unexplained_ += dropped;
   std::vector<ValueId> touched;
   touched.swap(touched_);
-  for (const auto& entry : slots_) {
-    if (entry.first <= finished) touched.push_back(entry.first);
+  const bool are_replays_known = finished.replays_before_ns != FinishedReads::kNoReplay;
+  for (const auto& [id, slot] : slots_) {
+    if (id <= finished.until || (are_replays_known && !slot.replays.empty())) touched.push_back(id);
   }
   std::sort(touched.begin(), touched.end());  // properties: the last one stands
   for (const ValueId id : touched) {
     const auto found = slots_.find(id);
-    if (found != slots_.end()) match(id, found->second, id <= finished, arrived, lost);
+    if (found != slots_.end()) match(id, found->second, finished, arrived, lost);
   }
-  if (finished != 0) unexplained_ = 0;
+  if (finished.until != 0) unexplained_ = 0;
+  known_before_ns_ = std::max(known_before_ns_, finished.replays_before_ns);
 }
 
-void MetricValues::match(ValueId id, Slot& slot, bool is_finished,
+void MetricValues::match(ValueId id, Slot& slot, const FinishedReads& finished,
                          std::vector<ArrivedValue>& arrived, LostValues& lost) {
   if (!slot.is_committed) return;
-  if (slot.is_captured) return match_replays(id, slot, is_finished, arrived, lost);
+  if (slot.is_captured) return match_replays(id, slot, finished, arrived, lost);
   if (!slot.runs.empty()) {
     take_run(id, slot, nullptr, arrived, lost);
-  } else if (!is_finished) {
+  } else if (id > finished.until) {
     return;
   } else if (unexplained_ > 0) {
     --unexplained_;
@@ -212,16 +242,23 @@ void MetricValues::match(ValueId id, Slot& slot, bool is_finished,
   slots_.erase(id);
 }
 
-void MetricValues::match_replays(ValueId id, Slot& slot, bool is_finished,
+void MetricValues::match_replays(ValueId id, Slot& slot, const FinishedReads& finished,
                                  std::vector<ArrivedValue>& arrived, LostValues& lost) {
+  const bool is_finished = id <= finished.until;
   auto& replays = slot.replays;
   std::sort(replays.begin(), replays.end(),
             [](const ReplayedRead& a, const ReplayedRead& b) { return a.start_ns < b.start_ns; });
-  const size_t spare = is_finished ? 0 : kReplayWindow;
+  const auto count_before = [&](int64_t time_ns) {
+    const auto end = std::ranges::lower_bound(replays, time_ns, {}, &ReplayedRead::start_ns);
+    return static_cast<size_t>(end - replays.begin());
+  };
+  size_t settled = replays.size() - std::min(replays.size(), is_finished ? 0 : kReplayWindow);
+  settled = std::max(settled, count_before(finished.replays_before_ns));
   size_t used = 0;
-  while (replays.size() - used > spare && !slot.runs.empty()) {
+  while (used < settled && !slot.runs.empty()) {
     take_run(id, slot, &replays[used++], arrived, lost);
   }
+  used = std::max(used, count_before(known_before_ns_));
   replays.erase(replays.begin(), replays.begin() + static_cast<ptrdiff_t>(used));
   if (!is_finished) return;
   while (!slot.runs.empty()) take_run(id, slot, nullptr, arrived, lost);

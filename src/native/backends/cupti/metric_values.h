@@ -37,6 +37,14 @@ struct ArrivedValue {
   ReplayedRead replay;
 };
 
+/// What is known to be over: what has not arrived of it never will.
+struct FinishedReads {
+  static constexpr int64_t kNoReplay = INT64_MIN;
+
+  ValueId until = 0;                      // reads up to this one, with all their records
+  int64_t replays_before_ns = kNoReplay;  // every replay that began before is here
+};
+
 /// What went missing.
 struct LostValues {
   uint64_t dropped = 0;  // the ring had no room
@@ -65,9 +73,10 @@ class MetricValues {
 
   /// The newest read so far.
   ValueId newest();
-  /// Appends what has arrived. Reads up to `finished` are over, with all their records here, so
-  /// that what has not arrived of them never will; 0: nobody knows.
-  void collect(ValueId finished, std::vector<ArrivedValue>& arrived, LostValues& lost);
+  /// Appends what has arrived.
+  void collect(const FinishedReads& finished, std::vector<ArrivedValue>& arrived, LostValues& lost);
+  /// Whether the value of a launch or replay up to this one is still to come.
+  bool is_waiting(CorrelationId until);
 
   /// Captured values are read while open.
   void set_open(bool is_open);
@@ -90,20 +99,22 @@ class MetricValues {
     bool is_committed = false;
     bool had_node = false;
     uint32_t node_count = 0;
+    CorrelationId launch = 0;  // that reads it, outside graphs
     ValuePlace place;
     std::vector<ValueTarget> targets;
     std::deque<std::vector<uint64_t>> runs;  // in the order of the stream
     std::vector<ReplayedRead> replays;
   };
 
-  /// So many replays wait for others that may have begun before them.
+  /// So many replays wait for others that may have begun before them, until it is known that there
+  /// are none.
   static constexpr size_t kReplayWindow = 256;
 
   void drain();
-  void match(ValueId id, Slot& slot, bool is_finished, std::vector<ArrivedValue>& arrived,
-             LostValues& lost);
-  void match_replays(ValueId id, Slot& slot, bool is_finished, std::vector<ArrivedValue>& arrived,
-                     LostValues& lost);
+  void match(ValueId id, Slot& slot, const FinishedReads& finished,
+             std::vector<ArrivedValue>& arrived, LostValues& lost);
+  void match_replays(ValueId id, Slot& slot, const FinishedReads& finished,
+                     std::vector<ArrivedValue>& arrived, LostValues& lost);
   void take_run(ValueId id, Slot& slot, const ReplayedRead* replay,
                 std::vector<ArrivedValue>& arrived, LostValues& lost);
   static bool convert(const Slot& slot, const std::vector<uint64_t>& elements, MetricValue& value);
@@ -118,6 +129,9 @@ class MetricValues {
   ValueId last_id_ = 0;
   uint64_t cells_issued_ = 0;  // of reads since the last drain
   uint64_t unexplained_ = 0;   // reads that found no room, and whose slots still wait
+  /// Replays before this were all known when values were last collected: a run that is not here by
+  /// now has found no room.
+  int64_t known_before_ns_ = FinishedReads::kNoReplay;
 };
 
 }  // namespace proton::cupti

@@ -2,9 +2,18 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "model/losses.h"
 
 namespace proton::cupti {
+namespace {
+
+/// A launch that failed is never read: longer than this no mark waits for one.
+constexpr int64_t kMarkLimitNs = 30'000'000'000;
+/// The GPU's clock and ours may be so far apart.
+constexpr int64_t kClockMarginNs = 1'000'000;
+
+}  // namespace
 
 void ValueDispatch::commit(ValueId id, const ValuePlace& place,
                            std::span<const ValueTarget> targets) {
@@ -18,19 +27,53 @@ void ValueDispatch::commit(ValueId id, const ValuePlace& place,
   values_.commit(id, known, targets);
 }
 
-void ValueDispatch::add_replayed_read(const KernelEvent& event) {
+ReplayedRead ValueDispatch::replay_of(const KernelEvent& event) {
   ReplayedRead replay;
   replay.correlation = event.correlation;
   replay.start_ns = event.start_ns;
   replay.lane = event.lane;
   replay.shadow = launches_.context_of(false, event.correlation);
   replay.python = launches_.context_of(true, event.correlation);
+  return replay;
+}
+
+void ValueDispatch::add_replayed_read(const KernelEvent& event) {
+  const ReplayedRead replay = replay_of(event);
   if (event.graph_node == 0) return;  // its value is told apart by its number
   const CapturedNode node = graphs_.find(event.graph_node);
   if (node.value != 0) values_.add_replay(node.value, replay);
 }
 
-void ValueDispatch::send(ValueId finished) {
+void ValueDispatch::add_replayed_graph(const KernelEvent& event) {
+  if (!values_.has_captured()) return;
+  const std::vector<uint64_t> values = graphs_.values_of(event.graph);
+  if (values.empty()) return;
+  const ReplayedRead replay = replay_of(event);
+  for (const uint64_t value : values) values_.add_replay(value, replay);
+}
+
+int64_t ValueDispatch::begin_flush() {
+  if (!values_.has_captured()) {
+    mark_ = {};
+    return FinishedReads::kNoReplay;
+  }
+  const uint32_t generation = launches_.generation();
+  int64_t known_ns = FinishedReads::kNoReplay;
+  if (mark_.generation != generation) {
+    read_until_ = launches_.cells().oldest(generation) - 1;
+  } else {
+    const bool is_read = !launches_.has_unread(read_until_, mark_.newest, false) &&
+                         !launches_.has_unread(read_until_, mark_.newest, true);
+    if (!is_read && now_ns() - mark_.time_ns < kMarkLimitNs) return known_ns;
+    known_ns = mark_.time_ns - kClockMarginNs;
+    read_until_ = mark_.newest;
+  }
+  const int64_t time_ns = now_ns();  // before the newest launch is looked up
+  mark_ = {time_ns, launches_.cells().newest(), generation};
+  return known_ns;
+}
+
+void ValueDispatch::send(const FinishedReads& finished) {
   LostValues lost;
   arrived_.clear();
   values_.collect(finished, arrived_, lost);

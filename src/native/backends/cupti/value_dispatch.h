@@ -23,17 +23,31 @@ class ValueDispatch {
 
   /// A record of our kernel: in a graph it tells which replay a value is of.
   void add_replayed_read(const KernelEvent& event);
-  /// Hands over what has arrived. Reads up to `finished` are over, with all their records here; 0:
-  /// nobody knows.
-  void send(ValueId finished);
+  /// A record of a whole graph: it tells the same of all values that the graph reads.
+  void add_replayed_graph(const KernelEvent& event);
+  /// Before CUPTI is told to hand over what it has: the moment before which every replay began that
+  /// is known afterwards.
+  int64_t begin_flush();
+  /// Hands over what has arrived.
+  void send(const FinishedReads& finished);
 
  private:
+  /// A moment, and the newest launch of then: what has a later one began later.
+  struct Mark {
+    int64_t time_ns = 0;
+    CorrelationId newest = 0;
+    uint32_t generation = 0;  // of launches; 0: there is no mark
+  };
+
+  ReplayedRead replay_of(const KernelEvent& event);
   void send_value(const ArrivedValue& arrived);
 
   LaunchTable& launches_;
   SinkTable& sinks_;
   GraphTable& graphs_;
   MetricValues values_;
+  Mark mark_;
+  CorrelationId read_until_ = 0;  // launches up to this one were read when the mark was set
   std::vector<ArrivedValue> arrived_;
 };
 

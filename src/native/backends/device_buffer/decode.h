@@ -113,6 +113,7 @@ struct Region {
   bool has_floats = false;    // its values are IEEE floats, else integers with a sign
   uint32_t loop = kNoRegion;  // its passages are turns of that loop, one right behind the other
   uint32_t most_turns = 0;    // recorded of each run of the loop; 0: all
+  bool may_overlap = false;   // with others of its kernel, which are then beside it, not in it
 };
 
 /// How the records of a kernel are to be read.

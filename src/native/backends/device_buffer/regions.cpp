@@ -18,6 +18,7 @@ void RegionMatcher::begin(std::span<const Region> regions, Options options, Loss
   contexts_.begin(options.keeps_spans);
   patterns_.begin();
   queues_.resize(std::max(queues_.size(), regions.size()));
+  may_overlap_ = std::ranges::any_of(regions, &Region::may_overlap);
 }
 
 void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool is_start_lost,
@@ -29,8 +30,10 @@ void RegionMatcher::add_warp(uint64_t slot, std::span<const Event> events, bool 
   first_clock_ = events.empty() ? 0 : events[0].clock;
   has_crossed_ = false;
   patterns_.begin_warp();
+  if (may_overlap_) ends_.find(events, regions_);
   const Event* before = nullptr;
   for (const Event& event : events) {
+    at_ = static_cast<size_t>(&event - events.data());
     if (options_.cost.is_known()) work_until(event, before);
     if (turn_) settle_turn(event, *before);
     before = &event;
@@ -69,14 +72,19 @@ void RegionMatcher::start(const Event& event) {
     skipped_ += !is_queued;
     return;
   }
-  const uint32_t context = enter_context(event.region);
+  const size_t ends_at = may_overlap_ && !is_queued ? ends_.of(at_) : at_;
+  if (ends_at == RegionEnds::kNone) [[unlikely]] {
+    ++losses_->unmatched_starts;
+    return;
+  }
+  const uint32_t context = enter_context(event.region, ends_at);
   if (context == kNoContext) [[unlikely]] {
     skipped_ += !is_queued;
   } else if (is_queued) {
     queues_[event.region].starts.push_back({slot_, event, context, place(event)});
     queued_.push_back(event.region);
   } else {
-    open_.push_back({event, context, worked_, place(event)});
+    open_.push_back({event, context, worked_, place(event), false, 0, ends_at});
   }
 }
 
@@ -97,14 +105,14 @@ void RegionMatcher::close(size_t at, const Event& end) {
   if (at + 1 == open_.size()) [[likely]] {
     open_.pop_back();
   } else {
-    has_crossed_ = true;
+    has_crossed_ = !may_overlap_;
     open_.erase(open_.begin() + static_cast<ptrdiff_t>(at));
   }
   if (start.is_crossed) {
     --crossed_;
     ++losses_->crossed_regions;
   }
-  for (size_t above = at; above < open_.size(); ++above) {
+  for (size_t above = at; has_crossed_ && above < open_.size(); ++above) {
     if (open_[above].is_crossed) continue;
     open_[above].is_crossed = true;
     ++crossed_;
@@ -168,7 +176,7 @@ void RegionMatcher::end_queued(const Event& event) {
 }
 
 void RegionMatcher::note(const Event& event) {
-  const uint32_t at = enter_context(event.region);
+  const uint32_t at = enter_context(event.region, at_);
   if (at == kNoContext) return;
   RegionContext& context = contexts_.touch(at);
   ++context.count;
@@ -183,18 +191,19 @@ void RegionMatcher::note(const Event& event) {
   contexts_.add_span({slot_, slot_, placed, placed, event.value, at, event.kind});
 }
 
-uint32_t RegionMatcher::innermost() const {
-  if (crossed_ == 0) [[likely]] {
+uint32_t RegionMatcher::innermost(size_t end) const {
+  if (crossed_ == 0 && !may_overlap_) [[likely]] {
     return open_.empty() ? kNoContext : open_.back().context;
   }
   for (size_t at = open_.size(); at-- > 0;) {
-    if (!open_[at].is_crossed) return open_[at].context;
+    const bool is_around = may_overlap_ ? open_[at].ends_at > end : !open_[at].is_crossed;
+    if (is_around) return open_[at].context;
   }
   return kNoContext;
 }
 
-uint32_t RegionMatcher::enter_context(uint32_t region) {
-  const uint32_t context = contexts_.enter(innermost(), region);
+uint32_t RegionMatcher::enter_context(uint32_t region, size_t end) {
+  const uint32_t context = contexts_.enter(innermost(end), region);
   losses_->too_deep += context == kNoContext;
   return context;
 }

@@ -10,6 +10,7 @@
 #include "backends/device_buffer/cross_warp_matcher.h"
 #include "backends/device_buffer/decode.h"
 #include "backends/device_buffer/region_contexts.h"
+#include "backends/device_buffer/region_ends.h"
 #include "backends/device_buffer/warp_patterns.h"
 
 namespace proton::device_buffer {
@@ -47,6 +48,7 @@ class RegionMatcher {
     uint64_t placed;          // where its span starts
     bool is_crossed = false;  // what it was nested in has ended: nothing is nested in it any more
     uint32_t turns = 0;       // of a loop: those that ended
+    size_t ends_at = 0;       // which event ends it, where regions may overlap
   };
   struct Turn {  // of a loop; its end was recorded, but it may last until the next record
     Open start;
@@ -69,9 +71,10 @@ class RegionMatcher {
   void end_turn(const Event& end, double worked, uint64_t placed);
   void book_passage(const Open& start, const Event& end, double worked, uint64_t placed);
   void drop_crossed(uint32_t region);
-  uint32_t innermost() const;
-  /// The context of a region here; kNoContext where there are too many.
-  uint32_t enter_context(uint32_t region);
+  /// The innermost region that lasts until event `end` at least.
+  uint32_t innermost(size_t end) const;
+  /// The context of a region that ends with event `end`; kNoContext where there are too many.
+  uint32_t enter_context(uint32_t region, size_t end);
   uint64_t place(const Event& event) const;
   void work_until(const Event& event, const Event* before);
   void finish_warp();
@@ -82,11 +85,14 @@ class RegionMatcher {
   RegionContexts contexts_;
   WarpPatterns patterns_;
   CrossWarpMatcher across_;
+  bool may_overlap_ = false;  // some of regions_ may
   // of the warp at hand
   uint64_t slot_ = 0;
   bool is_start_lost_ = false;
   uint64_t first_clock_ = 0;
   double worked_ = 0;  // cycles from its first record on, without what records cost
+  size_t at_ = 0;      // which event it is
+  RegionEnds ends_;    // where regions may overlap
   std::vector<Open> open_;
   std::optional<Turn> turn_;  // the last record but marks and values was its end
   size_t crossed_ = 0;        // of open_

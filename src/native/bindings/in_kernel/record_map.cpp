@@ -90,7 +90,8 @@ std::vector<Region> regions_of(nb::handle record_map) {
   const std::vector<nb::object> described = described_regions(record_map);
   for (const nb::object& region : described) {
     regions.push_back({kind_of(region) == "event" ? Matching::kQueued : Matching::kNested,
-                       number_in(region, "bits", 0), has_floats(region)});
+                       number_in(region, "bits", 0), has_floats(region), kNoRegion, 0,
+                       region.attr("get")("overlaps").is(Py_True)});
   }
   note_turns(described, regions);
   return regions;

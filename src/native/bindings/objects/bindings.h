@@ -11,12 +11,14 @@
 
 namespace proton::bindings {
 
+void add_columns(nanobind::module_& module);
 void add_convert(nanobind::module_& module);
 void add_cubin(nanobind::module_& module);
 void add_cupti(nanobind::module_& module);
 void add_device_buffer(nanobind::module_& module);
 void add_device_memory(nanobind::module_& module);
 void add_device_values(nanobind::module_& module);
+void add_read(nanobind::module_& module);
 void add_recorder(nanobind::module_& module);
 void add_session(nanobind::module_& module);
 

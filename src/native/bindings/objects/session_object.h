@@ -8,10 +8,16 @@
 
 namespace proton::bindings {
 
+struct PySession;
+
+/// Nothing is written for the session any more (rescue.h).
+void forget_rescue(const PySession& session);
+
 /// A core session and what only Python asks about it.
 struct PySession {
   PySession(int64_t id, ContextKind context, DataKind data) : core(id, context, data) {}
   ~PySession() {
+    forget_rescue(*this);
     detach_recorder();
     detach();
   }

@@ -205,6 +205,22 @@ ScopeEntry* Current::pop() {
   return entry;
 }
 
+void Current::put_back(ScopeEntry* chain, size_t count) {
+  ScopeEntry* lowest = chain;
+  for (ScopeEntry* entry = chain; count > 0; --count, entry = entry->parent) {
+    entry->home = home_;
+    entry->thread_number = thread_.number;
+    entry->epoch = 0;  // its path begins elsewhere now
+    entry->has_frames_path = false;
+    if (is_task_ && !entry->is_listed) process.list(*entry);
+    lowest = entry;
+  }
+  ScopeEntry* old = lowest->parent;
+  lowest->parent = stack().top;
+  stack().top = chain;
+  drop_entry(old);
+}
+
 bool Current::commit() {
   if (!is_task_) return true;
   auto* view = PyObject_New(TaskView, &view_type);

@@ -36,6 +36,9 @@ class Current {
   ScopeEntry& push(PyObject* name, PyObject* owner);
   /// Takes the top entry off; end it with `drop_entry`.
   ScopeEntry* pop();
+  /// Puts back a chain of `count` entries that were taken off, below `chain`, which is the last of
+  /// them and whose reference it takes over. They belong to the running thread or task from now on.
+  void put_back(ScopeEntry* chain, size_t count);
   /// False: a Python error is set.
   bool commit();
 

@@ -10,6 +10,7 @@
 #include "bindings/objects/bindings.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
+#include "model/losses.h"
 #include "session/scopes/process.h"
 
 namespace nb = nanobind;
@@ -133,6 +134,13 @@ bool read_plain(PyObject* value, MetricId metric, MetricValue& out) {
     return true;
   }
   if (PyList_Check(value) || PyTuple_Check(value)) return read_list(value, metric, out);
+  const bool is_label = process.metric_names.name(metric).kind != MetricKind::kInclusive;
+  if (is_label && PyUnicode_Check(value)) {
+    bool is_exact;
+    out = to_utf8(value, is_exact);
+    if (!is_exact) process.count_loss(losses::kInvalidText);
+    return true;
+  }
   return refuse(
       ErrorKind::kMetricType, metric,
       concat("is ", repr(value), " of type ", quote(Py_TYPE(value)->tp_name), "; ", kRemedy));

@@ -65,7 +65,9 @@ PyObject* enter_scope(PyObject*, PyObject* const* args, Py_ssize_t count, PyObje
   if (process.is_recording()) {
     record_enter(current.thread(), current.stack(), entry);
     try {
-      if (!samples.empty()) record_metrics(current.thread(), entry, samples);
+      if (!samples.empty()) {
+        record_metrics(current.thread(), entry, samples, &current.stack());
+      }
     } catch (const Error& error) {
       raise(error);
       is_good = false;
@@ -121,8 +123,14 @@ PyObject* commit_stack(Current& current) {
   Py_RETURN_NONE;
 }
 
-PyObject* enter_state(PyObject*, PyObject* name) {
-  Reference exact(exact_string(name, "state name"));
+PyObject* enter_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  PyObject* name = nullptr;
+  PyObject* metrics = nullptr;
+  if (!read_arguments("enter_state", args, count, keywords, name, metrics)) return nullptr;
+  if (metrics != nullptr) {
+    return PyErr_Format(PyExc_TypeError, "enter_state() takes a name, and no metrics");
+  }
+  Reference exact(exact_string(name == nullptr ? Py_None : name, "state name"));
   if (!exact) return nullptr;
   bool is_exact;
   std::string text = to_utf8(exact.get(), is_exact);
@@ -188,6 +196,43 @@ PyObject* exit_op(PyObject*, PyObject*) {
   return commit_stack(current);
 }
 
+constexpr const char* kParked = "proton.parked_scopes";
+
+/// Takes the scopes that were entered inside `scope` off the stack, open as they are.
+PyObject* park_scopes(PyObject*, PyObject* scope) {
+  Current current;
+  ContextStack& stack = current.stack();
+  const ScopeEntry* base = stack.find(current.home(), scope);
+  if (base == nullptr || stack.top == base) Py_RETURN_NONE;
+  ScopeEntry* chain = current.pop();
+  size_t count = 1;
+  for (; stack.top != base; ++count) drop_entry(current.pop());  // the one above holds it
+  if (process.is_recording()) publish(current.thread(), stack);
+  Reference parked(PyCapsule_New(chain, kParked, [](PyObject* capsule) {
+    drop_entry(static_cast<ScopeEntry*>(PyCapsule_GetPointer(capsule, kParked)));
+  }));
+  if (!parked) {
+    drop_entry(chain);
+    return nullptr;
+  }
+  PyCapsule_SetContext(parked.get(), reinterpret_cast<void*>(count));
+  return current.commit() ? parked.release() : nullptr;
+}
+
+/// Puts them back, above what is open now; once.
+PyObject* unpark_scopes(PyObject*, PyObject* parked) {
+  if (parked == Py_None) Py_RETURN_NONE;
+  auto* chain = static_cast<ScopeEntry*>(PyCapsule_GetPointer(parked, kParked));
+  if (chain == nullptr) return nullptr;
+  const auto count = reinterpret_cast<size_t>(PyCapsule_GetContext(parked));
+  if (count == 0) Py_RETURN_NONE;
+  PyCapsule_SetContext(parked, nullptr);
+  PyCapsule_SetDestructor(parked, nullptr);
+  Current current;
+  current.put_back(chain, count);
+  return commit_stack(current);
+}
+
 PyObject* context_path(PyObject*, PyObject*) {
   Current current;
   Reference names(PyList_New(0));
@@ -221,13 +266,22 @@ PyObject* set_converter(PyObject*, PyObject* function) {
 }
 
 PyMethodDef functions[] = {
-    fast_method("enter_scope", enter_scope, "Open a scope; its id, or None."),
-    fast_method("exit_scope", exit_scope, "Close the innermost scope that enter_scope opened."),
-    {"enter_state", enter_state, METH_O, "Push a state."},
-    {"exit_state", exit_state, METH_NOARGS, "Pop the innermost state."},
+    fast_method("enter_scope", enter_scope,
+                "enter_scope($module, /, name, *, metrics=None)\n--\n\n"
+                "Open a scope until exit_scope; its id, or None while nothing records."),
+    fast_method("exit_scope", exit_scope,
+                "exit_scope($module, /, name=None, *, metrics=None)\n--\n\n"
+                "Close the innermost scope that enter_scope opened; its id, or None."),
+    fast_method("enter_state", enter_state,
+                "enter_state($module, /, name)\n--\n\nLabel what is launched until exit_state."),
+    {"exit_state", exit_state, METH_NOARGS,
+     "exit_state($module, /)\n--\n\nLeave the innermost state."},
     {"enter_op", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(enter_op)),
      METH_FASTCALL, "Launch metadata of the kernel being launched: name and metrics."},
     {"exit_op", exit_op, METH_NOARGS, "The launch is over."},
+    {"park_scopes", park_scopes, METH_O,
+     "Take off what is open inside a scope, for unpark_scopes."},
+    {"unpark_scopes", unpark_scopes, METH_O, "Put back what park_scopes took off."},
     {"context_path", context_path, METH_NOARGS, "The shadow path of the calling thread or task."},
     {"lead_thread", lead_thread, METH_NOARGS, "Threads without scopes follow the caller."},
     {"thread_count", thread_count, METH_NOARGS, "How many threads hold native state."},
@@ -244,7 +298,12 @@ bool book_exit(ThreadState& thread, ScopeEntry& entry, PyObject* metrics) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   if (!is_good) PyErr_Fetch(&type, &value, &traceback);
   try {
-    record_exit(thread, entry, samples);
+    if (samples.empty() && !entry.has_metrics) {
+      record_exit(thread, entry, samples);
+    } else {
+      Current current;  // for its state
+      record_exit(thread, entry, samples, &current.stack());
+    }
   } catch (const Error& error) {
     if (is_good) {
       raise(error);

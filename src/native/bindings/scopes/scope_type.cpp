@@ -236,9 +236,12 @@ int set_metrics(PyObject* object, PyObject* value, void*) {
 }
 
 PyMethodDef methods[] = {
-    {"__enter__", scope_enter, METH_NOARGS, "Open the scope on this thread or task."},
+    {"__enter__", scope_enter, METH_NOARGS,
+     "__enter__($self, /)\n--\n\nOpen the scope on this thread or task."},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(scope_exit)),
-     METH_FASTCALL, "Close the scope and book its metrics."},
+     METH_FASTCALL,
+     "__exit__($self, exc_type=None, exc=None, traceback=None, /)\n--\n\n"
+     "Close the scope and book its metrics."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -258,7 +261,15 @@ PyTypeObject scope_type = {
     .tp_repr = scope_repr,
     .tp_call = scope_call,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_doc = "A user-named region: context manager and decorator.",
+    .tp_doc =
+        "scope(name, metrics=None)\n--\n\n"
+        "A user-named region: context manager and decorator.\n\n"
+        "Args:\n"
+        "    name: What the region is called; a frame of the tree below the scopes around it.\n"
+        "    metrics: Names to numbers, lists of numbers or tensors, booked when it is left.\n\n"
+        "Example:\n"
+        "    >>> with scope(\"step\", {\"tokens\": 512}):\n"
+        "    ...     kernel[grid](x)",
     .tp_methods = methods,
     .tp_getset = attributes,
     .tp_init = scope_init,

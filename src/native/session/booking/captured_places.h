@@ -63,7 +63,16 @@ class CapturedPlaces {
   }
   const CapturedPlace& at(PlaceId place) const { return places_[place & ~kLaunchBit]; }
   const std::vector<CapturedPlace>& all() const { return places_; }  // by id without kLaunchBit
-  size_t unseen_graph_count() const { return unseen_graphs_.size(); }
+  /// What the user should know of graphs that nobody saw being captured; empty: there are none.
+  std::string unseen_graphs() const {
+    const size_t count = unseen_graphs_.size();
+    if (count == 0) return {};
+    return concat(count, count == 1 ? " graph was" : " graphs were",
+                  " captured while nothing was recorded: kernels of their replays stand below ",
+                  quote(kUnknownCapture),
+                  " by graph; start the session before graphs are captured ",
+                  "to see the code that captured them");
+  }
 
  private:
   /// So many graphs whose capture nobody saw are told apart in one session.

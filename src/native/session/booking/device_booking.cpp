@@ -37,9 +37,8 @@ inline void DeviceBooking::book(const KernelEvent& event, const Booked& booked,
     losses_.count(losses::kBadTime);
     end_ns = event.start_ns;
   }
-  if (tables_.sampling != nullptr) [[unlikely]] {
-    book_symbol(event, end_ns - event.start_ns, booked, phase);
-  }
+  if (books_more_) [[unlikely]]
+    book_more(event, end_ns - event.start_ns, booked, phase);
   if (data_ == DataKind::kTrace) return book_span(event, end_ns, booked, phase);
   if (!event.riders.empty()) book_captured_metrics(event, phase);
   const uint32_t row = booked.row;
@@ -130,9 +129,10 @@ void DeviceBooking::book_span(const KernelEvent& event, int64_t end_ns, const Bo
                                 first, static_cast<uint32_t>(stored.size()) - first, event.bytes});
 }
 
-void DeviceBooking::book_symbol(const KernelEvent& event, int64_t time_ns, const Booked& booked,
-                                DevicePhase& phase) {
-  if (event.kind != EventKind::kKernel) return;
+void DeviceBooking::book_more(const KernelEvent& event, int64_t time_ns, const Booked& booked,
+                              DevicePhase& phase) {
+  if (tables_.steps.is_on()) tables_.steps.add(event.correlation, event.start_ns, time_ns);
+  if (tables_.sampling == nullptr || event.kind != EventKind::kKernel) return;
   const auto symbol = [&] { return tables_.kernels.names.intern(event.name); };
   const uint32_t name_id = event.name_id != 0 ? event.name_id : symbol() | kLaunchBit;
   phase.timed_symbols.add(booked.place, booked.kernel, name_id, time_ns, symbol);
@@ -208,16 +208,20 @@ void DeviceBooking::on_values(std::span<const ValueEvent> values) noexcept {
 }
 
 void DeviceBooking::book_value(const ValueEvent& event) {
-  if (event.is_of_kernel) return book_kernel_value(event);
   const bool is_captured = event.capture != kNoContext;
+  const bool has_launch = event.is_of_kernel || is_captured;
+  DevicePhase* phase =
+      has_launch ? phases_.of_launch(event.correlation) : phases_.find(event.phase);
+  if (event.is_of_kernel && !uses_launch_metadata()) return;
+  if (phase == nullptr) return losses_.count(losses::kLate);
+  ++phase->event_changes;
+  if (event.is_of_kernel) return book_kernel_value(event, *phase);
   if (data_ == DataKind::kTrace && !is_captured) {
     tables_.values.of_scopes[event.scope_id].push_back({event.metric, event.value});
     return;
   }
   PlaceId place = path_of_context(event.context);
   if (is_captured) place = tables_.places.find(place, process.contexts.path(event.capture));
-  DevicePhase* phase = is_captured ? &phase_of(event.correlation) : phases_.find(event.phase);
-  if (phase == nullptr) return losses_.count(losses::kLate);
   if (data_ == DataKind::kTree) {
     losses_.count_refused(phase->device_values.add(place, event.metric, event.kind, event.value));
     return;
@@ -227,8 +231,7 @@ void DeviceBooking::book_value(const ValueEvent& event) {
       {place, device, event.lane, event.time_ns, {event.metric, event.value}});
 }
 
-void DeviceBooking::book_kernel_value(const ValueEvent& event) {
-  if (!uses_launch_metadata()) return;
+void DeviceBooking::book_kernel_value(const ValueEvent& event, DevicePhase& phase) {
   KernelEvent kernel;
   kernel.device_type = "CUDA";
   kernel.device_id = event.device_id;
@@ -247,7 +250,6 @@ void DeviceBooking::book_kernel_value(const ValueEvent& event) {
         {place, number, {event.metric, event.value}});
     return;
   }
-  DevicePhase& phase = phase_of(event.correlation);
   losses_.count_refused(phase.kernel_metrics.add(row_of(phase, place, number), event.metric,
                                                  event.kind, event.value));
 }
@@ -256,6 +258,7 @@ void DeviceBooking::set_sampling(SamplingFacts facts) {
   auto sampling = std::make_shared<const Sampling>(std::move(facts));
   std::lock_guard lock(mutex_);
   tables_.sampling.swap(sampling);
+  books_more_ = true;
 }
 
 /// Samples have no launch to belong to: they are of the phase in which they arrive.
@@ -308,7 +311,7 @@ void DeviceBooking::book_regions(RecordedLaunch launch, bool with_time) {
       launch.phase.has_value() ? or_current(phases_.find(*launch.phase)) : phases_.current();
   const Booked booked = locate_recorded(phase, event, launch.is_captured);
   ++phase.event_changes;
-  if (with_time) book_warps(launch, event, booked, phase);
+  if (with_time && launch.set_times(event)) book(event, booked, phase);
   if (data_ == DataKind::kTree) {
     phase.regions.add(booked.row, launch, tables_.kernels.names);
     return;
@@ -325,33 +328,10 @@ DeviceBooking::Booked DeviceBooking::locate_recorded(DevicePhase& phase, const K
   tables_.kernels.forget_last_device();
   const uint32_t kernel = tables_.kernels.kernel_of(event, op, op_id);
   tables_.kernels.forget_last_device();
-  const PlaceId place = is_captured
-                            ? place_of_captured(phase, path_of_context(event.context), kernel)
-                            : place_of(event);
+  const PlaceId place =
+      is_captured ? phase.place_of_captured(tables_.places, path_of_context(event.context), kernel)
+                  : place_of(event);
   return {place, kernel, row_of(phase, place, kernel), op};
-}
-
-PlaceId DeviceBooking::place_of_captured(const DevicePhase& phase, PathId capture,
-                                         uint32_t kernel) {
-  CapturedPlaces& places = tables_.places;
-  for (const KernelRow& row : phase.kernels) {
-    if (row.kernel == kernel && places.is_captured_at(row.place, capture)) return row.place;
-  }
-  for (const KernelSpan& span : phase.kernel_spans) {
-    if (span.kernel == kernel && places.is_captured_at(span.place, capture)) return span.place;
-  }
-  return places.find(kRootPath, capture);
-}
-
-/// As long as the warps of the launch ran.
-void DeviceBooking::book_warps(const RecordedLaunch& launch, KernelEvent& event,
-                               const Booked& booked, DevicePhase& phase) {
-  for (const RecordedWarp& warp : launch.warps) {
-    if (!warp.has_times) continue;
-    event.start_ns = event.end_ns == 0 ? warp.start_ns : std::min(event.start_ns, warp.start_ns);
-    event.end_ns = std::max(event.end_ns, warp.end_ns);
-  }
-  if (event.end_ns > event.start_ns) book(event, booked, phase);
 }
 
 void DeviceBooking::keep_recorded(RecordedLaunch launch, const Booked& booked, DevicePhase& phase) {
@@ -374,13 +354,27 @@ void DeviceBooking::begin_phase(int phase) {
   phases_.advance(phase, newest);
 }
 
-void DeviceBooking::clear_phase(int phase, const std::vector<HostSpan>& spans) {
+void DeviceBooking::clear_phase(int phase, const HostPhase& on_host) {
   std::shared_ptr<const DevicePhase> cleared;  // freed without the lock
   std::lock_guard lock(mutex_);
   cleared = phases_.share(phase);
   if (cleared == nullptr) return;
-  tables_.values.forget(spans, cleared->kernel_spans);
+  tables_.values.forget(on_host.spans, cleared->kernel_spans);
+  tables_.steps.forget(on_host.steps.all);
+  if (tables_.steps.is_first()) cleared_ns_ += cleared->time_ns();
   phases_.clear(phase);
+}
+
+StepId DeviceBooking::begin_step(int64_t time_ns, bool is_kept) {
+  std::optional<CorrelationId> newest;
+  if (newest_launch_ != nullptr) newest = newest_launch_();
+  std::lock_guard lock(mutex_);
+  StepTimes& steps = tables_.steps;
+  if (steps.is_first()) {
+    steps.switch_on(cleared_ns_ + phases_.time_ns());
+    books_more_ = true;
+  }
+  return steps.begin(time_ns, newest, is_kept);
 }
 
 uint64_t DeviceBooking::change_count(int phase) const {

@@ -61,11 +61,18 @@ class DeviceBooking final : public EventSink {
 
   // Phases
   void begin_phase(int phase);  // the one after the current
-  /// `spans` are what the host has of the phase.
-  void clear_phase(int phase, const std::vector<HostSpan>& spans);
+  /// A phase, and all before it, take nothing more: what comes for them later is late.
+  void seal_phase(int phase) {
+    std::lock_guard lock(mutex_);
+    phases_.seal(phase);
+  }
+  /// `on_host` is what the host has of the phase.
+  void clear_phase(int phase, const HostPhase& on_host);
+  /// A step of the program begins; see StepTimes::begin.
+  StepId begin_step(int64_t time_ns, bool is_kept);
   uint64_t change_count(int phase) const;
-  /// Whether the phase was left and each of its launches has an event, as far as the backend can
-  /// tell. Waits for a buffer that is being read: call it without the GIL.
+  /// Whether the phase was left and each of its launches has an event, its values included, as far
+  /// as the backend can tell. Waits for a buffer that is being read: call it without the GIL.
   bool is_complete(int phase) const;
   bool is_empty() const;
 
@@ -111,7 +118,7 @@ class DeviceBooking final : public EventSink {
   DevicePhase& phase_of(CorrelationId correlation) {
     return or_current(phases_.of_launch(correlation));
   }
-  /// The current phase in place of one that was cleared, which is counted.
+  /// The current phase in place of one that was sealed or cleared, which is counted.
   DevicePhase& or_current(DevicePhase* phase) {
     if (phase != nullptr) [[likely]]
       return *phase;
@@ -121,23 +128,20 @@ class DeviceBooking final : public EventSink {
   PathId path_of_context(ContextId context) const;
   PathId path_of_captured(const CapturedScope& scope) const;
   PlaceId place_of(const KernelEvent& event);
-  PlaceId place_of_captured(const DevicePhase& phase, PathId capture, uint32_t kernel);
   uint32_t row_of(DevicePhase& phase, PlaceId place, uint32_t kernel);
   void place_event(const KernelEvent& event, bool with_metadata);
   void book(const KernelEvent& event, const Booked& booked, DevicePhase& phase);
   void book_span(const KernelEvent& event, int64_t end_ns, const Booked& booked,
                  DevicePhase& phase);
-  void book_symbol(const KernelEvent& event, int64_t time_ns, const Booked& booked,
-                   DevicePhase& phase);
+  void book_more(const KernelEvent& event, int64_t time_ns, const Booked& booked,
+                 DevicePhase& phase);
   void book_metrics(DevicePhase& phase, uint32_t row, const SampleList& metrics);
   void book_captured_metrics(const KernelEvent& event, DevicePhase& phase);
   void add_captured_metrics(const KernelEvent& event, DevicePhase& phase, size_t first);
   void book_value(const ValueEvent& event);
-  void book_kernel_value(const ValueEvent& event);
+  void book_kernel_value(const ValueEvent& event, DevicePhase& phase);
   void book_regions(RecordedLaunch launch, bool with_time);
   Booked locate_recorded(DevicePhase& phase, const KernelEvent& event, bool is_captured);
-  void book_warps(const RecordedLaunch& launch, KernelEvent& event, const Booked& booked,
-                  DevicePhase& phase);
   void keep_recorded(RecordedLaunch launch, const Booked& booked, DevicePhase& phase);
 
   const ContextKind context_;
@@ -154,6 +158,8 @@ class DeviceBooking final : public EventSink {
   DeviceTables tables_;
   GraphMetadata graph_metadata_;
   DevicePhases phases_;
+  bool books_more_ = false;  // than rows and spans: symbols that are sampled, times of steps
+  int64_t cleared_ns_ = 0;   // times of phases that were cleared in a first step
 };
 
 template <typename Row>

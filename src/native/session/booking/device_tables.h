@@ -17,6 +17,7 @@
 #include "session/booking/captured_places.h"
 #include "session/booking/phase.h"
 #include "session/booking/sample_table.h"
+#include "session/booking/step_times.h"
 #include "session/metrics/metric_table.h"
 #include "session/scopes/launch_contexts.h"
 #include "session/scopes/loss_log.h"
@@ -172,6 +173,7 @@ struct DeviceTables {
   KernelTable kernels;
   CapturedPlaces places;
   LateValues values;
+  StepTimes steps;
   StringTable reasons;                       // of samples
   std::shared_ptr<const Sampling> sampling;  // null: the session does not sample
 };

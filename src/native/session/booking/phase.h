@@ -166,6 +166,23 @@ struct DevicePhase {
 
   /// Grows with everything that is recorded.
   uint64_t change_count() const { return event_changes + launch_spans.size() + samples.total(); }
+  /// Where a replay ran a kernel that was captured there; else where one that nobody saw would.
+  PlaceId place_of_captured(CapturedPlaces& places, PathId capture, uint32_t kernel) const {
+    for (const KernelRow& row : kernels) {
+      if (row.kernel == kernel && places.is_captured_at(row.place, capture)) return row.place;
+    }
+    for (const KernelSpan& span : kernel_spans) {
+      if (span.kernel == kernel && places.is_captured_at(span.place, capture)) return span.place;
+    }
+    return places.find(kRootPath, capture);
+  }
+  /// Of all kernels, copies and graphs.
+  int64_t time_ns() const {
+    int64_t sum_ns = 0;
+    for (const KernelRow& row : kernels) sum_ns += row.time_ns;
+    for (const KernelSpan& span : kernel_spans) sum_ns += span.end_ns - span.start_ns;
+    return sum_ns;
+  }
   bool is_empty() const {
     return kernels.empty() && kernel_spans.empty() && recorded.empty() && samples.total() == 0;
   }
@@ -179,12 +196,13 @@ class DevicePhases {
   DevicePhase& current() { return *current_; }
   int number() const { return number_; }  // of the current one
 
-  /// The phase in which a launch was made; null: it was cleared.
+  /// The phase in which a launch was made; null: it was sealed or cleared.
   DevicePhase* of_launch(CorrelationId correlation) {
     if (correlation == 0 || boundaries_.is_latest(correlation)) return current_.get();
     return find(boundaries_.phase_of(correlation));
   }
   DevicePhase* find(int phase) {
+    if (phase < first_open_) return nullptr;
     const auto found = phases_.find(phase);
     return found == phases_.end() ? nullptr : found->second.get();
   }
@@ -200,6 +218,9 @@ class DevicePhases {
     current_ = phases_[phase] = std::make_shared<DevicePhase>();
     number_ = phase;
   }
+
+  /// Phases up to this one, which was left, take nothing more.
+  void seal(int phase) { first_open_ = std::max(first_open_, std::min(phase + 1, number_)); }
 
   void clear(int phase) {
     if (phase == number_) {
@@ -217,6 +238,11 @@ class DevicePhases {
   std::optional<PhaseBoundaries::Launches> launches_of(int phase) const {
     return boundaries_.launches_of(phase);
   }
+  int64_t time_ns() const {
+    int64_t sum_ns = 0;
+    for (const auto& [number, phase] : phases_) sum_ns += phase->time_ns();
+    return sum_ns;
+  }
   bool are_empty() const {
     return std::ranges::all_of(phases_, [](const auto& phase) { return phase.second->is_empty(); });
   }
@@ -225,6 +251,7 @@ class DevicePhases {
   std::map<int, std::shared_ptr<DevicePhase>> phases_;  // shared with snapshots under way
   std::shared_ptr<DevicePhase> current_;
   int number_ = 0;
+  int first_open_ = 0;
   PhaseBoundaries boundaries_;
 };
 

@@ -2,7 +2,7 @@
 ///
 /// One boundary a phase in memory, and one a gap that cleared phases left, so that events of those
 /// are told apart from events of their neighbours. Nothing else forgets a boundary: records may
-/// come as late as they like. Ids wrap after 2^32 launches; here they are kept in 64 bits.
+/// come as late as they like.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,25 @@
 
 namespace proton {
 
+/// Correlation ids in 64 bits, as they wrap after 2^32 launches. They are told apart over 2^31.
+class WideIds {
+ public:
+  static constexpr int64_t kFirst = int64_t{1} << 32;  // id 0
+
+  /// Counting begins here: the wide form of this id.
+  int64_t begin(CorrelationId newest) { return newest_ = kFirst + newest; }
+  int64_t widen(CorrelationId id) const {
+    return newest_ + static_cast<int32_t>(id - static_cast<CorrelationId>(newest_));
+  }
+  /// This id was seen; once in a while will do.
+  void follow(CorrelationId id) {
+    if (id != 0) newest_ = std::max(newest_, widen(id));
+  }
+
+ private:
+  int64_t newest_ = 0;
+};
+
 class PhaseBoundaries {
  public:
   /// Launches after the first id, up to the second.
@@ -28,34 +47,33 @@ class PhaseBoundaries {
   /// A phase begins, the latest of all; `newest` is the id of the newest launch, 0: there is none.
   void add(CorrelationId newest, int phase) {
     if (newest == 0 && boundaries_.empty()) return;  // whatever comes is of a later phase
-    latest_ = boundaries_.empty() ? kFirst + newest : std::max(latest_, widen(newest));
-    newest_ = boundaries_.empty() ? latest_ : std::max(newest_, latest_);
+    latest_ = boundaries_.empty() ? ids_.begin(newest) : std::max(latest_, ids_.widen(newest));
+    ids_.follow(newest);
     boundaries_.push_back({latest_, phase});
   }
 
   /// Whether a launch belongs to the latest phase: the usual case, and no search.
-  bool is_latest(CorrelationId correlation) const { return widen(correlation) > latest_; }
+  bool is_latest(CorrelationId correlation) const { return ids_.widen(correlation) > latest_; }
 
   /// The phase of a launch; there is at least one boundary.
   int phase_of(CorrelationId correlation) const {
-    const int64_t id = widen(correlation);
+    const int64_t id = ids_.widen(correlation);
     const auto next =
         std::partition_point(boundaries_.begin(), boundaries_.end(),
                              [&](const Boundary& boundary) { return boundary.after < id; });
     return next == boundaries_.begin() ? next->phase - 1 : std::prev(next)->phase;
   }
 
-  /// An event of this launch came. Once a batch will do: ids are told apart over 2^31 launches.
-  void follow(CorrelationId correlation) {
-    if (correlation != 0) newest_ = std::max(newest_, widen(correlation));
-  }
+  /// An event of this launch came. Once a batch will do.
+  void follow(CorrelationId correlation) { ids_.follow(correlation); }
 
   /// The launches of a phase that was left; nothing: it has none.
   std::optional<Launches> launches_of(int phase) const {
     const auto next = after_phase(phase);
     if (next == boundaries_.end()) return std::nullopt;
-    const int64_t after = next == boundaries_.begin() ? std::max(kFirst, next->after - kReach)
-                                                      : std::prev(next)->after;
+    const int64_t after = next == boundaries_.begin()
+                              ? std::max(WideIds::kFirst, next->after - kReach)
+                              : std::prev(next)->after;
     if (after == next->after) return std::nullopt;
     return Launches{static_cast<CorrelationId>(after), static_cast<CorrelationId>(next->after)};
   }
@@ -78,12 +96,7 @@ class PhaseBoundaries {
     int64_t after;
     int phase;
   };
-  static constexpr int64_t kFirst = int64_t{1} << 32;  // id 0
   static constexpr int64_t kReach = int64_t{1} << 31;
-
-  int64_t widen(CorrelationId id) const {
-    return newest_ + static_cast<int32_t>(id - static_cast<CorrelationId>(newest_));
-  }
 
   /// The first boundary of a later phase.
   std::deque<Boundary>::const_iterator after_phase(int phase) const {
@@ -91,7 +104,7 @@ class PhaseBoundaries {
                                 [&](const Boundary& boundary) { return boundary.phase <= phase; });
   }
 
-  int64_t newest_ = 0;
+  WideIds ids_;
   int64_t latest_ = std::numeric_limits<int64_t>::min();  // where the latest phase begins
   std::deque<Boundary> boundaries_;                       // oldest first; cleared from there
 };

@@ -29,7 +29,32 @@ const DeviceEntry* SessionFacts::find_device(const SeenDevice& seen) const {
   return nullptr;
 }
 
-Summary SessionFacts::summarize(Value::Map header, const LossLog& losses,
+/// As files have it; what says nothing is left out.
+Value SessionFacts::describe(const MarkedSteps& steps, const StepTimes& times) const {
+  Value::List starts, durations, gpu_times, names;
+  bool has_gpu_time = false;
+  for (size_t at = 0; at < steps.all.size(); ++at) {
+    const MarkedStep& step = steps.all[at];
+    starts.push_back({step.start_ns - base_host_ns});
+    durations.push_back({step.duration_ns});
+    gpu_times.push_back({times.time_of(step.id)});
+    has_gpu_time |= times.time_of(step.id) != 0;
+    if (steps.names.empty()) continue;
+    const auto found = steps.names.find(at);
+    names.push_back({found == steps.names.end() ? std::string() : found->second});
+  }
+  Value::Map series = {{"base_ns", {base_unix_ns}},
+                       {"start_ns", {std::move(starts)}},
+                       {"duration_ns", {std::move(durations)}}};
+  if (!names.empty()) series.push_back({"names", {std::move(names)}});
+  if (has_gpu_time) series.push_back({"gpu_time_ns", {std::move(gpu_times)}});
+  if (steps.left_out > 0) series.push_back({"left_out", {static_cast<int64_t>(steps.left_out)}});
+  Value::List all;
+  all.push_back({std::move(series)});
+  return {std::move(all)};
+}
+
+Summary SessionFacts::summarize(Value::Map header, const LossLog& losses, const MarkedSteps& steps,
                                 const DeviceTables& tables) const {
   Summary summary;
   for (auto& [key, value] : header) {
@@ -37,15 +62,12 @@ Summary SessionFacts::summarize(Value::Map header, const LossLog& losses,
     if (key == "sampling" && sampling != nullptr) summary.sampling = std::move(*sampling);
   }
   std::erase_if(header, [](const auto& fact) { return fact.first == "sampling"; });
+  if (steps.count() > 0) header.emplace_back("steps", describe(steps, tables.steps));
   summary.header = std::move(header);
   summary.losses = losses.counts();
   summary.warnings = losses.warnings();
-  if (const size_t count = tables.places.unseen_graph_count()) {
-    summary.warnings.push_back(
-        concat(count, count == 1 ? " graph was" : " graphs were",
-               " captured while nothing was recorded: kernels of their replays stand below ",
-               quote(kUnknownCapture), " by graph; start the session before graphs are captured ",
-               "to see the code that captured them"));
+  if (std::string text = tables.places.unseen_graphs(); !text.empty()) {
+    summary.warnings.push_back(std::move(text));
   }
   summary.autotune = autotune_;
   for (const DeviceEntry& device : devices_) {
@@ -60,7 +82,10 @@ Summary SessionFacts::summarize(Value::Map header, const LossLog& losses,
 Session::Session(int64_t id, ContextKind context, DataKind data)
     : facts(id),
       device(context, data, losses),
-      host(context, data, device, losses, device.use_count()) {}
+      host(context, data, device, losses, device.use_count()) {
+  host.set_step_listener(
+      [this](int64_t time_ns, bool is_kept) { return device.begin_step(time_ns, is_kept); });
+}
 
 Session::~Session() {
   if (!host.is_closed()) host.close();
@@ -79,7 +104,7 @@ int Session::advance_phase() {
 
 void Session::clear_phase(int phase) {
   process.ranges.drain();  // into the phase, before its spans are looked at
-  if (const auto cleared = host.find_phase(phase)) device.clear_phase(phase, cleared->spans);
+  if (const auto cleared = host.find_phase(phase)) device.clear_phase(phase, *cleared);
   host.clear_phase(phase);
 }
 

@@ -26,14 +26,17 @@ class SessionFacts {
 
   /// The description of a device; null: there is none.
   const DeviceEntry* find_device(const SeenDevice& seen) const;
-  /// With the devices that events came from only.
-  Summary summarize(Value::Map header, const LossLog& losses, const DeviceTables& tables) const;
+  /// Of a phase with these steps, and with the devices that events came from only.
+  Summary summarize(Value::Map header, const LossLog& losses, const MarkedSteps& steps,
+                    const DeviceTables& tables) const;
 
   const int64_t id;
   const int64_t base_host_ns;
   const int64_t base_unix_ns;
 
  private:
+  Value describe(const MarkedSteps& steps, const StepTimes& times) const;
+
   std::vector<DeviceEntry> devices_;
   Value::List autotune_;
 };

@@ -34,7 +34,8 @@ HostBooking::HostBooking(ContextKind context, DataKind data, EventSink& sink, Lo
 void HostBooking::activate() {
   if (is_active()) return;
   process.ranges.drain();  // what has ended so far is not this session's
-  activated_ns_ = now_ns();
+  step_start_ns_ = activated_ns_ = now_ns();
+  if (step_listener_) step_listener_(step_start_ns_, false);
   is_active_.store(true, std::memory_order_relaxed);
   process.update_active();
   process.ranges.next_tick();
@@ -53,6 +54,7 @@ void HostBooking::deactivate() {
   if (!is_active()) return;
   process.ranges.drain();
   if (data_ == DataKind::kTrace) cut_open_spans();
+  book_open_times();
   book_entry_metrics();
   is_active_.store(false, std::memory_order_relaxed);
   process.update_active();
@@ -71,6 +73,14 @@ void HostBooking::abandon() noexcept {
   is_closed_ = true;
 }
 
+void HostBooking::mark_step(int64_t time_ns, const std::string& name) {
+  MarkedSteps& steps = current_->steps;
+  const StepId id = step_listener_ ? step_listener_(time_ns, !steps.is_full()) : 0;
+  const MarkedStep step{step_start_ns_, time_ns - step_start_ns_, id};
+  step_start_ns_ = time_ns;
+  if (!steps.add(step, name)) count_loss(losses::kStep);
+}
+
 std::shared_ptr<const HostPhase> HostBooking::find_phase(int phase) const {
   const auto found = phases_.find(phase);
   return found == phases_.end() ? nullptr : found->second;
@@ -79,6 +89,7 @@ std::shared_ptr<const HostPhase> HostBooking::find_phase(int phase) const {
 int HostBooking::advance_phase() {
   process.ranges.drain();
   if (data_ == DataKind::kTree) book_entry_metrics();
+  current_->seen = seen_of(*current_);
   ++phase_;
   ++phase_mark_;
   current_ = phases_.emplace(phase_, std::make_shared<HostPhase>()).first->second.get();
@@ -98,7 +109,7 @@ void HostBooking::clear_phase(int phase) {
   slot = std::make_shared<HostPhase>();
   slot->metric_changes = changes + 1;
   current_ = slot.get();
-  std::fill(phase_of_path_.begin(), phase_of_path_.end(), 0);
+  std::ranges::fill(uses_, PathUse());
 }
 
 bool HostBooking::is_empty() const {
@@ -108,10 +119,9 @@ bool HostBooking::is_empty() const {
 }
 
 [[gnu::noinline]] void HostBooking::add_new_path(PathId path) {  // so that `add_path` stays small
-  if (path >= phase_of_path_.size())
-    phase_of_path_.resize(std::max<size_t>(path + 1, process.paths.size() * 2));
-  const bool is_new = phase_of_path_[path] == 0;
-  phase_of_path_[path] = phase_mark_;
+  if (path >= uses_.size()) uses_.resize(std::max<size_t>(path + 1, process.paths.size() * 2));
+  const bool is_new = uses_[path].phase_mark == 0;
+  uses_[path] = {0, phase_mark_};
   if (path == kRootPath) return;
   current_->seen.push_back({use_count_.fetch_add(1, std::memory_order_relaxed), path});
   if (!is_new) return;
@@ -123,19 +133,22 @@ bool HostBooking::is_empty() const {
   }
 }
 
-void HostBooking::book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns,
+void HostBooking::book_scope(PathId path, PathId place, const ScopeEntry& entry, int64_t end_ns,
                              const SampleList& metrics) {
   add_path(path);
   if (data_ == DataKind::kTrace) return add_span(path, entry, end_ns, metrics);
-  if (entry.is_timed) {
-    ++current_->metric_changes;
-    const MetricId metric = process.metric_names.cpu_time();
-    const MetricValue elapsed = end_ns - span_start(entry);
-    losses_.count_refused(
-        current_->scope_metrics.add(path, metric, MetricKind::kExclusive, elapsed));
-  }
-  if (!entry_metrics_.empty()) book_samples(path, take_metrics(entry));
-  book_samples(path, metrics);
+  book_time(path, entry, end_ns);
+  if (place != path) add_path(place);
+  if (!entry_metrics_.empty()) book_samples(place, take_metrics(entry));
+  book_samples(place, metrics);
+}
+
+void HostBooking::book_time(PathId path, const ScopeEntry& entry, int64_t end_ns) {
+  if (!entry.is_timed) return;
+  ++current_->metric_changes;
+  const MetricId metric = process.metric_names.cpu_time();
+  const MetricValue elapsed = end_ns - span_start(entry);
+  losses_.count_refused(current_->scope_metrics.add(path, metric, MetricKind::kExclusive, elapsed));
 }
 
 SampleList HostBooking::take_metrics(const ScopeEntry& entry) {
@@ -237,6 +250,15 @@ void HostBooking::visit_open_scopes(Visit visit) const {
   });
 }
 
+void HostBooking::book_open_times() {
+  if (data_ != DataKind::kTree) return;
+  const int64_t end_ns = now_ns();
+  visit_open_scopes([&](PathId path, const ScopeEntry& entry) {
+    if (entry.is_timed) add_path(path);
+    book_time(path, entry, end_ns);
+  });
+}
+
 void HostBooking::cut_open_spans() {
   const int64_t end_ns = now_ns();
   visit_open_scopes([&](PathId path, const ScopeEntry& entry) {
@@ -255,6 +277,13 @@ std::vector<HostSpan> HostBooking::open_spans() const {
   });
   for (const RangeSpan& span : process.ranges.open_spans()) spans.push_back(span_of_range(span));
   return spans;
+}
+
+std::vector<SeenPath> HostBooking::seen_of(const HostPhase& phase) const {
+  std::vector<SeenPath> seen = phase.seen;
+  if (&phase != current_) return seen;
+  for (SeenPath& one : seen) one.entries = uses_[one.path].entries;
+  return seen;
 }
 
 std::vector<MetricCell> HostBooking::metrics_of(const HostPhase& phase) const {

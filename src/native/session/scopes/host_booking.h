@@ -15,6 +15,7 @@
 #include "session/metrics/metric_table.h"
 #include "session/scopes/context_stack.h"
 #include "session/scopes/loss_log.h"
+#include "session/scopes/marked_steps.h"
 #include "session/scopes/range_thread.h"
 
 namespace proton {
@@ -26,6 +27,7 @@ enum class DataKind : uint8_t { kTree, kTrace };
 struct SeenPath {
   uint64_t first_use;
   PathId path;
+  uint64_t entries = 0;  // of scopes with this path; the current phase counts them elsewhere
 };
 
 /// A metric of a span.
@@ -53,11 +55,14 @@ struct HostPhase {
   MetricTable scope_metrics;    // of trees; rows are paths
   std::vector<HostSpan> spans;  // of traces
   std::vector<SpanMetric> span_metrics;
+  MarkedSteps steps;
   uint64_t metric_changes = 0;  // additions, and the changes of tables that were cleared
 
   /// Grows with everything that is recorded.
-  uint64_t change_count() const { return metric_changes + seen.size() + spans.size(); }
-  bool is_empty() const { return seen.empty() && spans.empty(); }
+  uint64_t change_count() const {
+    return metric_changes + seen.size() + spans.size() + steps.count();
+  }
+  bool is_empty() const { return seen.empty() && spans.empty() && steps.all.empty(); }
 };
 
 class HostBooking {
@@ -82,6 +87,11 @@ class HostBooking {
   void close();
   void abandon() noexcept;  // in a forked child: the session is the parent's
 
+  /// Called when a step begins, with the time and whether the one before it is kept; returns the id
+  /// of that one.
+  using StepListener = std::function<StepId(int64_t time_ns, bool is_kept)>;
+  void set_step_listener(StepListener listener) { step_listener_ = std::move(listener); }
+
   // Phases
   int phase() const { return phase_; }
   bool has_phase(int phase) const { return phases_.contains(phase); }
@@ -98,15 +108,29 @@ class HostBooking {
   // Scopes
   /// Makes `path` a node of the current phase: one load once it is.
   void add_path(PathId path) {
-    if (path >= phase_of_path_.size() || phase_of_path_[path] != phase_mark_) add_new_path(path);
+    if (path >= uses_.size() || uses_[path].phase_mark != phase_mark_) add_new_path(path);
   }
-  /// A scope was left: its metrics, its time and its span. Throws Error on a metric that changed
-  /// its type, after booking the others.
-  void book_scope(PathId path, const ScopeEntry& entry, int64_t end_ns, const SampleList& metrics);
+  /// The same, and a scope with this path was entered.
+  void enter_path(PathId path) {
+    if (path >= uses_.size() || uses_[path].phase_mark != phase_mark_) [[unlikely]] {
+      add_new_path(path);
+    }
+    ++uses_[path].entries;
+  }
+  /// A scope was left: its metrics, which stand at `place`, its time and its span. Throws Error on
+  /// a metric that changed its type, after booking the others.
+  void book_scope(PathId path, PathId place, const ScopeEntry& entry, int64_t end_ns,
+                  const SampleList& metrics);
+  /// In a tree: the time so far of scopes that are open, once a session ends or pauses.
+  void book_open_times();
   /// Metrics of a scope that stays open.
   void book_metrics(PathId path, const ScopeEntry& entry, const SampleList& metrics);
   /// Takes back what `book_metrics` was given for a scope that turns out to have been captured.
   SampleList take_metrics(const ScopeEntry& entry);
+
+  /// A step of the program ends and the next begins. A step also begins with the session's
+  /// activity; what a pause cuts off is none.
+  void mark_step(int64_t time_ns, const std::string& name);
 
   /// A range or mark of a library, for a session that keeps every event.
   void book_range(const RangeSpan& span);
@@ -114,6 +138,8 @@ class HostBooking {
   void book_range_sum(const RangeSum& sum);
 
   // For snapshots
+  /// The paths of a phase, with how often scopes were entered there.
+  std::vector<SeenPath> seen_of(const HostPhase& phase) const;
   /// The sums of a phase, with what was given at the entry of scopes that are still open.
   std::vector<MetricCell> metrics_of(const HostPhase& phase) const;
   /// Scopes and ranges that are open, as if they ended now and without metrics.
@@ -126,7 +152,14 @@ class HostBooking {
     SampleList metrics;
   };
 
+  /// A path in the phase that `phase_mark` is of.
+  struct PathUse {
+    uint64_t entries = 0;
+    uint32_t phase_mark = 0;
+  };
+
   void add_new_path(PathId path);
+  void book_time(PathId path, const ScopeEntry& entry, int64_t end_ns);
   void book_samples(PathId path, const SampleList& metrics);
   void book_entry_metrics();
   [[noreturn]] void refuse(Booking booking, PathId path, MetricId metric, const MetricValue& value);
@@ -147,13 +180,15 @@ class HostBooking {
   bool is_closed_ = false;
   bool counts_replays_ = false;
   int64_t activated_ns_ = 0;
+  int64_t step_start_ns_ = 0;
   std::function<void(bool)> activity_listener_;
+  StepListener step_listener_;
 
   std::map<int, std::shared_ptr<HostPhase>> phases_;  // shared with snapshots under way
   HostPhase* current_;
   int phase_ = 0;
-  uint32_t phase_mark_ = 1;              // phase_ + 1
-  std::vector<uint32_t> phase_of_path_;  // by path: mark of the last phase that it is a node of
+  uint32_t phase_mark_ = 1;    // phase_ + 1
+  std::vector<PathUse> uses_;  // by path: of the last phase that it is a node of
   std::unordered_map<uint64_t, EntryMetrics> entry_metrics_;  // by scope id
 };
 

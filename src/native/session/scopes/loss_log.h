@@ -2,6 +2,7 @@
 /// thread may count, with or without the GIL and with any other lock held.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -40,6 +41,13 @@ class LossLog {
       }
     }
     warnings_.emplace_back(text, 1);
+  }
+
+  /// The same, unless it was said already.
+  void warn_once(const std::string& text) {
+    std::lock_guard lock(mutex_);
+    const auto is_same = [&](const auto& known) { return known.first == text; };
+    if (std::ranges::none_of(warnings_, is_same)) warnings_.emplace_back(text, 1);
   }
 
   std::map<std::string, uint64_t> counts() const {

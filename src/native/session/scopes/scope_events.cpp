@@ -60,6 +60,10 @@ ValuePlace place_of(const DeviceSample& sample) {
   return place;
 }
 
+PathId in_state(PathId path, const ContextStack* stack) {
+  return stack == nullptr ? path : path_with_state(path, *stack);
+}
+
 std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   std::vector<ValueTarget> targets;
   for (HostBooking* session : process.active_sessions) {
@@ -70,17 +74,17 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
 
 /// Tells the backend which scope the values on devices belong to.
 [[gnu::noinline]] void commit_values(ThreadState& thread, ScopeEntry& entry,
-                                     const SampleList& metrics) {
+                                     const SampleList& metrics, const ContextStack* stack) {
   if (metrics.device().empty() || process.values.commit == nullptr) return;
   const std::vector<ValueTarget> targets = active_targets(entry.scope_id);
-  const PathId shadow = path_of(&entry);
+  const PathId shadow = in_state(path_of(&entry), stack);
   const bool with_frames = std::any_of(
       process.active_sessions.begin(), process.active_sessions.end(),
       [](const HostBooking* session) { return session->context() == ContextKind::kPython; });
   for (const DeviceSample& sample : metrics.device()) {
     ValuePlace place = place_of(sample);
     place.shadow = shadow;
-    place.python = with_frames ? frames_path_of(thread, entry) : PathId{kRootPath};
+    place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : PathId{kRootPath};
     process.values.commit(sample.id, place, targets);
   }
 }
@@ -127,11 +131,12 @@ uint64_t metric_node(const ThreadState& thread, const ScopeEntry& entry) {
 
 /// The metrics of a captured scope count whenever `node` runs.
 void attach_metrics(ThreadState& thread, ScopeEntry& entry, uint64_t node,
-                    const SampleList& metrics) {
+                    const SampleList& metrics, const ContextStack* stack) {
   if (metrics.size() == 0) return;  // but for values on a device
-  CapturedScope scope{path_of(&entry)};
+  CapturedScope scope{in_state(path_of(&entry), stack)};
   for (const HostBooking* session : process.active_sessions) {
-    if (session->context() == ContextKind::kPython) scope.python = frames_path_of(thread, entry);
+    if (session->context() != ContextKind::kPython) continue;
+    scope.python = in_state(frames_path_of(thread, entry), stack);
   }
   scope.metrics = to_op_metrics(metrics);
   process.captured_metrics.add(node, std::move(scope));
@@ -141,22 +146,24 @@ void attach_metrics(ThreadState& thread, ScopeEntry& entry, uint64_t node,
 /// A scope with metrics was left in which `node` was captured: they count whenever it runs, in the
 /// sessions that see graphs.
 [[gnu::noinline]] void record_captured(ThreadState& thread, ScopeEntry& entry, int64_t end_ns,
-                                       uint64_t node, const SampleList& metrics) {
+                                       uint64_t node, const SampleList& metrics,
+                                       const ContextStack* stack) {
   SampleList given;  // at entry
   bool is_captured = false;
   const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
     const PathId path = path_in(session, thread, entry);
-    if (!session.counts_replays()) return session.book_scope(path, entry, end_ns, metrics);
+    const PathId place = in_state(path, stack);
+    if (!session.counts_replays()) return session.book_scope(path, place, entry, end_ns, metrics);
     is_captured = true;
     SampleList taken = session.take_metrics(entry);
     if (given.empty()) given = std::move(taken);
-    session.book_scope(path, entry, end_ns, SampleList());
+    session.book_scope(path, place, entry, end_ns, SampleList());
   });
   if (is_captured) {
     given.add_all(metrics);
-    attach_metrics(thread, entry, node, given);
+    attach_metrics(thread, entry, node, given, stack);
   }
-  commit_values(thread, entry, metrics);
+  commit_values(thread, entry, metrics, stack);
   if (first_error) std::rethrow_exception(first_error);
 }
 
@@ -283,38 +290,41 @@ void record_enter(ThreadState& thread, const ContextStack& stack, ScopeEntry& en
   entry.launch_count = this_launch_count->load(std::memory_order_relaxed);
   publish(thread, stack);
   for (HostBooking* session : process.active_sessions) {
-    session->add_path(session->context() == ContextKind::kPython ? frames_path_of(thread, entry)
-                                                                 : path);
+    session->enter_path(session->context() == ContextKind::kPython ? frames_path_of(thread, entry)
+                                                                   : path);
   }
   if (process.needs_clock || entry.is_timed) entry.start_ns = now_ns();
 }
 
-void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics,
+                 const ContextStack* stack) {
   const bool has_metrics = !metrics.empty() || entry.has_metrics;
   if (!has_metrics && !is_exit_wanted(entry)) return;
   const int64_t end_ns = process.needs_clock || entry.is_timed ? now_ns() : 0;
   const uint64_t node = has_metrics ? metric_node(thread, entry) : 0;
   if (node != 0) [[unlikely]] {
-    return record_captured(thread, entry, end_ns, node, metrics);
+    return record_captured(thread, entry, end_ns, node, metrics, stack);
   }
   const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
     if (session.data() == DataKind::kTree && !has_metrics && !entry.is_timed) return;
-    session.book_scope(path_in(session, thread, entry), entry, end_ns, metrics);
+    const PathId path = path_in(session, thread, entry);
+    session.book_scope(path, in_state(path, stack), entry, end_ns, metrics);
   });
   if (!metrics.device().empty()) [[unlikely]] {
-    commit_values(thread, entry, metrics);
+    commit_values(thread, entry, metrics, stack);
   }
   if (first_error) [[unlikely]] {
     std::rethrow_exception(first_error);
   }
 }
 
-void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics) {
+void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics,
+                    const ContextStack* stack) {
   entry.has_metrics = true;
   const std::exception_ptr first_error = book_in_all([&](HostBooking& session) {
-    session.book_metrics(path_in(session, thread, entry), entry, metrics);
+    session.book_metrics(in_state(path_in(session, thread, entry), stack), entry, metrics);
   });
-  commit_values(thread, entry, metrics);
+  commit_values(thread, entry, metrics, stack);
   if (first_error) std::rethrow_exception(first_error);
 }
 

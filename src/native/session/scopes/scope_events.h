@@ -59,10 +59,13 @@ inline bool is_exit_wanted(const ScopeEntry& entry) {
 }
 
 /// After the pop, while a session is active. Books everything it can, then throws the first Error.
-void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
+/// Metrics stand on the frame of the state of `stack`, where kernels are; null: on the scope's.
+void record_exit(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics,
+                 const ContextStack* stack = nullptr);
 
 /// Books metrics on an entry that stays open.
-void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics);
+void record_metrics(ThreadState& thread, ScopeEntry& entry, const SampleList& metrics,
+                    const ContextStack* stack = nullptr);
 
 /// After the launch that an op is the metadata of: says where its values on devices belong.
 void record_launch(const OpEntry& op);

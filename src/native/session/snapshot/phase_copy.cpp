@@ -45,7 +45,7 @@ void PhaseCopy::copy_host_part(Value::Map header) {
     throw Error(ErrorKind::kSessionNotFound,
                 concat("session ", session_.facts.id, " is not open; it was finalized"));
   }
-  seen = host_phase_->seen;
+  seen = session_.host.seen_of(*host_phase_);
   scope_metrics = session_.host.metrics_of(*host_phase_);
   metric_names = process.metric_names.all();
   copy_paths();
@@ -53,7 +53,7 @@ void PhaseCopy::copy_host_part(Value::Map header) {
     limits.push_back(SmLimits::from(session_.facts.find_device(device.seen)));
   }
   summary = session_.device.read([&](const DeviceTables& tables) {
-    return session_.facts.summarize(std::move(header), session_.losses, tables);
+    return session_.facts.summarize(std::move(header), session_.losses, host_phase_->steps, tables);
   });
 }
 

@@ -75,8 +75,10 @@ class RecordedSpans {
     int64_t shift_ns = 0;  // that its times are moved by
   };
 
-  RecordedSpans(TraceLog& log, TraceLanes& lanes, TraceTexts& texts, TracePaths& paths)
-      : log_(log), lanes_(lanes), texts_(texts), paths_(paths) {}
+  /// `last_flow_id` is of the last arrow of the log.
+  RecordedSpans(TraceLog& log, TraceLanes& lanes, TraceTexts& texts, TracePaths& paths,
+                uint64_t& last_flow_id)
+      : log_(log), lanes_(lanes), texts_(texts), paths_(paths), last_flow_id_(last_flow_id) {}
 
   void add(const Launch& launch);
 
@@ -86,6 +88,10 @@ class RecordedSpans {
   void add_ctas(const Launch& launch);
   void add_regions(const Launch& launch);
   uint32_t attributes_of(const RecordedLaunch& launch, const RecordedRegion* region);
+  /// An arrow from a span, the last one, to where it ended in another warp.
+  void add_arrow(const Launch& launch, const RecordedSpan& from, uint32_t shared);
+  /// The shared ones, with when the warp began and ended.
+  uint32_t with_warp_times(uint32_t shared, const RecordedWarp& warp, int64_t first_ns);
   uint32_t attributes_of_span(const RecordedLaunch& launch, const RecordedSpan& span,
                               uint32_t shared);
   uint32_t child(uint32_t parent, std::string name) {
@@ -96,6 +102,7 @@ class RecordedSpans {
   TraceLanes& lanes_;
   TraceTexts& texts_;
   TracePaths& paths_;
+  uint64_t& last_flow_id_;
 };
 
 }  // namespace proton

@@ -164,7 +164,8 @@ class TraceBuilder {
     const SessionFacts& facts = source.session.facts;
     log_.base_host_ns = facts.base_host_ns;
     log_.base_unix_ns = facts.base_unix_ns;
-    log_.summary = facts.summarize(std::move(header), source.session.losses, source.tables);
+    log_.summary =
+        facts.summarize(std::move(header), source.session.losses, source.host.steps, source.tables);
   }
 
   TraceLog build() {
@@ -304,7 +305,7 @@ class TraceBuilder {
     TraceSpan span{kind_of(kind), device_lane(lane, device, from.lane), path, from.start_ns,
                    from.end_ns};
     if (from.has_thread) {
-      TraceSpan launch{SpanKind::kScope, lanes_.host(from.thread_number), path, from.start_ns,
+      TraceSpan launch{SpanKind::kLaunch, lanes_.host(from.thread_number), path, from.start_ns,
                        from.end_ns};
       launch.flow_id = span.flow_id = ++last_flow_id_;
       launch.is_flow_source = true;
@@ -322,13 +323,13 @@ class TraceBuilder {
     log_.spans.push_back(span);
   }
 
-  /// One arrow a launch: a graph's goes to its first kernel.
+  /// One arrow a launch, with the driver's number for it: a graph's goes to its first kernel.
   void join_launch(const KernelSpan& from, uint32_t device, EventKind kind, TraceSpan& span) {
     const auto launch = launches_.find(from.correlation);
     if (launch == launches_.end()) return;
     TraceSpan& source = log_.spans[launch->second];
     residuals_.add(device, source.start_ns - from.start_ns);
-    source.flow_id = span.flow_id = ++last_flow_id_;
+    source.flow_id = span.flow_id = from.correlation;
     source.is_flow_source = true;
     const bool is_graph = kind == EventKind::kGraph || is_captured(from.place);
     source.path =
@@ -390,11 +391,11 @@ class TraceBuilder {
   TraceNames names_{source_.tables, log_, texts_};
   TraceAttributes attributes_{source_, log_.attributes};
   TimedRuns timed_{source_.device};
-  RecordedSpans recorded_{log_, lanes_, texts_, paths_};
+  RecordedSpans recorded_{log_, lanes_, texts_, paths_, last_flow_id_};
   ClockResiduals residuals_;
   std::unordered_map<CorrelationId, size_t> launches_;  // those that no kernel has claimed -> span
   std::unordered_map<CorrelationId, std::vector<bool>> used_values_;
-  uint64_t last_flow_id_ = 0;
+  uint64_t last_flow_id_ = UINT32_MAX;  // of arrows without a launch of a driver
 };
 
 /// Samples have no times: they stand in the summary only, by kernel and line.

@@ -121,7 +121,7 @@ class TreeBuilder {
       metrics_.add_sample(rows_.row_of(cell.row), cell.metric, cell.value);
     }
     for (const MetricCell& cell : copy_.kernel_metrics) {
-      metrics_.add_sample(kernel_rows_[cell.row], cell.metric, cell.value);
+      metrics_.add_kernel_sample(kernel_rows_[cell.row], cell.metric, cell.value);
     }
     for (const auto* cells : {&copy_.replay_metrics, &copy_.device_values}) {
       for (const MetricCell& cell : *cells) {
@@ -140,8 +140,8 @@ class TreeBuilder {
  private:
   /// Scopes and kernels in the order of their first use.
   void add_rows() {
-    const uint32_t time_key = metrics_.add_key("time (ns)");
-    const uint32_t count_key = metrics_.add_key("count");
+    const uint32_t time_key = metrics_.add_key(kTimeMetric);
+    const uint32_t count_key = metrics_.add_key(kCountMetric);
     if (!copy_.rows.empty()) {
       metrics_.add(0, count_key, MetricKind::kInclusive, int64_t{0});
       metrics_.add(0, time_key, MetricKind::kInclusive, int64_t{0});
@@ -150,7 +150,7 @@ class TreeBuilder {
     size_t next_path = 0;
     for (KernelRow& kernel : copy_.rows) {
       for (; next_path < seen.size() && seen[next_path].first_use < kernel.first_use; ++next_path) {
-        rows_.row_of(seen[next_path].path);
+        rows_.add(seen[next_path]);
       }
       const uint32_t row =
           rows_.child(rows_.row_of_place(kernel.place), rows_.label_of_kernel(kernel.kernel));
@@ -168,7 +168,7 @@ class TreeBuilder {
       const auto& limits = copy_.limits[entry.device];
       details_.add(row, kernel, limits.has_value() ? &*limits : nullptr);
     }
-    for (; next_path < seen.size(); ++next_path) rows_.row_of(seen[next_path].path);
+    for (; next_path < seen.size(); ++next_path) rows_.add(seen[next_path]);
   }
 
   /// Regions that instrumented kernels recorded, below their kernels.

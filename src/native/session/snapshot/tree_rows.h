@@ -19,7 +19,7 @@ class TreeRows {
  public:
   TreeRows(const PhaseCopy& copy, CallTree& tree) : copy_(copy), tree_(tree) {
     tree_.nodes.reserve(copy.seen.size() + copy.rows.size() + 1);
-    tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot, 0, 0, {}});
+    tree_.nodes.push_back({&tree_.strings.emplace_back("ROOT"), FrameKind::kRoot});
     row_of_path_.assign(copy.paths.size(), kUnknown);
     row_of_path_[kRootPath] = 0;
     label_of_kernel_.assign(copy.samples.kernels.size(), kUnknown);
@@ -39,6 +39,9 @@ class TreeRows {
     }
     return row;
   }
+
+  /// A path that was seen, with the entries of its scope.
+  void add(const SeenPath& seen) { tree_.nodes[row_of(seen.path)].entries += seen.entries; }
 
   /// The row that kernels of a place stand below.
   uint32_t row_of_place(PlaceId place) {
@@ -66,7 +69,7 @@ class TreeRows {
     uint32_t* row = rows_.find_or_add(pair_key(parent, label), is_new);
     if (is_new) {
       *row = static_cast<uint32_t>(tree_.nodes.size());
-      tree_.nodes.push_back({labels_[label].name, labels_[label].kind, 0, 0, {}});
+      tree_.nodes.push_back({labels_[label].name, labels_[label].kind});
       tree_.nodes[parent].children.push_back(*row);
     }
     return *row;
@@ -167,6 +170,15 @@ class TreeMetrics {
       if (std::holds_alternative<double>(value)) add(0, key, kind, 0.0);
     }
     add(row, key, kind, value);
+  }
+
+  /// Of a kernel. What a backend measures stays its own: no number of the user's is added to it.
+  void add_kernel_sample(uint32_t row, MetricId metric, const MetricValue& value) {
+    const auto& [name, kind, forced] = names_[metric];
+    if (name != kTimeMetric && name != kCountMetric) return add_sample(row, metric, value);
+    const std::string own = concat(kUserPrefix, name);
+    if (kind != MetricKind::kInclusive) tree_.summary.metric_kinds.emplace(own, kind);
+    add(row, add_key(own), kind, value);
   }
 
   void add_device(uint32_t row, const SeenDevice& device) {

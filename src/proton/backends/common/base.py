@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast, runtime_checkable
 
 from proton import _native
+from proton.backends.common.foreign import foreign_backends, load_foreign
 from proton.backends.common.knobs import Knobs
 from proton.errors import BackendUnavailable, UsageError
 from proton.model.in_kernel import RecordedKernel
@@ -85,6 +86,8 @@ class RecordsInKernel(Protocol):
         """Nobody will ask for this phase again."""
 
 
+_METHODS = ("start", "flush", "flush_soon", "stop")  # of a backend
+
 # name -> "module:class", imported only when chosen; None: known, but not in this version
 BACKENDS: dict[str, str | None] = {
     "cupti": "proton.backends.cupti.backend:CuptiBackend",
@@ -95,14 +98,15 @@ BACKENDS: dict[str, str | None] = {
 
 
 def load_backend(name: str) -> type[Backend]:
-    """The class behind a backend's name (any case).
+    """The class behind a backend's name (any case), ours or another package's.
 
     Raises:
         UsageError: no backend has this name.
-        BackendUnavailable: this version or this machine cannot run it.
+        BackendUnavailable: this version or this machine cannot run it, or its package is broken.
     """
+    check_backend(name)
     if name.lower() not in BACKENDS:
-        raise UsageError.unknown("backend", name, choices=BACKENDS)
+        return cast(type[Backend], load_foreign(name.lower(), _METHODS))
     target = BACKENDS[name.lower()]
     if target is None:
         raise BackendUnavailable(
@@ -112,6 +116,18 @@ def load_backend(name: str) -> type[Backend]:
         )
     module, _, attribute = target.partition(":")
     return cast(type[Backend], getattr(import_module(module), attribute))
+
+
+def check_backend(name: object) -> None:
+    """Raise UsageError, with the choices, where no backend has this name (any case).
+
+    Other packages are asked only where it is none of ours.
+    """
+    if isinstance(name, str) and name.lower() in BACKENDS:
+        return
+    foreign = foreign_backends()
+    if not isinstance(name, str) or name.lower() not in foreign:
+        raise UsageError.unknown("backend", name, choices={*BACKENDS, *foreign})
 
 
 def make_backend(name: str, mode: object, knobs: Knobs) -> Backend:

@@ -26,6 +26,7 @@ from proton.backends.cupti.hub import (
     open_hub,
     unfollow_problems,
 )
+from proton.backends.cupti.inductor_watch import inductor_watch
 from proton.backends.cupti.other_tools import hint, unrecorded
 from proton.backends.cupti.sampling_mode import PCSampling
 from proton.backends.cupti.sampling_setup import (
@@ -77,6 +78,7 @@ class CuptiBackend:
         self._sink = session
         self._sink.has_kernel_times = True
         self._stop_waiting = _triton.when_imported(lambda: shared_watch().add(self._on_autotune))
+        inductor_watch.add(self._on_indistinct)
 
     def flush(self, limit_s: float = FLUSH_LIMIT_S) -> None:
         """Wait for the work under way and book it; at most `limit_s`, and then say so."""
@@ -140,6 +142,7 @@ class CuptiBackend:
         if sink is None:
             return
         self._stop_waiting()
+        inductor_watch.remove(self._on_indistinct)
         if _triton.is_imported():
             shared_watch().remove(self._on_autotune)
         if self._former is not None:
@@ -206,6 +209,7 @@ class CuptiBackend:
         _native.Cupti.start(
             sink,
             graphs=self._mode.graphs,
+            copies=self._mode.copies == "on",
             unified_memory=self._mode.unified_memory == "on",
             buffer_bytes=self._knobs.profile_buffer_size,
             value_bytes=self._knobs.profile_metric_buffer_size,
@@ -289,6 +293,10 @@ class CuptiBackend:
             self._devices = _native.Cupti.devices()
         except BackendUnavailable as error:
             sink.warn(f"the profile does not describe its devices: {error}")
+
+    def _on_indistinct(self, text: str) -> None:
+        if self._sink is not None:
+            self._sink.warn(text)
 
     def _on_autotune(self, record: Mapping[str, object]) -> None:
         # a forked child inherits the watch, but the session is its parent's

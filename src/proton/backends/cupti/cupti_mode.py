@@ -10,7 +10,11 @@ from proton.errors import UsageError
 
 SAMPLING = "pcsampling"
 # option -> its values
-OPTIONS = {"graphs": GRAPH_DETAILS, "unified_memory": ("on", "off")}
+OPTIONS = {
+    "graphs": GRAPH_DETAILS,
+    "unified_memory": ("on", "off"),
+    "copies": ("on", "off"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +25,21 @@ class CuptiMode:
         graphs: `"node"`: an event for each kernel of a replayed graph; `"graph"`: one a replay.
         sampling: how instructions are sampled; None: they are not.
         unified_memory: `"on"`: an event for each migration of managed memory.
+        copies: `"off"`: no events for copies and memsets.
     """
 
     graphs: str = "node"
     sampling: PCSampling | None = None
     unified_memory: str = "off"
+    copies: str = "on"
 
     def __str__(self) -> str:
         """The text that parses back to this mode."""
         asked = {} if self.graphs == "node" or self.sampling else {"graphs": self.graphs}
         if self.unified_memory != "off":
             asked["unified_memory"] = self.unified_memory
+        if self.copies != "on":
+            asked["copies"] = self.copies
         options = ":".join(f"{key}={value}" for key, value in asked.items())
         return "+".join(filter(None, (str(self.sampling or ""), options)))
 

@@ -122,14 +122,14 @@ class ArgumentConverter:
         Raises:
             UsageError: the value is in GPU memory, or of a type kernels do not know.
         """
-        if value is None or isinstance(value, float | str):
+        if value is None or isinstance(value, str):
             return value
         if isinstance(value, bool | np.bool_):
             return self._scalar(np.array([value], dtype=np.bool_), self._parts.language.int1)
         if isinstance(value, int | np.integer):
             return self._integer(name, int(value))
-        if isinstance(value, np.floating):
-            return float(value)
+        if isinstance(value, float | np.floating):
+            return self._float(float(value))
         if isinstance(value, np.ndarray):
             return self._array(name, value, None)
         if isinstance(value, self._parts.jit.TensorWrapper):
@@ -162,6 +162,11 @@ class ArgumentConverter:
         raise UsageError(
             f"argument {name!r} of kernel {self._kernel!r} is {value}; integers have up to 64 bits"
         )
+
+    def _float(self, value: float) -> Any:
+        # of 32 bits, as compiled kernels get it: what is computed with it is counted and promoted
+        with np.errstate(over="ignore"):
+            return self._scalar(np.array([value], dtype=np.float32), self._parts.language.float32)
 
     def _pointer(self, argument: Argument) -> Any:
         self.tensors.append(argument)

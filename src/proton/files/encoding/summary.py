@@ -16,6 +16,7 @@ from proton.model.in_kernel import NO_PARENT, AccessSite, HeatMap, RecordedKerne
 from proton.model.profile import Profile
 from proton.model.sampling import NO_LINE, Instruction, LineSamples, Sampling, SourceLine
 from proton.model.schema import FORMAT_VERSION, to_object
+from proton.model.steps import StepSeries
 from proton.model.summary import Summary
 
 _CODE_BYTES = 16  # of an instruction, on every GPU that can be sampled
@@ -166,11 +167,22 @@ def _check_heat(heat: HeatMap) -> None:
         raise FieldError.must_be(wanted, list(heat.byte_bins), ".byte_bins")
 
 
+def _check_steps(series: StepSeries) -> None:
+    size = len(series.duration_ns)
+    for name in ("start_ns", "names", "gpu_time_ns"):
+        values = getattr(series, name)
+        is_left_out = not values and name != "start_ns"
+        if len(values) != size and not is_left_out:
+            wanted = f"a list of {size}, as many as duration_ns"
+            raise FieldError.must_be(wanted, list(values), f".{name}")
+
+
 CHECKS: Mapping[type, Callable[[Any], Any]] = {
     RecordedKernel: _check_kernel,
     Value: _check_value,
     AccessSite: _check_site,
     HeatMap: _check_heat,
+    StepSeries: _check_steps,
 }
 
 

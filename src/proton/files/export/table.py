@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from proton.errors import PackageMissing, UsageError
@@ -18,6 +18,7 @@ from proton.files.encoding.summary import device_map, summary_object
 from proton.files.export.stacks import Exported, loss_notes
 from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import LABELS, Profile, TraceProfile, TreeProfile, kind_of
+from proton.model.span_table import span_table
 from proton.model.trace import Trace
 from proton.model.tree import Tree
 
@@ -68,23 +69,30 @@ def _of_tree(profile: Profile, tree: Tree) -> Columns:
 
 
 def _of_trace(trace: Trace) -> Columns:
-    spans = trace.spans
+    spans = span_table(trace.spans)
+    looks, lanes = spans.looks, trace.lanes
     columns: Columns = {
-        "start_ns": [span.start_ns for span in spans],
-        "duration_ns": [span.duration_ns for span in spans],
-        "kind": [span.kind.value for span in spans],
-        "name": [span.name for span in spans],
-        "path": [_joined(span.path) for span in spans],
-        "lane": [trace.lanes[span.lane].name for span in spans],
-        "lane_kind": [trace.lanes[span.lane].kind.value for span in spans],
+        "start_ns": list(spans.start_ns),
+        "duration_ns": list(spans.duration_ns),
+        "kind": _pick([look.kind.value for look in looks], spans.look),
+        "name": _pick([look.name for look in looks], spans.look),
+        "path": _pick([_joined(look.path) for look in looks], spans.look),
+        "lane": _pick([lane.name for lane in lanes], spans.lane),
+        "lane_kind": _pick([lane.kind.value for lane in lanes], spans.lane),
     }
     if trace.base_time_ns is not None:
         base = trace.base_time_ns
-        columns["unix_ns"] = [base + round(span.start_ns) for span in spans]
-    for maps in ([span.metrics for span in spans], [span.attributes for span in spans]):
+        columns["unix_ns"] = [base + round(start_ns) for start_ns in spans.start_ns]
+    used = list(dict.fromkeys(spans.look))  # columns come in the order in which spans have them
+    for maps in ([looks[at].metrics for at in used], [looks[at].attributes for at in used]):
         for name, values in _by_name(maps).items():
-            columns[_free(name, columns)] = values
+            of_looks = dict(zip(used, values, strict=True))
+            columns[_free(name, columns)] = [of_looks[at] for at in spans.look]
     return columns
+
+
+def _pick(values: list[Any], places: Iterable[int]) -> list[Any]:
+    return list(map(values.__getitem__, places))
 
 
 def _by_name(maps: Sequence[Metrics] | Sequence[Mapping[str, MetricValue]]) -> Columns:
@@ -129,7 +137,7 @@ def export_csv(profile: TreeProfile | TraceProfile, metric: str | None = None) -
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(zip(*(map(_json_text, column) for column in columns.values()), strict=True))
+    writer.writerows(zip(*map(_with_texts, columns.values()), strict=True))
     return Exported(out.getvalue().encode(), loss_notes(profile))
 
 
@@ -139,8 +147,13 @@ def refuse_metric(metric: str | None) -> None:
         raise UsageError(f"--metric {metric!r} has no meaning here: a table holds every metric")
 
 
-def _json_text(cell: Cell) -> object:
-    return json.dumps(cell) if isinstance(cell, tuple) else cell
+def _with_texts(column: Sequence[Cell]) -> Iterable[object]:
+    """The cells, lists as JSON: each once, since many rows share one."""
+    if tuple not in set(map(type, column)):
+        return column
+    lists = {id(cell): cell for cell in column if isinstance(cell, tuple)}
+    texts = {key: json.dumps(cell) for key, cell in lists.items()}
+    return (texts.get(id(cell), cell) for cell in column)
 
 
 _INT64 = range(-(2**63), 2**63)

@@ -1,4 +1,7 @@
-"""The `kernels` of a `proton` key: how kernels spread and how they were launched, row by row."""
+"""Facts of single nodes under a `proton` key.
+
+`kernels`: how kernels spread and how they were launched; `entries`: how often scopes were entered.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +89,33 @@ def details_object(tree: Tree) -> list[list[Any]]:
         else:
             entries.append([row, *detail[:4], first])
     return entries
+
+
+def read_entries(found: object, row_count: int, source: str) -> dict[int, int]:
+    """How often the scopes of a tree's rows were entered.
+
+    Raises:
+        FormatError: It is no such list, or it names a row that the tree does not have.
+    """
+    if type(found) is not list:
+        raise FormatError(f"{source}: proton.entries must be a list, not {short(found)}")
+    entries: dict[int, int] = {}
+    for number, entry in enumerate(found):
+        place = f"{source}: proton.entries[{number}]"
+        if type(entry) is not list or len(entry) != 2:
+            raise FormatError(f"{place} must be a list of a row and a count")
+        row, count = entry
+        if not is_integer(row) or not 0 <= row < row_count:
+            raise FormatError(f"{place} must name one of {row_count} nodes, not {short(row)}")
+        if not is_integer(count) or count < 0:
+            raise FormatError(f"{place} must have a count of zero or more, not {short(count)}")
+        entries[row] = count
+    return entries
+
+
+def entries_object(tree: Tree) -> list[list[int]]:
+    """The entries of `tree` as they stand in a file."""
+    return [[row, count] for row, count in sorted(tree.entries.items())]
 
 
 def _plain(value: MetricValue) -> object:

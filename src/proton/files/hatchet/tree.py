@@ -19,7 +19,7 @@ from proton.errors import FormatError
 from proton.files.encoding.checks import is_number, is_text, short
 from proton.files.encoding.schema import MAX_INT, MIN_INT, PROTON_KEY
 from proton.files.encoding.summary import device_map, summary_object
-from proton.files.hatchet.details import details_object
+from proton.files.hatchet.details import details_object, entries_object
 from proton.files.hatchet.frames import frames_of, infer_kinds, is_kinds, name_device_types
 from proton.model.metric import CYCLES, EMPTY, Metrics, MetricValue
 from proton.model.profile import Profile
@@ -253,7 +253,11 @@ def to_msgpack(profile: Profile, tree: Tree) -> bytes:
 def _summary(profile: Profile, tree: Tree) -> dict[str, Any]:
     kinds = "".join([frame.kind.value for frame in tree.frames])
     summary = summary_object(profile) | {"kinds": kinds}
-    return summary | ({"kernels": details_object(tree)} if tree.details else {})
+    if tree.details:
+        summary["kernels"] = details_object(tree)
+    if tree.entries:
+        summary["entries"] = entries_object(tree)
+    return summary
 
 
 def _child_counts(parents: Iterable[int]) -> list[int]:

@@ -96,16 +96,22 @@ def _read_facts(content: bytes) -> Mapping[str, Any]:
 def facts_of_process() -> dict[str, Any]:
     """What tells this process from others, also from later ones with its number."""
     pid = os.getpid()
-    return {"pid": pid, "host": os.uname().nodename, "process_start": _start_of(pid)}
+    return {"pid": pid, "host": _host(), "process_start": _start_of(pid)}
 
 
 def is_alive(facts: Mapping[str, Any]) -> bool:
     """Whether the process that wrote a journal still runs, on this machine."""
     pid = facts.get("pid")
-    if not isinstance(pid, int) or pid <= 0 or facts.get("host") != os.uname().nodename:
+    if not isinstance(pid, int) or pid <= 0 or facts.get("host") != _host():
         return False
     start = _start_of(pid)
     return start is not None and start == facts.get("process_start")
+
+
+def _host() -> str:
+    import platform  # os.uname is not there on every system; and recording starts sooner
+
+    return platform.node()
 
 
 def _start_of(pid: int) -> int | None:

@@ -11,10 +11,12 @@ from proton.errors import FormatError
 from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes
 from proton.files.encoding.decode_json import decode_json
 from proton.files.perfetto.events import EventFields
+from proton.files.trace.events import kind_of
 from proton.files.trace.lanes import LaneNames, Row, in_order
 from proton.files.trace.read import BASE_TIME
 from proton.model.metric import EMPTY, Metrics, MetricValue
-from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
+from proton.model.span_table import Look
+from proton.model.trace import Flow, Lane, LaneKind, Span, Trace
 
 SUMMARY = "proton"  # the annotation that holds the `proton` object, and the name of the event
 TABLES = "proton_tables"
@@ -65,7 +67,6 @@ def _lane(key: Any, name: Any, kind: Any, sort: Any) -> Lane:
     return Lane(key, name, LaneKind(kind), sort)
 
 
-_KINDS = {kind.value: kind for kind in SpanKind}
 _TRACK_BITS = 32  # the lower half of a track's uuid counts the tracks of a file
 _NOT_ATTRIBUTES = {"call_stack", "metrics"}
 
@@ -104,31 +105,39 @@ def assemble(
         tables: Our own tables by the uuid of their process; none in files that are not ours.
         unix_offset_ns: From times of the trace to Unix time, where known.
     """
-    zero_ns, base_ns = _zero(begun, tables, unix_offset_ns)
-    lanes = _Lanes(tracks, tables)
+    first_ns = min((one.start_ns for one in begun), default=None)
+    zero_ns, base_ns = zero_of(first_ns, tables, unix_offset_ns)
+    lanes = Lanes(tracks, tables)
     spans = [_span(one, lanes, tables, zero_ns) for one in begun]
     return in_order(lanes.found, spans, _flows(begun), base_ns)
 
 
-def _zero(
-    begun: list[Begun], tables: Mapping[int, Tables], unix_offset_ns: int | None
+def zero_of(
+    first_ns: int | None, tables: Mapping[int, Tables], unix_offset_ns: int | None
 ) -> tuple[int, int | None]:
-    """The time of the trace that is start_ns 0, and the Unix time of it."""
+    """The time of the trace that is start_ns 0, and the Unix time of it.
+
+    Args:
+        first_ns: The time of the first event; None where there is none.
+        tables: Our own tables.
+        unix_offset_ns: From times of the trace to Unix time, where known.
+    """
     bases = [table.base_time_ns for table in tables.values() if table.base_time_ns is not None]
     if bases:
         return min(bases), min(bases)
     if tables:
         return min(table.zero_ns for table in tables.values()), None
-    first = min((one.start_ns for one in begun), default=0)
-    return first, None if unix_offset_ns is None or not begun else first + unix_offset_ns
+    if first_ns is None:
+        return 0, None
+    return first_ns, None if unix_offset_ns is None else first_ns + unix_offset_ns
 
 
-def _home(track: int) -> int:
+def home_of(track: int) -> int:
     """The process that a track of ours belongs to."""
     return track >> _TRACK_BITS << _TRACK_BITS
 
 
-class _Lanes:
+class Lanes:
     """The lanes of a trace, in the order in which they are asked for."""
 
     def __init__(self, tracks: Mapping[int, TrackInfo], tables: Mapping[int, Tables]) -> None:
@@ -153,7 +162,7 @@ class _Lanes:
         return known
 
     def _our_lane(self, track: int) -> Lane | None:
-        home = _home(track)
+        home = home_of(track)
         tables = self._tables.get(home)
         number = track - home - 1
         if tables is None or not 0 <= number < len(tables.tracks):
@@ -180,27 +189,53 @@ class _Lanes:
         return names.lane(row, has_kernels=False)
 
 
-def _span(one: Begun, lanes: _Lanes, tables: Mapping[int, Tables], zero_ns: int) -> Span:
+def _span(one: Begun, lanes: Lanes, tables: Mapping[int, Tables], zero_ns: int) -> Span:
     event = one.event
-    path: tuple[str, ...] = ()
-    metrics, attributes = EMPTY, EMPTY
-    ours = tables.get(_home(one.track))
-    if ours is not None:
-        if event.name_iid is not None and 0 < event.name_iid <= len(ours.paths):
-            path = ours.paths[event.name_iid - 1]
-        metrics = _metrics(event.annotations.get("metrics"))
-        if event.annotations.keys() - _NOT_ATTRIBUTES:
-            attributes = _attributes(event.annotations)
+    ours = tables.get(home_of(one.track))
+    name, kind, path, metrics, attributes = look_of(
+        event.name, event.name_iid, event.category, measured_of(event.annotations), ours
+    )
     end_ns = one.start_ns if one.end_ns is None else max(one.end_ns, one.start_ns)
-    return Span(
-        path[-1] if path else event.name,
-        _KINDS.get(event.category, SpanKind.OTHER),
-        lanes.of(one.track),
-        float(one.start_ns - zero_ns),
-        float(end_ns - one.start_ns),
-        path,
-        metrics,
-        attributes,
+    start_ns, duration_ns = float(one.start_ns - zero_ns), float(end_ns - one.start_ns)
+    lane = lanes.of(one.track)
+    return Span(name, kind, lane, start_ns, duration_ns, path, metrics, attributes)
+
+
+def look_of(
+    name: str, name_iid: int | None, category: str, measured: Measured, ours: Tables | None
+) -> Look:
+    """What an event says of itself, but for place and time.
+
+    Args:
+        name: Its name as the trace has it.
+        name_iid: The number that stood for the name, where one did.
+        category: The name of its kind.
+        measured: What its annotations say.
+        ours: The tables of the file it comes from, where that is ours.
+    """
+    kind = kind_of(category, EMPTY if ours is None else measured.attributes)
+    if ours is None:
+        return Look(name, kind)
+    if name_iid is not None and 0 < name_iid <= len(ours.paths):
+        path = ours.paths[name_iid - 1]
+        return Look(path[-1] if path else name, kind, path, *measured)
+    return Look(name, kind, (), *measured)
+
+
+class Measured(NamedTuple):
+    """The metrics and attributes among the annotations of an event."""
+
+    metrics: Metrics = EMPTY
+    attributes: Metrics = EMPTY
+
+
+def measured_of(annotations: Mapping[str, Any]) -> Measured:
+    """What annotations of our own say."""
+    if not annotations:
+        return Measured()
+    is_plain = not annotations.keys() - _NOT_ATTRIBUTES
+    return Measured(
+        _metrics(annotations.get("metrics")), EMPTY if is_plain else _attributes(annotations)
     )
 
 
@@ -223,7 +258,7 @@ def _is_list(value: object) -> bool:
     return type(value) is tuple and all(map(is_number, value))
 
 
-def _attributes(annotations: dict[str, Any]) -> Metrics:
+def _attributes(annotations: Mapping[str, Any]) -> Metrics:
     found = {}
     for name, value in annotations.items():
         if name not in _NOT_ATTRIBUTES:

@@ -14,9 +14,10 @@ from proton.errors import WriteError
 from proton.files.encoding.schema import ROOT_NAME
 from proton.files.encoding.summary import trace_summary
 from proton.files.trace.lanes import row_of_key
-from proton.model.metric import MetricKind, MetricValue
+from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
-from proton.model.trace import Lane, LaneKind, Span, Trace
+from proton.model.span_table import Look, span_table
+from proton.model.trace import Lane, LaneKind, Trace
 
 _TIME_LIMIT = 1 << 62
 _CTA = re.compile(r".*?(?P<device> GPU \d+)? Core(?P<sm>\d+) CTA\d+", re.DOTALL).fullmatch
@@ -29,10 +30,11 @@ def to_perfetto(profile: Profile, trace: Trace) -> bytes:
         WriteError: Times are beyond what the format holds.
         PackageMissing: The native core is not installed.
     """
-    starts = [round(span.start_ns) for span in trace.spans]
+    table = span_table(trace.spans)
+    starts = list(map(round, table.start_ns))
     ends = [
-        start_ns + max(0, round(span.duration_ns))
-        for start_ns, span in zip(starts, trace.spans, strict=True)
+        start_ns + max(0, round(duration_ns))
+        for start_ns, duration_ns in zip(starts, table.duration_ns, strict=True)
     ]
     first_ns = min(starts, default=0)
     zero_ns = max(0, -first_ns) if trace.base_time_ns is None else trace.base_time_ns
@@ -43,18 +45,15 @@ def to_perfetto(profile: Profile, trace: Trace) -> bytes:
         )
     paths = _Paths()
     launches: dict[tuple[tuple[str, MetricValue], ...], int] = {(): 0}
-    spans = [
-        (
-            span.kind.value,
-            span.lane,
-            paths.number(span),
-            start_ns,
-            end_ns,
-            span.metrics,
-            launches.setdefault(tuple(span.attributes.items()), len(launches)),
-        )
-        for span, start_ns, end_ns in zip(trace.spans, starts, ends, strict=True)
-    ]
+    shared: list[tuple[str, int, Metrics, int] | None] = [None] * len(table.looks)
+    spans = []
+    for at, lane, start_ns, end_ns in zip(table.look, table.lane, starts, ends, strict=True):
+        if (found := shared[at]) is None:  # numbers are given as spans first need them
+            look = table.looks[at]
+            number = launches.setdefault(tuple(look.attributes.items()), len(launches))
+            found = shared[at] = look.kind.value, paths.number(look), look.metrics, number
+        kind, path, metrics, launch = found
+        spans.append((kind, lane, path, start_ns, end_ns, metrics, launch))
     header = profile.header
     return _core.encode_perfetto(
         lanes=list(map(_lane, trace.lanes)),
@@ -94,15 +93,15 @@ class _Paths:
         self._numbers: dict[tuple[str, ...] | str, int] = {(): 0}
         self._parents: list[int | None] = [0]
 
-    def number(self, span: Span) -> int:
-        """The number of the path of `span`."""
-        if not span.path:
-            return self._add(span.name, None)
-        if (known := self._numbers.get(span.path)) is not None:
+    def number(self, look: Look) -> int:
+        """The number of the path of spans that look so."""
+        if not look.path:
+            return self._add(look.name, None)
+        if (known := self._numbers.get(look.path)) is not None:
             return known
         parent = 0
-        for size in range(1, len(span.path) + 1):
-            parent = self._add(span.path[:size], parent)
+        for size in range(1, len(look.path) + 1):
+            parent = self._add(look.path[:size], parent)
         return parent
 
     def _add(self, path: tuple[str, ...] | str, parent: int | None) -> int:

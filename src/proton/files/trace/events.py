@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes, short
 from proton.files.trace.lanes import Row
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
-from proton.model.trace import Flow
+from proton.model.trace import Flow, SpanKind
 
 _MAX_TIME_US = 1e16  # 300 years
 _KNOWN_ARGUMENTS = {"call_stack", "scope_id", "metrics"}
+_KINDS = {kind.value: kind for kind in SpanKind}
 
 
 class EventError(ValueError):
@@ -35,6 +36,15 @@ def plain_of(event: dict[str, Any], key: str) -> object:
     """The field if it is an integer or text, else None."""
     value = event.get(key)
     return value if is_integer(value) or is_text(value) else None
+
+
+def kind_of(category: object, attributes: Metrics = EMPTY) -> SpanKind:
+    """The kind of span that a category stands for.
+
+    Files of Proton 0.1 had launches among scopes; the attribute `function` tells them.
+    """
+    kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
+    return SpanKind.LAUNCH if kind is SpanKind.SCOPE and "function" in attributes else kind
 
 
 def pair_key(event: dict[str, Any]) -> object:
@@ -91,6 +101,9 @@ def _metric(name: object, value: object) -> MetricValue:
     raise EventError(f"has a metric {short(name)} that is not a number but {short(value)}")
 
 
+_NO_ROW = Row(0, 0)
+
+
 class _End(NamedTuple):
     """One end: on which row and when, and the span it followed in the file, if that fits."""
 
@@ -124,8 +137,15 @@ class FlowEnds:
         """Note an end. Written right behind its span and at its start, it surely belongs to it."""
         seen = self._rows.get(row)
         span = seen[-1].span if seen and seen[-1].start_us == time_us else None
+        self._note(identity, is_source, _End(row, time_us, span))
+
+    def bind(self, identity: object, is_source: bool, span: int) -> None:
+        """Note an end that stands on its span."""
+        self._note(identity, is_source, _End(_NO_ROW, 0.0, span))
+
+    def _note(self, identity: object, is_source: bool, end: _End) -> None:
         ends = self._sources if is_source else self._targets
-        ends.setdefault(identity, []).append(_End(row, time_us, span))
+        ends.setdefault(identity, []).append(end)
 
     def flows(self) -> list[Flow]:
         """The flows whose both ends lie in a span, in the order of the spans."""

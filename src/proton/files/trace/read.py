@@ -7,6 +7,7 @@ anyone else's the complete, paired, instant, flow and naming events; what it lea
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from proton.errors import FormatError
@@ -16,6 +17,7 @@ from proton.files.trace.events import (
     EventError,
     FlowEnds,
     attributes_of,
+    kind_of,
     metrics_of,
     pair_key,
     plain_of,
@@ -23,12 +25,17 @@ from proton.files.trace.events import (
     time_of,
 )
 from proton.files.trace.lanes import LaneNames, Row
+from proton.files.trace.tables import TABLES_KEY, has_row, read_rows
+from proton.files.trace.tables import Row as TableRow
 from proton.model.metric import EMPTY, Metrics
+from proton.model.span_table import Look
 from proton.model.trace import Span, SpanKind, Trace
 
 EVENTS = "traceEvents"
+ATTRIBUTES_NOT_READ = "launch attributes not read: somebody changed the events"
 BASE_TIME = "baseTimeNanoseconds"
-_KINDS = {kind.value: kind for kind in SpanKind}
+_NO_ROW = TableRow()
+_LAST_PLACE = 2**63 - 1  # of rows: writers have signed numbers
 
 
 class TraceFile(NamedTuple):
@@ -71,7 +78,10 @@ def read_trace(value: Any, source: str) -> TraceFile:
         raise FormatError(f"{source}: {EVENTS} must be a list, not {short(events)}")
     if base is not None and not is_integer(base):
         raise FormatError(f"{source}: {BASE_TIME} must be an integer, not {short(base)}")
-    reader = _Reader(is_ours=type(value) is dict and PROTON_KEY in value)
+    summary = value.get(PROTON_KEY) if type(value) is dict else None
+    tables = summary.get(TABLES_KEY) if type(summary) is dict else None
+    rows = None if tables is None else read_rows(tables, events, source)
+    reader = TraceReader(is_ours=type(value) is dict and PROTON_KEY in value, rows=rows)
     for number, event in enumerate(events):
         try:
             reader.add(event)
@@ -80,20 +90,23 @@ def read_trace(value: Any, source: str) -> TraceFile:
     trace = reader.trace(base)
     if trace.base_time_ns is not None and not is_integer(trace.base_time_ns):
         raise FormatError(f"{source}: times are beyond what 64 bits of nanoseconds hold")
-    summary = value.get(PROTON_KEY) if type(value) is dict else None
-    return TraceFile(trace, summary, reader.warnings())
+    warnings = reader.warnings()
+    if tables is not None and rows is None:
+        warnings = (*warnings, ATTRIBUTES_NOT_READ)
+    return TraceFile(trace, summary, warnings)
 
 
-class _Reader:
+class TraceReader:
     """Takes events one by one and puts the trace together."""
 
-    def __init__(self, *, is_ours: bool) -> None:
-        self._is_ours = is_ours
-        self._names = LaneNames()
+    def __init__(self, *, is_ours: bool, rows: Iterator[TableRow] | None = None) -> None:
+        self.is_ours = is_ours
+        self._rows = rows
+        self.names = LaneNames()
         self._events: list[_Event] = []
-        self._flows = FlowEnds()
+        self.flows = FlowEnds()
         self._open: dict[object, list[_Event]] = {}
-        self._skipped: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
         self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}  # call stack -> path
 
     def add(self, event: Any) -> None:
@@ -102,6 +115,7 @@ class _Reader:
             raise EventError(f"must be an object, not {short(event)}")
         phase = event.get("ph")
         if phase == "X":
+            self._bind(event, len(self._events))
             self._take(self._event(event, time_of(event, "dur", 0)))
         elif phase in ("B", "b"):
             self._open.setdefault(pair_key(event), []).append(self._event(event, 0))
@@ -111,38 +125,84 @@ class _Reader:
             self._take(self._event(event, 0))
         elif phase in ("s", "t", "f"):
             identity = (plain_of(event, "cat"), plain_of(event, "id"))
-            self._flows.add(identity, phase == "s", row_of(event), time_of(event, "ts"))
+            self.flows.add(identity, phase == "s", row_of(event), time_of(event, "ts"))
         elif phase == "M":
-            self._name(event)
-        elif phase == "C" and self._is_ours:
+            self.name(event)
+        elif phase == "C" and self.is_ours:
             pass  # counters repeat what the spans carry
         elif type(phase) is str:
-            self._skipped[f"phase {short(phase)}"] += 1
+            self.skip(phase, 1)
         else:
             raise EventError(f"has a phase that is not text but {short(phase)}")
 
     def _event(self, event: dict[str, Any], duration_us: float) -> _Event:
+        table = next(self._rows) if self._rows is not None and has_row(event) else _NO_ROW
+        row, look = self.look(event, table)
+        return _Event(
+            look.name,
+            look.kind,
+            row,
+            time_of(event, "ts"),
+            duration_us,
+            look.path,
+            look.metrics,
+            look.attributes,
+        )
+
+    def skip(self, phase: str, count: int) -> None:
+        """Count events of a phase that is not read."""
+        self.skipped[f"phase {short(phase)}"] += count
+
+    def look(self, event: dict[str, Any], table: TableRow = _NO_ROW) -> tuple[Row, Look]:
+        """Where an event stands, and all that it and `table` say but its time."""
         name = event.get("name", "")
         if not is_text(name):
             raise EventError(f"has a name that is not text but {short(name)}")
         row = row_of(event)
-        category = event.get("cat")
-        kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
-        if type(row.tid) is str and row.tid.startswith("warp "):
-            kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
         args = event.get("args")
         if type(args) is not dict:
-            return _Event(name, kind, row, time_of(event, "ts"), duration_us, (), EMPTY, EMPTY)
-        path = self._path(args.get("call_stack"))
-        if path and (kind is SpanKind.METRIC or self._is_ours):
-            name = path[-1]  # the event's own tells values as well, or is demangled
-        elif path and path[-1] != name:
-            path = (*path, name)
-        metrics = metrics_of(args)
-        attributes = attributes_of(args) if self._is_ours else EMPTY
-        return _Event(name, kind, row, time_of(event, "ts"), duration_us, path, metrics, attributes)
+            args = {}
+        attributes = table.attributes
+        if attributes is EMPTY and self.is_ours:
+            attributes = attributes_of(args)
+        kind = kind_of(event.get("cat"), attributes)
+        if type(row.tid) is str and row.tid.startswith("warp "):
+            kind = SpanKind.SCOPE  # inside a kernel; the category is the kernel's name
+        path = self.path(args.get("call_stack"))
+        if table.name is not None:
+            name, path = self.renamed(path, table.name)
+        else:
+            name, _, path = self.named(name, kind, path)
+        return row, Look(name, kind, path, metrics_of(args), attributes)
 
-    def _path(self, stack: Any) -> tuple[str, ...]:
+    def named(
+        self, name: str, kind: SpanKind, path: tuple[str, ...]
+    ) -> tuple[str, SpanKind, tuple[str, ...]]:
+        """The name, kind and path of an event of that name with that call stack."""
+        if path and (kind is SpanKind.METRIC or self.is_ours):
+            return path[-1], kind, path  # the event's own tells values as well, or is short
+        if path and path[-1] != name:
+            return name, kind, (*path, name)
+        return name, kind, path
+
+    def renamed(self, path: tuple[str, ...], name: str) -> tuple[str, tuple[str, ...]]:
+        """The name and path of a launch that the tables name."""
+        return name, self.path([*path[:-1], name]) if path else ()
+
+    def _bind(self, event: dict[str, Any], span: int) -> None:
+        """Take the end of an arrow that stands on its span."""
+        if (identity := plain_of(event, "bind_id")) is None:
+            return
+        for key, is_source in (("flow_out", True), ("flow_in", False)):
+            if event.get(key) is True:
+                self.flows.bind(("bind_id", identity), is_source, span)
+
+    def path(self, stack: Any) -> tuple[str, ...]:
+        """The path that a call stack is.
+
+        Raises:
+            EventError: It is not a list of names.
+        """
         if stack is None:
             return ()
         try:
@@ -159,31 +219,32 @@ class _Reader:
 
     def _take(self, event: _Event) -> None:
         if event.duration_us < 0:
-            self._skipped["negative duration"] += 1
+            self.skipped["negative duration"] += 1
             event = event._replace(duration_us=0)
-        self._flows.see(event.row, event.start_us, event.duration_us, len(self._events))
+        self.flows.see(event.row, event.start_us, event.duration_us, len(self._events))
         self._events.append(event)
 
     def _end(self, event: dict[str, Any]) -> None:
         begun = self._open.get(pair_key(event))
         if not begun:
-            self._skipped["end without a begin"] += 1
+            self.skipped["end without a begin"] += 1
             return
         start = begun.pop()
         self._take(start._replace(duration_us=time_of(event, "ts") - start.start_us))
 
-    def _name(self, event: dict[str, Any]) -> None:
+    def name(self, event: dict[str, Any]) -> None:
+        """Take an event that names a process or a thread."""
         args = event.get("args")
         what = event.get("name")
         if type(args) is not dict:
             return
         row = row_of(event)
         if what == "thread_name" and is_text(args.get("name")):
-            self._names.threads[row] = args["name"]
+            self.names.threads[row] = args["name"]
         elif what == "process_name" and is_text(args.get("name")):
-            self._names.processes[row.pid] = args["name"]
-        elif what == "thread_sort_index" and is_integer(args.get("sort_index")):
-            self._names.sorts[row] = args["sort_index"]
+            self.names.processes[row.pid] = args["name"]
+        elif what == "thread_sort_index" and is_integer(place := args.get("sort_index")):
+            self.names.sorts[row] = min(place, _LAST_PLACE)
 
     def trace(self, base: int | None) -> Trace:
         """The trace, once every event was taken."""
@@ -204,19 +265,19 @@ class _Reader:
             for event in self._events
         ]
         busy = {event.row for event in self._events if event.kind is SpanKind.KERNEL}
-        lanes = [self._names.lane(row, has_kernels=row in busy) for row in rows]
+        lanes = [self.names.lane(row, has_kernels=row in busy) for row in rows]
         if shift_us:
             base = (base or 0) + shift_us * 1000
-        return Trace(lanes, spans, self._flows.flows(), base)
+        return Trace(lanes, spans, self.flows.flows(), base)
 
     def warnings(self) -> tuple[str, ...]:
         """One line for each sort of event that is not in the trace as the file has it."""
         unclosed = sum(map(len, self._open.values()))
         if unclosed:
-            self._skipped["begin without an end"] += unclosed
-        if self._flows.unbound:
-            self._skipped["flow without both ends"] += self._flows.unbound
-        return tuple(f"{n} events not read: {what}" for what, n in sorted(self._skipped.items()))
+            self.skipped["begin without an end"] += unclosed
+        if self.flows.unbound:
+            self.skipped["flow without both ends"] += self.flows.unbound
+        return tuple(f"{n} events not read: {what}" for what, n in sorted(self.skipped.items()))
 
 
 def _to_ns(time_us: float) -> float:

@@ -34,6 +34,7 @@ from proton.inkernel.compiler.user_records import (
     has_carriers,
     needs_guard,
     record_names,
+    take_refused,
     with_guards,
     without_records,
 )
@@ -103,6 +104,10 @@ class RecordingStages:
         if not has_carriers(text):
             return module
         self._name = _kernel_name(text)
+        told = text
+        text, refused = take_refused(text, self._name)
+        for reason in refused:
+            self._warn(f"kernel {self._name!r}: {reason}; it is left out")
         try:
             verify(read_module(text, self._name))
         except ProtonError as error:
@@ -112,7 +117,7 @@ class RecordingStages:
         ready = with_guards(text) if is_file and needs_guard(self._given) else text
         if self._must_drop_specialized():
             ready = self._without_specialized(ready)
-        return module if ready == text else _triton_compiler.parse_module(ready, module.context)
+        return module if ready == told else _triton_compiler.parse_module(ready, module.context)
 
     def _must_drop_specialized(self) -> bool:
         """Triton 3.6 cannot specialise loops with records in them for sm_100 and later."""

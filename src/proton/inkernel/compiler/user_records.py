@@ -73,6 +73,19 @@ def without_records(text: str) -> str:
     return module.text()
 
 
+def take_refused(text: str, path: str) -> tuple[str, list[str]]:
+    """TTIR text without what `dsl` could not record, and why not, each with the user's line."""
+    if _MARK + "refused" not in text:
+        return text, []
+    module, reasons = read_module(text, path), []
+    for op in module.walk():
+        if _is_ours(op) and (carrier := carrier_of(op)) is not None and carrier.op == "refused":
+            place = f"{op.source}: " if op.source else ""
+            reasons.append(place + carrier.attributes.get("why", ""))
+            op.remove()
+    return module.text(), reasons
+
+
 def _is_ours(op: Op) -> bool:
     return op.name == "tt.elementwise_inline_asm" and _MARK in op.text
 

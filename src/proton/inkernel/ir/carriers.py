@@ -18,7 +18,8 @@ from urllib.parse import quote, unquote
 from proton.errors import InstrumentationError
 
 RECORDS = ("record", "circular_record", "flush_record")
-PLAIN = ("init", "notify", "finalize", "guard", "access")  # guard: an opaque true, see `guarded`
+# guard: an opaque true, see `user_records`; refused: a record that cannot be made, and why
+PLAIN = ("init", "notify", "finalize", "guard", "access", "refused")
 ACTIONS = ("start", "end", "mark", "value")
 
 _TTGIR = re.compile(

@@ -2,7 +2,8 @@
 
 - `init` at most once in a kernel, before every other operation of ours; in no other function.
 - With an `init`, `finalize` directly before every return of the kernel.
-- Starts and ends nest within one pair of braces, along every path through its blocks.
+- Every start has its end within the same pair of braces, along every path through its blocks. What
+  is begun inside another region may outlast it: the two overlap.
 - Ids fit: at most 2^14 names.
 
 Pipeliners make records conditional. An `scf.if` around nothing but records counts as if it were not
@@ -12,6 +13,7 @@ condition are followed together, once as true and once as false.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import product
 
 from proton.errors import InstrumentationError, ScopeMismatch
@@ -19,7 +21,6 @@ from proton.inkernel.ir.carriers import Carrier, from_ttgir
 from proton.inkernel.ir.module import RETURNS, Block, Module, Op, Region
 
 Begun = tuple[tuple[str, Op], ...]  # names started and not ended, outermost first
-Unbalanced = dict[int, ScopeMismatch]  # id of an scf.if that does not nest by itself -> why not
 
 _MOST_CONDITIONS = 6  # each doubles the paths
 MOST_NAMES = 1 << 14
@@ -47,86 +48,92 @@ def is_conditional(op: Op) -> bool:
     return bool(inside) and all(each.name == "scf.yield" or carrier_of(each) for each in inside)
 
 
-def check_nesting(function: Op) -> None:
-    """Check the records of a function.
+def check_nesting(function: Op) -> frozenset[str]:
+    """Check the records of a function; the names of regions that overlap others.
 
     Raises:
-        ScopeMismatch: they do not nest; the message begins with the user's line.
+        ScopeMismatch: a start has no end, or an end no start, on some path; the message begins
+            with the user's line.
     """
-    unbalanced: Unbalanced = {}
+    check = _Check()
     for op in reversed(list(function.walk())):  # inside out: the nearest place is named
         if is_conditional(op):
             continue
         try:
             for region in op.regions:
-                _check_region(region, unbalanced)
+                check.region(region)
         except ScopeMismatch as error:
             if op.name != "scf.if":
                 raise
-            unbalanced[id(op)] = error  # the block around it may make up for it
+            check.unbalanced[id(op)] = error  # the block around it may make up for it
+    return frozenset(check.overlapping)
 
 
-def _check_region(region: Region, unbalanced: Unbalanced) -> None:
-    """Follow every path through the blocks of a region; each block is checked once."""
-    blocks = {block.label: block for block in region.blocks}
-    begun: dict[int, Begun] = {id(region.blocks[0]): ()}
-    pending = [region.blocks[0]]
-    while pending:
-        block = pending.pop()
-        after = _follow(block, begun[id(block)], unbalanced)
-        leave = block.terminator
-        targets = [blocks[label] for label in leave.successors if label in blocks] if leave else []
-        if not targets and after:
-            name, op = after[-1]
-            raise _mismatch(op, f"{name!r} is started here and not ended in the same block")
-        for target in targets:
-            if id(target) not in begun:
-                begun[id(target)] = after
-                pending.append(target)
-            elif [name for name, _ in begun[id(target)]] != [name for name, _ in after]:
-                assert leave is not None
-                raise _mismatch(leave, f"{_list(after)} here, {_list(begun[id(target)])} elsewhere")
+@dataclass
+class _Check:
+    """What was found so far in the regions of a function, inside out."""
 
+    # id of an scf.if whose starts and ends do not pair up by themselves -> why not
+    unbalanced: dict[int, ScopeMismatch] = field(default_factory=dict)
+    overlapping: set[str] = field(default_factory=set)
 
-def _follow(block: Block, begun: Begun, unbalanced: Unbalanced) -> Begun:
-    """What is begun after a block, the same whatever its conditions are."""
-    culprits = [op for op in block.ops if id(op) in unbalanced]
-    if not culprits:
-        return _run(_flat(block, {}), begun)
-    conditions = list(dict.fromkeys(_condition(op) for op in culprits))
-    problem = unbalanced[id(culprits[0])]
-    if len(conditions) > _MOST_CONDITIONS:
-        raise problem
-    worlds = product((True, False), repeat=len(conditions))
-    assumptions = [dict(zip(conditions, world, strict=True)) for world in worlds]
-    try:
-        ends = [_run(_flat(block, assumed), begun) for assumed in assumptions]
-    except ScopeMismatch:
-        raise problem from None
-    if any([name for name, _ in end] != [name for name, _ in ends[0]] for end in ends):
-        raise problem
-    return ends[0]
+    def region(self, region: Region) -> None:
+        """Follow every path through the blocks of a region; each block is checked once."""
+        blocks = {block.label: block for block in region.blocks}
+        begun: dict[int, Begun] = {id(region.blocks[0]): ()}
+        pending = [region.blocks[0]]
+        while pending:
+            block = pending.pop()
+            after = self._follow(block, begun[id(block)])
+            leave = block.terminator
+            targets = [blocks[to] for to in leave.successors if to in blocks] if leave else []
+            if not targets and after:
+                name, op = after[-1]
+                raise _mismatch(op, f"{name!r} is started here and not ended in the same block")
+            for target in targets:
+                if id(target) not in begun:
+                    begun[id(target)] = after
+                    pending.append(target)
+                elif _names(there := begun[id(target)]) != _names(after):
+                    assert leave is not None
+                    raise _mismatch(leave, f"{_list(after)} here, {_list(there)} elsewhere")
 
+    def _follow(self, block: Block, begun: Begun) -> Begun:
+        """What is begun after a block, the same whatever its conditions are."""
+        culprits = [op for op in block.ops if id(op) in self.unbalanced]
+        if not culprits:
+            return self._run(_flat(block, {}), begun)
+        conditions = list(dict.fromkeys(_condition(op) for op in culprits))
+        problem = self.unbalanced[id(culprits[0])]
+        if len(conditions) > _MOST_CONDITIONS:
+            raise problem
+        worlds = product((True, False), repeat=len(conditions))
+        assumptions = [dict(zip(conditions, world, strict=True)) for world in worlds]
+        try:
+            ends = [self._run(_flat(block, assumed), begun) for assumed in assumptions]
+        except ScopeMismatch:
+            raise problem from None
+        if any(_names(end) != _names(ends[0]) for end in ends):
+            raise problem
+        return ends[0]
 
-def _run(ops: list[Op], begun: Begun) -> Begun:
-    for op in ops:
-        carrier = carrier_of(op)
-        if carrier is None or not carrier.is_nested:
-            continue
-        if carrier.action == "start":
-            begun = (*begun, (carrier.name, op))
-        elif not begun:
-            raise _mismatch(op, f"{carrier.name!r} is ended here and was not started in this block")
-        elif begun[-1][0] != carrier.name:
-            name, start = begun[-1]
-            raise _mismatch(
-                op,
-                f"{carrier.name!r} is ended here, but the innermost one begun is {name!r} "
-                f"(at {_place(start)}); end that first",
-            )
-        else:
-            begun = begun[:-1]
-    return begun
+    def _run(self, ops: list[Op], begun: Begun) -> Begun:
+        for op in ops:
+            carrier = carrier_of(op)
+            if carrier is None or not carrier.is_nested:
+                continue
+            if carrier.action == "start":
+                begun = (*begun, (carrier.name, op))
+                continue
+            found = [at for at, (name, _) in enumerate(begun) if name == carrier.name]
+            if not found:
+                what = f"{carrier.name!r} is ended here and was not started in this block"
+                raise _mismatch(op, what)
+            at = found[-1]
+            if at + 1 < len(begun):
+                self.overlapping.update(name for name, _ in begun[at:])
+            begun = begun[:at] + begun[at + 1 :]
+        return begun
 
 
 def _flat(block: Block, assumed: dict[str, bool]) -> list[Op]:
@@ -145,6 +152,10 @@ def _condition(op: Op) -> str:
     return next(iter(op.operands), "")
 
 
+def _names(begun: Begun) -> list[str]:
+    return sorted(name for name, _ in begun)
+
+
 def _place(op: Op) -> str:
     return str(op.source or f"{op.module.path}:{op.first + 1}")
 
@@ -157,11 +168,20 @@ def _list(begun: Begun) -> str:
     return "begun are " + (", ".join(repr(name) for name, _ in begun) or "none")
 
 
-def verify(module: Module, *, is_nested: bool = True) -> None:
-    """Check the carriers of a module; their nesting only with `is_nested`.
+def overlapping_names(module: Module) -> frozenset[str]:
+    """The names of regions that others overlap: some begin in them and end behind them.
 
     Raises:
-        ScopeMismatch: starts and ends do not nest; the message begins with the user's line.
+        ScopeMismatch: as `verify` does.
+    """
+    return frozenset().union(*(check_nesting(function) for function in module.functions()))
+
+
+def verify(module: Module, *, is_nested: bool = True) -> None:
+    """Check the carriers of a module; whether starts and ends pair up only with `is_nested`.
+
+    Raises:
+        ScopeMismatch: starts and ends do not pair up; the message begins with the user's line.
         InstrumentationError: any other rule is broken.
     """
     names: set[str] = set()

@@ -35,6 +35,7 @@ class Region:
     value_type: str = ""  # of values: i32, i64, f32 or f64
     every: int = 1  # one iteration of so many is recorded, where some are thinned out
     cap: int = 0  # of iterations: so many of each run of the loop are recorded; 0: all
+    overlaps: bool = False  # others begin in it and end behind it, or it does so in them
 
     def to_json(self, number: int) -> dict[str, object]:
         """As it stands in the record map."""
@@ -52,6 +53,8 @@ class Region:
             described["every"] = self.every
         if self.cap:
             described["cap"] = self.cap
+        if self.overlaps:
+            described["overlaps"] = True
         return described
 
 
@@ -99,6 +102,7 @@ def find_regions(module: LlvmModule) -> Regions:
         # a prologue's records are not thinned
         region.every = max(region.every, _number(carrier, "every", missing=1))
         region.cap = max(region.cap, _number(carrier, "cap", missing=0))
+        region.overlaps = region.overlaps or "overlaps" in carrier.attributes
         if carrier.action == "start" and not region.line:
             region.file, region.line = _place(carrier, debug)
         region.value_type = common_type(region.value_type, value_type(carrier))
@@ -160,20 +164,27 @@ def _find_parents(kernel: Kernel, found: Regions) -> None:
             assert number is not None  # all of them were found before
             if carrier.action != "end" and number not in placed:
                 placed.add(number)
-                if opened and opened[-1] != number:
-                    found.regions[number].parent = opened[-1]
+                around = [each for each in opened if not _may_overlap(found, each, number)]
+                if around and around[-1] != number:
+                    found.regions[number].parent = around[-1]
             if found.regions[number].kind != "event":  # events open nothing
-                opened = _step(opened, carrier.action, number)
+                is_alone = found.regions[number].overlaps
+                opened = _step(opened, carrier.action, number, is_alone=is_alone)
         pending += [(after, opened) for after in reversed(blocks[name].successors())]
 
 
-def _step(opened: tuple[int, ...], action: str, number: int) -> tuple[int, ...]:
-    """The regions that are open after a record."""
+def _may_overlap(found: Regions, one: int, other: int) -> bool:
+    return found.regions[one].overlaps and found.regions[other].overlaps
+
+
+def _step(opened: tuple[int, ...], action: str, number: int, *, is_alone: bool) -> tuple[int, ...]:
+    """The regions that are open after a record; `is_alone`: its end leaves those in it open."""
     if action == "start":
         return (*opened, number)
     if action != "end" or number not in opened:
         return opened
-    return opened[: len(opened) - 1 - opened[::-1].index(number)]
+    at = len(opened) - 1 - opened[::-1].index(number)
+    return opened[:at] + (opened[at + 1 :] if is_alone else ())
 
 
 def value_type(carrier: CarrierLine) -> str:

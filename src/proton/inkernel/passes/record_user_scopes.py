@@ -6,19 +6,19 @@ from dataclasses import dataclass, replace
 
 from proton.inkernel.ir.carriers import Carrier
 from proton.inkernel.ir.module import Module, Op
-from proton.inkernel.ir.nesting import carrier_of, is_conditional, verify
+from proton.inkernel.ir.nesting import carrier_of, is_conditional, overlapping_names, verify
 from proton.inkernel.ir.roots import find_definition
 from proton.inkernel.passes import OwnPass
 
 
 @dataclass(frozen=True)
 class RecordUserScopes(OwnPass, level="ttgir"):
-    """Check that the user's records nest, give them their lines, and take away their guards.
+    """Check that the user's records pair up, give them their lines, and take away their guards.
 
     Lines `proton.record start "name"` that somebody wrote into the file become carriers too.
-    Runs first. Records that nest wrongly are refused with the user's line (ScopeMismatch), unless
+    Runs first. A start without an end is refused with the user's line (ScopeMismatch), unless
     `nested=false` says that Triton moved them: where it makes one loop of two, a region may begin
-    in one iteration and end in a later one.
+    in one iteration and end in a later one. Regions that overlap others say so: `overlaps=1`.
     """
 
     nested: bool = True
@@ -27,9 +27,12 @@ class RecordUserScopes(OwnPass, level="ttgir"):
         """Edit the module."""
         verify(module, is_nested=self.nested)
         _refuse_called_functions(module)
+        overlapping = overlapping_names(module) if self.nested else None
         for op in module.walk():
             carrier = carrier_of(op)
             if carrier is not None and carrier.is_record:
+                if carrier.is_nested and (overlapping is None or carrier.name in overlapping):
+                    carrier = replace(carrier, attributes={**carrier.attributes, "overlaps": "1"})
                 # a name of its own: out of its guard, it would meet others of the same name
                 op.replace(_complete(op, carrier).to_ttgir(module.fresh(), module.target))
             elif carrier is not None and carrier.op == "guard":

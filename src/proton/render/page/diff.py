@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeVar
 
-from proton.analysis.change import GONE, NEW, Change
+from proton.analysis.change import GONE, NEW, NOT_ENOUGH, Change
 from proton.analysis.compare import Comparison, KernelChange, ScopeChange
-from proton.analysis.prepare import prepare
-from proton.analysis.run_times import LEAST_BATCHES, Runs
+from proton.analysis.diff import ABSENT, Union
+from proton.analysis.losses import losses_of
+from proton.analysis.measurements import whole_of
+from proton.analysis.run_times import Runs
 from proton.analysis.uncertainty import CONFIDENCE
-from proton.errors import FormatError
-from proton.files.detect import open_phases
 from proton.model.frame import FrameKind
-from proton.model.metric import MetricValue
+from proton.model.metric import CPU_TIME_NS, MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import record_of
-from proton.render.text.sample_texts import NON_USER
+from proton.render.phases import phases_of
 
 MOST_SCOPES = 500
 MOST_FRAMES = 64
@@ -91,21 +92,28 @@ class DiffPart:
     scopes: Sequence[DiffScope]
     more_scopes: int
     notes: Sequence[str]
+    is_host: bool  # neither timed a kernel: times are those of scopes on the host
 
 
 _Change = TypeVar("_Change", bound=DiffChange)
 
 
-def diff_part(before: TreeProfile, after: TreeProfile) -> DiffPart | None:
-    """The change from `before` to `after`, both with a tree; None where neither timed a kernel.
+def diff_part(
+    before: TreeProfile,
+    after: TreeProfile,
+    repeats: tuple[Sequence[TreeProfile], Sequence[TreeProfile]] = ((), ()),
+) -> DiffPart | None:
+    """The change from `before` to `after`, both with a tree; None where neither timed anything.
 
     Profiles of several phases are read again phase by phase: how phases differ tells more of
-    chance than how runs next to each other do.
+    chance than how runs next to each other do. `repeats` are the recordings that a profile was put
+    together from; they count as phases.
     """
-    comparison = Comparison(before, after, _phases(before), _phases(after))
+    first, second = repeats
+    comparison = Comparison(before, after, first or phases_of(before), second or phases_of(after))
     kernels = comparison.kernels
     if not kernels:
-        return None
+        return _host_part(comparison.union, before, after)
     scopes = comparison.scopes()
     tree = comparison.union.tree
     return DiffPart(
@@ -120,16 +128,57 @@ def diff_part(before: TreeProfile, after: TreeProfile) -> DiffPart | None:
         scopes=[_scope(tree, scope) for scope in scopes[:MOST_SCOPES]],
         more_scopes=max(len(scopes) - MOST_SCOPES, 0),
         notes=_notes(before, after),
+        is_host=False,
     )
 
 
-def _phases(profile: TreeProfile) -> Sequence[TreeProfile]:
-    if len(profile.phases) < LEAST_BATCHES:
-        return ()
-    try:
-        return [prepare(phase) for phase in open_phases(profile.source)]
-    except FormatError:
-        return ()  # its files are gone, or one of them is empty: what the sum has will do
+def _host_part(union: Union, before: TreeProfile, after: TreeProfile) -> DiffPart | None:
+    """The same of profiles without kernels, by the time of their scopes on the host."""
+    wholes = [whole_of(profile.tree, CPU_TIME_NS) for profile in (before, after)]
+    if wholes == [None, None]:
+        return None
+    scopes = []
+    for row, here, there in zip(count(), union.first_rows, union.second_rows):
+        old, new = _host_runs(before.tree, here), _host_runs(after.tree, there)
+        if row > 0 and (old is not None or new is not None):
+            path = _path(union.tree, row)
+            scopes.append(
+                _host_change(DiffScope, old, new, path=path, before_row=here, after_row=there)
+            )
+    scopes.sort(key=lambda scope: -abs(scope.change_ns))
+    old, new = (None if whole is None else DiffRuns(whole, None, None) for whole in wholes)
+    return DiffPart(
+        confidence=CONFIDENCE,
+        before=_side(before),
+        after=_side(after),
+        runs_ratio=1,
+        total=_host_change(DiffChange, old, new),
+        kernels=[],
+        new=[],
+        gone=[],
+        scopes=scopes[:MOST_SCOPES],
+        more_scopes=max(len(scopes) - MOST_SCOPES, 0),
+        notes=_notes(before, after),
+        is_host=True,
+    )
+
+
+def _host_runs(tree: Tree, row: int) -> DiffRuns | None:
+    time_ns = None if row == ABSENT else tree.own[row].get(CPU_TIME_NS)
+    if not isinstance(time_ns, (int, float)):
+        return None
+    entries = tree.entries.get(row)
+    return DiffRuns(time_ns, entries, time_ns / entries if entries else None)
+
+
+def _host_change(
+    record: type[_Change], old: DiffRuns | None, new: DiffRuns | None, **more: object
+) -> _Change:
+    """A change of which nothing is known but both sums."""
+    change_ns = (new.total_ns if new else 0) - (old.total_ns if old else 0)
+    verdict = NEW if old is None else GONE if new is None else NOT_ENOUGH
+    change = Change(None, None, verdict, change_ns)
+    return record_of(record, change, before=old, after=new, **more)
 
 
 def _side(profile: TreeProfile) -> DiffSide:
@@ -137,7 +186,7 @@ def _side(profile: TreeProfile) -> DiffSide:
         source=profile.source,
         devices=list(dict.fromkeys(device.name or device.arch for device in profile.devices)),
         start_time_ns=profile.header.start_time_ns,
-        lost=sum(count for kind, count in profile.losses.items() if kind != NON_USER),
+        lost=sum(losses_of(profile).values()),
     )
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from proton.analysis.source_lines import name_reasons, other_names
+from proton.analysis.statement_lines import Begin
 from proton.model.profile import Profile
 from proton.model.sampling import SampledKernel, Sampling
 from proton.render.display_names import display_name, printable
 from proton.render.nvdisasm import Disassembly, disassemble_all
 from proton.render.page.pack import record_of
+from proton.render.statement_places import statements_of
 from proton.render.text.sample_texts import kernel_remark
 
 MOST_DISASSEMBLED = 40  # kernels, those with the most samples
@@ -98,6 +100,7 @@ def kernel_samples(
     codes = _codes(profile, samples)
     texts = _texts(codes, tool)
     sampling = profile.sampling
+    begin = statements_of(profile)
     kernels = []
     for name, count in samples.items():
         remarks = dict.fromkeys(kernel_remark(kernel) for kernel in codes[name])
@@ -108,7 +111,7 @@ def kernel_samples(
                 samples=count,
                 remark="; ".join(filter(None, remarks)),
                 codes=[
-                    _code(sampling, kernel, texts[id(kernel)], numbers)
+                    _code(sampling, kernel, texts[id(kernel)], numbers, begin)
                     for kernel in codes[name]
                     if sampling is not None and kernel.instructions
                 ],
@@ -146,7 +149,11 @@ def _texts(
 
 
 def _code(
-    sampling: Sampling, kernel: SampledKernel, text: Disassembly, numbers: Numbering
+    sampling: Sampling,
+    kernel: SampledKernel,
+    text: Disassembly,
+    numbers: Numbering,
+    begin: Begin,
 ) -> CodeOfKernel:
     instructions = []
     for one in sorted(kernel.instructions, key=lambda one: one.offset):
@@ -155,7 +162,7 @@ def _code(
             InstructionRow(
                 one.offset,
                 printable(text.texts[one.offset]),
-                numbers.places_of((line.file, line.line) for line in lines),
+                numbers.places_of(begin((line.file, line.line)) for line in lines),
                 one.samples,
                 one.latency,
                 numbers.reasons_of(name_reasons(sampling.reasons, one.reasons)),

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 
-from proton.analysis.aggregate import merge_by_name
-from proton.analysis.derive import rates_of
+from proton.analysis.kernel_table import kernel_table
 from proton.analysis.measurements import Cell, whole_of
-from proton.analysis.select import everything
 from proton.analysis.spread import launch_values
-from proton.analysis.union_quantiles import Quantile, quantiles_of_kernels, quantiles_of_spans
+from proton.analysis.union_quantiles import Quantile, is_estimated
 from proton.model.frame import FrameKind
-from proton.model.metric import COUNT, TIME_NS
-from proton.model.profile import TreeProfile, kind_of
+from proton.model.metric import TIME_NS
+from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.tree import number_or_none
+from proton.render.text.kernel_remarks import recording_remark
 
 Numbers = Sequence[float | None]
 Texts = Sequence[str | None]
@@ -28,7 +26,8 @@ class KernelsPart:
 
     `name` is as in the file; times are nanoseconds, shares 0 to 1; what is not known is null.
     `p50_ns` and `p99_ns` are `[value, least, largest]`, the last two where a value is estimated
-    from several contexts and lies surely between them.
+    from several contexts and lies surely between them. `peak_remark` says why a share of peak is
+    not known, or is at least so much; `recording_remark` that its time includes records.
     """
 
     name: Sequence[str]
@@ -46,6 +45,8 @@ class KernelsPart:
     share_of_peak: Numbers
     bound: Texts
     headroom_ns: Numbers
+    peak_remark: Texts
+    recording_remark: Texts
     grid: Texts
     block: Texts
     regs: Numbers
@@ -55,47 +56,34 @@ class KernelsPart:
 
 def kernels_part(profile: TreeProfile) -> KernelsPart | None:
     """All kernels and copies; None where no time was measured."""
-    tree = profile.tree
-    whole = whole_of(tree, TIME_NS)
-    if whole is None:
+    if whole_of(profile.tree, TIME_NS) is None:
         return None
-    flat = merge_by_name(profile, TIME_NS, everything(tree), cache(partial(kind_of, profile)))
-    times = flat.tree.own_numbers(TIME_NS)
-    rows = [row for row in range(1, len(flat.tree)) if times[row] is not None]
-    rows.sort(key=lambda row: -(times[row] or 0))
-    counts = flat.tree.own_numbers(COUNT)
-    trace = profile.trace
-    quantiles = quantiles_of_kernels(tree) if trace is None else quantiles_of_spans(trace)
-    names = [flat.tree.frames[row].name for row in rows]
-    details = [flat.tree.details.get(row) for row in rows]
-    middles = [quantiles.get(name) for name in names]
-    rates = {name: [values[row] for row in rows] for name, values in rates_of(flat).items()}
+    flat, kernels = kernel_table(profile)
+    rows = [kernel.row for kernel in kernels]
     return KernelsPart(
-        name=names,
-        kind=[flat.tree.frames[row].kind for row in rows],
-        time_ns=[times[row] or 0 for row in rows],
-        share=[(times[row] or 0) / whole if whole else None for row in rows],
-        count=[counts[row] for row in rows],
-        avg_ns=[_ratio(times[row], counts[row]) for row in rows],
-        min_ns=[None if detail is None else detail.min_ns for detail in details],
-        p50_ns=[None if spread is None else _shown(spread.p50) for spread in middles],
-        p99_ns=[None if spread is None else _shown(spread.p99) for spread in middles],
-        max_ns=[None if detail is None else detail.max_ns for detail in details],
-        flop_per_s=_numbers(rates["flop_per_s"]),
-        byte_per_s=_numbers(rates["byte_per_s"]),
-        share_of_peak=_numbers(rates["share_of_peak"]),
-        bound=_texts(rates["bound"]),
-        headroom_ns=_numbers(rates["headroom_ns"]),
+        name=[kernel.name for kernel in kernels],
+        kind=[kernel.kind for kernel in kernels],
+        time_ns=[kernel.time_ns for kernel in kernels],
+        share=[kernel.share for kernel in kernels],
+        count=[kernel.count for kernel in kernels],
+        avg_ns=[kernel.avg_ns for kernel in kernels],
+        min_ns=[kernel.min_ns for kernel in kernels],
+        p50_ns=[_shown(kernel.p50_ns) for kernel in kernels],
+        p99_ns=[_shown(kernel.p99_ns) for kernel in kernels],
+        max_ns=[kernel.max_ns for kernel in kernels],
+        flop_per_s=[kernel.flop_per_s for kernel in kernels],
+        byte_per_s=[kernel.byte_per_s for kernel in kernels],
+        share_of_peak=[kernel.share_of_peak for kernel in kernels],
+        bound=[kernel.bound for kernel in kernels],
+        headroom_ns=[kernel.headroom_ns for kernel in kernels],
+        peak_remark=[kernel.peak_remark or None for kernel in kernels],
+        recording_remark=[recording_remark(kernel.recorded) or None for kernel in kernels],
         grid=_texts(_launches(flat.tree, "grid", rows)),
         block=_texts(_launches(flat.tree, "block", rows)),
         regs=_numbers(_launches(flat.tree, "regs", rows)),
         shared=_numbers(_launches(flat.tree, "shared", rows)),
         occupancy=_numbers(_launches(flat.tree, "occupancy", rows)),
     )
-
-
-def _ratio(amount: float | None, count: float | None) -> float | None:
-    return None if amount is None or not count else amount / count
 
 
 def _launches(tree: Tree, word: str, rows: Sequence[int]) -> list[Cell]:
@@ -111,5 +99,7 @@ def _texts(values: Sequence[Cell]) -> Texts:
     return [value if isinstance(value, str) else None for value in values]
 
 
-def _shown(quantile: Quantile) -> Sequence[float]:
-    return [quantile.value] if quantile.least == quantile.largest else list(quantile)
+def _shown(quantile: Quantile | None) -> Sequence[float] | None:
+    if quantile is None:
+        return None
+    return list(quantile) if is_estimated(quantile) else [quantile.value]

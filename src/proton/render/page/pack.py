@@ -22,8 +22,8 @@ from typing import Any, TypeVar, cast
 ALIGNMENT = 8
 # Our name of an element type -> its letter in the standard library's arrays.
 TYPES = {"f64": "d", "f32": "f", "u32": "I", "i32": "i", "u16": "H", "u8": "B"}
-# Levels of compression: large data gets one that is four times as fast for a tenth in size.
-_LEVEL, _FAST_LEVEL, _LARGE = 9, 3, 1 << 20
+# Levels of compression: large data gets one that is many times as fast for a tenth in size.
+_LEVEL, _FAST_LEVEL, _LARGE = 9, 1, 1 << 20
 
 _Record = TypeVar("_Record")
 ColumnId = str  # names a column of the container

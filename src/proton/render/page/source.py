@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from proton.analysis.fold_lines import kernels_without_lines
+from proton.analysis.folding.fold_lines import kernels_without_lines
 from proton.analysis.measurements import whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
@@ -27,6 +27,7 @@ from proton.render.page.instructions import (
     ReasonCount,
     kernel_samples,
 )
+from proton.render.statement_places import statements_of
 from proton.render.text.sample_texts import lost_samples, sample_count, text_remark
 
 WHOLE_FILE = 3000  # lines of a file that is in the page whole
@@ -170,7 +171,7 @@ def _summed(profile: TreeProfile) -> dict[tuple[str, Stack], Samples]:
     Samples without a line are those of the tree's kernels: instructions are not all recorded.
     """
     tree = profile.tree
-    placed = (seen for seen in samples_of(profile) if seen.stack)
+    placed = (seen for seen in samples_of(profile, statements_of(profile)) if seen.stack)
     unplaced = (
         Seen(tree.frames[row].name, (), found.count, found.latency, found.reasons)
         for row, (_, found) in kernels_without_lines(profile, tree).items()

@@ -8,24 +8,25 @@ are differences, which compress well. Selections of the page name a span by its 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
-from operator import add, lt, sub
+from operator import sub
 
 from proton.analysis.idle_time import CAUSES, Gaps, Idle, WallShares, find_idle, wall_shares
-from proton.model.metric import EMPTY, Metrics
+from proton.analysis.several_devices import SpanRows
+from proton.model.columns import add, order_by, put, subtract, take, to_whole
+from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
+from proton.model.span_table import SpanTable, content_of, flow_table, span_table
 from proton.model.trace import LaneKind, SpanKind, Trace
-from proton.model.tree import Tree, row_at
 from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.page.trace_lanes import ShownLane, shown_lanes
 
 NONE = -1  # no row, no arguments
 _KINDS = tuple(SpanKind)
 _MAX_ARGUMENTS = 65_536  # different ones; a page is no place for a value of every span
-_MAX_U32 = 2**32 - 1
-_WHOLE = 1e-3  # nanoseconds: what floats of microseconds may be off
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class TracePart:
     """
 
     extent_ns: tuple[float, float]
+    base_time_ns: str | None  # Unix time of 0, as digits: JavaScript's numbers have too few
     lanes: Sequence[LanePart]
     kinds: Sequence[SpanKind]
     count: int
@@ -119,116 +121,111 @@ class TracePart:
 
 def trace_part(profile: TreeProfile, columns: Columns) -> TracePart | None:
     """The timeline of a profile; None where it has none."""
-    trace, tree = profile.trace, profile.tree
+    trace = profile.trace
     if trace is None or not trace.spans:
         return None
-    names, kinds, lane_of, starts, durations, paths, metrics, attributes = zip(
-        *trace.spans, strict=True
-    )
+    spans = span_table(trace.spans)
     lanes = shown_lanes(trace.lanes)
-    order = _order(lanes, lane_of, starts, durations)
-    flat = list(chain.from_iterable(order))
-    place = [0] * len(flat)
-    for new, old in enumerate(flat):
-        place[old] = new
+    order, firsts = _order(lanes, spans)
+    starts, durations = take(spans.start_ns, order), take(spans.duration_ns, order)
+    looks = _Looks(SpanRows(trace, profile.tree, profile.devices))
     idle = find_idle(trace)
-    looks = _Looks(tree)
-    look_of = looks.numbers(zip(names, kinds, paths, metrics, attributes, strict=True))
     return TracePart(
-        extent_ns=(min(starts), max(map(add, starts, durations))),
+        extent_ns=(min(starts), max(add(starts, durations))),
+        base_time_ns=None if trace.base_time_ns is None else str(trace.base_time_ns),
         lanes=[
             LanePart(
-                lane.group, lane.name, lane.kind, len(spans), starts[spans[0]] if spans else 0.0
+                lane.group, lane.name, lane.kind, end - first, starts[first] if first < end else 0.0
             )
-            for lane, spans in zip(lanes, order, strict=True)
+            for lane, (first, end) in zip(lanes, pairwise(firsts), strict=True)
         ],
         kinds=_KINDS,
-        count=len(flat),
-        delta_ns=_add_times(columns, _deltas(order, starts)),
-        duration_ns=_add_times(columns, [max(0.0, durations[at]) for at in flat]),
-        look=_add_numbers(columns, [look_of[at] for at in flat]),
+        count=len(order),
+        delta_ns=_add_times(columns, _deltas(starts, firsts)),
+        duration_ns=_add_times(columns, _not_negative(durations)),
+        look=_add_numbers(columns, take(looks.numbers(spans), order)),
         names=looks.names,
         looks=looks.columns(columns),
         args=looks.arguments,
         args_left_out=looks.left_out,
-        flows=_flows(trace, place, columns),
+        flows=_flows(trace, order, columns),
         gaps=_gaps(idle, lanes, columns),
         shares=_shares(wall_shares(trace, idle)),
     )
 
 
-def _order(
-    lanes: Sequence[ShownLane],
-    lane_of: Sequence[int],
-    starts: Sequence[float],
-    durations: Sequence[float],
-) -> list[list[int]]:
-    """For every shown lane its spans, by start, the longer first."""
-    found: dict[int, list[int]] = {lane.number: [] for lane in lanes}
-    for at, lane in enumerate(lane_of):
-        found[lane].append(at)
-    for spans in found.values():
-        times = [starts[at] for at in spans]
-        if not all(map(lt, times, islice(times, 1, None))):
-            spans.sort(key=lambda at: (starts[at], -durations[at]))
-    return list(found.values())
+def _order(lanes: Sequence[ShownLane], spans: SpanTable) -> tuple[array[int], list[int]]:
+    """The spans lane by lane as shown, by start, the longer first; where each lane begins."""
+    place_of = array("I", [0]) * len(lanes)
+    for place, lane in enumerate(lanes):
+        place_of[lane.number] = place
+    shown = take(place_of, spans.lane)
+    none = array("d", [0]) * len(spans)
+    order = order_by(shown, spans.start_ns, subtract(none, spans.duration_ns))
+    in_order = take(shown, order)
+    return order, [bisect_left(in_order, place) for place in range(len(lanes) + 1)]
 
 
-def _deltas(order: Iterable[Sequence[int]], starts: Sequence[float]) -> list[float]:
+def _deltas(starts: array[float], firsts: Iterable[int]) -> array[float]:
     """From the start of one span to that of the next in its lane; 0 for the first."""
-    found: list[float] = []
-    for spans in order:
-        times = [starts[at] for at in spans]
-        found += map(sub, times, chain(times[:1], times))
+    found = subtract(starts, starts[:1] + starts[:-1])
+    for first in firsts:
+        if first < len(found):
+            found[first] = 0.0
     return found
 
 
-def _add_times(columns: Columns, values: Sequence[float]) -> str:
+def _not_negative(values: array[float]) -> array[float]:
+    return values if min(values) >= 0 else array("d", (max(0.0, value) for value in values))
+
+
+def _add_times(columns: Columns, times: array[float]) -> str:
     """A column of times: whole nanoseconds where they are, which is half the size."""
-    rounded = list(map(round, values))
-    if rounded and max(rounded) <= _MAX_U32 and max(map(abs, map(sub, values, rounded))) < _WHOLE:
-        return columns.add("u32", array("I", rounded))
-    return columns.add("f64", array("d", values))
+    whole = to_whole(times) if times else None
+    return columns.add("f64", times) if whole is None else columns.add("u32", whole)
 
 
-def _add_numbers(columns: Columns, values: Sequence[int]) -> str:
+def _add_numbers(columns: Columns, values: array[int]) -> str:
     is_small = max(values, default=0) < 1 << 16
-    return columns.add("u16", values) if is_small else columns.add("u32", values)
-
-
-SpanFacts = tuple[str, SpanKind, Sequence[str], Metrics, Metrics]
+    return columns.add("u16", array("H", values)) if is_small else columns.add("u32", values)
 
 
 class _Looks:
     """What spans have in common, each combination once."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, rows: SpanRows) -> None:
         self.left_out = 0  # combinations whose arguments are not in the page
-        self._steps = tree.steps()
+        self._rows = rows
         self._names: dict[str, int] = {}
         self._known: dict[object, int] = {}
+        self._same: dict[tuple[int, int], int] = {}
         self.arguments: list[Metrics] = []
         self._table: dict[tuple[int, int, int, int], int] = {}
 
-    def numbers(self, spans: Iterable[SpanFacts]) -> list[int]:
-        """The look of every span, given as name, kind, path, metrics, attributes."""
-        known: dict[object, int] = {}
-        found = []
-        for name, kind, path, metrics, attributes in spans:
-            key: object = (name, id(kind), path)  # members of an Enum take long to hash
-            if metrics or attributes:
-                key = (key, _content(metrics), _content(attributes))
-            look = known.get(key)
-            if look is None:
-                known[key] = look = self._look(name, kind, path, metrics, attributes)
-            found.append(look)
-        return found
+    def numbers(self, spans: SpanTable) -> array[int]:
+        """The look of every span. Looks are numbered as spans first have them."""
+        if self._rows.is_by_lane:
+            pairs = list(zip(spans.look, spans.lane, strict=True))
+            found = {
+                pair: self._look(*spans.looks[pair[0]], pair[1]) for pair in dict.fromkeys(pairs)
+            }
+            return array("I", map(found.__getitem__, pairs))
+        numbers = array("I", bytes(4 * len(spans.looks)))
+        for at in dict.fromkeys(spans.look):
+            numbers[at] = self._look(*spans.looks[at])
+        return take(numbers, spans.look)
 
     def _look(
-        self, name: str, kind: SpanKind, path: Sequence[str], metrics: Metrics, attributes: Metrics
+        self,
+        name: str,
+        kind: SpanKind,
+        path: tuple[str, ...],
+        metrics: Metrics,
+        attributes: Metrics,
+        lane: int = 0,
     ) -> int:
         # CTAs, which are one context, have no row, nor has what the tree leaves out.
-        row = row_at(self._steps, path or (name,))
+        row = self._rows.find(path or (name,), lane)
         look = (
             self._names.setdefault(name, len(self._names)),
             _KINDS.index(kind),
@@ -240,7 +237,13 @@ class _Looks:
     def _argument(self, metrics: Metrics, attributes: Metrics) -> int:
         if not metrics and not attributes:
             return NONE
-        content = (_content(metrics), _content(attributes))
+        same = (id(metrics), id(attributes))  # of looks, which last longer than this
+        if (known := self._same.get(same)) is None:
+            known = self._same[same] = self._new_argument(metrics, attributes)
+        return known
+
+    def _new_argument(self, metrics: Metrics, attributes: Metrics) -> int:
+        content = (content_of(metrics), content_of(attributes))
         if content not in self._known and len(self.arguments) >= _MAX_ARGUMENTS:
             self.left_out += 1
             return NONE
@@ -265,23 +268,20 @@ class _Looks:
         )
 
 
-def _content(values: Metrics) -> object:
-    return None if values is EMPTY else tuple(values.items())
-
-
-def _flows(trace: Trace, place: Sequence[int], columns: Columns) -> FlowColumns:
-    pairs = sorted((place[source], place[target]) for source, target in trace.flows)
-    sources = [source for source, _ in pairs]
-    targets = [target for _, target in pairs]
+def _flows(trace: Trace, order: array[int], columns: Columns) -> FlowColumns:
+    flows = flow_table(trace.flows)
+    place = put(len(order), order, array("I", range(len(order))))
+    sources, targets = take(place, flows.source), take(place, flows.target)
+    in_order = order_by(sources, targets)
     return FlowColumns(
-        count=len(pairs),
-        source=columns.add("u32", _differences(sources)),
-        target=columns.add("i32", _differences(targets)),
+        count=len(in_order),
+        source=columns.add("u32", _differences(take(sources, in_order))),
+        target=columns.add("i32", _differences(take(targets, in_order))),
     )
 
 
-def _differences(values: Sequence[int]) -> list[int]:
-    return [*values[:1], *(after - before for before, after in pairwise(values))]
+def _differences(values: array[int]) -> Iterable[int]:
+    return chain(values[:1], map(sub, islice(values, 1, None), values))
 
 
 def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> GapColumns:
@@ -291,17 +291,17 @@ def _gaps(idle: Idle, lanes: Sequence[ShownLane], columns: Columns) -> GapColumn
     ]
     rows += [(None, device, gaps) for device, gaps in idle.devices.items()]
     rows = [row for row in rows if row[2].cause]
-    deltas: list[float] = []
-    durations: list[float] = []
+    deltas, durations, causes = array("d"), array("d"), array("B")
     for _, _, gaps in rows:
-        deltas += map(sub, gaps.start_ns, chain(gaps.start_ns[:1], gaps.start_ns))
-        durations += map(sub, gaps.end_ns, gaps.start_ns)
+        deltas += subtract(gaps.start_ns, gaps.start_ns[:1] + gaps.start_ns[:-1])
+        durations += gaps.durations_ns()
+        causes += gaps.cause
     return GapColumns(
         causes=[cause.value for cause in CAUSES],
         rows=[_gap_row(lane, group, gaps) for lane, group, gaps in rows],
         delta_ns=_add_times(columns, deltas),
         duration_ns=_add_times(columns, durations),
-        cause=columns.add("u8", chain.from_iterable(gaps.cause for _, _, gaps in rows)),
+        cause=columns.add("u8", causes),
     )
 
 

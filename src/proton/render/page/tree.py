@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
@@ -131,10 +131,19 @@ def _runs(
         p50_ns=columns.add("f64", (_number(run.p50_ns) for run in runs)),
         p99_ns=columns.add("f64", (_number(run.p99_ns) for run in runs)),
         max_ns=columns.add("f64", (run.max_ns for run in runs)),
-        launch=columns.add(
-            "u32", [launches.setdefault(_launch(run), len(launches)) for run in runs]
-        ),
+        launch=columns.add("u32", _launch_numbers(runs, launches)),
     )
+
+
+def _launch_numbers(
+    runs: Sequence[KernelDetail], launches: dict[LaunchShape, int]
+) -> Iterator[int]:
+    known: dict[int, int] = {}  # by the identity of attributes, which many runs share
+    for run in runs:
+        if (number := known.get(id(run.attributes))) is None:
+            number = launches.setdefault(_launch(run), len(launches))
+            known[id(run.attributes)] = number
+        yield number
 
 
 def _number(value: float | None) -> float:

@@ -23,6 +23,8 @@ from proton.render.display_names import printable
 from proton.render.text.head import device_names
 
 _MOST_BYTES = 8_000_000  # larger ones take seconds: who wants to know opens them
+_NOT_READ = "not read yet"
+_TOO_LARGE = "large: open it for its numbers"
 
 
 class Facts(NamedTuple):
@@ -32,6 +34,7 @@ class Facts(NamedTuple):
     kernels: float | None = None
     time_ns: float | None = None
     problem: str = ""  # why it cannot be read
+    note: str = _NOT_READ  # why there are no numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class FolderRow:
     kernels: float | None
     time_ns: float | None
     problem: str  # why it cannot be read
+    note: str  # why there are no numbers; empty where there are
     size_bytes: int
     changed_s: float  # Unix time
 
@@ -103,12 +107,13 @@ def facts_of(recording: StoredProfile) -> Facts:
     try:
         profile = open_growing(recording)
     except FormatError as error:
-        return Facts(problem=str(error))
+        return Facts(problem=str(error), note="")
     try:
         shown = prepare(profile)
     except FormatError:  # the file is sound, and empty
-        return Facts("nothing was recorded")
-    return Facts(device_names(shown), whole_of(shown.tree, COUNT), whole_of(shown.tree, TIME_NS))
+        return Facts(note="nothing was recorded")
+    kernels, time_ns = whole_of(shown.tree, COUNT), whole_of(shown.tree, TIME_NS)
+    return Facts(device_names(shown), kernels, time_ns, note="")
 
 
 def folder_data(
@@ -134,6 +139,7 @@ def _row(recording: StoredProfile, facts: Facts) -> FolderRow:
             continue
         changed_s = max(changed_s, status.st_mtime)
         size_bytes += status.st_size
+    is_left = facts.note == _NOT_READ and size_bytes > _MOST_BYTES
     return FolderRow(
         name=printable(recording.name),
         link=quote(recording.name, safe="", errors="surrogateescape"),
@@ -143,6 +149,7 @@ def _row(recording: StoredProfile, facts: Facts) -> FolderRow:
         kernels=facts.kernels,
         time_ns=facts.time_ns,
         problem=printable(facts.problem),
+        note=_TOO_LARGE if is_left else facts.note,
         size_bytes=size_bytes,
         changed_s=changed_s,
     )

@@ -1,6 +1,7 @@
 """A server of pages for this machine alone: a `Site` over HTTP on loopback.
 
-Every request passes `guard.refusal` first. One stream for each open page says when files changed.
+Every request passes `guard.refusal` first, and has to show the token of the address. One stream for
+each open page says when files changed.
 """
 
 from __future__ import annotations
@@ -9,12 +10,22 @@ import errno
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any
 
 from proton.errors import ServeError
-from proton.render.server.guard import HEADERS, refusal
+from proton.render.server.guard import (
+    HEADERS,
+    NOT_ADMITTED,
+    Key,
+    Refusal,
+    is_typed,
+    refusal,
+    without_token,
+)
 from proton.render.server.site import CHANGES, TEXT, Answer, Place, Site
 
 ADDRESS = "127.0.0.1"
@@ -33,19 +44,28 @@ class Server(ThreadingHTTPServer):
     block_on_close = False
     allow_reuse_address = True  # a port that was just given up is free
 
-    def __init__(self, site: Site, port: int | None = None, *, poll_s: float = _POLL_S) -> None:
+    def __init__(
+        self,
+        site: Site,
+        port: int | None = None,
+        *,
+        poll_s: float = _POLL_S,
+        token: str | None = None,
+    ) -> None:
         """Bind to loopback.
 
         Args:
             site: What to serve.
             port: Where; 0 for any free port, None for the default or the next free one.
             poll_s: How often files are looked at.
+            token: What the address has to show; None for a new one, empty for none at all.
 
         Raises:
             ServeError: The port is busy or may not be used.
         """
         self.site = site
         self.poll_s = poll_s
+        self.key = Key(token)
         self.is_closing = threading.Event()
         self.streams = threading.BoundedSemaphore(_MOST_STREAMS)
         ports = range(DEFAULT_PORT, DEFAULT_PORT + _NEXT_PORTS) if port is None else (port,)
@@ -60,8 +80,13 @@ class Server(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it is."""
-        return f"http://{ADDRESS}:{self.server_address[1]}/"
+        """Where it is, with the token that lets in."""
+        return f"http://{ADDRESS}:{self.port}/{self.key.in_address()}"
+
+    @property
+    def port(self) -> int:
+        """The port that was found."""
+        return int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Stay quiet where a browser hung up; anything else is a bug and says so."""
@@ -97,6 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = "proton"
     sys_version = ""
     timeout = 60  # seconds for a request to come; a stream is only written to
+    _more: Mapping[str, str] = MappingProxyType({})  # headers of this answer
 
     def do_GET(self) -> None:
         """Answer with a body."""
@@ -116,12 +142,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         refused = refusal(self.command, self.path, self.headers)
         if refused is not None:
-            extra = {"Allow": "GET, HEAD"} if refused.status == 405 else {}
-            self._send(Answer(refused.status, TEXT, refused.text.encode(), extra), has_body)
+            self._refuse(refused, has_body)
             return
         path = self.path.partition("?")[0].partition("#")[0]
         if path == "/favicon.ico":  # browsers ask by themselves
             self._send(Answer(HTTPStatus.NO_CONTENT, TEXT, b"", {}), has_body)
+            return
+        key, port = self.server.key, self.server.port
+        if not key.is_shown(self.path, self.headers, port):
+            self._refuse(NOT_ADMITTED, has_body)
+            return
+        self._more = {"Set-Cookie": key.cookie(port)} if key.is_in(self.path) else {}
+        if self._more and is_typed(self.headers):  # so that the token leaves the address bar
+            where = {"Location": without_token(self.path)}
+            self._send(Answer(HTTPStatus.FOUND, TEXT, b"", where), has_body)
             return
         site = self.server.site
         if (place := site.place(path)) is None:
@@ -131,6 +165,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(place, has_body)
         else:
             self._send(site.answer(place), has_body)
+
+    def _refuse(self, refused: Refusal, has_body: bool) -> None:
+        extra = {"Allow": "GET, HEAD"} if refused.status == 405 else {}
+        self._send(Answer(refused.status, TEXT, refused.text.encode(), extra), has_body)
 
     def _send(self, answer: Answer, has_body: bool) -> None:
         self._start(answer.status, answer.kind, answer.headers)
@@ -142,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _start(self, status: HTTPStatus, kind: str, headers: dict[str, str]) -> None:
         self.send_response(status)
-        for name, value in {**HEADERS, **headers, "Content-Type": kind}.items():
+        for name, value in {**HEADERS, **self._more, **headers, "Content-Type": kind}.items():
             self.send_header(name, value)
         self.send_header("Connection", "close")
 

@@ -9,9 +9,10 @@ from proton.errors import FormatError
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.profile import Profile
 from proton.render.display_names import cut_end, display_name, printable
+from proton.render.statement_places import statements_of
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_file
-from proton.render.text.head import head_lines
+from proton.render.text.head import program_head
 from proton.render.text.sample_texts import (
     choices_of_reasons,
     fitting,
@@ -26,9 +27,12 @@ _AROUND = 3  # lines shown before and after one with samples
 _MOST_KERNELS = 4
 _MARGIN = 38  # columns in front of the text, but for the reasons
 _TEXT_ROOM = 60  # columns that source text should have; reasons give way
+_LEAST_CODE = 50  # columns that it has at least
 
 
-def annotated_source(profile: Profile, wanted: str, style: Style, *, full: bool) -> list[str]:
+def annotated_source(
+    profile: Profile, wanted: str, style: Style, *, full: bool, without_autotune: bool = False
+) -> list[str]:
     """The file that `wanted` means, line by line.
 
     Args:
@@ -36,12 +40,13 @@ def annotated_source(profile: Profile, wanted: str, style: Style, *, full: bool)
         wanted: A path, or the end of one.
         style: How.
         full: All of the file, however long, and lines as long as they are.
+        without_autotune: The head tells of the program alone.
 
     Raises:
         UsageError: No sampled file or several are meant; the message lists them.
         FormatError: The profile has no samples of source lines.
     """
-    files = samples_by_file(profile)
+    files = samples_by_file(profile, statements_of(profile))
     if not files:
         raise FormatError(
             f"{profile.source}: has no samples of source lines; "
@@ -54,7 +59,11 @@ def annotated_source(profile: Profile, wanted: str, style: Style, *, full: bool)
     recorded = None if sampling is None else sampling.files.get(file)
     text = read_source(file, recorded, profile.source)
     whole = samples_of_file(profile, file)
-    output = [*head_lines(profile, style), "", _title(file, whole, style)]
+    output = [
+        *program_head(profile, style, without_autotune=without_autotune),
+        "",
+        _title(file, whole, style),
+    ]
     if remark := text_remark(file, text):
         output.append(style.paint(f"! {remark}", RED))
     margin = _Margin(lines, whole.count, style if not full else Style(style.color, None))
@@ -102,16 +111,21 @@ class _Margin:
         self._reasons = reasons.texts
         self._reason_room = max(reasons.room, len("top reasons"))
         self._count_room = max([len("samples"), *(len(str(one.count)) for one in lines.values())])
+        # Where the code would get too little, the bar goes and reasons stand below their line.
+        taken = self._count_room + 7 + BAR_ROOM + self._reason_room + 5 + 10
+        self._is_narrow = style.width is not None and style.width - taken < _LEAST_CODE
+        if self._is_narrow:
+            self._reasons = choices_of_reasons(lines)[0].texts
         looks = looks_of_shares([one.count for one in lines.values()], self._whole)
         self._looks = dict(zip(lines, looks, strict=True))
 
     def drawn(self, text: SourceText, numbers: list[int]) -> list[str]:
         """The lines called `numbers` below their titles, with a mark where some are left out."""
         number_room = max(len("line"), len(str(max(numbers, default=0))))
-        titles = (
-            f"{'samples':>{self._count_room}}  {'share %':>7}  {'':{BAR_ROOM}}  "
-            f"{'top reasons':<{self._reason_room}}  {'line':>{number_room}}"
-        )
+        titles = f"{'samples':>{self._count_room}}  {'share %':>7}  "
+        if not self._is_narrow:
+            titles += f"{'':{BAR_ROOM}}  {'top reasons':<{self._reason_room}}  "
+        titles += f"{'line':>{number_room}}"
         output = [self._style.paint(titles, BOLD)]
         before = 0
         for number in numbers:
@@ -121,6 +135,11 @@ class _Margin:
                 indent = " " * (len(titles) + 2)
                 output.append(self._style.paint(f"{indent}{mark}", DIM))
             output.append(self._line(number, number_room, text))
+            if self._is_narrow and self._reasons.get(number):
+                below = cut_end(
+                    " " * (len(titles) + 2) + self._reasons[number], self._style.width or 0
+                )
+                output.append(self._style.paint(below, DIM))
             before = number
         return output
 
@@ -128,14 +147,15 @@ class _Margin:
         one = self._lines.get(number)
         source = printable((text.line(number) or "").rstrip().expandtabs(4))
         if one is None:
-            front = " " * (self._count_room + 2 + 7 + 2 + BAR_ROOM + 2 + self._reason_room)
+            front = " " * (self._count_room + 2 + 7)
+            if not self._is_narrow:
+                front += " " * (2 + BAR_ROOM + 2 + self._reason_room)
             return self._cut(f"{front}  {number:>{number_room}}  {source}".rstrip())
         share = one.count / self._whole
-        drawn = bar(share, BAR_ROOM, self._style.glyphs)
-        front = (
-            f"{one.count:>{self._count_room}}  {100 * share:7.1f}  {drawn}  "
-            f"{self._reasons[number]:<{self._reason_room}}"
-        )
+        front = f"{one.count:>{self._count_room}}  {100 * share:7.1f}"
+        if not self._is_narrow:
+            drawn = bar(share, BAR_ROOM, self._style.glyphs)
+            front += f"  {drawn}  {self._reasons[number]:<{self._reason_room}}"
         line = self._cut(f"{front}  {number:>{number_room}}  {source}".rstrip())
         return self._style.paint(line, self._looks[number])
 

@@ -7,24 +7,32 @@ most, names are cut, and what was left out is counted. What is not known is None
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import asdict
 from typing import Any
 
-from proton.analysis.aggregate import merge_by_name
-from proton.analysis.derive import rates_of
-from proton.analysis.measurements import shown_values, total_of, whole_of
+from proton.analysis.kernel_table import kernel_table
+from proton.analysis.losses import losses_of
+from proton.analysis.measurements import shown_values, whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.regions import order_of, shares_of
-from proton.analysis.select import everything
-from proton.analysis.source_lines import Samples, is_sampled, samples_by_file, samples_in
+from proton.analysis.several_devices import device_totals
+from proton.analysis.source_lines import Samples, is_sampled, samples_by_user_line, samples_in
 from proton.analysis.spread import rank_at, times_metric
+from proton.analysis.step_times import step_times
+from proton.analysis.tuning_work import TuningCost, without_tuning
+from proton.analysis.union_quantiles import is_estimated
+from proton.analysis.whole_rates import whole_rates
 from proton.model.frame import FrameKind
 from proton.model.in_kernel import NO_PARENT, RecordedKernel
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile, kind_of
 from proton.model.ranks import Rank, spread_of
 from proton.model.tree import Tree
-from proton.render.display_names import cut_middle
+from proton.render.display_names import cut_middle, cut_names, display_name, shown_names
+from proton.render.statement_places import statements_of
+from proton.render.text.head import device_name, device_names
+from proton.render.text.kernel_remarks import recording_remark
+from proton.render.text.sample_texts import lost_samples
 
 SCHEMA = "proton-digest/1"
 MOST_ROWS = 20
@@ -35,18 +43,21 @@ MOST_REASONS = 8
 MOST_LINES = 10
 MOST_KERNELS = 10
 MOST_REGIONS = 10
-_RATES = ("flop_per_s", "byte_per_s", "share_of_peak", "bound")
+_TIMES = ("time_ns", "share", "count", "avg_ns", "min_ns", "max_ns")
+_RATES = ("flop_per_s", "byte_per_s", "share_of_peak", "bound", "headroom_ns")
 Entry = dict[str, object]  # an object of the digest
 _NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
 
 
-def digest_of(profile: TreeProfile) -> dict[str, Any]:
-    """The digest of `profile`, as `prepare` returns it."""
+def digest_of(whole: TreeProfile, *, with_autotune: bool = False) -> dict[str, Any]:
+    """The digest of a profile as `prepare` returns it; autotuning counts only where asked for."""
+    profile, tuning = (whole, None) if with_autotune else without_tuning(whole)
     tree = profile.tree
     metric = next((name for name in (TIME_NS, CPU_TIME_NS) if _has(tree, name)), None)
     header = profile.header
     rows = [] if metric is None else _scope_rows(profile, tree, metric)
-    kernels = _kernel_rows(profile) if metric == TIME_NS else []
+    shown = shown_names(frame.name for frame in whole.tree.frames)
+    kernels = _kernel_rows(profile, shown) if metric == TIME_NS else []
     return {
         "schema": SCHEMA,
         "source": profile.source,
@@ -57,7 +68,9 @@ def digest_of(profile: TreeProfile) -> dict[str, Any]:
         "recorded_as": "tree" if profile.trace is None else "trace",
         "start_time_ns": header.start_time_ns,
         "end_time_ns": header.end_time_ns,
+        "device": device_names(profile),
         "devices": _devices(profile),
+        "by_device": [asdict(total) for total in device_totals(profile)[:MOST_ROWS]],
         "is_interpreted": profile.is_interpreted,
         "time_metric": metric,
         "total": _total(profile, tree, metric),
@@ -66,10 +79,13 @@ def digest_of(profile: TreeProfile) -> dict[str, Any]:
         "scopes": rows[:MOST_ROWS],
         "more_scopes": max(len(rows) - MOST_ROWS, 0),
         "ranks": _ranks(profile.ranks),
-        "samples": _samples(profile, tree),
+        "steps": _steps(profile),
+        "samples": _samples(whole, whole.tree, shown),  # by kernel, whatever ran it
         "in_kernel": _in_kernel(profile),
         "autotuned": len(profile.autotune),
-        "losses": dict(list(profile.losses.items())[:MOST_TEXTS]),
+        "autotuning": _tuning(tuning),
+        "losses": dict(list(losses_of(profile).items())[:MOST_TEXTS]),
+        "says_losses": bool(header.proton_version),
         "warnings": [cut(text) for text in profile.warnings[:MOST_TEXTS]],
         "more_warnings": max(len(profile.warnings) - MOST_TEXTS, 0),
     }
@@ -90,6 +106,7 @@ def _devices(profile: Profile) -> list[Entry]:
             "type": device.device_type,
             "id": device.device_id,
             "name": None if device.name is None else cut(device.name),
+            "shown": cut(device_name(device)),
             "arch": device.arch,
             "multiprocessors": device.num_sms,
         }
@@ -98,57 +115,55 @@ def _devices(profile: Profile) -> list[Entry]:
 
 
 def _total(profile: TreeProfile, tree: Tree, metric: str | None) -> Entry:
-    time_ns = None
-    if metric is not None:
-        kind = kind_of(profile, metric)
-        time_ns = total_of(shown_values(tree, metric, kind), kind)
-    rates = rates_of(profile)
+    time_ns = None if metric is None else whole_of(tree, metric)
     return {
         "time_ns": time_ns,
         "kernels": whole_of(tree, COUNT),
         "contexts": len(tree),
-        **{key: rates[key][0] for key in _RATES},
+        **asdict(whole_rates(profile)),
     }
 
 
-def _kernel_rows(profile: TreeProfile) -> list[Entry]:
+def _tuning(cost: TuningCost | None) -> Entry | None:
+    """What autotuning took and the rest of the digest leaves out; None where that is nothing."""
+    if cost is None:
+        return None
+    return {"time_ns": cost.time_ns, "share": cost.share, "kernels": cost.runs}
+
+
+def _kernel_rows(profile: TreeProfile, shown: Mapping[str, str]) -> list[Entry]:
     """Kernels and copies by name, the longest first."""
-    whole = whole_of(profile.tree, TIME_NS) or 0
-    mask = everything(profile.tree)
-    flat = merge_by_name(profile, TIME_NS, mask, partial(kind_of, profile))
-    tree = flat.tree
-    rates = rates_of(flat)
-    spreads = _rank_spreads(flat, tree)
-    found: list[tuple[float, Entry]] = []
-    for row in range(1, len(tree)):
-        own, detail = tree.own[row], tree.details.get(row)
-        time_ns, count = own.get(TIME_NS), own.get(COUNT)
-        if not isinstance(time_ns, (int, float)):
-            continue
-        average = time_ns / count if isinstance(count, (int, float)) and count else None
-        entry: Entry = {
-            "name": cut(tree.frames[row].name),
-            "kind": tree.frames[row].kind.name.lower(),
-            "time_ns": time_ns,
-            "share": time_ns / whole if whole else None,
-            "count": count,
-            "avg_ns": average,
-            "min_ns": None if detail is None else detail.min_ns,
-            "p50_ns": None if detail is None else detail.p50_ns,
-            "p99_ns": None if detail is None else detail.p99_ns,
-            "max_ns": None if detail is None else detail.max_ns,
-            **{key: rates[key][row] for key in _RATES},
-            "ranks": spreads.get(row),
+    flat, kernels = kernel_table(profile)
+    spreads = _rank_spreads(flat, flat.tree)
+    names = cut_names([shown[kernel.name] for kernel in kernels], MOST_LETTERS)
+    return [
+        {
+            "name": cut(kernel.name),
+            "shown": name,
+            "kind": kernel.kind.name.lower(),
+            **{key: getattr(kernel, key) for key in _TIMES},
+            "p50_ns": None if kernel.p50_ns is None else kernel.p50_ns.value,
+            "p99_ns": None if kernel.p99_ns is None else kernel.p99_ns.value,
+            "estimated": [
+                name
+                for name, quantile in (("p50_ns", kernel.p50_ns), ("p99_ns", kernel.p99_ns))
+                if quantile is not None and is_estimated(quantile)
+            ],
+            **{key: getattr(kernel, key) for key in _RATES},
+            "remarks": [
+                text for text in (kernel.peak_remark, recording_remark(kernel.recorded)) if text
+            ],
+            "ranks": spreads.get(kernel.row),
         }
-        found.append((time_ns, entry))
-    return [entry for _, entry in sorted(found, key=lambda pair: -pair[0])]
+        for name, kernel in zip(names, kernels, strict=True)
+    ]
 
 
 def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[Entry]:
     """Scopes, states and Python frames by path, those with the most time first."""
     times = shown_values(tree, metric, kind_of(profile, metric))
     counts = shown_values(tree, COUNT, kind_of(profile, COUNT))
-    whole = total_of(times, kind_of(profile, metric)) or 0
+    whole = whole_of(tree, metric) or 0
     timed = [
         (time_ns, row)
         for row, time_ns in enumerate(times)
@@ -191,6 +206,20 @@ def _rank_spreads(profile: TreeProfile, tree: Tree) -> Mapping[int, Entry]:
     return found
 
 
+def _steps(profile: Profile) -> Entry | None:
+    times = step_times(profile)
+    if times is None:
+        return None
+    return {
+        "count": times.count,
+        "median_ns": times.median_ns,
+        "p90_ns": times.p90_ns,
+        "max_ns": times.largest_ns,
+        "slowest": times.slowest,
+        "slowest_rank": times.slowest_rank,
+    }
+
+
 def _ranks(ranks: Sequence[Rank]) -> Entry | None:
     if not ranks:
         return None
@@ -208,7 +237,7 @@ def _ranks(ranks: Sequence[Rank]) -> Entry | None:
     }
 
 
-def _samples(profile: TreeProfile, tree: Tree) -> Entry | None:
+def _samples(profile: TreeProfile, tree: Tree, shown: Mapping[str, str]) -> Entry | None:
     """Why warps waited and on which lines; None where nothing was sampled."""
     if not is_sampled(profile):
         return None
@@ -219,15 +248,15 @@ def _samples(profile: TreeProfile, tree: Tree) -> Entry | None:
         everything.latency += one.latency
         everything.reasons.update(one.reasons)
     lines = [
-        (samples, file, line)
-        for file, by_line in samples_by_file(profile).items()
-        for line, samples in by_line.items()
+        (found, *place)
+        for place, found in samples_by_user_line(profile, statements_of(profile)).items()
     ]
     lines.sort(key=lambda each: (-each[0].count, each[1], each[2]))
     sampling = profile.sampling
     return {
         "count": everything.count,
         "dropped": None if sampling is None else sampling.dropped,
+        "non_user": None if sampling is None else lost_samples(profile, sampling)[2],
         "period_cycles": None if sampling is None else sampling.period_cycles,
         "reasons": [
             {
@@ -239,17 +268,18 @@ def _samples(profile: TreeProfile, tree: Tree) -> Entry | None:
             }
             for name, share in everything.top_reasons(MOST_REASONS)
         ],
-        "lines": [_line(*each, whole=everything.count) for each in lines[:MOST_LINES]],
+        "lines": [_line(*each, everything.count, shown) for each in lines[:MOST_LINES]],
         "more_lines": max(len(lines) - MOST_LINES, 0),
     }
 
 
-def _line(samples: Samples, file: str, line: int, whole: int) -> Entry:
+def _line(samples: Samples, file: str, line: int, whole: int, shown: Mapping[str, str]) -> Entry:
     kernel = max(samples.kernels, key=lambda name: samples.kernels[name], default="")
     return {
         "file": cut(file),
         "line": line or None,
         "kernel": cut(kernel),
+        "shown": cut(shown.get(kernel) or display_name(kernel)),
         "samples": samples.count,
         "share": samples.count / whole if whole else None,
         "reasons": [{"name": name, "share": share} for name, share in samples.top_reasons(3)],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proton.render.display_names import display_name
+from proton.analysis.whole_rates import NO_WIDTH
+from proton.render.display_names import cut_middle, cut_names, display_name
 from proton.render.units import MISSING, format_count, format_digits, format_time
 
 Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
@@ -32,9 +33,8 @@ def markdown_lines(digest: Entry) -> list[str]:
 
 def _facts(digest: Entry) -> list[str]:
     total, ranks = digest["total"], digest["ranks"]
-    names = [device["name"] or device["arch"] for device in digest["devices"]]
-    said = ", ".join(dict.fromkeys(names)) or "not known"
-    facts = [f"device: {said}" + (" (interpreted)" if digest["is_interpreted"] else "")]
+    interpreted = " (interpreted)" if digest["is_interpreted"] else ""
+    facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
     if digest["command"]:
         facts.append(f"command: {_code(' '.join(digest['command']))}")
     what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
@@ -43,8 +43,15 @@ def _facts(digest: Entry) -> list[str]:
     kernels = total["kernels"]
     counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
     facts.append(f"{what}: {format_time(total['time_ns'])}{counted}")
-    if total["share_of_peak"] is not None:
-        facts.append(f"share of peak: {_share(total['share_of_peak'])}, bound by {total['bound']}")
+    if by_device := digest["by_device"]:
+        each = [
+            f"{_plain(device['name'])} {format_time(device['time_ns'])}" for device in by_device
+        ]
+        facts.append(f"time by device: {', '.join(each)}")
+    if tuning := digest["autotuning"]:
+        took = f"{format_time(tuning['time_ns'])} ({_share(tuning['share'])} of the recorded time)"
+        facts.append(f"autotuning took {took}, left out below; --with-autotune counts it")
+    facts += _peak(total)
     if ranks:
         said = f"ranks: {ranks['count']}, values are summed over them"
         if ranks["slowest"]:
@@ -52,33 +59,70 @@ def _facts(digest: Entry) -> list[str]:
             slowest = ranks["slowest"][0]["rank"]
             said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
-    lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items() if count]
-    facts.append(f"lost: {', '.join(lost) or 'nothing'}")
+    lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items()]
+    nothing = "nothing" if digest["says_losses"] else "not said by the file"
+    facts.append(f"lost: {', '.join(lost) or nothing}")
     facts += [f"warning: {_plain(text)}" for text in digest["warnings"]]
     if digest["more_warnings"]:
         facts.append(f"and {digest['more_warnings']} more warnings")
     return facts
 
 
-def _kernels(rows: Iterable[Entry]) -> list[str]:
-    return _table(
-        ("kernel", "time", "share", "count", "avg", "p99", "TFLOP/s", "GB/s", "of peak", "bound"),
+def _peak(total: Entry) -> list[str]:
+    """How good the whole is, and how sure that is."""
+    facts = []
+    if total["share_of_peak"] is not None:
+        said = f"share of peak: {_at_least(total['is_partial'])}{_share(total['share_of_peak'])}"
+        said += f", bound by {total['bound']}" if total["bound"] else ""
+        if total["is_partial"]:
+            said += f" (work is known for {_share(total['declared_share'])} of the time)"
+        facts.append(said)
+    elif total["remark"]:
+        facts.append(f"share of peak: not known ({total['remark']})")
+    if total["headroom_ns"] is not None:
+        saved = format_time(total["headroom_ns"])
+        facts.append(f"could save at best: {saved}, of the work that is known")
+    return facts
+
+
+def _kernels(rows: Sequence[Entry]) -> list[str]:
+    titles = ("kernel", "time", "share", "count", "avg", "p50", "p99", "TFLOP/s", "GB/s")
+    names = cut_names([row["shown"] for row in rows], _LETTERS)
+    lines = _table(
+        (*titles, "of peak", "bound", "could save"),
         (
             (
-                _code(row["name"]),
+                _code(name),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["count"]),
                 format_time(row["avg_ns"]),
-                format_time(row["p99_ns"]),
+                *(_quantile(row, key) for key in ("p50_ns", "p99_ns")),
                 _scaled(row["flop_per_s"], 1e12),
                 _scaled(row["byte_per_s"], 1e9),
-                _share(row["share_of_peak"]),
+                _at_least(NO_WIDTH in row["remarks"] and row["share_of_peak"] is not None)
+                + _share(row["share_of_peak"]),
                 row["bound"] or MISSING,
+                format_time(row["headroom_ns"]),
             )
-            for row in rows
+            for name, row in zip(names, rows, strict=True)
         ),
     )
+    remarks = [
+        f"- {_code(name)}: {_plain(text)}"
+        for name, row in zip(names, rows, strict=True)
+        for text in row["remarks"]
+    ]
+    return [*lines, "", *remarks] if remarks else lines
+
+
+def _quantile(row: Entry, key: str) -> str:
+    """A quantile; one that is estimated from those of several contexts has a mark."""
+    return ("~" if key in row["estimated"] else "") + format_time(row[key])
+
+
+def _at_least(is_partial: bool) -> str:
+    return "≥ " if is_partial else ""
 
 
 def _scopes(rows: Sequence[Entry]) -> list[str]:
@@ -107,7 +151,15 @@ def _spread(ranks: Entry | None) -> tuple[str, ...]:
 
 
 def _samples(part: Entry) -> list[str]:
-    lines = ["", "## Samples", "", f"{_count(part['count'])} samples. Why warps waited:", ""]
+    outside = part["non_user"]
+    others = f", and {_count(outside)} outside the program's kernels" if outside else ""
+    lines = [
+        "",
+        "## Samples",
+        "",
+        f"{_count(part['count'])} samples{others}. Why warps waited:",
+        "",
+    ]
     lines += [
         f"- {each['name']} {_share(each['share'])}: {each['meaning']} Helps: {each['remedy']}"
         for each in part["reasons"]
@@ -117,7 +169,7 @@ def _samples(part: Entry) -> list[str]:
         (
             (
                 _code(f"{each['file']}:{each['line'] or '?'}"),
-                _code(each["kernel"]),
+                _code(each["shown"]),
                 _count(each["samples"]),
                 _share(each["share"]),
                 ", ".join(f"{why['name']} {_share(why['share'])}" for why in each["reasons"]),
@@ -178,8 +230,7 @@ def _plain(text: str) -> str:
 
 def _code(text: str) -> str:
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
-    if len(shown) > _LETTERS:
-        shown = f"{shown[: _LETTERS // 2]}...{shown[-_LETTERS // 2 + 3 :]}"
+    shown = cut_middle(shown, _LETTERS)
     return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"
 
 

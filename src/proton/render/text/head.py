@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 
+from proton.analysis.losses import IN_KERNEL, losses_of
 from proton.analysis.measurements import whole_of
+from proton.analysis.several_devices import device_totals
+from proton.analysis.step_times import step_times
+from proton.analysis.tuning_work import TuningCost, drop_tuning
 from proton.model.device import INTERPRETED, Device
 from proton.model.metric import COUNT, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
-from proton.render.display_names import printable
-from proton.render.text.kernel_remarks import in_kernel_lines, wrapped_remark
-from proton.render.text.sample_texts import NON_USER, SAMPLE_LOSSES, sampling_lines
-from proton.render.text.style import BOLD, RED, Style
+from proton.render.display_names import cell_width, printable
+from proton.render.text.kernel_remarks import in_kernel_lines, wrapped, wrapped_remark
+from proton.render.text.sample_texts import SAMPLE_LOSSES, sampling_lines
+from proton.render.text.style import BOLD, RED, RESET, Style
 from proton.render.units import format_count, format_time
 
 _MOST_WARNINGS = 8
 _GAP = "   "
 
 
-def head_lines(profile: Profile, style: Style) -> list[str]:
-    """The head line, then how samples and records were taken, losses and warnings."""
+def head_lines(profile: Profile, style: Style, tuning: TuningCost | None = None) -> list[str]:
+    """The head line, then how samples and records were taken, losses and warnings.
+
+    `tuning` is what autotuning took, where the profile is without it.
+    """
     parts = [style.paint(printable(profile.source), BOLD)]
     if device := device_names(profile):
         parts.append(device)
@@ -30,23 +37,65 @@ def head_lines(profile: Profile, style: Style) -> list[str]:
         parts.append(f"total {format_time(time_ns)}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
-    return [
-        _GAP.join(parts),
+    said = [] if tuning is None else [tuning_line(tuning)]
+    said += [
+        *device_lines(profile),
         *rank_lines(profile),
+        *step_lines(profile),
         *sampling_lines(profile, style),
+    ]
+    return [
+        *_packed(parts, style),
+        *(part for line in said for part in wrapped(line, style)),
         *in_kernel_lines(profile, style),
         *_losses(profile, style),
         *_warnings(profile, style),
     ]
 
 
+def _packed(parts: list[str], style: Style) -> list[str]:
+    """The parts of the head line in as many lines as the width asks for."""
+    lines = [""]
+    used = 0
+    for at, part in enumerate(parts):
+        length = cell_width(part.replace(BOLD, "").replace(RESET, ""))
+        if at and style.width is not None and used + len(_GAP) + length > style.width:
+            lines.append(f"  {part}")
+            used = 2 + length
+        else:
+            lines[-1] += f"{_GAP if at else ''}{part}"
+            used += length + (len(_GAP) if at else 0)
+    return lines
+
+
+def program_head(profile: Profile, style: Style, *, without_autotune: bool) -> list[str]:
+    """The head above a view of kernels: of the program alone, where autotuning is not asked for.
+
+    Samples do not know which launch they are of: a kernel has those of its trials too.
+    """
+    if not without_autotune or not isinstance(profile, TreeProfile):
+        return head_lines(profile, style)
+    program, tuning = drop_tuning(profile)
+    lines = head_lines(program, style, tuning)
+    if tuning is not None and profile.sampling is not None:
+        lines += wrapped("samples of a kernel include those of its trials", style)
+    return lines
+
+
+def tuning_line(tuning: TuningCost) -> str:
+    """How much autotuning took, which is not counted, and how to count it."""
+    took = f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
+    return f"autotuning took {took}, left out; --with-autotune counts it"
+
+
 def device_names(profile: Profile) -> str:
     """The devices of a profile in a few words: `NVIDIA H200`, `8 x CUDA sm_90`."""
-    counted = Counter(_device_name(device) for device in profile.devices)
+    counted = Counter(device_name(device) for device in profile.devices)
     return ", ".join(name if times == 1 else f"{times} x {name}" for name, times in counted.items())
 
 
-def _device_name(device: Device) -> str:
+def device_name(device: Device) -> str:
+    """What people call a device: `NVIDIA H200`, `CUDA sm_90`, `HIP gfx942`."""
     if device.name:
         return printable(device.name)
     if device.arch == INTERPRETED:
@@ -64,14 +113,18 @@ def _counts(profile: Profile) -> str:
     kernels = _whole(profile, COUNT)
     parts = [] if kernels is None else [f"{format_count(kernels)} kernel{'s' * (kernels != 1)}"]
     if profile.header.proton_version:  # other tools do not say what they lost
-        lost = sum(count for kind, count in profile.losses.items() if kind != NON_USER)
+        lost = sum(losses_of(profile).values())
         parts.append(f"{format_count(lost)} lost")
     return ", ".join(parts)
 
 
 def _losses(profile: Profile, style: Style) -> list[str]:
     said = () if profile.sampling is None else SAMPLE_LOSSES  # by `sampling_lines`
-    lost = {kind: count for kind, count in profile.losses.items() if count and kind not in said}
+    lost = {
+        kind: count
+        for kind, count in losses_of(profile).items()
+        if kind not in said and not kind.startswith(IN_KERNEL)  # said with the kernel
+    }
     if not lost:
         return []
     listed = ", ".join(f"{format_count(count)} {printable(kind)}" for kind, count in lost.items())
@@ -83,6 +136,26 @@ def _warnings(profile: Profile, style: Style) -> list[str]:
     if (more := len(profile.warnings) - len(shown)) > 0:
         shown.append(f"! and {more} more warning{'s' * (more != 1)}")
     return [style.paint(part, RED) for line in shown for part in wrapped_remark(line, style)]
+
+
+def device_lines(profile: Profile) -> list[str]:
+    """What each device did; none where there are not several."""
+    totals = device_totals(profile) if isinstance(profile, TreeProfile) else []
+    each = [f"{printable(total.name)} {format_time(total.time_ns)}" for total in totals]
+    return [f"time by device: {', '.join(each)}"] if each else []
+
+
+def step_lines(profile: Profile) -> list[str]:
+    """How long the steps of the program took; none where it marked none."""
+    times = step_times(profile)
+    if times is None:
+        return []
+    whose = "" if times.slowest_rank is None else f" of rank {times.slowest_rank}"
+    return [
+        f"{format_count(times.count)} step{'s' * (times.count != 1)}, "
+        f"median {format_time(times.median_ns)}, p90 {format_time(times.p90_ns)}, "
+        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose})"
+    ]
 
 
 def rank_lines(profile: Profile) -> list[str]:

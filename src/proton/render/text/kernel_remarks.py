@@ -45,7 +45,19 @@ def in_kernel_lines(profile: Profile, style: Style) -> list[str]:
     if (more := len(marked) - len(lines)) > 0:
         lines.append(f"! {more} more remarks on kernels; --regions KERNEL shows those of one")
     lines = [part for line in lines for part in wrapped_remark(line, style)]
-    return [", ".join(parts), *(style.paint(line, RED) for line in lines)]
+    said = wrapped(f"{', '.join(parts)}; recording is in their times", style)
+    return [*said, *(style.paint(line, RED) for line in lines)]
+
+
+def recording_remark(kernels: Sequence[RecordedKernel]) -> str:
+    """What to know of the time of a kernel that recorded; empty for one that did not."""
+    if not kernels:
+        return ""
+    harm: dict[str, Change] = {}
+    for kernel in kernels:
+        harm.update(kernel.harm())
+    remark = "instrumented: its time includes recording"
+    return f"{remark}, which changed it: {changes_text(harm)}" if harm else remark
 
 
 def marks_of(kernel: RecordedKernel) -> list[str]:

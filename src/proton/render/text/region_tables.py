@@ -15,7 +15,7 @@ from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_kernel
 from proton.render.text.cta_waves import wave_lines
-from proton.render.text.head import head_lines
+from proton.render.text.head import program_head
 from proton.render.text.kernel_remarks import (
     changes_text,
     clock_note,
@@ -31,7 +31,9 @@ from proton.render.units import MISSING, format_count
 _MOST_REGIONS = 60
 
 
-def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) -> list[str]:
+def region_tables(
+    profile: Profile, wanted: str, style: Style, *, full: bool, without_autotune: bool = False
+) -> list[str]:
     """What the kernel that `wanted` means recorded, once for each context and mode.
 
     Those with the most cycles come first.
@@ -41,6 +43,7 @@ def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) ->
         wanted: A kernel's name, or a part of one; "": all.
         style: How.
         full: Every region, and nothing cut.
+        without_autotune: The head tells of the program alone.
 
     Raises:
         UsageError: No instrumented kernel or several are meant; the message lists them.
@@ -64,7 +67,7 @@ def region_tables(profile: Profile, wanted: str, style: Style, *, full: bool) ->
         symbols = [symbols[chosen]]
     if full:
         style = replace(style, width=None)
-    lines = head_lines(profile, style)
+    lines = program_head(profile, style, without_autotune=without_autotune)
     for kernel in ranked:
         if kernel.kernel in symbols:
             lines += ["", *kernel_lines(kernel, style, full=full)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from proton.analysis.fold_lines import HotLine, Lineless
+from proton.analysis.folding.fold_lines import HotLine, Lineless
 from proton.analysis.regions import RegionRow, find_recorded
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.in_kernel import Region

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
+from proton.analysis.losses import NON_USER
 from proton.analysis.measurements import whole_of
 from proton.analysis.reasons import explain
 from proton.analysis.source_lines import Samples
@@ -17,7 +18,6 @@ from proton.render.display_names import printable
 from proton.render.text.style import RED, Style
 from proton.render.units import format_count
 
-NON_USER = "non_user_samples"  # counted with the losses, but the program lost nothing
 SAMPLE_LOSSES = ("dropped_samples", "sample_buffer_overflow", NON_USER)
 SPLIT_NOTE = "samples of a kernel that several contexts launched are divided by its time in each"
 WITHOUT_LINES = {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from proton.analysis.source_lines import Samples, Seen, name_reasons, other_names
 from proton.errors import FormatError
 from proton.model.profile import Profile
 from proton.model.sampling import Instruction, SampledKernel, Sampling
-from proton.render.display_names import display_name, printable
+from proton.render.display_names import cell_width, cut_end, cut_middle, display_name, printable
 from proton.render.nvdisasm import disassemble
 from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_kernel
-from proton.render.text.head import head_lines
+from proton.render.text.head import program_head
+from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.sample_texts import (
     kernel_remark,
     legend_lines,
@@ -25,10 +25,19 @@ from proton.render.units import format_count
 
 _MOST_INSTRUCTIONS = 40
 _MOST_REASONS = 2
+_LEAST_ROOM = 16
+_INSTRUCTION = "instruction"
+_INSTRUCTION_ROOM = 40  # columns that instructions keep before other columns go
 
 
 def hot_instructions(
-    profile: Profile, wanted: str, style: Style, *, full: bool, tool: str | None = ""
+    profile: Profile,
+    wanted: str,
+    style: Style,
+    *,
+    full: bool,
+    without_autotune: bool = False,
+    tool: str | None = "",
 ) -> list[str]:
     """The instructions of the kernel that `wanted` means.
 
@@ -37,6 +46,7 @@ def hot_instructions(
         wanted: A kernel's symbol or name, or a part of one.
         style: How.
         full: Every instruction that was recorded, with all lines of its inline stack.
+        without_autotune: The head tells of the program alone.
         tool: The nvdisasm to run, as `disassemble` takes it.
 
     Raises:
@@ -59,7 +69,7 @@ def hot_instructions(
     variants = [kernel for kernel in ranked if kernel.symbol == symbols[chosen]]
     if full:
         style = Style(style.color, None, style.glyphs)
-    lines = head_lines(profile, style)
+    lines = program_head(profile, style, without_autotune=without_autotune)
     shown: list[Samples] = []
     remarks: list[str] = []
     for number, kernel in enumerate(variants, 1):
@@ -68,7 +78,8 @@ def hot_instructions(
         lines += ["", *view.lines(count)]
         shown += view.samples
         remarks += [remark for remark in (view.remark, kernel_remark(kernel)) if remark]
-    notes = [*dict.fromkeys(remarks), *legend_lines(shown, style, full=full)]
+    notes = [part for remark in dict.fromkeys(remarks) for part in wrapped(remark, style)]
+    notes += legend_lines(shown, style, full=full)
     return [*lines, "", *(style.paint(note, DIM) for note in notes)] if notes else lines
 
 
@@ -102,20 +113,24 @@ class _KernelView:
         """The title, the table, and what is not in it."""
         kernel, shown = self._kernel, sum(one.samples for one in self._instructions)
         parts = [
-            self._style.paint(display_name(kernel.symbol, full=self._full), BOLD),
             f"sm_{kernel.arch}" if kernel.arch else "",
             count,
             f"{format_count(kernel.samples)} samples",
             f"launched from {kernel.contexts} contexts" if (kernel.contexts or 0) > 1 else "",
             f"({kernel.lines})" if kernel_remark(kernel) else "",
         ]
-        lines = ["   ".join(filter(None, parts)), "", *self._table()]
+        facts = "".join(f"   {part}" for part in parts if part)
+        name = display_name(kernel.symbol, full=self._full)
+        if self._style.width is not None:
+            name = cut_middle(name, max(self._style.width - len(facts), _LEAST_ROOM))
+        lines = [self._style.paint(name, BOLD) + facts, "", *self._table()]
         if (rest := kernel.samples - shown) > 0:
             remark = f"{format_count(rest)} samples in instructions that are not shown"
             lines.append(self._style.paint(remark, DIM))
         return lines
 
     def _table(self) -> list[str]:
+        """The widest table that fits: bars go first, then reasons stand below their instruction."""
         whole = max(self._kernel.samples, 1)
         counts = [one.samples for one in self._instructions]
         rows = [
@@ -130,13 +145,41 @@ class _KernelView:
             )
             for one, samples in zip(self._instructions, self.samples, strict=True)
         ]
+        looks = looks_of_shares(counts, whole)
+        width = self._style.width
+        drawn: list[str] = []
+        for kept in (range(7), (0, 1, 2, 4, 5, 6), (0, 1, 2, 5, 6)):
+            drawn = self._drawn(rows, kept)
+            longest = max(map(cell_width, drawn))
+            room = drawn[0].index(_INSTRUCTION) + _INSTRUCTION_ROOM
+            if width is None or min(longest, room) <= width:
+                break
+        reasons = [""] * len(rows)
+        if 4 not in kept:
+            indent = drawn[0].index(_INSTRUCTION)
+            reasons = [self._below(samples, indent) for samples in self.samples]
+        lines = [self._style.paint(drawn[0], BOLD)]
+        for line, below, look in zip(drawn[1:], reasons, looks, strict=True):
+            line = line if width is None else cut_end(line, width)
+            lines += [self._style.paint(part, look) for part in (line, below) if part]
+        return lines
+
+    def _drawn(self, rows: Sequence[Sequence[str]], kept: Sequence[int]) -> list[str]:
+        """The columns `kept` of the table, as wide as they are and without colours."""
+        titles = ("offset", "samples", "share %", " " * BAR_ROOM, "top reasons", "line")
         return table_lines(
-            ("offset", "samples", "share %", " " * BAR_ROOM, "top reasons", "line", "instruction"),
-            rows,
-            replace(self._style, width=None),
-            align=">>><<<<",
-            looks=looks_of_shares(counts, whole),
+            [(*titles, _INSTRUCTION)[at] for at in kept],
+            [[row[at] for at in kept] for row in rows],
+            Style(),
+            align="".join(">>><<<<"[at] for at in kept),
         )
+
+    def _below(self, samples: Samples, indent: int) -> str:
+        """The reasons of an instruction for a line of their own."""
+        room = max((self._style.width or 0) - indent, _LEAST_ROOM)
+        texts = [reasons_text(samples, most) for most in range(_MOST_REASONS, 0, -1)]
+        text = next((text for text in texts if len(text) <= room), texts[-1])
+        return " " * indent + cut_end(text, room) if text else ""
 
     def _samples_of(self, one: Instruction) -> Samples:
         samples = Samples()

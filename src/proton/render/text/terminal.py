@@ -13,7 +13,7 @@ from typing import NamedTuple
 from proton.analysis.derive import Column
 from proton.analysis.select import Mask
 from proton.model.tree import Tree
-from proton.render.display_names import cut_name, printable
+from proton.render.display_names import cut_name, cut_names, printable
 from proton.render.text.style import BOLD, DIM, RESET, Glyphs, Style
 from proton.render.units import Notation, format_column
 
@@ -67,10 +67,12 @@ def draw_tree(
     is_capped = any(depths[row] > levels for row in rows)
     leads = _leads(tree, rows, depths, style.glyphs, levels)
     names = _names(tree, rows, name, marks)
-    labels = [] if label is None else _labels(names, rows, leads, label, room)
+    taken = [len(lead) for lead in leads]
+    if is_beside:
+        taken = [used + len(cell) + 1 for used, cell in zip(taken, cells, strict=True)]
+    labels = [] if label is None else _labels(names, rows, taken, label, room)
     if room is not None:
-        taken = cells if is_beside else None
-        names = _cut(names, leads, taken, room)
+        names = _cut(names, taken, [tree.parents[row] for row in rows], room)
     if labels:
         names = [text or name for text, name in zip(labels, names, strict=True)]
     lines = [style.paint(header.rstrip(), BOLD)] if columns else []
@@ -105,7 +107,7 @@ def aligned_cells(
     texts = [
         format_column(
             [column.values[row] for row in rows],
-            Notation(column.decimals, column.is_raw, column.is_difference),
+            Notation(column.decimals, column.is_raw, column.is_difference, column.is_grouped),
         )
         for column in columns
     ]
@@ -165,24 +167,32 @@ def _names(
 
 
 def _cut(
-    names: Sequence[str], leads: Sequence[str], cells: Sequence[str] | None, room: int
+    names: Sequence[str], taken: Sequence[int], parents: Sequence[int], room: int
 ) -> list[str]:
-    """Names cut to what the rest of their line leaves."""
-    taken = [len(lead) for lead in leads]
-    if cells is not None:
-        taken = [used + len(cell) + 1 for used, cell in zip(taken, cells, strict=True)]
-    return [
-        text
-        if text.isascii() and used + len(text) <= room
-        else cut_name(text, max(room - used, _LEAST_NAME_ROOM))
-        for text, used in zip(names, taken, strict=True)
+    """Names cut to what the rest of their line leaves; those of siblings stay distinct."""
+    rooms = [max(room - used, _LEAST_NAME_ROOM) for used in taken]
+    cut = [
+        text if text.isascii() and len(text) <= left else cut_name(text, left)
+        for text, left in zip(names, rooms, strict=True)
     ]
+    siblings: dict[int, list[int]] = {}
+    for at, parent in enumerate(parents):
+        if cut[at] is not names[at]:
+            siblings.setdefault(parent, []).append(at)
+    for places in siblings.values():
+        # Values in front of names differ in length: what looks alike is seen in equal rooms.
+        left = min(rooms[at] for at in places)
+        apart = cut_names([names[at] for at in places], left) if len(places) > 1 else ()
+        for at, text in zip(places, apart, strict=False):
+            if text != cut_name(names[at], left):
+                cut[at] = text
+    return cut
 
 
 def _labels(
-    names: Sequence[str], rows: Sequence[int], leads: Sequence[str], label: Label, room: int | None
+    names: Sequence[str], rows: Sequence[int], taken: Sequence[int], label: Label, room: int | None
 ) -> list[str | None]:
     return [
-        label(row, name, None if room is None else max(room - len(lead), _LEAST_NAME_ROOM))
-        for row, name, lead in zip(rows, names, leads, strict=True)
+        label(row, name, None if room is None else max(room - used, _LEAST_NAME_ROOM))
+        for row, name, used in zip(rows, names, taken, strict=True)
     ]

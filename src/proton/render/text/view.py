@@ -5,20 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from proton.analysis import select
 from proton.analysis.derive import NOT_KNOWN, derive
+from proton.analysis.folding.fold_contexts import without_library
+from proton.analysis.folding.library_frames import library_rows
+from proton.analysis.kernel_table import recorded_by_name
 from proton.analysis.measurements import find_metric, plain_name, raw_metrics
+from proton.analysis.several_devices import device_marks
 from proton.analysis.tuning_runs import tuning_runs
-from proton.model.profile import TreeProfile
+from proton.analysis.tuning_work import drop_tuning
+from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.display_names import name_formatter, printable
+from proton.render.text.autotune_table import autotune_lines
 from proton.render.text.head import head_lines
+from proton.render.text.kernel_remarks import short_mark, wrapped
 from proton.render.text.row_labels import LineLabels, RegionLabels
 from proton.render.text.style import DIM, Style, legend, looks_of_differences, looks_of_shares
-from proton.render.text.table import autotune_lines, sorted_lines
+from proton.render.text.table import sorted_lines
 from proton.render.text.terminal import Label, draw_tree
+from proton.render.text.turn_labels import TurnLabels
 from proton.render.text.view_content import (
     Content,
     ViewOptions,
@@ -47,10 +56,25 @@ def view_lines(
     """
     if options.full:
         style = replace(style, width=None)
-    name = name_formatter(options.frame_format, full=options.full)
+    names = [frame.name for each in (profile, against) if each for frame in each.tree.frames]
+    name = name_formatter(options.frame_format, full=options.full, names=names)
+    tuning = None
+    if options.without_autotune:
+        profile, tuning = drop_tuning(profile)
+        against = None if against is None else drop_tuning(against).profile
+    library = _library(profile, options)
+    if options.without_library:
+        profile = without_library(profile)
+        against = None if against is None else without_library(against)
+    if options.autotune:
+        tried = autotune_lines(tuning_runs(profile), style)
+        return [*head_lines(profile, style, tuning), *(tried or ["", "no autotuning was recorded"])]
     content = content_of(profile, options, against, name)
+    if options.is_for_people:
+        grouped = [replace(column, is_grouped=True) for column in content.columns]
+        content = replace(content, columns=grouped)
     mask = select_rows(content, options, name)
-    lines = head_lines(profile, style)
+    lines = head_lines(profile, style, tuning)
     if against is not None:
         lines.append(f"minus {printable(against.source)}")
     if profile.trace is not None:
@@ -61,13 +85,13 @@ def view_lines(
     if not any(mask[1:]) and (options.is_sorted or not mask[0]):
         lines.append(_nothing(content.tree, options, name))
     elif options.is_sorted:
-        lines += sorted_lines(
-            content.tree, mask, content.columns, name, style, looks, content.marks
-        )
+        marks = content.marks or _recorded_marks(profile, content.tree)
+        lines += sorted_lines(content.tree, mask, content.columns, name, style, looks, marks)
     else:
         labels = LineLabels(profile, content.hot_lines, content.lineless, style, full=options.full)
         is_plain = content.is_difference or bool(options.metrics)
-        regions = RegionLabels(profile, content.tree, style, marks_only=is_plain)
+        regions = RegionLabels(content.profile, content.tree, style, marks_only=is_plain)
+        turns = TurnLabels(content.turns, content.columns)
         drawing = draw_tree(
             content.tree,
             mask,
@@ -75,19 +99,20 @@ def view_lines(
             name,
             style,
             looks,
-            content.marks,
-            _either(labels, regions),
+            content.marks or device_marks(content.tree),
+            _first_of(turns, labels, regions),
         )
         lines += drawing.lines
         notes += [*labels.explained(mask), *regions.explained(mask)]
+        for note in turns.explained(mask, content.tree):
+            notes += wrapped(note, style)
         if drawing.is_capped:
             deeper = f"{style.glyphs.deeper}N"
             notes.append(
                 f"{deeper} is a context at depth N, below the {drawing.levels} drawn levels"
             )
-    if options.autotune:
-        lines += autotune_lines(tuning_runs(profile), style) or ["", "no autotuning was recorded"]
     notes += _notes(profile, content, options)
+    notes += [part for note in (*content.notes, *library) for part in wrapped(note, style)]
     if hidden := _hidden(content, mask, options):
         notes.append(hidden)
     notes = [style.paint(note, DIM) for note in notes]
@@ -96,11 +121,34 @@ def view_lines(
     return [*lines, "", *notes] if notes else lines
 
 
-def _either(lines: LineLabels, regions: RegionLabels) -> Label | None:
-    """Writes rows that are source lines or regions; None where there are none."""
-    if not regions:
-        return lines.label if lines else None
-    return lambda row, name, room: lines.label(row, name, room) or regions.label(row, name, room)
+def _recorded_marks(profile: TreeProfile, flat: Tree) -> list[str] | None:
+    """A few words behind kernels that recording changed; None where there are none."""
+    recorded = recorded_by_name(profile)
+    marks = [short_mark(recorded.get(frame.name, ())) for frame in flat.frames]
+    return marks if any(marks) else None
+
+
+def _library(profile: TreeProfile, options: ViewOptions) -> list[str]:
+    """How many contexts are frames of libraries, where they are hidden or could be."""
+    if not (options.without_library or options.is_for_people):
+        return []
+    hidden = sum(library_rows(profile.tree, partial(kind_of, profile)))
+    if not hidden:
+        return []
+    amount = f"{format_count(hidden)} of {format_count(len(profile.tree))} contexts"
+    if not options.without_library:
+        return [f"{amount} are frames of libraries; --hide library leaves them out"]
+    return [f"--hide library left out {amount}; what they took stands in those above them"]
+
+
+def _first_of(*labels: LineLabels | RegionLabels | TurnLabels) -> Label | None:
+    """Writes rows as the first that knows them does; None where no row says more than a name."""
+    known = [each.label for each in labels if each]
+    if not known:
+        return None
+    return lambda row, name, room: next(
+        (text for label in known if (text := label(row, name, room)) is not None), None
+    )
 
 
 def _nothing(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> str:
@@ -141,7 +189,7 @@ def _notes(profile: TreeProfile, content: Content, options: ViewOptions) -> list
         notes.append("no metrics were recorded in these contexts")
     if any(NOT_KNOWN in column.values for column in content.columns):
         notes.append(f"{NOT_KNOWN}: the peak rates of this device are not known")
-    if profile.autotune and not options.autotune:
+    if profile.autotune:
         times = len(profile.autotune)
         notes.append(
             f"autotuned {format_count(times)} time{'s' * (times != 1)}; --autotune lists the tries"

@@ -12,7 +12,8 @@ from functools import partial
 from proton.analysis import diff, select
 from proton.analysis.aggregate import merge_by_name
 from proton.analysis.derive import Column, default_word, derive
-from proton.analysis.fold_lines import (
+from proton.analysis.folding.fold_contexts import fold_contexts, fold_profile
+from proton.analysis.folding.fold_lines import (
     HotLine,
     Lineless,
     absorb_lines,
@@ -23,12 +24,21 @@ from proton.analysis.fold_lines import (
 from proton.analysis.measurements import whole_of
 from proton.analysis.source_lines import is_sampled
 from proton.analysis.spread import RANK_TIMES, SLOWEST, SPREAD, times_metric
+from proton.analysis.union_quantiles import with_quantiles
 from proton.errors import UsageError
 from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
+from proton.render.statement_places import statements_of
+from proton.render.text.turn_labels import Turns
+from proton.render.text.verdicts import NO_VERDICTS, NOTE, changes_of, verdict_columns
 from proton.render.units import column_time_unit
+
+QUANTILES = ("p50_time", "p99_time")
+ESTIMATED = (
+    "p50_time and p99_time of a name in several contexts are estimated from those of each context"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,11 @@ class ViewOptions:
     full: bool = False
     is_sorted: bool = False
     autotune: bool = False
+    sort: str | None = None  # the metric by which contexts of one parent stand; None: as recorded
+    without_autotune: bool = False  # what autotuning ran is not shown, and said to be left out
+    without_library: bool = False  # frames of libraries stand in the rows above them
+    fold_numbered: bool = False  # `step_0` to `step_990` are one row
+    is_for_people: bool = False  # digits in groups; what else could be asked for is said
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,8 @@ class Content:
     marks: Sequence[str] | None = None  # a word behind the names of new and gone contexts
     hot_lines: Mapping[int, HotLine] = field(default_factory=dict)  # rows that are source lines
     lineless: Mapping[int, Lineless] = field(default_factory=dict)  # sampled, but without lines
+    turns: Mapping[int, Turns] = field(default_factory=dict)  # rows that stand for several
+    notes: Sequence[str] = ()  # what the columns mean
 
 
 def content_of(
@@ -71,30 +88,103 @@ def content_of(
         words = [*words, *rank_words(profile)]
     if against is not None and not options.metrics and not is_sampled(against):
         words = [word for word in words if word != NUM_SAMPLES]
+    turns: Mapping[int, Turns] = {}
+    if options.fold_numbered and not (options.is_sorted or against):
+        profile, turns = _fold_turns(profile, words)
+    if options.sort is not None and against is None:
+        profile, moved = _ordered(profile, options.sort or next(iter(words), ""))
+        turns = {moved[row]: each for row, each in turns.items()}
     if not (options.metrics or options.is_sorted or against) and is_sampled(profile):
-        return _folded(profile, words)
+        return _folded(profile, words, turns)
+    unmerged = profile
+    estimated: set[str] = set()
     if options.is_sorted:
-        profile = _flatten(profile, words, options, name)
+        profile, estimated = _flatten(profile, words, options, name)
     columns = _derive(profile, words)
     if against is None:
-        return Content(profile, profile.tree, columns)
+        has_quantiles = any(column.title.startswith(QUANTILES) for column in columns)
+        notes = [ESTIMATED] if estimated and has_quantiles else []
+        return Content(profile, profile.tree, columns, turns=turns, notes=notes)
+    wholes = unmerged, against
     try:
         if options.is_sorted:
-            against = _flatten(against, words, options, name)
+            against = _flatten(against, words, options, name)[0]
         others = _derive(against, words)
+        union = diff.unite(profile.tree, against.tree)
+        if options.sort is not None:
+            union = _union_by_size(union, profile, against, options.sort or next(iter(words), ""))
     except UsageError as error:
         raise UsageError(f"{against.source}: {error}") from None
-    union = diff.unite(profile.tree, against.tree)
     differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
-    return Content(profile, union.tree, differences, True, _marks(union))
+    notes = []
+    if not options.metrics and any(column.base == TIME_NS for column in columns):
+        changes = changes_of(*wholes, union, by_name=options.is_sorted)
+        judged = verdict_columns(changes)
+        differences += judged
+        notes = [NOTE if judged else NO_VERDICTS]
+    return Content(profile, union.tree, differences, True, _marks(union), notes=notes)
 
 
-def _folded(profile: TreeProfile, words: Sequence[str]) -> Content:
+def _union_by_size(
+    union: diff.Union, profile: TreeProfile, against: TreeProfile, word: str
+) -> diff.Union:
+    """The contexts of two profiles with the largest difference of each parent first."""
+    if not word:
+        return union
+    (first,), (second,) = derive(profile, [word]), derive(against, [word])
+    change = diff.subtract(union, first, second)
+    order = select.by_size(union.tree, change.values)
+    return diff.Union(
+        select.reordered(union.tree, order),
+        [union.first_rows[row] for row in order],
+        [union.second_rows[row] for row in order],
+    )
+
+
+def _fold_turns(
+    profile: TreeProfile, words: Sequence[str]
+) -> tuple[TreeProfile, Mapping[int, Turns]]:
+    """The profile with a row for the turns of each loop, and what these rows stand for."""
+    folding = fold_contexts(profile.tree)
+    if folding is None:
+        return profile, {}
+    columns = derive(profile, words[:1])
+    values = columns[0].values if columns else [None] * len(profile.tree)
+    rows: dict[int, list[int]] = {group: [] for group in folding.titles}
+    for row, group in enumerate(folding.group):
+        if group in rows:
+            rows[group].append(row)
+    turns = {
+        group: Turns(
+            len(each),
+            [value for row in each if isinstance(value := values[row], (int, float))],
+        )
+        for group, each in rows.items()
+    }
+    return fold_profile(profile, folding), turns
+
+
+def _ordered(profile: TreeProfile, word: str) -> tuple[TreeProfile, Mapping[int, int]]:
+    """The profile with the largest contexts of each parent first, and where each row went."""
+    tree = profile.tree
+    columns = derive(profile, [word]) if word else []
+    order = select.by_size(tree, columns[0].values) if columns else range(len(tree))
+    moved = {before: after for after, before in enumerate(order)}
+    return replace(profile, tree=select.reordered(tree, order)), moved
+
+
+def _folded(profile: TreeProfile, words: Sequence[str], turns: Mapping[int, Turns]) -> Content:
     """The hottest lines only below each kernel, which is what to see unless told otherwise."""
-    tree, lines = fold_lines(profile.tree)
+    tree, lines, moved = fold_lines(profile.tree, begin=statements_of(profile))
     profile = replace(profile, tree=tree)
-    lineless = kernels_without_lines(profile, tree)
-    return Content(profile, tree, _derive(profile, words), hot_lines=lines, lineless=lineless)
+    return Content(
+        profile,
+        tree,
+        _derive(profile, words),
+        hot_lines=lines,
+        lineless=kernels_without_lines(profile, tree),
+        turns={moved[row]: each for row, each in turns.items()},
+    )
 
 
 def _marks(union: diff.Union) -> list[str]:
@@ -153,8 +243,11 @@ def _derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
 
 def _flatten(
     profile: TreeProfile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
-) -> TreeProfile:
-    """One row a name, of the contexts that pass the filters by name and depth."""
+) -> tuple[TreeProfile, set[str]]:
+    """One row a name, of the contexts that pass the filters by name and depth.
+
+    Besides the names whose quantiles are estimated.
+    """
     tree = profile.tree
     columns = derive(profile, words[:1])
     base = (columns[0].base if columns else None) or TIME_NS
@@ -162,7 +255,11 @@ def _flatten(
         tree = absorb_lines(tree)
         profile = replace(profile, tree=tree)
     mask = _named(tree, options, name)
-    return merge_by_name(profile, base, mask, partial(kind_of, profile))
+    flat = merge_by_name(profile, base, mask, partial(kind_of, profile))
+    if not all(mask):  # spans do not know which contexts were left out
+        kept = {row: detail for row, detail in tree.details.items() if mask[row]}
+        profile = replace(profile, tree=replace(tree, details=kept), trace=None)
+    return with_quantiles(flat, profile)
 
 
 def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
@@ -204,8 +301,8 @@ def hidden_share(content: Content, mask: select.Mask) -> float | None:
     if content.is_difference or not content.columns:
         return None
     column = content.columns[0]
-    if column.base is None or not column.total:
-        return None
+    if column.base is None or not column.total or column.base == CPU_TIME_NS:
+        return None  # times of the host lie in each other
     total = derive(content.profile, [column.base])[0].total
     own = content.tree.own_numbers(column.base)
     lost = sum(value for value, kept in zip(own, mask, strict=True) if value and not kept)

@@ -15,6 +15,17 @@ DecodedBuffer regions_of(const std::vector<Warp>& warps, const std::vector<uint3
   return buffer.decode(regions, {.cost = cost, .keeps_spans = true});
 }
 
+/// CTAs with these warps, of whose regions the first two may overlap.
+DecodedBuffer overlapping(const std::vector<Warp>& warps, uint32_t ctas = 1,
+                          bool keeps_spans = true) {
+  const auto count = static_cast<uint32_t>(warps.size());
+  Buffer buffer({ctas, count, 1024});
+  for (uint32_t slot = 0; slot < ctas * count; ++slot) buffer.put(slot, warps[slot % count]);
+  std::vector<Region> regions = nested(8);
+  regions[0].may_overlap = regions[1].may_overlap = true;
+  return buffer.decode(regions, {.keeps_spans = keeps_spans});
+}
+
 /// The summary of a region below a parent's region; null: there is none.
 const RegionSummary* find_region(const DecodedBuffer& decoded, uint32_t region,
                                  std::optional<uint32_t> parent = {}) {
@@ -89,6 +100,44 @@ TEST(regions_that_cross_are_both_matched_and_counted) {
   CHECK_EQ(find_region(decoded, 2)->raw_cycles, 3);  // not within what crossed
   CHECK_EQ(decoded.losses.crossed_regions, 1);
   CHECK_EQ(decoded.losses.unmatched_starts, 0);
+}
+
+TEST(regions_that_may_overlap_stand_beside_each_other) {
+  Warp warp;
+  warp.start(3, 0).start(0, 5).start(1, 10).start(2, 12).end(2, 15).mark(4, 16);
+  warp.end(0, 20).start(2, 22).end(2, 25).end(1, 30).end(3, 90);
+  const DecodedBuffer decoded = overlapping({warp});
+  CHECK_EQ(find_region(decoded, 3)->raw_cycles, 90);
+  CHECK_EQ(find_region(decoded, 0, 3)->raw_cycles, 15);
+  CHECK_EQ(find_region(decoded, 1, 3)->raw_cycles, 20);
+  CHECK_EQ(find_region(decoded, 2, 1)->raw_cycles, 6);  // within both, then within one: the later
+  CHECK_EQ(find_region(decoded, 4, 1)->count, 1);
+  CHECK_EQ(decoded.regions.size(), 5);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(regions_that_may_overlap_and_do_not_are_nested) {
+  const DecodedBuffer decoded = overlapping({Warp{}.start(0, 0).start(1, 5).end(1, 9).end(0, 20)});
+  CHECK_EQ(find_region(decoded, 1, 0)->raw_cycles, 4);
+  CHECK_EQ(all_losses(decoded.losses), 0);
+}
+
+TEST(overlapping_regions_of_warps_alike_add_up) {
+  const Warp warp = Warp{}.start(0, 0).start(1, 10).end(0, 20).end(1, 30);
+  for (const bool keeps_spans : {true, false}) {
+    const DecodedBuffer decoded = overlapping({warp, warp, warp}, 2, keeps_spans);
+    CHECK_EQ(find_region(decoded, 0)->raw_cycles, 2 * 3 * 20);
+    CHECK_EQ(find_region(decoded, 1)->raw_cycles, 2 * 3 * 20);
+    CHECK_EQ(decoded.regions.size(), 2);
+    CHECK_EQ(all_losses(decoded.losses), 0);
+  }
+}
+
+TEST(a_start_that_never_ends_is_around_nothing_where_regions_may_overlap) {
+  const DecodedBuffer decoded = overlapping({Warp{}.start(0, 0).start(1, 5).end(1, 9).end(2, 20)});
+  CHECK_EQ(find_region(decoded, 1)->raw_cycles, 4);
+  CHECK_EQ(decoded.losses.unmatched_starts, 1);
+  CHECK_EQ(decoded.losses.unmatched_ends, 1);
 }
 
 TEST(a_region_left_open_in_every_iteration_disturbs_nothing) {

@@ -1,5 +1,5 @@
 /// The parts of the recorder, each alone: what sessions are told and when no longer, buffers of
-/// threads that ended, launches that are followed and read, mailboxes, lines for the user.
+/// threads that ended, launches that are followed and read, graphs, mailboxes, lines for the user.
 #include <thread>
 
 #include "recorder_session.h"
@@ -51,6 +51,23 @@ struct Readers {
     made->destinations = *reports.reporter.destinations(*reports.reporter.era(), nullptr);
     return made;
   }
+
+  /// A launch that is part of a graph; the graph's executable.
+  void* capture() {
+    void* stream = FAKE(fake_stream_create)();
+    FAKE(fake_capture_begin)(stream);
+    graphs.add(launch(stream));
+    return FAKE(fake_graph_instantiate)(FAKE(fake_capture_end)(stream));
+  }
+  void replay(void* exec, int times) {
+    for (int i = 0; i < times; ++i) FAKE(fake_graph_launch)(exec, nullptr);
+  }
+  /// Into the phase of now.
+  void read_graphs() {
+    reports.reporter.note_phases();
+    graphs.read();
+  }
+  KernelSum sums() { return reports.reporter.sums(sink, 3).at(0); }
 
   Reports reports;
   Sink sink;
@@ -192,6 +209,55 @@ TEST(buffers_that_were_read_come_back_zeroed) {
   readers.reader.free_memory();
   CHECK_EQ(readers.pool.size_bytes(), 0u);
   CHECK(memory.staging == nullptr);
+}
+
+TEST(of_the_replays_of_a_graph_the_last_is_read_and_all_are_counted_once) {
+  Readers readers;
+  CHECK(readers.graphs.empty());
+  readers.reader.begin();
+  void* exec = readers.capture();
+  CHECK(!readers.graphs.empty());
+  readers.read_graphs();
+  CHECK(readers.sink.told.empty());  // nobody has replayed it
+  readers.replay(exec, 3);
+  readers.read_graphs();
+  readers.read_graphs();
+  CHECK_EQ(readers.sink.told.size(), 1u);
+  CHECK(readers.sink.told[0].is_captured);
+  CHECK_EQ(readers.sums().replays, 3u);
+  CHECK_EQ(readers.sums().losses.unread_replays, 2u);
+  readers.replay(exec, 1);
+  readers.read_graphs();
+  CHECK_EQ(readers.sink.told.size(), 2u);
+  CHECK_EQ(readers.sums().replays, 4u);
+  CHECK(!readers.graphs.empty());  // graphs are not known to be gone
+  readers.reader.free_memory();
+}
+
+TEST(a_graph_that_no_session_wants_is_left_alone) {
+  Readers readers;
+  readers.reader.begin();
+  void* exec = readers.capture();
+  readers.replay(exec, 1);
+  CHECK(readers.reports.reporter.remove(readers.sink));
+  readers.read_graphs();
+  CHECK(readers.sink.told.empty());
+  CHECK_EQ(readers.sink.losses.load(), 0u);
+}
+
+TEST(a_graph_whose_context_fails_is_a_loss_and_is_told) {
+  Readers readers;
+  readers.reader.begin();
+  void* exec = readers.capture();
+  readers.replay(exec, 1);
+  FAKE(fake_set_failure)("cuCtxSynchronize", 700, 0, 1);
+  readers.read_graphs();
+  CHECK(readers.sink.told.empty());
+  CHECK_EQ(readers.sink.losses.load(), 1u);
+  CHECK_EQ(readers.reports.problems.take().size(), 1u);
+  readers.read_graphs();  // it is well again
+  CHECK_EQ(readers.sink.told.size(), 1u);
+  readers.reader.free_memory();
 }
 
 TEST(a_full_ring_is_taken_out_of_a_mailbox_once) {

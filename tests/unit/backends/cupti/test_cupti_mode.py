@@ -40,6 +40,8 @@ def test_migrations_of_unified_memory_may_stand_beside_any_mode() -> None:
         "pcsampling",
         "pcsampling:interval=64",
         "unified_memory=on",
+        "copies=off",
+        "unified_memory=on:copies=off",
         "graphs=graph:unified_memory=on",
         "pcsampling:interval=64+unified_memory=on",
     ],
@@ -56,7 +58,7 @@ def test_a_mode_is_read_back_from_its_text(text: str) -> None:
         ("x", "unknown mode of backend 'cupti' 'x'"),
         (
             "graph=1",
-            "unknown option of backend 'cupti' 'graph'; choose one of 'graphs', 'unified_memory'",
+            "unknown option of backend 'cupti' 'graph'; choose one of 'copies', 'graphs', 'un",
         ),
         ("graphs=all", "unknown value of option 'graphs' 'all'; choose one of 'graph', 'node'"),
         ("unified_memory=1", "unknown value of option 'unified_memory' '1'; choose one of 'off'"),

@@ -42,6 +42,46 @@ def test_float_arithmetic_is_counted_per_element(sink: Any, kind: str, flops: in
 
 
 @triton.jit
+def scaled(x, a, b, HALF: tl.constexpr, KIND: tl.constexpr):
+    if KIND == "scalars":
+        v = a * b + a
+    elif KIND == "constants":
+        v = HALF * 2.0 + 1.0
+    elif KIND == "integers":
+        v = 7 * tl.program_id(0)
+    elif KIND == "power":
+        v = tl.exp(a)
+    tl.store(x, v)
+
+
+@pytest.mark.parametrize(
+    ("kind", "flops", "result"),
+    [("scalars", 2, 8.0), ("constants", 0, 2.0), ("integers", 0, 0.0), ("power", 1, np.exp(2.0))],
+)
+def test_float_arithmetic_on_scalar_arguments_is_counted(
+    sink: Any, kind: str, flops: int, result: float
+) -> None:
+    x = np.ones(1, np.float32)
+    scaled[(1,)](x, 2.0, np.float64(3.0), HALF=0.5, KIND=kind)
+    assert sink.metrics["counted_flops"] == flops
+    assert x[0] == pytest.approx(result)
+
+
+@triton.jit
+def scale_half(x, y, factor, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i) * factor)
+
+
+def test_a_float_argument_is_of_32_bits_as_in_compiled_kernels(sink: Any) -> None:
+    x, y = np.full(4, 60_000, np.float16), np.zeros(4, np.float32)
+    scale_half[(1,)](x, y, 3.0, BLOCK=4)
+    assert y.tolist() == [180_000.0] * 4  # too large for 16 bits
+    scale_half[(1,)](x, y, 1e300, BLOCK=4)
+    assert np.isinf(y).all()
+
+
+@triton.jit
 def dot(a, b, c, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     m, n, k = tl.arange(0, M), tl.arange(0, N), tl.arange(0, K)
     x = tl.load(a + m[:, None] * K + k[None, :])

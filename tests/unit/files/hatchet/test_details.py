@@ -1,4 +1,4 @@
-"""The `kernels` of a `proton` key."""
+"""The `kernels` and `entries` of a `proton` key."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import pytest
 
 from proton.errors import FormatError
 from proton.files.encoding.checks import read_attributes
-from proton.files.hatchet.details import details_object, read_details
+from proton.files.hatchet.details import (
+    details_object,
+    entries_object,
+    read_details,
+    read_entries,
+)
 from proton.files.read import read_profile
 from proton.files.write import to_bytes
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.metric import MetricKind
 from proton.model.profile import TreeProfile
 from proton.model.tree import KernelDetail, Tree
 from tests.support.profiles import tree_in
@@ -75,3 +81,40 @@ def test_damage_is_named(found: Any, message: str) -> None:
 
 def test_attributes_of_no_known_kind_are_left_out() -> None:
     assert read_attributes({"a": {}, "b": None, "": 1, "c": [1, "x"], "d": "text"}) == {"d": "text"}
+
+
+ENTERED = Tree([ROOT_FRAME, Frame("a"), Frame("b")], [-1, 0, 0], [{}, {}, {}], {}, {1: 3, 2: 1})
+
+
+@pytest.mark.parametrize("output_format", ["hatchet", "hatchet_msgpack"])
+def test_entries_of_scopes_read_back(output_format: str) -> None:
+    assert read_entries(entries_object(ENTERED), 3, "run") == {1: 3, 2: 1}
+    profile = TreeProfile("run", tree=ENTERED)
+    assert tree_in(read_profile(to_bytes(profile, output_format), "run")).entries == {1: 3, 2: 1}
+
+
+@pytest.mark.parametrize(
+    ("entries", "text"),
+    [
+        ({}, r"run: proton.entries must be a list, not an object"),
+        ([[1]], r"run: proton.entries\[0\] must be a list of a row and a count"),
+        ([[1, 2], [3, 1]], r"run: proton.entries\[1\] must name one of 3 nodes, not 3"),
+        ([[1, -1]], r"run: proton.entries\[0\] must have a count of zero or more, not -1"),
+    ],
+)
+def test_entries_that_are_none_are_refused(entries: Any, text: str) -> None:
+    with pytest.raises(FormatError, match=text):
+        read_entries(entries, 3, "run")
+
+
+def test_metrics_that_a_user_called_as_a_backend_does_are_kept_apart() -> None:
+    own = [{"count": 0}, {"count": 3, "x": 1}, {"count": 2}]
+    frames = [ROOT_FRAME, Frame("a"), Frame("k", FrameKind.KERNEL)]
+    given = TreeProfile(
+        "run",
+        tree=Tree(frames, [-1, 0, 1], own),
+        metric_kinds={"count": MetricKind.EXCLUSIVE},
+    )
+    profile = read_profile(to_bytes(given, "hatchet"), "run")
+    assert tree_in(profile).own[1:] == [{"user count": 3, "x": 1}, {"count": 2}]
+    assert profile.metric_kinds == {"user count": MetricKind.EXCLUSIVE}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from proton.files.read import read_profile
 from proton.files.trace.read import is_trace, read_trace
 from proton.files.trace.write import to_chrome
 from proton.model.profile import TraceProfile
+from proton.model.span_table import span_table
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.profiles import trace_in
 
@@ -138,6 +141,27 @@ def test_a_bad_frame_of_the_file_is_refused(value: Any, message: str) -> None:
 def test_times_are_the_same_after_writing_and_reading(time_us: float) -> None:
     trace = trace_of({"ph": "X", "ts": time_us, "dur": time_us})
     assert read_trace(json.loads(to_chrome(TraceProfile("f", trace=trace), trace)), "f")[0] == trace
+
+
+def test_times_that_json_cannot_hold_are_not_written() -> None:
+    for span in (Span("a", SpanKind.SCOPE, 0, inf, 1), Span("a", SpanKind.SCOPE, 0, 0, nan)):
+        trace = Trace([Lane("host", "main", LaneKind.HOST)], [span])
+        with pytest.raises(ValueError, match="span 0 has a time that JSON cannot hold"):
+            to_chrome(TraceProfile("f", trace=trace), trace)
+
+
+def test_writing_takes_little_more_memory_than_the_file() -> None:
+    stream = Lane("gpu", "GPU Stream 1", LaneKind.DEVICE)
+    spans = [Span("k", SpanKind.KERNEL, 0, at * 10.0, 5.0, ("step", "k")) for at in range(20_000)]
+    trace = Trace([stream], span_table(spans))
+    to_chrome(TraceProfile("f", trace=trace), trace)  # what is made once
+    tracemalloc.start()
+    try:
+        written = to_chrome(TraceProfile("f", trace=trace), trace)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 3 * len(written)  # with an object for each event it is tenfold
 
 
 def test_a_trace_put_together_by_hand_is_written_with_rows_of_its_own() -> None:

@@ -13,10 +13,16 @@ def trace_of(*spans: tuple[float, Metrics]) -> Trace:
 
 
 def test_a_counter_is_the_sum_up_to_each_moment() -> None:
-    trace = trace_of((30, {"n": 4}), (10, {"n": 1, "x": 0.5}))
+    trace = trace_of((30, {"n": 4}), (10, {"n": 1, "x": 0.5}), (20, {"x": 0.25}))
     assert count_metrics(trace, {}) == [
         Counter("n", [(10, 1), (30, 5)]),
-        Counter("x", [(10, 0.5)]),
+        Counter("x", [(10, 0.5), (20, 0.75)]),
+    ]
+
+
+def test_a_metric_with_one_sample_is_no_counter() -> None:
+    assert count_metrics(trace_of((10, {"n": 1, "x": 2}), (20, {"x": 3})), {}) == [
+        Counter("x", [(10, 2), (20, 5)])
     ]
 
 

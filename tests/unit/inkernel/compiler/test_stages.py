@@ -280,6 +280,69 @@ def test_a_scope_may_be_ended_on_every_path_by_itself(
 
 
 @triton.jit
+def crossed(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    with pl.scope("all"):
+        pl.enter_scope("load")
+        v = tl.load(x + i)
+        pl.enter_scope("store")
+        pl.mark("here")
+        tl.store(y + i, v)
+        pl.exit_scope("load")
+        tl.store(x + i, v + n)
+        pl.exit_scope("store")
+
+
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_regions_that_overlap_are_recorded_side_by_side(target: str) -> None:
+    with recording("default+ops") as warnings:
+        records = read_records(compiled(crossed, ROWS, {"BLOCK": 256}, target).metadata)
+    assert warnings == []
+    assert records is not None
+    regions = records.record_map["regions"]
+    number = {region["name"]: region["id"] for region in regions}
+    found = {region["name"]: (region["parent"], "overlaps" in region) for region in regions}
+    assert found["all"] == (None, False)
+    assert found["load"] == found["store"] == (number["all"], True)
+    assert found["here"] == (number["store"], False)
+
+
+@triton.jit
+def misused(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    pl.value("all", tl.load(x + i))
+    with pl.scope("store"):
+        tl.store(y + i, i)
+
+
+@triton.jit
+def never_begun(x, y, n, BLOCK: tl.constexpr):
+    tl.store(y + tl.arange(0, BLOCK), n)
+    pl.exit_scope("a")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "lines", "problem", "names"),
+    [
+        (misused, 3, "value 'all' is of type <['256'], fp32>; record a scalar", {"store"}),
+        (never_begun, 3, "'a' is ended here and was not started in this block", set()),
+    ],
+)
+@pytest.mark.parametrize("target", ["90", "100", "gfx942"])
+def test_misuse_is_a_warning_with_the_users_line_and_the_kernel_runs(
+    kernel: Any, lines: int, problem: str, names: set[str], target: str
+) -> None:
+    with recording("default") as warnings:
+        done = compiled(kernel, ROWS, {"BLOCK": 256}, target)
+    (warning,) = warnings
+    assert f"{__file__}:{kernel.fn.__code__.co_firstlineno + lines}: {problem}" in warning
+    assert read_warnings(done.metadata) == (warning,)
+    records = read_records(done.metadata)
+    regions = records.record_map["regions"] if records else ()
+    assert {region["name"] for region in regions} == names
+
+
+@triton.jit
 def specialized(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     a_rows = tl.make_tensor_descriptor(a, [M, K], [K, 1], [BM, BK])
     b_rows = tl.make_tensor_descriptor(b, [N, K], [K, 1], [BN, BK])

@@ -2,7 +2,7 @@ import pytest
 
 from proton.errors import InstrumentationError, ScopeMismatch
 from proton.inkernel.ir.carriers import Carrier, record
-from proton.inkernel.ir.nesting import carrier_of, is_conditional, verify
+from proton.inkernel.ir.nesting import carrier_of, is_conditional, overlapping_names, verify
 from proton.inkernel.ir.parse import read_module
 
 
@@ -47,14 +47,46 @@ def test_an_if_with_more_in_it_is_the_users_own() -> None:
         ((_end("a"),), "k.ttgir:3: 'a' is ended here and was not started in this block"),
         ((_start("a"),), "k.ttgir:3: 'a' is started here and not ended in the same block"),
         (
-            (_start("a"), _start("b"), _end("a"), _end("b")),
-            r"k.ttgir:5: 'a' is ended here, but the innermost one begun is 'b' \(at k.ttgir:4\)",
+            (_start("a"), _start("b"), _end("a")),
+            "k.ttgir:4: 'b' is started here and not ended in the same block",
+        ),
+        (
+            (_start("a"), _end("a"), _end("a")),
+            "k.ttgir:5: 'a' is ended here and was not started in this block",
         ),
     ],
 )
-def test_wrong_nesting_is_refused(lines: tuple[Carrier, ...], problem: str) -> None:
+def test_a_start_without_an_end_and_an_end_without_a_start_are_refused(
+    lines: tuple[Carrier, ...], problem: str
+) -> None:
     with pytest.raises(ScopeMismatch, match=problem):
         _verify(*lines, "tt.return")
+
+
+def _overlapping(*lines: str | Carrier) -> frozenset[str]:
+    return overlapping_names(read_module(_kernel(*lines), "k.ttgir"))
+
+
+def test_regions_that_overlap_are_named_and_those_that_nest_are_not() -> None:
+    _verify(_start("a"), _start("b"), _end("a"), _end("b"), "tt.return")
+    around = (_start("all"), _start("a"), _start("b"))
+    inside = (_start("in"), _end("in"))
+    ends = (_end("a"), _end("b"), _end("all"), "tt.return")
+    assert _overlapping(*around, *inside, *ends) == {"a", "b"}
+    assert _overlapping(_start("a"), _start("b"), _end("b"), _end("a"), "tt.return") == set()
+
+
+def test_regions_that_overlap_on_one_path_only_are_named() -> None:
+    split = "cf.cond_br %c, ^bb1, ^bb2"
+    left = ("^bb1:", _end("a"), _end("b"), "cf.br ^bb3")
+    right = ("^bb2:", _end("b"), _end("a"), "cf.br ^bb3")
+    found = _overlapping(_start("a"), _start("b"), split, *left, *right, "^bb3:", "tt.return")
+    assert found == {"a", "b"}
+
+
+def test_a_region_begun_twice_ends_the_last_one_first() -> None:
+    _verify(_start("a"), _start("a"), _end("a"), _end("a"), "tt.return")
+    assert _overlapping(_start("a"), _start("a"), _end("a"), _end("a"), "tt.return") == set()
 
 
 def test_scopes_may_cross_blocks_where_every_path_agrees() -> None:

@@ -101,3 +101,28 @@ def test_many_and_deep_scopes_stay_bounded() -> None:
 def test_nothing_timed_nothing_to_compare() -> None:
     empty = profile_of([(0, "ROOT", {}), (1, "s", {})])
     assert plain(diff_part(empty, empty)) is None
+
+
+def test_profiles_without_kernels_are_compared_by_the_time_of_their_scopes() -> None:
+    def host(**times: int) -> TreeProfile:
+        rows: list[Row] = [(0, "ROOT", {})]
+        rows += [(1, name, {"cpu_time (ns)": time}) for name, time in times.items()]
+        return profile_of(rows)
+
+    part = plain(diff_part(host(load=50, step=100, old=5), host(load=40, step=180, new=7)))
+    assert part is not None
+    assert part["is_host"]
+    assert part["kernels"] == []
+    assert [(scope["path"], scope["change_ns"], scope["verdict"]) for scope in part["scopes"]] == [
+        (["step"], 80, "not enough"),
+        (["load"], -10, "not enough"),
+        (["new"], 7, "new"),
+        (["old"], -5, "gone"),
+    ]
+    assert part["total"]["change_ns"] == 72
+    assert part["scopes"][2]["before_row"] == -1
+
+
+def test_profiles_that_timed_nothing_have_no_difference() -> None:
+    empty = profile_of([(0, "ROOT", {}), (1, "step", {"tokens": 3})])
+    assert diff_part(empty, empty) is None

@@ -22,15 +22,20 @@ def test_what_cannot_be_seen_is_written_out() -> None:
     assert part == {"a\u202eb": ["a\\u202eb", "a\\u202eb"]}
 
 
-def test_names_that_would_look_the_same_keep_more_of_themselves() -> None:
+def test_names_that_would_look_the_same_are_whole() -> None:
     def symbol(last: str) -> str:
-        words = [f"Argument{at}" for at in range(9)] + [last]
+        words = [f"Argument{at:032}" for at in range(12)] + [last]
         return f"_Z1fI{''.join(f'{len(word)}{word}' for word in words)}Evv"
 
     first, second = symbol("One"), symbol("Two")
     part = plain(names_part(profile_of([(0, "ROOT", {}), (1, first, {}), (1, second, {})])))
     assert part is not None
-    assert part[first][0].endswith("Argument8, One>")
-    assert part[second][0].endswith("Argument8, Two>")
+    assert "11, One>" in part[first][0]
+    assert "11, Two>" in part[second][0]
     (alone,) = (plain(names_part(profile_of([(0, "ROOT", {}), (1, first, {})]))) or {}).values()
     assert alone[0].endswith("…>")
+
+
+def test_a_name_of_blanks_is_quoted() -> None:
+    part = names_part(profile_of([(0, "ROOT", {}), (1, "  ", {})]))
+    assert part["  "] == ('"  "', '"  "')

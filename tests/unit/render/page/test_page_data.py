@@ -124,3 +124,19 @@ def test_launches_that_are_alike_stand_once() -> None:
 def test_a_profile_in_which_nothing_was_recorded_is_one_clear_line() -> None:
     with pytest.raises(FormatError, match="nothing was recorded"):
         page_data([TreeProfile("empty.hatchet", tree=Tree([ROOT_FRAME], [-1], [{}]))])
+
+
+def test_autotuning_is_left_out_of_parts_that_stand_beside_it_with_it() -> None:
+    parts, read = only(open_profile(DATA / "h200/kernels.hatchet"))
+    tuning, tree = parts["tuning"], parts["tree"]
+    assert parts["summary"]["time_ns"] + tuning["time_ns"] == tuning["summary"]["time_ns"]
+    at = parts["kernels"]["name"].index("matmul_4096x4096x4096")
+    assert parts["kernels"]["share_of_peak"][at] == pytest.approx(0.647, abs=1e-3)
+    assert parts["kernels"]["count"][at] == 5
+    assert tuning["kernels"]["name"][0].startswith("_Z")  # the kernel that clears the cache
+    frames = read(tree["frame"])
+    assert [tree["names"][frames[row]] for row, _ in tuning["rows"]] == ["<autotune>"] * 3
+
+
+def test_a_profile_without_autotuning_has_nothing_left_out() -> None:
+    assert only(open_profile(DATA / "gpt.hatchet"))[0]["tuning"] is None

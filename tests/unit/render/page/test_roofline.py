@@ -19,7 +19,7 @@ def test_it_has_the_roofs_of_the_device_by_precision() -> None:
     part = plain(roofline_part(prepare(open_profile(DATA / "gpt.hatchet"))))
     assert part is not None
     (device,) = part["devices"]
-    assert [roof["width"] for roof in device["roofs"]] == [8, 16, 32, 64]
+    assert [roof["width"] for roof in device["roofs"]] == [8, 16, 32, 32, 64]
     assert device["roofs"][1]["label"] == "FP16 / BF16"
     assert device["bytes_per_s"] == pytest.approx(4.81e12, rel=0.01)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import random
 import struct
 from itertools import accumulate
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from proton import _core
 from proton.analysis.prepare import prepare
 from proton.files.read import read_profile
 from proton.model.profile import Profile, TraceProfile, TreeProfile
@@ -31,6 +33,7 @@ class Read:
         part = trace_part(self.profile, self._columns)
         assert part is not None
         self.part: dict[str, Any] = json.loads(to_json(part))
+        self.pieces = self._columns.pieces
 
     def column(self, name: str) -> list[float]:
         dtype, offset, length = self._columns.table[name]
@@ -140,6 +143,20 @@ def test_equal_arguments_stand_once_and_too_many_are_left_out_and_counted(
     assert read.part["args"] == [{"grid": [1, 1, 1]}, {"grid": [2, 1, 1]}]
     assert read.part["args_left_out"] == 1
     assert read.column(read.part["looks"]["args"]) == [0, 1, NONE]
+
+
+def test_the_timeline_is_the_same_without_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(3)
+    spans = [
+        span("k", chance.choice(tuple(SpanKind)), chance.randrange(2), chance.randrange(50), 3.0)
+        for _ in range(200)
+    ]
+    flows = [Flow(chance.randrange(200), chance.randrange(200)) for _ in range(100)]
+    profile = TraceProfile("run", trace=Trace([HOST, STREAM], spans, flows))
+    found = Read(profile)
+    monkeypatch.setattr(_core, "columns", lambda: None)
+    assert Read(profile).part == found.part
+    assert Read(profile).pieces == found.pieces
 
 
 def test_a_tree_and_an_empty_trace_have_no_timeline() -> None:

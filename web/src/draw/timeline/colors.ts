@@ -26,6 +26,11 @@ export function huesOf(timeline: Timeline): Uint8Array {
   return found
 }
 
+/** The hue of a span, as a place in HUES. */
+export function hueOfSpan(timeline: Timeline, span: number): number {
+  return HUES.indexOf(hueOf(timeline, timeline.look[span] as number))
+}
+
 function hueOf(timeline: Timeline, look: number): Hue {
   switch (timeline.kindOfLook(look)) {
     case "kernel":
@@ -34,10 +39,12 @@ function hueOf(timeline: Timeline, look: number): Hue {
       return "kernel"
     case "copy":
       return "copy"
+    case "launch":
+      return "host"
     case "other":
       return "line"
     default:
-      return timeline.nameOfLook(look).startsWith("launch ") ? "host" : "scope"
+      return "scope"
   }
 }
 

@@ -4,7 +4,7 @@ import { walk } from "../../layout/timeline/nesting"
 import type { Chart } from "../../layout/timeline/chart"
 import type { Group } from "../../layout/timeline/rows"
 import type { Tick } from "../../layout/timeline/window"
-import { FONT, type Inks } from "../canvas"
+import { FONT, type Inks, widthOf } from "../canvas"
 import type { Hue } from "../colors"
 import { strongOf } from "../colors"
 
@@ -55,6 +55,6 @@ export function drawAxis(context: CanvasRenderingContext2D, ticks: readonly Tick
   for (const tick of ticks) {
     const x = Math.round(tick.x)
     context.fillRect(x, AXIS_HEIGHT - 4, 1, 4)
-    context.fillText(tick.text, x + 3, AXIS_HEIGHT - 5)
+    context.fillText(tick.text, Math.min(x + 3, width - widthOf(context, tick.text) - 2), AXIS_HEIGHT - 5)
   }
 }

@@ -5,11 +5,11 @@
  */
 import type { GapSums } from "../../layout/timeline/gaps"
 import { type Track, walk } from "../../layout/timeline/nesting"
-import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
+import type { Row } from "../../layout/timeline/rows"
 import { FONT, fitted } from "../canvas"
 import { fillOf } from "../colors"
 import { HUES, STEPS, causeColor } from "./colors"
-import { BAR_HEIGHT, type Scene, drawArrows, drawOutline } from "./scene"
+import { type Scene, barHeight, drawArrows, drawOutline, drawPicked } from "./scene"
 
 const LABEL_PIXELS = 26
 
@@ -59,13 +59,14 @@ export function drawTimeline(context: CanvasRenderingContext2D, scene: Scene): v
   for (const row of scene.rows) {
     const top = row.top - scene.scrollTop
     if (row.lane === null) drawHead(context, scene, row, top, lines)
-    else drawLane(context, scene, row.lane, top, labels, lines)
+    else drawLane(context, scene, row, row.lane, top, labels, lines)
   }
   batches.paint(context, scene.dark)
   context.fillStyle = colors.accent
   for (let at = 0; at < lines.length; at += 3) {
     context.fillRect(lines[at] as number, lines[at + 1] as number, lines[at + 2] as number, 2)
   }
+  if (scene.picked !== null) drawPicked(context, scene, scene.picked)
   drawLabels(context, labels)
   drawOutline(context, scene, scene.hovered, colors.quiet, 1)
   drawOutline(context, scene, scene.selected, colors.ink, 2)
@@ -83,20 +84,21 @@ function drawHead(context: CanvasRenderingContext2D, scene: Scene, row: Row, top
   context.fillRect(0, top, scene.window.width, 1)
   const gaps = scene.chart.gaps(row.group)
   if (gaps !== null) drawGaps(context, scene, gaps, top + 5, 13)
-  if (scene.closed.has(row.group)) drawTrack(scene, scene.chart.union(row.group), top + 4, null, [], lines)
+  if (scene.closed.has(row.group)) drawTrack(scene, scene.chart.union(row.group), top + 4, barHeight(row), null, [], lines)
 }
 
-function drawLane(context: CanvasRenderingContext2D, scene: Scene, lane: number, top: number, labels: Label[], lines: number[]): void {
+function drawLane(context: CanvasRenderingContext2D, scene: Scene, row: Row, lane: number, top: number, labels: Label[], lines: number[]): void {
   const gaps = scene.chart.gaps(lane)
+  const bar = barHeight(row)
   if (gaps !== null) {
     context.globalAlpha = scene.dark ? 0.5 : 0.38 // what one stream waits for matters less
-    drawGaps(context, scene, gaps, top + 1, BAR_HEIGHT)
+    drawGaps(context, scene, gaps, top + 1, bar)
     context.globalAlpha = 1
   }
   const isHost = scene.chart.timeline.lanes[lane]?.kind === "host"
   scene.chart.tracks(lane).forEach((track, depth) => {
-    const y = top + 1 + depth * TRACK_HEIGHT
-    if (y + BAR_HEIGHT >= 0 && y <= scene.height) drawTrack(scene, track, y, isHost ? depth : null, labels, lines)
+    const y = top + 1 + depth * row.track
+    if (y + bar >= 0 && y <= scene.height) drawTrack(scene, track, y, bar, isHost ? depth : null, labels, lines)
   })
 }
 
@@ -110,7 +112,7 @@ interface Label {
 }
 
 /** `depth`: lightness goes by it; null: by the name. */
-function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, labels: Label[], lines: number[]): void {
+function drawTrack(scene: Scene, track: Track, y: number, bar: number, depth: number | null, labels: Label[], lines: number[]): void {
   const { window: shown, hues, steps } = scene
   const look = scene.chart.timeline.look
   const found = scene.found?.sums(track) ?? null
@@ -122,7 +124,7 @@ function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, 
   }
   let [runX, runEnd, runHeight, runStyle] = [0, 0, 0, -1]
   const endRun = (): void => {
-    if (runStyle >= 0) batches.add(runStyle, runX, y + BAR_HEIGHT - runHeight, runEnd - runX, runHeight)
+    if (runStyle >= 0) batches.add(runStyle, runX, y + bar - runHeight, runEnd - runX, runHeight)
     runStyle = -1
   }
   walk(track, shown, {
@@ -131,17 +133,17 @@ function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, 
       const wide = Math.min(right, shown.width + 2) - x
       const isDim = found !== null && found[at] === found[at + 1]
       const drawn = style(at, isDim)
-      batches.add(drawn, x, y, wide > 4 ? wide - 1 : Math.max(wide - 0.5, 1), BAR_HEIGHT)
-      if (chosen !== null && chosen[at] !== chosen[at + 1]) lines.push(x, y + BAR_HEIGHT - 1, Math.max(wide - 1, 1))
+      batches.add(drawn, x, y, wide > 4 ? wide - 1 : Math.max(wide - 0.5, 1), bar)
+      if (chosen !== null && chosen[at] !== chosen[at + 1]) lines.push(x, y + bar - 1, Math.max(wide - 1, 1))
       if (wide < LABEL_PIXELS) return
       const from = Math.max(x, 0)
       const room = Math.min(x + wide, shown.width) - from - 6
       const text = scene.label(look[track.spans[at] as number] as number)
-      labels.push({ text, room, x: from + 3, y: y + BAR_HEIGHT - 4, color: styleFill(drawn, scene.dark).text })
+      labels.push({ text, room, x: from + 3, y: y + (bar + 7) / 2, color: styleFill(drawn, scene.dark).text })
     },
     pixel(x, at, end) {
-      const tall = heightOf(track.busy, at, end, scale)
-      if (chosen !== null && chosen[at] !== chosen[end]) lines.push(x, y + BAR_HEIGHT - 1, 1)
+      const tall = heightOf(track.busy, at, end, scale, bar)
+      if (chosen !== null && chosen[at] !== chosen[end]) lines.push(x, y + bar - 1, 1)
       const drawn = style((at + end) >> 1, found !== null)
       if (runStyle === drawn && runEnd === x && runHeight === tall) runEnd = x + 1
       else {
@@ -150,17 +152,17 @@ function drawTrack(scene: Scene, track: Track, y: number, depth: number | null, 
       }
       if (found === null || found[at] === found[end]) return
       endRun() // what was found stands before what was not
-      const part = heightOf(found, at, end, scale)
-      batches.add(drawn - 1, x, y + BAR_HEIGHT - part, 1, part)
+      const part = heightOf(found, at, end, scale, bar)
+      batches.add(drawn - 1, x, y + bar - part, 1, part)
     },
   })
   endRun()
 }
 
 /** How high a column is that shows the spans from `at` up to `end`, from sums of their times. */
-function heightOf(sums: Float64Array, at: number, end: number, scale: number): number {
+function heightOf(sums: Float64Array, at: number, end: number, scale: number, bar: number): number {
   const share = Math.min(1, ((sums[end] as number) - (sums[at] as number)) / scale)
-  return Math.max(2, Math.round(share * BAR_HEIGHT))
+  return Math.max(2, Math.round(share * bar))
 }
 
 /** Columns in the colour of the cause. Where several gaps share a pixel, the colour is that of the

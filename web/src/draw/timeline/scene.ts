@@ -1,11 +1,15 @@
 /** What a frame of a timeline is drawn from, and what is drawn of its selection: outlines and arrows. */
 import type { Chart, Marks } from "../../layout/timeline/chart"
 import type { Window } from "../../layout/timeline/nesting"
-import { type Row, TRACK_HEIGHT } from "../../layout/timeline/rows"
+import type { Row } from "../../layout/timeline/rows"
 import { type Tick, xOf } from "../../layout/timeline/window"
+import type { Range } from "../../layout/axis"
 import type { Inks } from "../canvas"
 
-export const BAR_HEIGHT = TRACK_HEIGHT - 2
+/** Pixels of a span in a row: a little less than its track. */
+export function barHeight(row: Row): number {
+  return row.track - 2
+}
 
 /** Everything that one frame shows. */
 export interface Scene {
@@ -25,13 +29,15 @@ export interface Scene {
   chosen: Marks | null
   selected: number | null
   hovered: number | null
+  /** The stretch of time that is summed up. */
+  picked: Range | null
   colors: Inks
 }
 
 const MOST_ARROWS = 200
 
 /** Where a span stands on the canvas; null where its lane cannot be seen. */
-function boxOf(scene: Scene, span: number): { left: number; right: number; top: number } | null {
+function boxOf(scene: Scene, span: number): Box | null {
   const place = scene.chart.placeOf(span)
   if (place === null) return null
   const { starts, ends } = scene.chart.timeline
@@ -39,10 +45,10 @@ function boxOf(scene: Scene, span: number): { left: number; right: number; top: 
   const group = scene.chart.timeline.lanes[place.lane]?.group
   const head = row ?? scene.rows.find((each) => each.lane === null && each.group === group && scene.closed.has(each.group))
   if (head === undefined) return null
-  const inside = row === undefined ? 4 : 1 + place.depth * TRACK_HEIGHT
+  const inside = row === undefined ? 4 : 1 + place.depth * head.track
   const left = xOf(scene.window, starts[span] as number)
   const right = Math.max(xOf(scene.window, ends[span] as number), left + 1)
-  return { left, right, top: head.top - scene.scrollTop + inside }
+  return { left, right, top: head.top - scene.scrollTop + inside, height: barHeight(head) }
 }
 
 export function drawOutline(context: CanvasRenderingContext2D, scene: Scene, span: number | null, color: string, width: number): void {
@@ -52,7 +58,18 @@ export function drawOutline(context: CanvasRenderingContext2D, scene: Scene, spa
   const wide = Math.max(Math.min(box.right, scene.window.width + 4) - left, 3)
   context.strokeStyle = color
   context.lineWidth = width
-  context.strokeRect(left - 0.5, box.top - 0.5, wide, BAR_HEIGHT + 1)
+  context.strokeRect(left - 0.5, box.top - 0.5, wide, box.height + 1)
+}
+
+/** A stretch of time across all lanes. */
+export function drawPicked(context: CanvasRenderingContext2D, scene: Scene, [from, to]: Range): void {
+  const [left, right] = [xOf(scene.window, from), xOf(scene.window, to)]
+  if (right < 0 || left > scene.window.width) return
+  context.fillStyle = scene.colors.accent
+  context.globalAlpha = 0.14
+  context.fillRect(left, 0, right - left, scene.height)
+  context.globalAlpha = 1
+  for (const x of [left, right]) context.fillRect(Math.round(x), 0, 1, scene.height)
 }
 
 /** From the call that launched a span to it, and from it to what it launched. */
@@ -71,15 +88,15 @@ export function drawArrows(context: CanvasRenderingContext2D, scene: Scene, span
   }
 }
 
-type Box = { left: number; right: number; top: number }
+type Box = { left: number; right: number; top: number; height: number }
 
 function drawArrow(context: CanvasRenderingContext2D, scene: Scene, from: Box, to: Box): void {
   const far = scene.window.width * 2
   const near = (x: number): number => Math.min(Math.max(x, -far), far * 1.5)
   const [x0, x1] = [near(from.left), near(to.left)]
   const isDown = to.top > from.top
-  const y0 = from.top + (isDown ? BAR_HEIGHT : 0)
-  const y1 = to.top + BAR_HEIGHT / 2
+  const y0 = from.top + (isDown ? from.height : 0)
+  const y1 = to.top + to.height / 2
   const bend = Math.max(16, Math.min(80, Math.abs(x1 - x0) / 2))
   context.beginPath()
   context.moveTo(x0, y0)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { shapeOf } from "./shape.test.support"
-import { layoutFlame, levelHeight, neighbour, placeAt, placeOf, shownWidth } from "./boxes"
-import { Inverted, TopDown, widthsOf } from "./tree"
+import { boxesAt, layoutFlame, levelHeight, moveWindow, neighbour, placeAt, placeOf, zoomWindow } from "./boxes"
+import { Sandwich } from "./sandwich"
+import { TopDown, widthsOf } from "./tree"
 
 const STEP = shapeOf([
   [0, "ROOT"],
@@ -53,15 +54,15 @@ describe("layout", () => {
     ])
   })
 
-  test("such a box is zoomed to by its range", () => {
+  test("such a box tells which ones it stands for", () => {
     const rows = Array.from({ length: 1000 }, () => [1, "k", 1] as const)
     const { shape, own } = shapeOf([[0, "ROOT"], ...rows])
     const tree = new TopDown(shape, widthsOf(shape, own, true))
-    const layout = layoutFlame(tree, { zoom: 0, range: [70, 80], width: 100, least: 2 })
-    expect(layout.byLevel[1]?.map((at) => [layout.boxes[at], layout.lefts[at], layout.widths[at]])).toEqual(
-      Array.from({ length: 10 }, (_, at) => [71 + at, 10 * at, 10]),
-    )
-    expect([shownWidth(tree, 0, [70, 80]), shownWidth(tree, 0, [990, 2000]), shownWidth(tree, 0, null)]).toEqual([10, 10, 1000])
+    const layout = layoutFlame(tree, { zoom: 0, width: 100, least: 2 })
+    expect(boxesAt(layout, tree, 0)).toEqual([0])
+    const rest = Array.from({ length: layout.count - 1 }, (_, at) => boxesAt(layout, tree, at + 1))
+    expect(rest.length).toBeLessThan(20)
+    expect(rest.flat()).toEqual(Array.from({ length: 1000 }, (_, at) => 1 + at))
   })
 
   test("in recorded order each run of narrow siblings is a box of its own", () => {
@@ -85,7 +86,7 @@ describe("layout", () => {
     const { shape, own, names } = shapeOf(rows)
     const widths = widthsOf(shape, own, true)
     const down = layoutFlame(new TopDown(shape, widths), { zoom: 0, width: 1200, least: 1 })
-    const up = layoutFlame(new Inverted(shape, names, widths), { zoom: 0, width: 1200, least: 1 })
+    const up = layoutFlame(new Sandwich(shape, names, widths), { zoom: 0, width: 1200, least: 1 })
     expect([down.height, up.height]).toEqual([3, 3])
     for (const layout of [down, up]) {
       expect(layout.count).toBeGreaterThan(50)
@@ -98,7 +99,7 @@ describe("layout", () => {
     const { shape, own, names } = shapeOf([...rows, [10_001, "leaf", 5]])
     const widths = widthsOf(shape, own, true)
     expect(layoutFlame(new TopDown(shape, widths), { zoom: 0, width: 100, least: 1 }).height).toBe(10_002)
-    expect(layoutFlame(new Inverted(shape, names, widths), { zoom: 0, width: 100, least: 1 }).height).toBe(10_002)
+    expect(layoutFlame(new Sandwich(shape, names, widths), { zoom: 0, width: 100, least: 1 }).height).toBe(10_002)
     expect(layoutFlame(new TopDown(shape, widths), { zoom: 9_000, width: 100, least: 1 }).count).toBe(10_002)
   })
 })
@@ -123,6 +124,61 @@ describe("finding boxes", () => {
   })
 })
 
+describe("a sandwich", () => {
+  const { shape, own, names } = shapeOf([[0, "ROOT"], [1, "a"], [2, "f"], [3, "x", 30], [3, "y", 10], [1, "b"], [2, "f"], [3, "x", 60]])
+  const tree = new Sandwich(shape, names, widthsOf(shape, own, true), { row: 2, callers: 0, callee: 0 })
+  const layout = layoutFlame(tree, { zoom: 0, width: 100, least: 1 })
+  const named = (place: number): string => ["ROOT", "a", "f", "x", "y", "b"][names[tree.row(layout.boxes[place] as number)] as number] ?? ""
+
+  test("has callers above the name and what it called below, all to one scale", () => {
+    expect([layout.height, layout.base]).toEqual([3, 1])
+    expect(layout.byLevel.map((places) => places.map((at) => [named(at), layout.lefts[at], layout.widths[at]]))).toEqual([
+      [["b", 0, 60], ["a", 60, 40]],
+      [["f", 0, 100]],
+      [["x", 0, 90], ["y", 90, 10]],
+    ])
+  })
+
+  test("is walked by arrows from the middle both ways", () => {
+    const middle = placeOf(layout, tree, 0)
+    const caller = neighbour(layout, middle, "up")
+    expect([named(caller), named(neighbour(layout, caller, "right")), named(neighbour(layout, middle, "down"))]).toEqual(["b", "a", "x"])
+    expect([neighbour(layout, caller, "down"), neighbour(layout, neighbour(layout, middle, "down"), "up")]).toEqual([middle, middle])
+    expect(neighbour(layout, caller, "up")).toBe(-1)
+  })
+
+  test("keeps its callers to the scale of a callee that it is narrowed to", () => {
+    const narrowed = new Sandwich(shape, names, widthsOf(shape, own, true), { row: 2, callers: 0, callee: 4 })
+    const part = layoutFlame(narrowed, { zoom: narrowed.narrowedBelow, width: 100, least: 1 })
+    expect(part.byLevel.map((places) => places.map((at) => part.widths[at]))).toEqual([[100], [100], [100]])
+  })
+})
+
 test("levels are as high as there is room for, and always high enough to read", () => {
   expect([levelHeight(3, 700), levelHeight(30, 700), levelHeight(10_000, 700), levelHeight(0, 0)]).toEqual([26, 23, 19, 19])
+  expect([levelHeight(3, 1300), levelHeight(3, 5000), levelHeight(100, 1300)]).toEqual([40, 40, 19]) // a large screen
+})
+
+test("a window of the width is zoomed around a place and moved, and never leaves the graph", () => {
+  expect(zoomWindow(null, 0.5, 0.5)).toEqual([0.25, 0.75])
+  expect(zoomWindow([0.25, 0.75], 0.5, 0)).toEqual([0.25, 0.5])
+  expect(zoomWindow([0.25, 0.75], 2, 0.5)).toBe(null)
+  expect(zoomWindow([0, 0.5], 1.5, 1)).toEqual([0, 0.75])
+  expect(moveWindow([0.25, 0.5], 1)).toEqual([0.5, 0.75])
+  expect(moveWindow([0.25, 0.5], -9)).toEqual([0, 0.25])
+  expect(moveWindow(null, 0.5)).toBe(null)
+  const [from, to] = zoomWindow([0.5, 0.5 + 1e-9], 0.1, 0.5) ?? [0, 1]
+  expect(to - from).toBeCloseTo(1e-6)
+})
+
+test("what lies beside the window is not laid out, what reaches into it is", () => {
+  const rows: [number, string, number?][] = [[0, "ROOT"], [1, "a", 50], [1, "b", 30], [1, "c", 20]]
+  const { shape, own } = shapeOf(rows)
+  const tree = new TopDown(shape, widthsOf(shape, own, true))
+  const layout = layoutFlame(tree, { zoom: 0, window: [0.4, 0.6], width: 100, least: 1 })
+  const boxes = (layout.byLevel[1] ?? []).map((place) => [layout.boxes[place], layout.lefts[place], layout.widths[place]])
+  expect(boxes.map(([box]) => box)).toEqual([1, 2])
+  expect(boxes[0]?.[1]).toBeCloseTo(-200)
+  expect(boxes[0]?.[2]).toBeCloseTo(250)
+  expect(boxes[1]?.[1]).toBeCloseTo(50)
 })

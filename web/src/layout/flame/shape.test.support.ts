@@ -1,5 +1,6 @@
 /** Trees for tests, written as rows of depth, name and value. */
-import { type Shape, numberNames } from "./tree"
+import type { Shape } from "../groups"
+import { numberNames } from "./tree"
 
 /** A shape of `[depth, name, own]`. */
 export function shapeOf(rows: readonly (readonly [number, string, number?])[]): {

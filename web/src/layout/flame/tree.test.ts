@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { shapeOf } from "./shape.test.support"
-import { Inverted, TopDown, countBefore, matchedWidth, selfOf, widthsOf } from "./tree"
+import { TopDown, countBefore, matchedWidth, selfOf, widthsOf } from "./tree"
 
 const STEP = shapeOf([
   [0, "ROOT"],
@@ -47,58 +47,6 @@ describe("from the root down", () => {
   test("they can stand as they were recorded", () => {
     const tree = new TopDown(STEP.shape, widthsOf(STEP.shape, STEP.own, true), "recorded")
     expect(Array.from(tree.children(0))).toEqual([1, 4])
-  })
-})
-
-describe("callers", () => {
-  const tree = new Inverted(STEP.shape, STEP.names, widthsOf(STEP.shape, STEP.own, true))
-  const name = (box: number): number => STEP.names[tree.row(box)] as number
-
-  test("one name is one box, whatever called it", () => {
-    const [matmul, norm] = Array.from(tree.children(0)) as [number, number]
-    expect(tree.children(0)).toHaveLength(2)
-    expect([tree.width(matmul), tree.width(norm)]).toEqual([80, 10])
-    expect(tree.rows(matmul)).toEqual([2, 5])
-  })
-
-  test("below it stand its callers, the widest first, and the root is none", () => {
-    const matmul = tree.children(0)[0] as number
-    const callers = Array.from(tree.children(matmul))
-    expect(callers.map((box) => [name(box), tree.width(box)])).toEqual([
-      [STEP.names[4], 50],
-      [STEP.names[1], 30],
-    ])
-    expect(tree.children(callers[0] as number)).toHaveLength(0)
-  })
-
-  test("a box is found again by a context and a depth", () => {
-    const box = tree.find(2, 2)
-    expect([name(box), tree.width(box), tree.depth(box)]).toEqual([STEP.names[1], 30, 2])
-    expect(tree.find(2, 9)).toBe(-1)
-    expect(tree.find(6, 1)).toBe(-1)
-  })
-
-  test("contexts that meet in one caller are counted together", () => {
-    const { shape, own, names } = shapeOf([[0, "ROOT"], [1, "s"], [2, "k", 3], [2, "k", 4]])
-    const inverted = new Inverted(shape, names, widthsOf(shape, own, true))
-    const kernel = inverted.children(0)[0] as number
-    const caller = inverted.children(kernel)[0] as number
-    expect(inverted.width(caller)).toBe(7)
-    expect(inverted.rows(caller)).toEqual([1])
-  })
-
-  test("a deep recursion of one name stops where it would take too long, and says so", () => {
-    const rows = Array.from({ length: 10_001 }, (_, depth) => [depth, depth ? "f" : "ROOT", 1] as const)
-    const { shape, own, names } = shapeOf(rows)
-    const inverted = new Inverted(shape, names, widthsOf(shape, own, true), 100_000)
-    let box = 0
-    let levels = 0
-    for (; inverted.children(box).length > 0; levels++) box = inverted.children(box)[0] as number
-    expect(levels).toBeGreaterThan(5)
-    expect(levels).toBeLessThan(20)
-    expect(inverted.isCut).toBe(true)
-    inverted.refresh()
-    expect(inverted.children(box).length).toBe(1)
   })
 })
 

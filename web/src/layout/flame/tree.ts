@@ -1,12 +1,7 @@
-/** What a flame graph is drawn from: contexts from the root down, or kernels with their callers below.
- *
- * Trees are walked as far as they are seen and no further: callers of 50 000 contexts, or of one
- * 10 000 levels deep, would be millions of boxes. Nothing here recurses.
- */
-import type { Profile } from "../../model"
+/** What a flame graph is drawn from: contexts from the root down. `sandwich.ts` has those of one name. Nothing here recurses. */
+import type { Groups, Shape } from "../groups"
 
-/** Contexts in depth-first order. */
-export type Shape = Pick<Profile, "size" | "parents" | "ends" | "depths">
+const NONE: readonly number[] = []
 
 export type Order = "widest" | "recorded"
 
@@ -15,9 +10,16 @@ export interface FlameTree {
   width(box: number): number
   /** The context that a box stands for; of several, the first. */
   row(box: number): number
+  /** Every context that a box stands for. */
+  rows(box: number): ArrayLike<number>
+  /** The box that it hangs on, one level nearer to the root; -1 for the root. */
   parent(box: number): number
+  /** Levels below the root; above it they are negative. */
   depth(box: number): number
+  /** What hangs below a box. */
   children(box: number): ArrayLike<number>
+  /** What stands on a box: its callers. */
+  callers(box: number): ArrayLike<number>
   /** A new drawing begins: what was left out for time may be walked now. */
   refresh(): void
   /** Whether something was left out because it would take too long. */
@@ -76,6 +78,10 @@ export class TopDown implements FlameTree {
     return box
   }
 
+  rows(box: number): ArrayLike<number> {
+    return [box]
+  }
+
   parent(box: number): number {
     return this.shape.parents[box] ?? -1
   }
@@ -99,148 +105,30 @@ export class TopDown implements FlameTree {
     return rows
   }
 
+  callers(_box: number): ArrayLike<number> {
+    return NONE
+  }
+
   refresh(): void {}
 }
 
-/** Contexts that one box of the callers stands for: where it was called, and how much came from there. */
-interface Callers {
-  name: number
-  parent: number
-  depth: number
-  width: number
-  rows: number[]
-  weights: number[]
-  children: number[] | null
-}
-
-/** What measured something by itself, by name; below each what called it, and so on to the root. */
-export class Inverted implements FlameTree {
-  isCut = false
-  readonly #boxes: Callers[]
-  #work = 0
-  // Numbers grow with every grouping, so that what an earlier one left behind is known by its size.
-  readonly #groupOfName: Float64Array
-  readonly #placeOfRow: Float64Array
-  #nextGroup = 1
-  #nextPlace = 1
-
-  /**
-   * @param names a number for the name of each row: equal names have equal numbers
-   * @param budget steps for one drawing
-   */
+/** The same of contexts of which several are one: a box is a group. */
+export class Grouped extends TopDown {
   constructor(
-    readonly shape: Shape,
-    readonly names: Int32Array,
+    readonly groups: Groups,
+    /** Of every row, as for `TopDown`. */
     widths: Float64Array,
-    readonly budget = 3_000_000,
+    order: Order = "widest",
   ) {
-    const self = selfOf(shape, widths)
-    const root: Callers = { name: -1, parent: -1, depth: 0, width: 0, rows: [], weights: [], children: [] }
-    this.#boxes = [root]
-    this.#groupOfName = new Float64Array(shape.size)
-    this.#placeOfRow = new Float64Array(shape.size)
-    const rows: number[] = []
-    const weights: number[] = []
-    for (let row = 1; row < shape.size; row++) {
-      const weight = self[row] as number
-      if (weight <= 0) continue
-      rows.push(row)
-      weights.push(weight)
-      root.width += weight
-    }
-    root.children = this.#group(0, rows, weights)
+    super(groups, groups.sums(widths), order)
   }
 
-  width(box: number): number {
-    return this.#boxes[box]?.width ?? 0
+  override row(box: number): number {
+    return this.groups.rows(box)[0] ?? 0
   }
 
-  row(box: number): number {
-    return this.#boxes[box]?.rows[0] ?? 0
-  }
-
-  /** Every context that a box stands for. */
-  rows(box: number): readonly number[] {
-    return this.#boxes[box]?.rows ?? []
-  }
-
-  parent(box: number): number {
-    return this.#boxes[box]?.parent ?? -1
-  }
-
-  depth(box: number): number {
-    return this.#boxes[box]?.depth ?? 0
-  }
-
-  children(box: number): ArrayLike<number> {
-    const here = this.#boxes[box]
-    if (here === undefined) return []
-    if (here.children === null) {
-      if (this.#work > this.budget) {
-        this.isCut = true
-        return []
-      }
-      this.#work += here.rows.length
-      const rows: number[] = []
-      const weights: number[] = []
-      for (let at = 0; at < here.rows.length; at++) {
-        const caller = this.shape.parents[here.rows[at] as number] as number
-        if (caller <= 0) continue
-        rows.push(caller)
-        weights.push(here.weights[at] as number)
-      }
-      here.children = this.#group(box, rows, weights)
-    }
-    return here.children
-  }
-
-  refresh(): void {
-    this.#work = 0
-    this.isCut = false
-  }
-
-  /** The box that stands for the path from `row` up to its ancestor `depth - 1` levels above; -1 if none. */
-  find(row: number, depth: number): number {
-    let box = 0
-    let at = row
-    for (let level = 0; level < depth && at > 0; level++) {
-      const name = this.names[at]
-      const next = Array.from(this.children(box)).find((child) => this.#boxes[child]?.name === name)
-      if (next === undefined) return -1
-      box = next
-      at = this.shape.parents[at] as number
-    }
-    return this.depth(box) === depth ? box : -1
-  }
-
-  /** New boxes below `parent`, one for each name among `rows`, the widest first. */
-  #group(parent: number, rows: readonly number[], weights: readonly number[]): number[] {
-    const depth = (this.#boxes[parent]?.depth ?? 0) + 1
-    const groups: Callers[] = []
-    const [firstGroup, firstPlace] = [this.#nextGroup, this.#nextPlace]
-    for (let at = 0; at < rows.length; at++) {
-      const row = rows[at] as number
-      const weight = weights[at] as number
-      const name = this.names[row] as number
-      let number = (this.#groupOfName[name] as number) - firstGroup
-      if (number < 0) {
-        number = groups.length
-        this.#groupOfName[name] = this.#nextGroup++
-        groups.push({ name, parent, depth, width: 0, rows: [], weights: [], children: null })
-      }
-      const group = groups[number] as Callers
-      group.width += weight
-      const place = (this.#placeOfRow[row] as number) - firstPlace
-      if (place >= 0) group.weights[place] = (group.weights[place] as number) + weight
-      else {
-        this.#placeOfRow[row] = firstPlace + group.rows.length
-        this.#nextPlace = Math.max(this.#nextPlace, firstPlace + group.rows.length + 1)
-        group.rows.push(row)
-        group.weights.push(weight)
-      }
-    }
-    groups.sort((a, b) => b.width - a.width)
-    return groups.map((group) => this.#boxes.push(group) - 1)
+  override rows(box: number): ArrayLike<number> {
+    return this.groups.rows(box)
   }
 }
 

@@ -3,6 +3,7 @@ import type { Column } from "../../unpack"
 import { Timeline } from "./spans"
 import type { SpanKind, TracePart } from "../../schema"
 import { Chart } from "./chart"
+import { spansIn, sumsIn } from "./sums"
 import { type Row, TRACK_HEIGHT, rowsOf } from "./rows"
 
 /** A host with a scope and a launch in it; a stream with two kernels and a gap between them. */
@@ -22,6 +23,7 @@ function chart(change: (part: TracePart, columns: Record<string, Column>) => voi
   }
   const part: TracePart = {
     extent_ns: [0, 100],
+    base_time_ns: null,
     lanes: [
       { group: "Host", name: "CPU Thread 0", kind: "host", count: 2, first_ns: 0 },
       { group: "GPU", name: "stream 7", kind: "device", count: 2, first_ns: 10 },
@@ -69,6 +71,23 @@ function hit(time: number, lane: number, depth: number, slack = 0): unknown {
   const row = rows.find((each) => each.lane === lane) as Row
   return made.hit(row, row.top + depth * TRACK_HEIGHT + 3, time, slack)
 }
+
+describe("a stretch of time", () => {
+  it("is summed up by name, what reaches beyond it with the part inside", () => {
+    expect(sumsIn(chart(), [20, 75])).toEqual([
+      { name: "step", kind: "scope", count: 1, ns: 55, longest: 0 },
+      { name: "matmul", kind: "kernel", count: 2, ns: 15, longest: 2 },
+      { name: "launch matmul", kind: "scope", count: 1, ns: 10, longest: 1 },
+    ])
+    expect(sumsIn(chart(), [30, 70], [1])).toEqual([])
+  })
+
+  it("lists its spans lane by lane, and says how many there are", () => {
+    expect(spansIn(chart(), [20, 75], 10)).toEqual({ spans: [0, 1, 2, 3], count: 4 })
+    expect(spansIn(chart(), [20, 75], 2)).toEqual({ spans: [0, 1], count: 4 })
+    expect(spansIn(chart(), [31, 69], 10)).toEqual({ spans: [0], count: 1 })
+  })
+})
 
 describe("a chart", () => {
   it("has a track for every depth of a lane", () => {

@@ -2,7 +2,7 @@
 import { type Timeline, firstAtLeast } from "./spans"
 import { type Track, firstPast, markSums, placeAt, trackOf, tracksOf, unionOf } from "./nesting"
 import { GapSums } from "./gaps"
-import { type Group, type Row, TRACK_HEIGHT, groupsOf } from "./rows"
+import { type Group, type Row, groupsOf } from "./rows"
 
 /** What is under the pointer. */
 export type Hit = { kind: "span"; span: number } | { kind: "gap"; of: number | string; at: number } | { kind: "group"; group: string }
@@ -70,7 +70,7 @@ export class Chart {
   /** What lies at a time and a height within a row; narrow spans reach `slack` further. */
   hit(row: Row, y: number, time: number, slack: number): Hit | null {
     if (row.lane === null) return this.#gapAt(row.group, time, slack) ?? { kind: "group", group: row.group }
-    const depth = Math.floor((y - row.top) / TRACK_HEIGHT)
+    const depth = Math.floor((y - row.top) / row.track)
     const track = this.tracks(row.lane)[depth]
     if (track !== undefined) {
       const exact = placeAt(track, time, 0)

@@ -22,6 +22,15 @@ describe("rows", () => {
     expect(height).toBe(2 * GROUP_HEIGHT + 5 * TRACK_HEIGHT + 3 * LANE_GAP)
   })
 
+  it("grow on a large screen, as far as all of them fit", () => {
+    const tracks = (room: number, depth: number): (number | undefined)[] => rowsOf(BOTH, new Set(), () => depth, room).rows.map((row) => row.track)
+    expect(tracks(600, 1)).toEqual([17, 17, 17, 17, 17])
+    expect(tracks(900, 1)).toEqual([17, 25, 17, 25, 25]) // heads stay
+    expect(tracks(4000, 1)[1]).toBe(28)
+    expect(tracks(900, 14)[1]).toBe(20)
+    expect(tracks(900, 400)[1]).toBe(17)
+  })
+
   it("of closed groups are their head alone", () => {
     expect(rowsOf(BOTH, new Set(["GPU"]), () => 1).rows.map((row) => row.lane)).toEqual([null, 0, null])
   })

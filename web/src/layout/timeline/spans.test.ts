@@ -20,6 +20,7 @@ const COLUMNS: Record<string, Column> = {
 
 const PART: TracePart = {
   extent_ns: [10, 100],
+  base_time_ns: null,
   lanes: [
     { group: "Host", name: "CPU Thread 0", kind: "host", count: 2, first_ns: 60 },
     { group: "GPU", name: "stream 7", kind: "device", count: 2, first_ns: 10 },

@@ -79,6 +79,8 @@ describe("the axis", () => {
     const deep = axisOf({ from: 4_000_000_000, to: 4_000_000_010, width: 1000 }, 0)
     const apart = (deep[1]?.x ?? 0) - (deep[0]?.x ?? 0)
     expect(apart).toBeGreaterThan(6 * (deep[0]?.text.length ?? 99))
+    expect(deep[0]?.text).toBe("4.000\u202f000\u202f000\u00a0s")
+    expect(deep.at(-1)?.text).toBe("+10\u00a0ns")
     expect(new Set(deep.map((tick) => tick.text)).size).toBe(deep.length)
   })
 

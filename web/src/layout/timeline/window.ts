@@ -63,10 +63,15 @@ export function axisOf(window: Window, zero: number): Tick[] {
   const shifted = { ...window, from: window.from - zero, to: window.to - zero }
   const largest = Math.max(Math.abs(shifted.from), Math.abs(shifted.to))
   const span: Range = [shifted.from, shifted.to]
-  let { step, times } = ticksOf(span, window.width / 90)
-  const longest = Math.max(...times.map((time) => tickText(time, step, largest).length), 1)
-  if (longest * LETTER + 12 > 90) ({ step, times } = ticksOf(span, window.width / (longest * LETTER + 12)))
-  return times.map((time) => ({ x: xOf(shifted, time), text: tickText(time, step, largest) }))
+  const { step, times } = ticksOf(span, window.width / 90)
+  const first = times[0] ?? 0
+  const longest = tickText(first, step, largest).length * LETTER + 12
+  if (longest <= 90) return times.map((time) => ({ x: xOf(shifted, time), text: tickText(time, step, largest) }))
+  // Deep inside only the last digits differ: the first tick has them all, the others count from it.
+  const reach = shifted.to - first
+  return times
+    .map((time, at) => ({ x: xOf(shifted, time), text: at === 0 ? tickText(time, step, largest) : `+${tickText(time - first, step, reach)}` }))
+    .filter((tick, at) => at === 0 || tick.x - xOf(shifted, first) >= longest)
 }
 
 const UNITS: readonly (readonly [string, number])[] = [

@@ -1,11 +1,10 @@
-/** Cells of the diff: names, verdicts, changes with their intervals, bars. */
+/** Cells of the diff: verdicts, changes with their intervals, bars. */
 import type { VNode } from "preact"
 import { layoutDiffBar } from "../../layout/diff_bar"
-import { cutMiddle, printable, shortened } from "../../names"
+import { printable } from "../../names"
 import type { DiffChange, DiffKernel, DiffScope } from "../../schema"
 import { page } from "../../state"
-import { type Quantity, count, grouped, percent, text, timeUnit } from "../../units"
-import { lettersIn } from "../widgets/table"
+import { MISSING, type Quantity, type Scale, count, grouped, percent, text } from "../../units"
 
 export type DiffRow = DiffKernel | DiffScope
 
@@ -40,9 +39,9 @@ export function perRun(row: DiffChange): number | null {
   return row.by_speed_ns === null || !row.expected_ns ? null : row.by_speed_ns / row.expected_ns
 }
 
-/** Half of an interval in the unit of the change itself, so that the two can be compared. */
-export function halfTime([change, half]: [number, number | null]): string {
-  return half === null ? "" : twoDigits(half / timeUnit(change)[1])
+/** Half of an interval in the unit of the changes, so that the two can be compared. */
+export function halfTime(half: number | null, { size }: Scale): string {
+  return half === null ? "" : twoDigits(half / size)
 }
 
 export function halfShare(row: DiffChange): string {
@@ -57,7 +56,7 @@ function twoDigits(value: number): string {
 /** A change in percent, with one decimal whatever its size. */
 export function changeOf(share: number | null): Quantity {
   if (share === null) return percent(null)
-  const [whole, fraction] = (100 * share).toFixed(1).split(".") as [string, string]
+  const [whole, fraction] = (100 * share).toFixed(1).replace(/^-(?=0\.0$)/, "").split(".") as [string, string]
   return { whole, fraction: `.${fraction}`, unit: "%" }
 }
 
@@ -65,14 +64,6 @@ export function changeOf(share: number | null): Quantity {
 export function countsText(row: DiffChange): string {
   const [before, after] = [text(count(row.before?.count)), text(count(row.after?.count))]
   return before === after ? before : `${before} → ${after}`
-}
-
-export function Name({ of, room }: { of: DiffRow; room: number }): VNode {
-  if ("path" in of) {
-    const path = of.path.map(printable).join(" › ")
-    return <span title={path}>{cutMiddle(path, lettersIn(room))}</span>
-  }
-  return <span title={wholeName(of)}>{shortened(shownName(of), lettersIn(room))}</span>
 }
 
 export function VerdictMark({ of }: { of: DiffChange }): VNode {
@@ -99,9 +90,9 @@ export function Bar({ of, by, largest }: { of: DiffChange; by: Measure; largest:
   )
 }
 
-export function Launches({ of }: { of: DiffRow }): VNode {
+export function launchesText(of: DiffRow): string {
   const parts = "launches" in of ? Object.entries(of.launches).map(([name, [before, after]]) => `${name} ${valueText(before)} → ${valueText(after)}`) : []
-  return <span title={parts.join("\n")}>{parts.join(", ") || "–"}</span>
+  return parts.join(", ") || MISSING
 }
 
 function valueText(value: unknown): string {
@@ -115,19 +106,30 @@ export function toneOf(of: DiffChange, change = of.by_speed_ns ?? of.change_ns):
   return of.verdict === "faster" && change < 0 ? "better" : ""
 }
 
-/** A change with what it may be off by. */
+/** Before a change: nothing has no sign. */
+function signOf(of: Quantity, value: number): string {
+  return value > 0 && !of.whole.startsWith("<") && /[1-9]/.test(of.whole + of.fraction) ? "+" : ""
+}
+
+/** A change with what it may be off by: +1.20 ± 0.30 ms. */
+export function sureText(of: Quantity, value: number, half: string): string {
+  return `${signOf(of, value)}${of.whole}${of.fraction}${half === "" ? "" : ` ± ${half}`} ${of.unit}`.trim()
+}
+
+/** The same, in colour where it is beyond chance. */
 export function Sure({ of, value, half, tone }: { of: Quantity; value: number; half: string; tone: string }): VNode {
+  const said = sureText(of, value, half)
+  const end = said.search(/ |$/)
   return (
     <span class={`sure ${tone}`}>
-      <span class="change">{(value > 0 && !of.whole.startsWith("<") ? "+" : "") + of.whole + of.fraction}</span>
-      <span class="half">{half === "" ? "" : `± ${half}`}</span>
-      <span class="unit">{of.unit}</span>
+      <span class="change">{said.slice(0, end)}</span>
+      <span class="half">{said.slice(end)}</span>
     </span>
   )
 }
 
 export function signedText(of: Quantity, value: number): string {
-  return value > 0 ? `+${text(of)}` : text(of)
+  return signOf(of, value) + text(of)
 }
 
 export function nameOf(row: DiffRow): string {
@@ -135,11 +137,12 @@ export function nameOf(row: DiffRow): string {
 }
 
 export function shownName(row: DiffRow): string {
-  return "path" in row ? row.path.join(" › ") : shownIn(row.name, "shown")
+  return "path" in row ? row.path.map((each) => printable(shownIn(each, "shown"))).join(" › ") : shownIn(row.name, "shown")
 }
 
-function wholeName(row: DiffKernel): string {
-  return shownIn(row.name, "whole")
+/** The name with all that belongs to it. */
+export function wholeName(row: DiffRow): string {
+  return "path" in row ? row.path.map((each) => printable(shownIn(each, "whole"))).join(" › ") : shownIn(row.name, "whole")
 }
 
 /** A kernel's name as people read it, from whichever profile has it. */

@@ -1,31 +1,33 @@
 /** Two profiles: what changed most, how sure that is, and which kernels are new or gone. */
 import type { VNode } from "preact"
 import { largestChange } from "../../layout/diff_bar"
-import { baseName, cutMiddle, printable } from "../../names"
+import { baseName, printable } from "../../names"
 import type { DiffPart, DiffSide } from "../../schema"
-import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
-import { count, moment, plain, text, time } from "../../units"
-import { Choice, Num } from "../widgets/facts"
-import { Table, type TableColumn } from "../widgets/table"
+import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, view, zoom } from "../../state"
+import { inScale, moment, plain, text, time, timeScale } from "../../units"
+import { COUNT, type NumberColumn, TIME, type TableColumn, numberColumn, wordColumn } from "../widgets/columns"
+import { Choice } from "../widgets/facts"
+import { Table } from "../widgets/table"
 import type { View } from "../widgets/view"
 import {
   Bar,
   type DiffRow as Row,
-  Launches,
   type Measure,
-  Name,
   Sure,
   VerdictMark,
   changeOf,
   countsText,
   halfShare,
   halfTime,
+  launchesText,
   measured,
   nameOf,
   perRun,
   shownName,
   signedText,
+  sureText,
   toneOf,
+  wholeName,
 } from "./cells"
 import "./diff.css"
 
@@ -38,6 +40,11 @@ export const diff: View = {
   title: "Diff",
   key: "9",
   isPresent: (current) => current.diff !== null,
+  hits: (current) => {
+    if (current.diff === null) return null
+    const { of } = stateOf(current.diff)
+    return [rowsOf(current.diff, of).length, of === "scopes" ? "scopes" : "kernels"]
+  },
   Component: Diff,
 }
 
@@ -53,7 +60,7 @@ function stateOf(part: DiffPart): DiffState {
   const of = (["kernels", "scopes", "new", "gone"] as const).find((each) => each === word)
   const usual = part.runs_ratio === 1 ? "total" : "speed"
   return {
-    of: of !== undefined && part[of].length > 0 ? of : "kernels",
+    of: of !== undefined && part[of].length > 0 ? of : part.is_host ? "scopes" : "kernels",
     sort: sort || LARGEST_FIRST,
     by: by === "total" || by === "speed" ? by : usual,
   }
@@ -69,7 +76,7 @@ function Diff(): VNode | null {
     setZoom(ID, `${next.of}.${next.sort}.${next.by}`)
   }
   const rows = rowsOf(part, of)
-  const lists = (["kernels", "scopes", "new", "gone"] as const).filter((each) => part[each].length > 0 || each === "kernels")
+  const lists = (["kernels", "scopes", "new", "gone"] as const).filter((each) => part[each].length > 0 || each === (part.is_host ? "scopes" : "kernels"))
   const areRunsEqual = part.kernels.every((row) => row.before?.count === row.after?.count)
   return (
     <div class="diff-view">
@@ -95,10 +102,13 @@ function Diff(): VNode | null {
         {of === "scopes" && part.more_scopes > 0 ? <span class="quiet">the {part.scopes.length} that changed most</span> : null}
         <span class="gap" />
         <span class="quiet">{sumOf(rows, by)}</span>
+        <button class="link" title="every path of the second profile, in colours that tell what changed" onClick={showFlame}>
+          as a flame graph
+        </button>
       </div>
       <Table
         label="changes"
-        columns={columnsOf(part, of, by)}
+        columns={columnsOf(part, of, by, rows)}
         rows={rows}
         idOf={idOf}
         isSelected={isSelected}
@@ -106,12 +116,21 @@ function Diff(): VNode | null {
         sort={sort}
         onSort={(next) => go({ sort: next })}
       />
+      {hasVerdicts(part[of]) ? null : (
+        <p class="quiet note">No verdicts: these files do not say how single runs spread, so nothing tells a change from chance. Record with proton, or a trace.</p>
+      )}
       <p class="quiet note">
         ± is an interval of {Math.round(100 * part.confidence)} % confidence for runs like the recorded ones. Recordings made at other times may differ by more:
         repeat them to be sure.
       </p>
     </div>
   )
+}
+
+function showFlame(): void {
+  profileIndex.value = 1
+  view.value = "flame"
+  setZoom("flame", "d", true)
 }
 
 const TITLES: Record<Of, string> = { kernels: "In both", scopes: "Scopes", new: "New", gone: "Gone" }
@@ -130,7 +149,7 @@ function Told({ part, by }: { part: DiffPart; by: Measure }): VNode {
   const [change, half] = measured(total, by)
   const whole = by === "speed" ? total.expected_ns : (total.before?.total_ns ?? null)
   const share = whole === null || !(whole > 0) ? null : change / whole
-  const what = by === "speed" && ratio !== 1 ? `all kernels, at ${text(plain(ratio))} times the runs` : "all kernels"
+  const what = part.is_host ? "on the host" : by === "speed" && ratio !== 1 ? `all kernels, at ${text(plain(ratio))} times the runs` : "all kernels"
   return (
     <div class="diff-head">
       <Side title="before" of={part.before} total={total.before?.total_ns ?? null} />
@@ -159,7 +178,7 @@ function Side({ title, of, total }: { title: string; of: DiffSide; total: number
     <div class="side" title={printable(of.source)}>
       <strong>{text(time(total))}</strong>
       <span>
-        {title}: {cutMiddle(printable(baseName(of.source)), 40)} <span class="quiet">{moment(of.start_time_ns)}</span>
+        {title}: {printable(baseName(of.source))} <span class="quiet">{moment(of.start_time_ns)}</span>
       </span>
     </div>
   )
@@ -183,12 +202,50 @@ const PER_RUN: TableColumn<Row> = {
   title: "of a run",
   hint: "change of the time of one run, with its interval of confidence",
   width: 114,
-  unit: 1.2,
   key: perRun,
   cell: (row) => <Sure of={changeOf(perRun(row))} value={perRun(row) ?? 0} half={halfShare(row)} tone={toneOf(row)} />,
+  words: (row) => sureText(changeOf(perRun(row)), perRun(row) ?? 0, halfShare(row)),
+  raw: (row) => {
+    const change = perRun(row)
+    return change === null ? null : 100 * change
+  },
+  rawUnit: "%",
 }
 
-function columnsOf(part: DiffPart, of: Of, by: Measure): TableColumn<Row>[] {
+const VERDICT: TableColumn<Row> = {
+  id: "verdict",
+  title: "verdict",
+  width: 82,
+  isText: true,
+  key: (row) => row.verdict,
+  cell: (row) => <VerdictMark of={row} />,
+  words: (row) => row.verdict,
+}
+
+/** Whether anything can be said of chance. */
+function hasVerdicts(rows: readonly Row[]): boolean {
+  return rows.length === 0 || rows.some((row) => row.verdict !== "not enough")
+}
+
+/** The change of all runs together, in one unit. */
+function changeColumn(all: readonly Row[], by: Measure): TableColumn<Row> {
+  const scale = timeScale(all.map((row) => measured(row, by)[0]))
+  const half = (row: Row): string => halfTime(measured(row, by)[1], scale)
+  const change = (row: Row): number => measured(row, by)[0]
+  return {
+    id: "size",
+    title: "change",
+    hint: `of the total time${by === "speed" ? " at equal runs" : ""}, with its interval of confidence; sorted by its size, whichever way`,
+    width: 138,
+    key: (row) => Math.abs(change(row)),
+    cell: (row) => <Sure of={inScale(change(row), scale)} value={change(row)} half={half(row)} tone={toneOf(row, change(row))} />,
+    words: (row) => sureText(inScale(change(row), scale), change(row), half(row)),
+    raw: change,
+    rawUnit: "ns",
+  }
+}
+
+function columnsOf(part: DiffPart, of: Of, by: Measure, rows: readonly Row[]): TableColumn<Row>[] {
   const all: Row[] = part[of]
   const largest = largestChange(all.map((row) => measured(row, by)))
   const isBoth = of === "kernels" || of === "scopes"
@@ -197,41 +254,34 @@ function columnsOf(part: DiffPart, of: Of, by: Measure): TableColumn<Row>[] {
     title: of === "scopes" ? "scope" : "kernel",
     isText: true,
     key: (row) => shownName(row).toLowerCase(),
-    cell: (row, room) => <Name of={row} room={room} />,
+    name: shownName,
+    whole: wholeName,
   }
-  const change: TableColumn<Row> = {
-    id: "size",
-    title: "change",
-    hint: `of the total time${by === "speed" ? " at equal runs" : ""}, with its interval of confidence; sorted by its size, whichever way`,
-    width: 138,
-    key: (row) => Math.abs(measured(row, by)[0]),
-    cell: (row) => {
-      const found = measured(row, by)
-      return <Sure of={time(found[0])} value={found[0]} half={halfTime(found)} tone={toneOf(row, found[0])} />
-    },
-  }
+  const change = changeColumn(all, by)
   const bar: TableColumn<Row> = { id: "bar", title: "faster | slower", width: 118, isText: true, cell: (row) => <Bar of={row} by={by} largest={largest} /> }
+  const number = (spec: NumberColumn<Row>): TableColumn<Row> => numberColumn(rows, spec)
   if (!isBoth) {
     const side = of === "new" ? "after" : "before"
     return [
       name,
       change,
       bar,
-      { id: "n", title: "n", width: 84, isWhole: true, unit: 0, key: (row) => row[side]?.count ?? null, cell: (row) => <Num of={count(row[side]?.count)} /> },
-      { id: "run", title: "a run", width: 96, key: (row) => row[side]?.mean_ns ?? null, cell: (row) => <Num of={time(row[side]?.mean_ns)} /> },
+      number({ id: "n", title: "n", width: 84, as: COUNT, of: (row) => row[side]?.count }),
+      number({ id: "run", title: "a run", width: 96, as: TIME, of: (row) => row[side]?.mean_ns }),
     ]
   }
+  const areRunsEqual = all.every((row) => row.before?.count === row.after?.count)
   return [
     name,
-    { id: "verdict", title: "verdict", width: 82, isText: true, key: (row) => row.verdict, cell: (row) => <VerdictMark of={row} /> },
+    ...(hasVerdicts(all) ? [VERDICT] : []),
     change,
     bar,
     ...(of === "kernels" ? [PER_RUN] : []),
-    { id: "before", title: "before", width: 80, key: (row) => row.before?.total_ns ?? null, cell: (row) => <Num of={time(row.before?.total_ns)} /> },
-    { id: "after", title: "after", width: 80, key: (row) => row.after?.total_ns ?? null, cell: (row) => <Num of={time(row.after?.total_ns)} /> },
-    { id: "n", title: "n", hint: "runs, before and after where they differ", width: all.some((row) => row.before?.count !== row.after?.count) ? 108 : 76, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row) },
+    number({ id: "before", title: "before", width: 80, as: TIME, of: (row) => row.before?.total_ns }),
+    number({ id: "after", title: "after", width: 80, as: TIME, of: (row) => row.after?.total_ns }),
+    { id: "n", title: "n", hint: "runs, before and after where they differ", width: areRunsEqual ? 76 : 108, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row), words: countsText },
     ...(of === "kernels" && part.kernels.some((row) => Object.keys(row.launches).length > 0)
-      ? [{ id: "launch", title: "launched differently", width: 220, isText: true, cell: (row: Row) => <Launches of={row} /> }]
+      ? [wordColumn<Row>({ id: "launch", title: "launched differently", width: 220, of: launchesText })]
       : []),
   ]
 }

@@ -1,17 +1,19 @@
 /** Above the flame graph: which way up, in which order, zoomed to what, what fits the search, what colours mean. */
 import type { VNode } from "preact"
-import { type Hue, hueOfKind, strongOf } from "../../draw/colors"
+import { type Hue, fillOfChange, hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
-import { cutMiddle } from "../../names"
+import { cutMiddle, printable } from "../../names"
 import type { FrameKind } from "../../schema"
-import { isDark, metric } from "../../state"
-import { metricQuantity, percent, text } from "../../units"
+import { hidesLibrary, isDark, isUnfolded, metric, page } from "../../state"
+import { grouped, metricQuantity, percent, text } from "../../units"
 import { Choice, shortName } from "../widgets/facts"
-import { type Flames, change, focus, matched, state, zoomTo, zoomed, zoomedRange } from "./flame_state"
+import { isTableShown } from "./table"
+import { type Flames, WHOLE, bothOf, change, leaveSandwich, matched, selectedContext, showSandwich, state, show, titleOf, zoomTo, zoomed } from "./flame_state"
 
 export function FlameTools({ of }: { of: Flames }): VNode {
-  const { isCallers, order } = state.value
+  const { isDiff, isSandwich, order } = state.value
   const part = matched.value
+  const { library } = of.of.parts
   const name = metric.value
   return (
     <div class="toolbar">
@@ -19,12 +21,12 @@ export function FlameTools({ of }: { of: Flames }): VNode {
         label="which way up"
         options={[
           { id: "down", title: "From the root", hint: "scopes on top, kernels below (c)" },
-          { id: "callers", title: "Callers", hint: "kernels on top, below each what called it (c)" },
+          { id: "sandwich", title: "Sandwich", hint: "what is selected, over all its contexts: callers above, below what it called (s); nothing selected: every kernel (c)" },
         ]}
-        value={isCallers ? "callers" : "down"}
-        onPick={(id) => turn(id === "callers")}
+        value={isSandwich ? "sandwich" : "down"}
+        onPick={(id) => (id === "down" ? leaveSandwich() : showSandwich(selectedContext(of)))}
       />
-      {isCallers ? null : (
+      {isSandwich ? null : (
         <Choice
           label="order of siblings"
           options={[
@@ -32,9 +34,44 @@ export function FlameTools({ of }: { of: Flames }): VNode {
             { id: "recorded", title: "As recorded" },
           ]}
           value={order}
-          onPick={(id) => change({ order: id === "recorded" ? "recorded" : "widest", range: null })}
+          onPick={(id) => change({ order: id === "recorded" ? "recorded" : "widest", window: null })}
         />
       )}
+      {of.of.parts.folds === null ? null : (
+        <Choice
+          label="numbered siblings"
+          options={[
+            { id: "folded", title: "Folded", hint: "siblings that differ in a number only are one box: step_* (u)" },
+            { id: "unfolded", title: "Each", hint: "step_0, step_1, ...: each has a box (u)" },
+          ]}
+          value={isUnfolded.value ? "unfolded" : "folded"}
+          onPick={(id) => show({ isUnfolded: id === "unfolded" })}
+        />
+      )}
+      {isSandwich || page.value === null || page.value.diff === null ? null : (
+        <Choice
+          label="what colours tell"
+          options={[
+            { id: "kind", title: "Kinds", hint: "colours tell scopes, Python and kernels apart (v)" },
+            { id: "change", title: "Changes", hint: "colours tell what takes longer or less in the second profile (v)" },
+          ]}
+          value={isDiff ? "change" : "kind"}
+          onPick={(id) => change({ isDiff: id === "change" })}
+        />
+      )}
+      {library === null ? null : (
+        <button
+          class="flame-switch"
+          title={`${grouped(library.frames)} frames of Python's own and installed packages, of torch and of Triton: what they called stands below your code (l)`}
+          aria-pressed={hidesLibrary.value}
+          onClick={() => show({ hidesLibrary: !hidesLibrary.value })}
+        >
+          Hide library frames
+        </button>
+      )}
+      <button class="flame-switch" title="the boxes in view as a table (t)" aria-pressed={isTableShown.value} onClick={() => (isTableShown.value = !isTableShown.value)}>
+        Table
+      </button>
       <Trail of={of} />
       <span class="gap" />
       {part === null ? null : (
@@ -42,7 +79,7 @@ export function FlameTools({ of }: { of: Flames }): VNode {
           matched {text(percent(part / (of.widths[0] as number)))} · {text(metricQuantity(name, part))}
         </span>
       )}
-      <Legend of={of.of} />
+      {bothOf(of, 0) === null ? <Legend of={of.of} /> : <ChangeLegend />}
       {of.tree.isCut ? <span class="quiet">the deepest callers are left out</span> : null}
     </div>
   )
@@ -55,6 +92,20 @@ const HUES: readonly [Hue, string][] = [
   ["copy", "copy"],
   ["line", "source line"],
 ]
+
+/** What colours of changes mean. */
+function ChangeLegend(): VNode {
+  return (
+    <span class="legend quiet">
+      {(["gone or less", "as before", "more or new"] as const).map((title, at) => (
+        <span key={title}>
+          <span class="swatch" style={{ background: fillOfChange(at - 1, isDark.value).fill }} />
+          {title}
+        </span>
+      ))}
+    </span>
+  )
+}
 
 /** What the colours mean, of those that are there. */
 function Legend({ of }: { of: Profile }): VNode {
@@ -73,36 +124,46 @@ function Legend({ of }: { of: Profile }): VNode {
 
 /** Where the zoom stands, each part a way back. */
 function Trail({ of }: { of: Flames }): VNode | null {
-  const boxes: number[] = []
-  for (let box = zoomed.value; box > 0; box = of.tree.parent(box)) boxes.push(box)
-  const range = zoomedRange.value
-  if (boxes.length === 0 && range === null) return null
-  const shown = boxes.slice(0, 3).reverse()
+  const { tree, sandwich } = of
+  const isOfName = sandwich !== null && sandwich.middle !== null
+  const above = sandwich === null ? [] : towardsRoot(of, sandwich.narrowedAbove)
+  const below = towardsRoot(of, zoomed.value).reverse()
+  if (below.length + above.length === 0 && !isOfName) return null
+  const part = (box: number): VNode => (
+    <button class="link" onClick={() => zoomTo(box)}>
+      {cutMiddle(printable(titleOf(of, box) ?? shortName(of.of, tree.row(box))), 32)}
+    </button>
+  )
   return (
     <span class="trail">
-      <button class="link" onClick={() => change({ row: 0, depth: 0, range: null })}>
+      <button class="link" onClick={() => (sandwich === null ? change(WHOLE) : showSandwich(0))}>
         everything
       </button>
-      {boxes.length > 3 ? <span class="quiet"> › …</span> : null}
-      {shown.map((box) => (
+      {above.length > MOST_PARTS ? <span class="quiet"> › …</span> : null}
+      {above.slice(0, MOST_PARTS).map((box) => (
         <span key={box}>
           <span class="quiet"> › </span>
-          <button class="link" onClick={() => zoomTo(box)}>
-            {cutMiddle(shortName(of.of, of.tree.row(box)), 32)}
-          </button>
+          {part(box)}
         </span>
       ))}
-      {range === null ? null : (
-        <span class="quiet">
-          {" "}
-          › {range[0] + 1} to {range[1]} of {of.tree.children(zoomed.value).length}
+      {isOfName ? <span class="quiet"> › </span> : null}
+      {isOfName ? <b>{part(0)}</b> : null}
+      {below.length > MOST_PARTS ? <span class="quiet"> › …</span> : null}
+      {below.slice(-MOST_PARTS).map((box) => (
+        <span key={box}>
+          <span class="quiet"> › </span>
+          {part(box)}
         </span>
-      )}
+      ))}
     </span>
   )
 }
 
-export function turn(isCallers: boolean): void {
-  focus.value = null
-  change({ isCallers, row: 0, depth: 0, range: null })
+const MOST_PARTS = 3
+
+/** A box and those between it and the root, or the middle. */
+function towardsRoot(of: Flames, box: number): number[] {
+  const boxes: number[] = []
+  for (let at = box; at > 0; at = of.tree.parent(at)) boxes.push(at)
+  return boxes
 }

@@ -2,73 +2,102 @@
 import { useEffect, useState } from "preact/hooks"
 import type { VNode } from "preact"
 import type { FolderData, FolderRow } from "../../schema"
-import { amount, count, text, time } from "../../units"
+import { matcherOf } from "../../state"
+import { MISSING } from "../../units"
+import { COUNT, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { Table } from "../widgets/table"
 import "./folder.css"
 
 const CHANGES = "changes"
+const NEWEST_FIRST = "-changed"
+
+/** What survives the page's renewals. */
+interface Kept {
+  chosen: readonly string[]
+  sort: string
+  search: string
+}
+
+function keptBefore(): Kept {
+  const state = history.state as Partial<Kept> | null
+  return { chosen: state?.chosen ?? [], sort: state?.sort ?? NEWEST_FIRST, search: state?.search ?? "" }
+}
 
 export function Folder({ of }: { of: FolderData }): VNode {
-  // Ticks survive the page's renewals.
-  const [chosen, setChosen] = useState<readonly string[]>(() => (history.state as string[] | null) ?? [])
+  const [kept, setKept] = useState<Kept>(keptBefore)
+  const { chosen, sort, search } = kept
+  const keep = (part: Partial<Kept>): void => setKept({ ...kept, ...part })
   useEffect(reloadOnChanges, [])
-  useEffect(() => history.replaceState(chosen, ""), [chosen])
+  useEffect(() => history.replaceState(kept, ""), [kept])
   const ticked = of.rows.map((row) => row.link).filter((link) => chosen.includes(link))
   const compare = (): void => {
     location.href = `view/${[...ticked].reverse().join("/")}/#view=diff` // the older one first
   }
-  const tick = (link: string): void => setChosen(chosen.includes(link) ? chosen.filter((each) => each !== link) : [...chosen, link])
+  const tick = (link: string): void => keep({ chosen: chosen.includes(link) ? chosen.filter((each) => each !== link) : [...chosen, link] })
+  const fits = matcherOf(search)
+  const rows = fits === null ? of.rows : of.rows.filter((row) => fits(row.name) || fits(row.device))
   return (
     <>
       <header>
         <span class="brand">proton</span>
-        <span class="source">{of.path}</span>
+        <h1 class="source">{of.path}</h1>
         <span class="gap" />
+        <label class="search">
+          <input type="search" placeholder="search" aria-label="search profiles" value={search} onInput={(event) => keep({ search: event.currentTarget.value })} />
+        </label>
         <button class="compare" disabled={ticked.length !== 2} title="tick two profiles" onClick={compare}>Compare two</button>
       </header>
       <main class="folder">
         {of.problem === "" ? null : <p class="problem">{of.problem}</p>}
-        <table>
-          <thead>
-            <tr>
-              <th />
-              <th class="text">profile</th>
-              <th class="text">kind</th>
-              <th class="text">device</th>
-              <th>kernel runs</th>
-              <th>total time</th>
-              <th>size</th>
-              <th>changed (UTC)</th>
-            </tr>
-          </thead>
-          <tbody>
-            {of.rows.map((row) => (
-              <Recording key={row.link} of={row} isTicked={chosen.includes(row.link)} onTick={() => tick(row.link)} />
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label="profiles"
+          columns={columnsOf(rows, chosen, tick)}
+          rows={rows}
+          idOf={(row) => row.link}
+          isSelected={(row) => chosen.includes(row.link)}
+          sort={sort}
+          onSort={(next) => keep({ sort: next })}
+        />
       </main>
     </>
   )
 }
 
-function Recording({ of, isTicked, onTick }: { of: FolderRow; isTicked: boolean; onTick(): void }): VNode {
-  return (
-    <tr>
-      <td>
-        <input type="checkbox" checked={isTicked} aria-label={`compare ${of.name}`} onChange={onTick} />
-      </td>
-      <td class="text profile">
-        <a class="link" href={`view/${of.link}/`}>{of.name}</a>
-        {of.is_open ? <span class="good"> ● recording now</span> : null}
-      </td>
-      <td class="text">{of.kind}</td>
-      <td class="text">{of.problem === "" ? of.device : <span class="problem" title={of.problem}>cannot be read</span>}</td>
-      <td>{text(count(of.kernels))}</td>
-      <td>{text(time(of.time_ns))}</td>
-      <td>{text(amount(of.size_bytes, "B"))}</td>
-      <td class="quiet">{new Date(of.changed_s * 1000).toISOString().slice(0, 19).replace("T", " ")}</td>
-    </tr>
-  )
+function columnsOf(rows: readonly FolderRow[], chosen: readonly string[], tick: (link: string) => void): TableColumn<FolderRow>[] {
+  return [
+    {
+      id: "tick",
+      title: "",
+      width: 36,
+      isText: true,
+      cell: (row) => <input type="checkbox" checked={chosen.includes(row.link)} aria-label={`compare ${row.name}`} onChange={() => tick(row.link)} />,
+    },
+    {
+      id: "name",
+      title: "profile",
+      isText: true,
+      key: (row) => row.name.toLowerCase(),
+      words: (row) => row.name,
+      cell: (row) => (
+        <>
+          <a class="link" href={`view/${row.link}/`} title={row.name}>{row.name}</a>
+          {row.is_open ? <span class="good"> ● recording now</span> : null}
+          {row.problem === "" ? null : <span class="problem" title={row.problem}> cannot be read</span>}
+          {row.note === "" ? null : <span class="quiet"> {row.note}</span>}
+        </>
+      ),
+    },
+    wordColumn({ id: "kind", title: "kind", width: 90, of: (row) => row.kind }),
+    wordColumn({ id: "device", title: "device", width: 150, of: (row) => row.device || MISSING }),
+    numberColumn(rows, { id: "kernels", title: "kernel runs", width: 110, as: COUNT, of: (row) => row.kernels }),
+    numberColumn(rows, { id: "time", title: "total time", width: 110, as: TIME, of: (row) => row.time_ns }),
+    numberColumn(rows, { id: "size", title: "size", width: 100, as: amounts("B"), of: (row) => row.size_bytes }),
+    wordColumn({ id: "changed", title: "changed (UTC)", width: 160, of: changedText, key: (row) => row.changed_s }),
+  ]
+}
+
+function changedText(row: FolderRow): string {
+  return new Date(row.changed_s * 1000).toISOString().slice(0, 19).replace("T", " ")
 }
 
 /** Load the page again when the folder is another one than it was. Returns what ends it. */

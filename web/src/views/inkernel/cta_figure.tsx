@@ -9,8 +9,10 @@ import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { count, text, time } from "../../units"
 import { useSize, useWheel } from "../widgets/canvas_hooks"
+import { COUNT, TIME, type TableColumn, numberColumn } from "../widgets/columns"
 import { Choice, Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
+import { Twin } from "../widgets/twin"
 import { CtaWords } from "./cta_summary"
 import { chooseHere, here } from "./inkernel_state"
 import { WarpFigure } from "./warp_figure"
@@ -57,6 +59,15 @@ export function CtaFigure({ found, launch, regions }: FigureProps): VNode | null
   return (
     <section class="figure-section">
       <Boxes launch={launch} columns={columns} packed={packed} chosen={chosen} />
+      <Twin
+        label="CTAs"
+        rows={() => [...packed.wave.keys()]}
+        columns={(rows) => tableOf(rows, columns, packed)}
+        idOf={String}
+        isSelected={(cta) => cta === chosen}
+        onSelect={(cta) => chooseHere({ cta })}
+        sort="start"
+      />
       {chosen < 0 ? (
         <p class="quiet">{launch.regions === null ? "no regions of warps were recorded" : "click a CTA to see its warps and regions"}</p>
       ) : (
@@ -73,9 +84,19 @@ export function CtaFigure({ found, launch, regions }: FigureProps): VNode | null
   )
 }
 
+function tableOf(rows: readonly number[], columns: Columns, packed: PackedCtas): TableColumn<number>[] {
+  return [
+    { id: "cta", title: "CTA", isText: true, name: (cta) => `CTA ${columns.number[cta] ?? 0}`, key: (cta) => columns.number[cta] ?? 0 },
+    numberColumn(rows, { id: "sm", title: "SM", width: 70, as: COUNT, of: (cta) => columns.sm[cta] }),
+    numberColumn(rows, { id: "wave", title: "wave", width: 70, as: COUNT, of: (cta) => (packed.wave[cta] ?? 0) + 1 }),
+    numberColumn(rows, { id: "start", title: "start", width: 110, as: TIME, of: (cta) => columns.start[cta] }),
+    numberColumn(rows, { id: "duration", title: "duration", width: 110, as: TIME, of: (cta) => columns.duration[cta] }),
+  ]
+}
+
 function titleOf(columns: Columns, packed: PackedCtas, cta: number): string {
   const [start, length] = [columns.start[cta] as number, columns.duration[cta] as number]
-  return `CTA ${columns.number[cta] ?? 0} on SM ${columns.sm[cta] ?? 0}, ${text(time(length))} from ${text(time(start))} on, number ${(packed.wave[cta] ?? 0) + 1} in its place`
+  return `CTA ${columns.number[cta] ?? 0} on SM ${columns.sm[cta] ?? 0}, ${text(time(length))} from ${text(time(start))} on, wave ${(packed.wave[cta] ?? 0) + 1}`
 }
 
 /** What an address says is seen, as far as there is such a time. */
@@ -254,7 +275,7 @@ function Card({ columns, packed, at }: { columns: Columns; packed: PackedCtas; a
   return (
     <>
       <strong>CTA {columns.number[at]}</strong>
-      <p class="quiet">SM {columns.sm[at]}, place {(packed.slot[at] ?? 0) + 1} of {packed.slots}, number {(packed.wave[at] ?? 0) + 1} there</p>
+      <p class="quiet">SM {columns.sm[at]}, place {(packed.slot[at] ?? 0) + 1} of {packed.slots}, wave {(packed.wave[at] ?? 0) + 1}</p>
       <dl>
         <Fact name="ran for" of={time(length)} />
         <Fact name="began after the launch by" of={time(start)} />

@@ -4,80 +4,71 @@ import { colorOfRegion, strongOf } from "../../draw/colors"
 import { baseName, cutMiddle, printable } from "../../names"
 import type { KernelRecords, RegionRow } from "../../schema"
 import { isDark, profile, view } from "../../state"
-import { MISSING, type Quantity, amount, count, percent, plain, time } from "../../units"
+import { MISSING, count, plain } from "../../units"
 import { choose } from "../source/source_state"
-import { Num } from "../widgets/facts"
+import { COUNT, MEMORY, type Measure, type NumberColumn, PLAIN, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { PlainTable } from "../widgets/plain_table"
+
+type ValueRow = KernelRecords["values"][number]
+type AccessRow = KernelRecords["accesses"][number]
 
 const ROOM = 110 // pixels of a spread
 
 export function Regions({ of }: { of: KernelRecords }): VNode {
-  const known = of.regions.filter((each) => each.min !== null && each.max !== null && (each.min ?? 0) > 0)
-  const least = Math.min(...known.map((each) => each.min as number))
-  const most = Math.max(...known.map((each) => each.max as number))
-  const hasSpread = known.length > 0 && most > least
+  const rows = [...of.regions.keys()]
   return (
     <section>
       <h3>regions</h3>
-      <div class="wide">
-        <table class="regions">
-          <thead>
-            <tr>
-              <th class="name">region</th>
-              <th class="left">line</th>
-              <th title="how often warps went through it">passages</th>
-              <th title="of all warps">cycles</th>
-              <th class="left" title="of the outermost regions">share</th>
-              <th title="of one passage in cycles, over warps">p10</th>
-              <th title="of one passage in cycles, over warps">p50</th>
-              <th title="of one passage in cycles, over warps">p90</th>
-              {hasSpread ? <th class="left" title="shortest, p10, p50, p90 and longest passage, on a logarithmic scale">spread</th> : null}
-              <th title="of one passage">average</th>
-            </tr>
-          </thead>
-          <tbody>
-            {of.regions.map((region, at) => (
-              <tr key={at}>
-                <td class="name" title={cutMiddle(region.name, 1000)} style={{ paddingLeft: `${8 + 16 * region.depth}px` }}>
-                  <span class="swatch" style={{ background: colorOfRegion(at, isDark.value) }} />
-                  {cutMiddle(region.name, 60)}{" "}
-                  <span class="quiet kind">{cutMiddle(printable(region.kind), 20)}</span>
-                  {region.every ? <span class="quiet"> {region.every}</span> : null}
-                </td>
-                <td class="left"><Place file={region.file} line={region.line} /></td>
-                <td><Num of={count(region.count)} /></td>
-                <td><Num of={amount(region.cycles, "")} /></td>
-                <td class="left"><Share share={region.share} color={colorOfRegion(at, isDark.value)} /></td>
-                <td><Cycles of={region.p10} error={of.error_cycles} /></td>
-                <td><Cycles of={region.p50} error={of.error_cycles} /></td>
-                <td><Cycles of={region.p90} error={of.error_cycles} /></td>
-                {hasSpread ? <td class="left"><Spread of={region} least={least} most={most} /></td> : null}
-                <td><Num of={time(region.mean_ns)} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable kind="regions" label="regions" columns={regionColumns(of, rows)} rows={rows} idOf={String} />
       {of.region_notes.map((note) => <p key={note} class="quiet note">{note}</p>)}
     </section>
   )
 }
 
-/** A number of cycles; marked where it may be off by more than a tenth. */
-function Cycles({ of, error }: { of: number | null; error: number | null }): VNode {
-  const isRough = of !== null && error !== null && error > 0.1 * of && of > 0
-  const shown: Quantity = of === null ? plain(null) : of >= 1000 ? count(Math.round(of)) : plain(of)
-  return <Num of={shown} {...(isRough ? { mark: `may be off by ${error} cycles` } : {})} />
+function regionColumns(of: KernelRecords, rows: readonly number[]): TableColumn<number>[] {
+  const region = (at: number): RegionRow => of.regions[at] as RegionRow
+  const color = (at: number): string => colorOfRegion(at, isDark.value)
+  const known = of.regions.filter((each) => each.min !== null && each.max !== null && (each.min ?? 0) > 0)
+  const least = Math.min(...known.map((each) => each.min as number))
+  const most = Math.max(...known.map((each) => each.max as number))
+  const number = (id: string, as: Measure, pick: (row: RegionRow) => number | null, more: Partial<NumberColumn<number>> = {}): TableColumn<number> =>
+    numberColumn(rows, { id, title: id, width: 0, as, of: (at) => pick(region(at)), ...more })
+  const cycles = (id: string, pick: (row: RegionRow) => number | null): TableColumn<number> =>
+    number(id, CYCLES, pick, { hint: "of one passage in cycles, over warps", mark: (at) => roughOf(pick(region(at)), of.error_cycles) })
+  const kindOf = (at: number): string => [printable(region(at).kind), region(at).every || ""].filter((each) => each !== "").join(" ")
+  return [
+    {
+      id: "region",
+      title: "region",
+      isText: true,
+      words: (at) => printable(region(at).name),
+      cell: (at) => (
+        <span class="region-name" title={printable(region(at).name)} style={{ paddingLeft: `${16 * region(at).depth}px` }}>
+          <span class="swatch" style={{ background: color(at) }} />
+          {printable(region(at).name)} <span class="quiet kind">{kindOf(at)}</span>
+        </span>
+      ),
+    },
+    { id: "line", title: "line", isText: true, cell: (at) => <Place file={region(at).file} line={region(at).line} />, words: (at) => placeText(region(at).file, region(at).line) },
+    number("passages", COUNT, (row) => row.count, { hint: "how often warps went through it" }),
+    number("cycles", amounts(""), (row) => row.cycles, { hint: "of all warps" }),
+    number("share", SHARE, (row) => row.share, { hint: "of the outermost regions", bar: { share: (at) => region(at).share, color } }),
+    cycles("p10", (row) => row.p10),
+    cycles("p50", (row) => row.p50),
+    cycles("p90", (row) => row.p90),
+    ...(known.length > 0 && most > least
+      ? [{ id: "spread", title: "spread", isText: true, hint: "shortest, p10, p50, p90 and longest passage, on a logarithmic scale", cell: (at: number) => <Spread of={region(at)} least={least} most={most} /> }]
+      : []),
+    number("average", TIME, (row) => row.mean_ns, { hint: "of one passage" }),
+  ]
 }
 
-function Share({ share, color }: { share: number | null; color: string }): VNode {
-  return (
-    <span class="share">
-      <span class="track">
-        {share === null ? null : <span class="filled" style={{ width: `${100 * Math.min(share, 1)}%`, background: color }} />}
-      </span>
-      <Num of={percent(share)} />
-    </span>
-  )
+/** Whole cycles from a thousand on, three digits below. */
+const CYCLES: Measure = { unit: "cycles", writer: () => (value) => (value === null || value === undefined ? plain(null) : value >= 1000 ? count(Math.round(value)) : plain(value)) }
+
+/** Why a number of cycles is marked: it may be off by more than a tenth. */
+function roughOf(cycles: number | null, error: number | null): string | undefined {
+  return cycles !== null && error !== null && cycles > 0 && error > 0.1 * cycles ? `may be off by ${error} cycles` : undefined
 }
 
 /** Shortest to longest as a line, p10 to p90 as a box, p50 as a mark. */
@@ -96,10 +87,14 @@ function Spread({ of, least, most }: { of: RegionRow; least: number; most: numbe
   )
 }
 
+function placeText(file: string, line: number): string {
+  const name = printable(baseName(file))
+  return line === 0 ? name || MISSING : `${name}:${line}`
+}
+
 /** A place in the source; where the page has its samples, a way there. */
 export function Place({ file, line }: { file: string; line: number }): VNode {
-  const name = cutMiddle(printable(baseName(file)), 40)
-  const words = line === 0 ? name || "–" : `${name}:${line}`
+  const words = placeText(file, line)
   const samples = profile.value?.parts.sampled ?? null
   const at = samples?.files.findIndex((each) => each.path === file) ?? -1
   if (at < 0 || line === 0) return <span title={cutMiddle(printable(file), 1000)}>{words}</span>
@@ -112,31 +107,22 @@ export function Place({ file, line }: { file: string; line: number }): VNode {
 
 /** Numbers that a kernel recorded itself. */
 export function Values({ of }: { of: KernelRecords }): VNode {
-  const isOdd = of.values.some((value) => value.not_finite > 0) // of integers none is
+  const rows = of.values
+  const number = (title: string, as: Measure, pick: (row: ValueRow) => number | null, hint?: string): TableColumn<ValueRow> =>
+    numberColumn(rows, { id: title, title, width: 0, as, of: pick, ...(hint === undefined ? {} : { hint }) })
+  const isOdd = rows.some((value) => value.not_finite > 0) // of integers none is
+  const columns = [
+    wordColumn<ValueRow>({ id: "value", title: "value", width: 0, of: (value) => printable(value.name) }),
+    number("count", COUNT, (value) => value.count),
+    ...(isOdd ? [number("not finite", COUNT, (value) => value.not_finite, "NaN and infinities, which mean, min and max leave out")] : []),
+    number("mean", PLAIN, (value) => value.mean),
+    number("min", PLAIN, (value) => value.min),
+    number("max", PLAIN, (value) => value.max),
+  ]
   return (
     <section>
       <h3>values</h3>
-      <table class="regions values">
-        <thead>
-          <tr>
-            <th class="name">value</th><th>count</th>
-            {isOdd ? <th title="NaN and infinities, which mean, min and max leave out">not finite</th> : null}
-            <th>mean</th><th>min</th><th>max</th>
-          </tr>
-        </thead>
-        <tbody>
-          {of.values.map((value, at) => (
-            <tr key={at}>
-              <td class="name value-name">{cutMiddle(value.name, 80)}</td>
-              <td><Num of={count(value.count)} /></td>
-              {isOdd ? <td><Num of={count(value.not_finite)} /></td> : null}
-              <td><Num of={plain(value.mean)} /></td>
-              <td><Num of={plain(value.min)} /></td>
-              <td><Num of={plain(value.max)} /></td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <PlainTable kind="regions values" label="values" columns={columns} rows={rows} idOf={(value) => value.name} />
     </section>
   )
 }
@@ -145,39 +131,30 @@ const MOST = 200
 
 export function Accesses({ of }: { of: KernelRecords }): VNode {
   const more = of.accesses.length - MOST
+  const rows = of.accesses.slice(0, MOST)
+  const words = (title: string, pick: (site: AccessRow) => string): TableColumn<AccessRow> => wordColumn({ id: title, title, width: 0, of: (site) => printable(pick(site)) || MISSING })
+  const columns: TableColumn<AccessRow>[] = [
+    words("access", (site) => site.name),
+    { id: "line", title: "line", isText: true, cell: (site) => <Place file={site.file} line={site.line} />, words: (site) => placeText(site.file, site.line) },
+    words("kind", (site) => site.kind),
+    words("tensor", (site) => site.tensor),
+    numberColumn(rows, { id: "accesses", title: "accesses", hint: "of lanes", width: 0, as: COUNT, of: (site) => site.accesses }),
+    numberColumn(rows, { id: "bytes", title: "bytes", width: 0, as: MEMORY, of: (site) => site.bytes }),
+    numberColumn(rows, {
+      id: "share",
+      title: "share",
+      width: 0,
+      as: SHARE,
+      of: (site) => site.share,
+      bar: { share: (site) => site.share, color: () => strongOf("copy", isDark.value) },
+    }),
+  ]
   return (
     <section>
       <h3>memory accesses</h3>
-      <div class="wide">
-        <table class="regions">
-          <thead>
-            <tr>
-              <th class="name">access</th>
-              <th class="left">line</th>
-              <th class="left">kind</th>
-              <th class="left">tensor</th>
-              <th title="of lanes">accesses</th>
-              <th>bytes</th>
-              <th class="left">share</th>
-            </tr>
-          </thead>
-          <tbody>
-            {of.accesses.slice(0, MOST).map((site, at) => (
-              <tr key={at}>
-                <td class="name">{cutMiddle(site.name, 60)}</td>
-                <td class="left"><Place file={site.file} line={site.line} /></td>
-                <td class="left">{cutMiddle(printable(site.kind), 20) || MISSING}</td>
-                <td class="left">{cutMiddle(printable(site.tensor), 40) || MISSING}</td>
-                <td><Num of={count(site.accesses)} /></td>
-                <td><Num of={amount(site.bytes, "B")} /></td>
-                <td class="left"><Share share={site.share} color={strongOf("copy", isDark.value)} /></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <PlainTable kind="regions" label="memory accesses" columns={columns} rows={rows} idOf={(site) => String(rows.indexOf(site))} />
       {more > 0 ? <p class="quiet note">{more} smaller accesses are not listed</p> : null}
-      {of.access_notes.map((note) => <p key={note} class="quiet note">{cutMiddle(note, 600)}</p>)}
+      {of.access_notes.map((note) => <p key={note} class="quiet note">{note}</p>)}
     </section>
   )
 }

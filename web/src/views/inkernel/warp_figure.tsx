@@ -5,14 +5,16 @@ import { inks, prepared } from "../../draw/canvas"
 import { colorOfRegion } from "../../draw/colors"
 import { LEFT, drawWarps, heightOf, rowAt } from "../../draw/warps"
 import { type Range, moved, zoomed } from "../../layout/axis"
-import { type RegionBox, layoutWarps, regionAt } from "../../layout/inkernel/warps"
-import { cutMiddle } from "../../names"
+import { type RegionBox, type Warps, layoutWarps, regionAt } from "../../layout/inkernel/warps"
+import { cutMiddle, printable } from "../../names"
 import type { InKernelPart, Launch, RegionRow } from "../../schema"
 import { isDark, profile } from "../../state"
 import { time } from "../../units"
 import { useSize, useWheel } from "../widgets/canvas_hooks"
+import { COUNT, TIME, type TableColumn, numberColumn } from "../widgets/columns"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
+import { Twin } from "../widgets/twin"
 import { chooseHere } from "./inkernel_state"
 
 interface WarpProps {
@@ -50,10 +52,23 @@ export function WarpFigure({ found, launch, cta, title, regions }: WarpProps): V
       {warps === null || warps.rows === 0 ? (
         <p class="quiet">no regions of its warps were recorded, or the page holds none</p>
       ) : (
-        <Bands warps={warps} names={found.launches.region_names} regions={regions} />
+        <>
+          <Bands warps={warps} names={found.launches.region_names} regions={regions} />
+          <Twin label="regions of its warps" rows={() => warps.boxes} columns={(rows) => tableOf(rows, warps, found.launches.region_names)} idOf={(box) => String(box.at)} sort="start" />
+        </>
       )}
     </>
   )
+}
+
+function tableOf(rows: readonly RegionBox[], warps: Warps, names: readonly string[]): TableColumn<RegionBox>[] {
+  const warpOf = (box: RegionBox): number | undefined => warps.bands.find((band) => box.row >= band.row && box.row < band.row + band.rows)?.warp
+  return [
+    { id: "region", title: "region", isText: true, name: (box) => printable(names[box.name] ?? ""), key: (box) => names[box.name] ?? "" },
+    numberColumn(rows, { id: "warp", title: "warp", width: 70, as: COUNT, of: warpOf }),
+    numberColumn(rows, { id: "start", title: "start", width: 110, as: TIME, of: (box) => box.start }),
+    numberColumn(rows, { id: "duration", title: "duration", width: 110, as: TIME, of: (box) => box.end - box.start }),
+  ]
 }
 
 function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps>; names: readonly string[]; regions: readonly RegionRow[] }): VNode {

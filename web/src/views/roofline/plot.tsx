@@ -174,6 +174,7 @@ function DotCard({ of, dot }: { of: Profile; dot: RoofDot }): VNode {
         <Fact name="intensity" of={plain(dot.intensity, "FLOP/B")} />
       </dl>
       {isEdge ? <p class="quiet">it declares {dot.flops_per_s === null ? "bytes" : "operations"} only, so it stands on the edge</p> : null}
+      {dot.remark === "" ? null : <p class="quiet">{dot.share_of_peak === null ? "" : "at least so much of the peak: "}{dot.remark}</p>}
       {dot.bound === null ? null : <p class="quiet">bound by {dot.bound === "memory" ? "memory" : "arithmetic"}</p>}
     </div>
   )

@@ -4,10 +4,13 @@ import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
 import type { RoofDot, RooflinePart } from "../../schema"
-import { isDark, profile, setZoom, zoom } from "../../state"
-import { amount, percent, plain, text, time } from "../../units"
-import { BarCell, Choice, KernelName, Num } from "../widgets/facts"
-import { Table, type TableColumn, lettersIn } from "../widgets/table"
+import { fittingNames, isDark, profile, setZoom, zoom } from "../../state"
+import { MISSING, text, time } from "../../units"
+import { type NumberColumn, PLAIN, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { Choice } from "../widgets/facts"
+import { kernelColumn } from "../widgets/label"
+import { Table } from "../widgets/table"
+import { Tuning } from "../widgets/tuning"
 import type { View } from "../widgets/view"
 import { RooflinePlot, isSelected, select } from "./plot"
 import "./roofline.css"
@@ -21,6 +24,7 @@ export const roofline: View = {
   title: "Roofline",
   key: "5",
   isPresent: (_page, shown) => shown.parts.roofline !== null,
+  hits: (_page, shown) => [fittingNames(shown, (shown.parts.roofline?.dots ?? []).map((dot) => dot.name)).length, "kernels"],
   Component: Roofline,
 }
 
@@ -67,6 +71,7 @@ function Roofline(): VNode | null {
           </span>
         )}
       </div>
+      <Tuning of={shown} />
       <RooflinePlot of={shown} device={device} dots={drawn} />
       {drawn.length < dots.length ? <p class="quiet">{dots.length - drawn.length} more are in the table only</p> : null}
       <Table
@@ -85,29 +90,25 @@ function Roofline(): VNode | null {
 
 function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[] {
   const most = dots.reduce((largest, dot) => Math.max(largest, dot.headroom_ns ?? 0), 0)
-  const colorOf = (dot: RoofDot): string => strongOf(hueOfKind(dot.kind), isDark.value)
+  const color = (dot: RoofDot): string => strongOf(hueOfKind(dot.kind), isDark.value)
+  const number = (spec: NumberColumn<RoofDot>): TableColumn<RoofDot> => numberColumn(dots, spec)
   return [
-    {
-      id: "name",
-      title: "kernel",
-      isText: true,
-      key: (dot) => of.shown(dot.name).toLowerCase(),
-      cell: (dot, room) => <KernelName of={of} name={dot.name} kind={dot.kind} letters={lettersIn(room)} />,
-    },
-    {
+    kernelColumn(of, (dot) => dot),
+    number({
       id: "save",
       title: "could save",
       hint: "time above the roof: what could be saved at best",
-      width: 130,
-      key: (dot) => dot.headroom_ns,
-      cell: (dot) => <BarCell share={most > 0 && dot.headroom_ns !== null ? dot.headroom_ns / most : null} color={colorOf(dot)} of={time(dot.headroom_ns)} />,
-    },
-    { id: "time", title: "time", width: 86, key: (dot) => dot.time_ns, cell: (dot) => <Num of={time(dot.time_ns)} /> },
-    { id: "least", title: "least", hint: "the least time that the hardware allows", width: 86, key: (dot) => dot.least_ns, cell: (dot) => <Num of={time(dot.least_ns)} /> },
-    { id: "peak", title: "of peak", width: 76, unit: 1.2, key: (dot) => dot.share_of_peak, cell: (dot) => <Num of={percent(dot.share_of_peak)} /> },
-    { id: "bound", title: "bound by", width: 76, isText: true, key: (dot) => dot.bound, cell: (dot) => dot.bound ?? "–" },
-    { id: "flops", title: "FLOP/s", width: 106, unit: 7, key: (dot) => dot.flops_per_s, cell: (dot) => <Num of={amount(dot.flops_per_s, "FLOP/s")} /> },
-    { id: "bytes", title: "B/s", width: 92, unit: 4.2, key: (dot) => dot.bytes_per_s, cell: (dot) => <Num of={amount(dot.bytes_per_s, "B/s")} /> },
-    { id: "intensity", title: "FLOP/B", width: 74, unit: 0, key: (dot) => dot.intensity, cell: (dot) => <Num of={plain(dot.intensity)} /> },
+      width: 136,
+      as: TIME,
+      of: (dot) => dot.headroom_ns,
+      bar: { share: (dot) => (most > 0 && dot.headroom_ns !== null ? dot.headroom_ns / most : null), color },
+    }),
+    number({ id: "time", title: "time", width: 86, as: TIME, of: (dot) => dot.time_ns }),
+    number({ id: "least", title: "least", hint: "the least time that the hardware allows", width: 86, as: TIME, of: (dot) => dot.least_ns }),
+    number({ id: "peak", title: "of peak", width: 76, as: SHARE, of: (dot) => dot.share_of_peak, least: (dot) => dot.remark || undefined }),
+    wordColumn({ id: "bound", title: "bound by", width: 76, of: (dot) => dot.bound ?? MISSING, key: (dot) => dot.bound }),
+    number({ id: "flops", title: "FLOP/s", width: 106, as: amounts("FLOP/s"), of: (dot) => dot.flops_per_s }),
+    number({ id: "bytes", title: "B/s", width: 92, as: amounts("B/s"), of: (dot) => dot.bytes_per_s }),
+    number({ id: "intensity", title: "FLOP/B", width: 74, as: PLAIN, of: (dot) => dot.intensity }),
   ]
 }

@@ -1,54 +1,66 @@
 /** The pane on the right: all there is to say of the selection, in every view the same. */
 import { Fragment, type VNode } from "preact"
+import { useEffect, useState } from "preact/hooks"
 import { NUM_SAMPLES, type Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
-import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection } from "../../state"
-import { type Quantity, amount, count, metricQuantity, percent, plainName, text, time } from "../../units"
-import { Fact, Num, Quantile, Row, STALLED, Words, isOfSamples, pathText, shortName } from "../widgets/facts"
+import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection, view } from "../../state"
+import { type Quantity, amount, count, inScale, metricQuantity, metricScale, percent, plainName, text, time } from "../../units"
+import { Fact, Num, Quantile, Row, STALLED, Words, isOfSamples, pathAbove, pathText, shortName } from "../widgets/facts"
+import { RunHistogram } from "../widgets/histogram"
+import { Instrumented } from "../widgets/label"
 import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12
+const MOST_UNFOLDED = 500
 const MOST_REASONS = 5
 const PATH_HEAD = 4
 const PATH_TAIL = 12
 
-export function Details(): VNode {
+/** There is none until something is selected: its room is the view's. */
+export function Details(): VNode | null {
   const shown = profile.value
-  if (shown === null || selection.value === null) {
-    return (
-      <aside class="details empty" aria-label="selection">
-        <p class="quiet">Click a kernel or a context in any view to see its details here.</p>
-        <p class="quiet">
-          <kbd>/</kbd> searches, <kbd>?</kbd> lists all keys.
-        </p>
-      </aside>
-    )
-  }
+  return shown === null || selection.value === null ? null : <Pane of={shown} />
+}
+
+/** Views in which a double click means something: what is under the pointer must not move before it. */
+const CALM: readonly string[] = ["flame", "timeline"]
+const DOUBLE_MS = 300
+
+function Pane({ of }: { of: Profile }): VNode {
   const row = selectedRow.value
   const kernel = selectedKernel.value
   const current = page.value
+  const [isArriving, setArriving] = useState(CALM.includes(view.value))
+  useEffect(() => {
+    const timer = setTimeout(() => setArriving(false), DOUBLE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const isSpan = selection.value?.kind === "span" // what happened once comes before sums over all times
+  const more = VIEWS.map((each) => {
+    const More = each.Details
+    return More === undefined || current === null || !each.isPresent(current, of) ? null : <More key={each.id} />
+  })
   return (
-    <aside class="details" aria-label="selection">
-      <button class="close" title="clear the selection (Esc)" onClick={() => (selection.value = null)}>
+    <aside class={isArriving ? "details arriving" : "details"} aria-label="selection">
+      <button class="close" title="clear the selection (Esc)" aria-label="clear the selection" onClick={() => (selection.value = null)}>
         ×
       </button>
-      {row !== null ? <Context of={shown} row={row} /> : null}
-      {kernel !== null ? <Kernel of={shown} name={kernel} alone={row === null} /> : null}
-      {VIEWS.map((view) => {
-        const More = view.Details
-        return More === undefined || current === null || !view.isPresent(current, shown) ? null : <More key={view.id} />
-      })}
+      {isSpan ? more : null}
+      {row !== null ? <Context of={of} row={row} isBelow={isSpan} /> : null}
+      {kernel !== null ? <Kernel of={of} name={kernel} alone={row === null} /> : null}
+      {isSpan ? null : more}
     </aside>
   )
 }
 
-function Context({ of, row }: { of: Profile; row: number }): VNode {
-  const path = of.path(row)
+/** `isBelow`: one span of it stands above. */
+function Context({ of, row, isBelow }: { of: Profile; row: number; isBelow: boolean }): VNode {
   const whole = of.value(metric.value, 0)
   return (
     <section>
-      <h2 title={of.whole(of.rawName(row))}>{row === 0 ? "everything" : cutMiddle(of.name(row), 160)}</h2>
-      <Path of={of} rows={path.slice(0, -1)} />
+      {isBelow ? <h3>its context, all spans together</h3> : <h2 title={of.whole(of.rawName(row))}>{row === 0 ? "everything" : of.name(row)}</h2>}
+      {of.isWork(row) ? <Instrumented of={of} name={of.rawName(row)} isWhole /> : null}
+      <Path of={of} rows={pathAbove(of, row)} />
       <dl>
         {of.metrics.map((name) => {
           const value = of.value(name, row)
@@ -75,7 +87,7 @@ function Path({ of, rows }: { of: Profile; rows: readonly number[] }): VNode | n
           {isCut && at === PATH_HEAD ? <span> › … {text(count(rows.length - shown.length))} more …</span> : null}
           {at > 0 ? " › " : ""}
           <button class="link" onClick={() => selectRow(above)} title={cutMiddle(of.name(above), 4000)}>
-            {cutMiddle(shortName(of, above), 48)}
+            {shortName(of, above)}
           </button>
         </Fragment>
       ))}
@@ -130,10 +142,12 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
   const table = of.parts.kernels
   const at = table?.name.indexOf(name) ?? -1
   if (table === null || at < 0) return null
+  const remark = table.peak_remark[at] ?? null
   const isKnown = [table.flop_per_s[at], table.byte_per_s[at]].some((rate) => (rate ?? null) !== null)
   return (
     <section>
-      {alone ? <h2 title={of.whole(name)}>{cutMiddle(of.shown(name), 160)}</h2> : null}
+      {alone ? <h2 title={of.whole(name)}>{of.shown(name)}</h2> : null}
+      {alone ? <Instrumented of={of} name={name} isWhole /> : null}
       {alone || rows.length <= 1 ? null : <h3>this kernel, everywhere</h3>}
       <dl>
         {rows.length <= 1 ? null : (
@@ -160,35 +174,43 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
           <>
             <Fact name="arithmetic" of={amount(table.flop_per_s[at], "FLOP/s")} />
             <Fact name="memory" of={amount(table.byte_per_s[at], "B/s")} />
-            <Fact name="of peak" of={percent(table.share_of_peak[at])} />
+            <Fact name="of peak" of={percent(table.share_of_peak[at])} least={remark ?? undefined} />
             <Words name="bound by" of={table.bound[at] ?? null} />
             <Fact name="could be saved" of={time(table.headroom_ns[at])} />
           </>
         ) : null}
       </dl>
+      <RunHistogram of={of} rows={selectedRow.value === null ? rows : [selectedRow.value]} />
       {isKnown || table.kind[at] !== "k" ? null : <p class="quiet">Its operations and bytes are not known.</p>}
+      {remark === null ? null : <p class="quiet">of peak: {(table.share_of_peak[at] ?? null) === null ? "" : "at least so much, "}{remark}</p>}
       {rows.length > 1 ? <Contexts of={of} rows={rows} /> : null}
     </section>
   )
 }
 
 function Contexts({ of, rows }: { of: Profile; rows: readonly number[] }): VNode {
+  const [isAll, setAll] = useState(false)
   const values = of.own(metric.value)
   const ranked = [...rows].sort((a, b) => (values[b] || 0) - (values[a] || 0))
+  const scale = metricScale(metric.value, ranked.map((row) => values[row]))
   return (
     <>
       <h3>in {rows.length} contexts</h3>
       <ol class="contexts">
-        {ranked.slice(0, MOST_CONTEXTS).map((row) => (
+        {ranked.slice(0, isAll ? MOST_UNFOLDED : MOST_CONTEXTS).map((row) => (
           <li key={row}>
             <button class="link" onClick={() => selectRow(row)} title={pathText(of, row, 4000)}>
-              {pathText(of, row, 60)}
+              {pathText(of, row, 4000)}
             </button>
-            <Num of={metricQuantity(metric.value, values[row])} />
+            <Num of={scale === null ? metricQuantity(metric.value, values[row]) : inScale(values[row], scale)} />
           </li>
         ))}
       </ol>
-      {rows.length > MOST_CONTEXTS ? <p class="quiet">and {rows.length - MOST_CONTEXTS} more</p> : null}
+      {rows.length <= MOST_CONTEXTS ? null : (
+        <button class="link" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? "fewer" : `and ${text(count(rows.length - MOST_CONTEXTS))} more`}
+        </button>
+      )}
     </>
   )
 }

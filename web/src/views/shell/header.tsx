@@ -5,7 +5,7 @@ import { type LiveState, liveState } from "../../live"
 import type { Profile } from "../../model"
 import { baseName, cutMiddle, distinctPaths, printable } from "../../names"
 import { sameRow } from "../../renew"
-import { isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, view, zoom } from "../../state"
+import { isBadSearch, isDark, matches, metric, metricChoice, page, profile, profileIndex, search, selection, theme, view, zoom } from "../../state"
 import { grouped, moment, plainName } from "../../units"
 import { isOfSamples } from "../widgets/facts"
 import { VIEWS } from "./registry"
@@ -16,12 +16,20 @@ export function Header(): VNode {
   const shown = profile.value
   return (
     <header>
-      <span class="brand">proton</span>
+      <Home />
       {shown === null ? null : <Recorded of={shown} />}
       <span class="gap" />
       {shown === null ? null : <Tools of={shown} />}
     </header>
   )
+}
+
+/** The way back to the list of profiles, where a folder is served. */
+function Home(): VNode {
+  const at = location.protocol.startsWith("http") ? location.pathname.indexOf("/view/") : -1
+  if (at < 0) return <span class="brand">proton</span>
+  const go = (): void => location.assign(location.pathname.slice(0, at + 1))
+  return <button class="brand link" title="all profiles of the folder" onClick={go}>‹ profiles</button>
 }
 
 /** Show another profile; what is selected stays selected where the other has it too. */
@@ -43,6 +51,7 @@ function Recorded({ of }: { of: Profile }): VNode {
   const many = page.value?.profiles ?? []
   return (
     <>
+      {many.length > 1 ? <h1 class="unseen">{printable(baseName(of.source))}</h1> : null}
       {many.length > 1 ? (
         <select
           aria-label="profile"
@@ -56,9 +65,9 @@ function Recorded({ of }: { of: Profile }): VNode {
           ))}
         </select>
       ) : (
-        <span class="source" title={printable(of.source)}>
-          {cutMiddle(printable(baseName(of.source)), 48)}
-        </span>
+        <h1 class="source" title={printable(of.source)}>
+          {printable(baseName(of.source))}
+        </h1>
       )}
       {summary.device !== "" ? <span class="device">{cutMiddle(printable(summary.device), 40)}</span> : null}
       <span class="quiet when">{moment(summary.start_time_ns)}</span>
@@ -85,9 +94,6 @@ function Losses({ of }: { of: Profile }): VNode | null {
 }
 
 function Tools({ of }: { of: Profile }): VNode {
-  const hits = matches.value
-  let found = 0
-  if (hits !== null) for (const hit of hits) found += hit
   return (
     <>
       <label class="search">
@@ -100,7 +106,7 @@ function Tools({ of }: { of: Profile }): VNode {
           value={search.value}
           onInput={(event) => (search.value = event.currentTarget.value)}
         />
-        {hits === null ? null : <span class={found === 0 ? "hits none" : "hits"}>{grouped(found)}</span>}
+        <Hits of={of} />
       </label>
       {of.metrics.length > 0 ? (
         <select aria-label="metric" value={metric.value} onChange={(event) => (metricChoice.value = event.currentTarget.value)}>
@@ -120,6 +126,18 @@ function Tools({ of }: { of: Profile }): VNode {
       </button>
     </>
   )
+}
+
+/** How much of what is shown fits the search. */
+function Hits({ of }: { of: Profile }): VNode | null {
+  const [hits, current] = [matches.value, page.value]
+  if (hits === null || current === null) return null
+  if (isBadSearch.value) return <span class="hits none" role="status">bad expression</span>
+  const shown = VIEWS.find((each) => each.id === view.value)
+  const own = shown?.isPresent(current, of) === true ? shown.hits?.(current, of) : null
+  const [found, word] = own ?? [hits.reduce((sum, hit) => sum + hit, 0), "contexts"]
+  const one = found === 1 ? word.replace(/s$/, "") : word
+  return <span class={found === 0 ? "hits none" : "hits"} role="status">{grouped(found)} {one}</span>
 }
 
 function Metrics({ names }: { names: readonly string[] }): VNode {
@@ -155,7 +173,7 @@ function LiveMark(): VNode | null {
 export const isHelpOpen = signal(false)
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["1 – 9", "go to a view; ← → between tabs"],
+  ["1 – 9 r", "go to a view, as its tab says; ← → between tabs"],
   ["/", "search names; /x/ is an expression"],
   ["Enter", "in the search: select the heaviest hit, then the next"],
   ["↑ ↓", "select the one above or below"],
@@ -166,11 +184,12 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 export function Help(): VNode | null {
   if (!isHelpOpen.value) return null
-  const own = VIEWS.find((each) => each.id === view.value)
+  const own = VIEWS.find((each) => each.id === view.value)?.keys ?? []
+  const taken = new Set(own.flatMap(([keys]) => keys.split(" "))) // the view is asked first
   return (
     <div class="help" role="dialog" aria-label="keys" onClick={() => (isHelpOpen.value = false)}>
       <dl>
-        {[...KEYS, ...(own?.keys ?? [])].map(([key, text]) => (
+        {[...KEYS.filter(([key]) => !taken.has(key)), ...own].map(([key, text]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

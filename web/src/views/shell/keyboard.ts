@@ -20,7 +20,7 @@ function onKey(event: KeyboardEvent): void {
       target.blur()
     }
     if (target.id !== SEARCH_ID) return
-    if (event.key === "Enter") selectNextMatch()
+    if (event.key === "Enter" && VIEWS.find((each) => each.id === view.value)?.goToHit?.() !== true) selectNextMatch()
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return
     target.blur() // on to what was found
   }

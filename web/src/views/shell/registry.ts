@@ -1,4 +1,4 @@
-/** Every view, in the order of the tabs: one line each. */
+/** Every view, in the order of the tabs and of their keys: one line each. */
 import { autotune } from "../tables/autotune"
 import { diff } from "../diff/diff"
 import { flame } from "../flame/flame"
@@ -20,6 +20,6 @@ export const VIEWS: readonly View[] = [
   source,
   inKernel,
   autotune,
-  ranks,
   diff,
+  ranks,
 ]

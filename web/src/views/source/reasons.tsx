@@ -1,7 +1,8 @@
 /** Why warps waited, in every size: a bar by reason, a legend, and words for the card at the pointer. */
 import type { VNode } from "preact"
+import { useState } from "preact/hooks"
 import { colorOfReason } from "../../draw/colors"
-import { type Sum, barOf } from "../../layout/source"
+import { NO_REASON, OTHERS, type Sum, barOf } from "../../layout/source"
 import { cutMiddle, printable } from "../../names"
 import type { SourcePart } from "../../schema"
 import { isDark } from "../../state"
@@ -13,8 +14,11 @@ const MOST_PIECES = 8
 const MOST_WORDS = 6
 const MOST_MEANINGS = 3
 
+const WITHOUT = "issued, or no reason given"
+
 function nameOf(part: SourcePart, reason: number): string {
-  return part.reasons[reason]?.[0] ?? "others"
+  if (reason === NO_REASON) return WITHOUT
+  return reason === OTHERS ? "others" : (part.reasons[reason]?.[0] ?? "others")
 }
 
 /** A bar whose whole length is `share` of its room, divided by reason; `focus` is the reason that counts. */
@@ -26,7 +30,8 @@ export function ReasonBar(props: { part: SourcePart; sum: Sum; share: number; fo
         {barOf(sum, MOST_PIECES).map(({ reason, share }) => (
           <span
             key={reason}
-            class={focus === null || focus === reason ? "" : "faint"}
+            class={`${focus === null || focus === reason ? "" : "faint"} ${reason === NO_REASON ? "without" : ""}`}
+            title={`${nameOf(part, reason)} ${text(percent(share))}`}
             style={{ width: `${100 * share}%`, background: colorOfReason(nameOf(part, reason), isDark.value) }}
           />
         ))}
@@ -35,21 +40,23 @@ export function ReasonBar(props: { part: SourcePart; sum: Sum; share: number; fo
   )
 }
 
-/** The reasons of a sum with their shares; a click on one makes it the one that counts. */
-export function ReasonLegend(props: {
-  part: SourcePart
-  sum: Sum
-  most: number
-  focus: number | null
-  onFocus(reason: number | null): void
-}): VNode {
+/** What the pieces of the bar mean, with their shares; a click on a reason makes it the one that counts. */
+export function ReasonLegend(props: { part: SourcePart; sum: Sum; focus: number | null; onFocus(reason: number | null): void }): VNode {
   const { part, sum, focus } = props
-  const shown = sum.reasons.slice(0, props.most)
-  const rest = sum.reasons.length - shown.length
+  const [isAll, setAll] = useState(false)
+  const rest = sum.reasons.length - MOST_PIECES
   return (
     <div class="reason-legend">
-      {shown.map(([reason, samples]) => {
-        const [name, meaning, remedy] = part.reasons[reason] ?? ["", "", ""]
+      {barOf(sum, isAll ? sum.reasons.length : MOST_PIECES).map(({ reason, samples, share }) => {
+        const name = nameOf(part, reason)
+        const [, meaning, remedy] = part.reasons[reason] ?? ["", "", ""]
+        const words = (
+          <>
+            <span class={reason === NO_REASON ? "swatch without" : "swatch"} style={{ background: colorOfReason(name, isDark.value) }} />
+            {printable(name)} <span class="quiet">{text(percent(share))}</span>
+          </>
+        )
+        if (reason < 0) return <span key={reason} class="piece" title={`${text(count(samples))} samples`}>{words}</span>
         return (
           <button
             key={reason}
@@ -57,12 +64,15 @@ export function ReasonLegend(props: {
             title={`${meaning}\nHelps: ${remedy}\n${text(count(samples))} samples`}
             onClick={() => props.onFocus(focus === reason ? null : reason)}
           >
-            <span class="swatch" style={{ background: colorOfReason(name, isDark.value) }} />
-            {cutMiddle(printable(name), 40)} <span class="quiet">{text(percent(samples / Math.max(sum.samples, 1)))}</span>
+            {words}
           </button>
         )
       })}
-      {rest > 0 ? <span class="quiet">and {rest} more</span> : null}
+      {rest > 0 ? (
+        <button class="link" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? "fewer" : `the ${rest} others`}
+        </button>
+      ) : null}
     </div>
   )
 }

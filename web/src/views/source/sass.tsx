@@ -78,7 +78,7 @@ export function Sass({ of, file, line }: SassProps): VNode {
           </select>
         ) : null}
         <span class="gap" />
-        {where === null ? null : <button class="link" onClick={() => choose({ line: null })}>all of the kernel</button>}
+        {where === null ? null : <button class="link" onClick={() => choose({ line: null })}>hottest of the kernel</button>}
         <button class="close" aria-label="hide instructions" title="hide instructions (i)" onClick={() => choose({ sass: false })}>×</button>
       </div>
       <div class="sass-rows" ref={rows} role="table" aria-label="instructions" style={{ "--count": countRoom(most) }}>
@@ -128,7 +128,7 @@ function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; 
       <span class="count"><Num of={percent(samples / Math.max(whole, 1))} /></span>
       <ReasonBar part={of} sum={sum} share={samples / most} focus={null} />
       {props.isOfLine ? null : <span class="number">{spot === undefined ? "" : spot[1]}</span>}
-      <code>{printable(words)}</code>
+      <code title={printable(words)}>{printable(words)}</code>
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks"
 import { type Sum, fileSum, filesOf, kernelSum, kernelSums, linesOf, unplacedSum } from "../../layout/source"
 import { cutMiddle, printable } from "../../names"
 import type { SamplingFacts, SourcePart } from "../../schema"
-import { selectedKernel, view } from "../../state"
+import { selectedKernel, selectedRow, view } from "../../state"
 import { count, percent, text, time } from "../../units"
 import { Fact, Num } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
@@ -15,7 +15,6 @@ import { Sass } from "./sass"
 import { choice, choose, kernel, part, place, showKernel } from "./source_state"
 import "./source.css"
 
-const MOST_LEGEND = 7
 const MOST_OPTIONS = 500
 
 export const source: View = {
@@ -174,7 +173,7 @@ function Why({ of, sum, focus, onFocus }: WhyProps & { sum: Sum }): VNode {
   return (
     <div class="why">
       <ReasonBar part={of} sum={sum} share={1} focus={focus} />
-      <ReasonLegend part={of} sum={sum} most={MOST_LEGEND} focus={focus} onFocus={onFocus} />
+      <ReasonLegend part={of} sum={sum} focus={focus} onFocus={onFocus} />
     </div>
   )
 }
@@ -187,11 +186,16 @@ function NoLines({ of, focus, onFocus }: WhyProps): VNode {
       <Why of={of} sum={sum} focus={focus} onFocus={onFocus} />
       <p class="quiet">
         {text(count(sum.samples))} samples without a known source line
-        {kernel.value === null ? "; choose a kernel for its instructions" : ""}
+        {kernel.value === null ? choiceText(of) : ""}
       </p>
       {kernel.value === null ? <Kernels of={of} focus={focus} /> : <Sass of={of} file={null} line={null} />}
     </>
   )
+}
+
+/** What a choice of a kernel would show; nothing is promised that was not recorded. */
+function choiceText(of: SourcePart): string {
+  return of.kernels.some((each) => each.codes.length > 0) ? "; choose a kernel for its instructions" : "; the file has no instructions either: record with proton -m pcsampling"
 }
 
 /** Kernels by samples, where there are no lines to show; a click chooses one. */
@@ -228,14 +232,17 @@ function Details(): VNode | null {
   const chosen = at === null ? undefined : samples?.kernels[at]
   if (samples === null || at === null || chosen === undefined || selectedKernel.value === null) return null
   const sum = kernelSum(samples, at)
+  const row = selectedRow.value // of one context the reasons stand above
   return (
     <section>
       <h3>sampled</h3>
       <dl>
         <Fact name="samples" of={count(chosen.samples)} />
-        {sum.reasons.slice(0, 3).map(([reason, found]) => (
-          <Fact key={reason} name={printable(samples.reasons[reason]?.[0] ?? "")} of={percent(found / Math.max(sum.samples, 1))} />
-        ))}
+        {row === null
+          ? sum.reasons.slice(0, 3).map(([reason, found]) => (
+              <Fact key={reason} name={printable(samples.reasons[reason]?.[0] ?? "")} of={percent(found / Math.max(sum.samples, 1))} />
+            ))
+          : null}
       </dl>
       {view.value === "source" ? null : (
         <button class="link" onClick={() => (view.value = "source")}>

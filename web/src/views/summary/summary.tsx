@@ -2,12 +2,14 @@
 import type { VNode } from "preact"
 import { TIME_NS } from "../../model"
 import type { Profile } from "../../model"
-import { cutMiddle, printable } from "../../names"
+import { printable } from "../../names"
 import type { RoofDevice, SummaryPart } from "../../schema"
-import { profile } from "../../state"
+import { fittingNames, profile, view } from "../../state"
 import { amount, count, moment, percent, plain, text, time } from "../../units"
 import { Figure } from "../widgets/facts"
+import { MarkedSteps } from "./marked_steps"
 import { Kernels } from "./top_kernels"
+import { Tuning } from "../widgets/tuning"
 import { Where } from "./where"
 import type { View } from "../widgets/view"
 import "./summary.css"
@@ -17,16 +19,20 @@ export const summary: View = {
   title: "Summary",
   key: "1",
   isPresent: () => true,
+  hits: (_page, shown) => (shown.parts.kernels === null ? null : [fittingNames(shown, shown.parts.kernels.name).length, "kernels"]),
   Component: Summary,
 }
 
 function Summary(): VNode | null {
   const shown = profile.value
   if (shown === null) return null
-  const { summary: part, kernels: table } = shown.parts
+  const { summary: part, kernels: table, steps } = shown.parts
   return (
     <>
       <Figures of={shown} part={part} />
+      <Ranks of={shown} />
+      <Tuning of={shown} />
+      {steps === null ? null : <MarkedSteps of={shown} part={steps} />}
       <Where of={shown} />
       {table === null ? null : <Kernels of={shown} table={table} />}
       <Recording of={shown} part={part} />
@@ -34,18 +40,14 @@ function Summary(): VNode | null {
   )
 }
 
-/** Below this share of the time, what is known of the work says nothing of the whole. */
-const TELLING = 0.5
-
 function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   const isHost = part.time_metric !== TIME_NS
-  const what = part.is_interpreted ? "total, interpreted" : isHost ? "total on the host" : "total GPU"
+  const where = part.is_interpreted ? "total, interpreted" : isHost ? "total on the host" : "total GPU"
+  const what = part.ranks > 1 ? `${where}, sum over ${part.ranks} ranks` : where
   const shares = of.parts.trace?.shares ?? null
   const { rates } = part
-  const known = rates.declared_share ?? 0
-  const isTold = known >= TELLING
-  const isPartial = isTold && known < 0.995
-  const why = `flops or bytes are known for ${text(percent(known))} of the time${isPartial ? "; other work counts as none" : ""}`
+  const known = `flops or bytes are known for ${text(percent(rates.declared_share))} of the time`
+  const why = [known, rates.is_partial ? "other work counts as none" : "", rates.remark].filter((each) => each !== "").join("; ")
   return (
     <div class="figures">
       {part.time_ns === null ? null : <Figure name={what} of={time(part.time_ns)} />}
@@ -57,18 +59,35 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
       )}
       {isHost ? null : (
         <Figure
-          name={isTold || rates.share_of_peak === null ? "of peak" : "of peak: work not known"}
-          before={isPartial && rates.share_of_peak !== null ? "≥ " : ""}
-          of={percent(isTold ? rates.share_of_peak : null)}
+          name={rates.share_of_peak === null && rates.remark !== "" ? `of peak: ${rates.remark}` : "of peak"}
+          before={rates.is_partial ? "≥ " : ""}
+          of={percent(rates.share_of_peak)}
           title={rates.declared_share === null ? undefined : why}
         />
       )}
-      {isTold && rates.headroom_ns !== null ? (
-        <Figure name="above the roof" before={isPartial ? "≤ " : ""} of={time(rates.headroom_ns)} title={`time that the hardware's peak would not need; ${why}`} />
-      ) : null}
-      {isTold && rates.flop_per_s !== null ? <Figure name="arithmetic" of={amount(rates.flop_per_s, "FLOP/s")} title={why} /> : null}
-      {isTold && rates.byte_per_s !== null ? <Figure name="memory" of={amount(rates.byte_per_s, "B/s")} title={why} /> : null}
+      {rates.headroom_ns === null ? null : (
+        <Figure name="could save" of={time(rates.headroom_ns)} title={`time above the roof, of the kernels that declare their work, as on the Roofline; ${known}`} />
+      )}
+      {rates.flop_per_s !== null ? <Figure name="arithmetic" of={amount(rates.flop_per_s, "FLOP/s")} title={why} /> : null}
+      {rates.byte_per_s !== null ? <Figure name="memory" of={amount(rates.byte_per_s, "B/s")} title={why} /> : null}
     </div>
+  )
+}
+
+const ABOUT = 1.005 // a ratio below it is none worth telling
+
+/** Of a profile of several ranks: which one the others wait for. */
+function Ranks({ of }: { of: Profile }): VNode | null {
+  const part = of.parts.ranks
+  const slowest = part?.times === null || part === null ? undefined : part.ranks[part.times.slowest]
+  if (part === null || part.times === null || slowest === undefined || part.ranks.length < 2) return null
+  const { largest_ns: largest, median_ns: median } = part.times
+  return (
+    <p class="slowest quiet">
+      slowest: <button class="link" onClick={() => (view.value = "ranks")}>rank {slowest.rank}</button>
+      {slowest.host === "" ? "" : ` on ${printable(slowest.host)}`} with {text(time(largest))},{" "}
+      {median > 0 && largest / median >= ABOUT ? `${text(percent(largest / median - 1))} above the median rank` : "about as long as the median rank"}
+    </p>
   )
 }
 
@@ -82,6 +101,7 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
     ["lasted", part.start_time_ns !== null && part.end_time_ns !== null ? text(time(part.end_time_ns - part.start_time_ns)) : ""],
     ["backend", [part.backends.join(", "), part.mode].filter((each) => each !== "").join(" ")],
     ["device", part.devices.map(deviceText).join("; ")],
+    ["time by device", part.by_device.map((each) => `${each.name} ${text(time(each.time_ns))}`).join(", ")],
     ["contexts", text(count(part.contexts))],
     ["phases", part.phases > 1 ? String(part.phases) : ""],
     ["ranks", part.ranks > 0 ? String(part.ranks) : ""],
@@ -93,7 +113,7 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
         value === "" ? null : (
           <div key={name}>
             <dt>{name}</dt>
-            <dd title={printable(value)}>{cutMiddle(printable(value), 200)}</dd>
+            <dd title={printable(value)}>{printable(value)}</dd>
           </div>
         ),
       )}

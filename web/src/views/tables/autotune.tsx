@@ -1,12 +1,12 @@
 /** Autotuning: the configurations that were tried, what each cost, and by how much the winner won. */
 import type { VNode } from "preact"
 import { strongOf } from "../../draw/colors"
-import { cutMiddle, printable } from "../../names"
+import { printable } from "../../names"
 import type { AutotunePart, TunedConfig, TuningRun } from "../../schema"
 import { isDark, matcher, profile, selectRow, setZoom, zoom } from "../../state"
-import { amount, count, percent, plain, text, time } from "../../units"
-import { BarCell, Num } from "../widgets/facts"
-import { ROW_HEIGHT, Table, type TableColumn } from "../widgets/table"
+import { MISSING, percent, plain, text, time } from "../../units"
+import { COUNT, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, amounts, numberColumn } from "../widgets/columns"
+import { ROW_HEIGHT, TABLE_FRAME, Table } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
 
@@ -18,6 +18,7 @@ export const autotune: View = {
   title: "Autotune",
   key: "8",
   isPresent: (_page, shown) => shown.parts.autotune !== null,
+  hits: (_page, shown) => (shown.parts.autotune === null ? null : [fitting(shown.parts.autotune).length, "runs"]),
   Component: Autotune,
 }
 
@@ -70,18 +71,31 @@ function pick(part: AutotunePart, at: number, sort: string): void {
 
 /** Which kernel was tuned for which key, each with its winner. */
 function Runs({ part, at, onPick }: { part: AutotunePart; at: number; onPick(at: number): void }): VNode {
-  const columns: TableColumn<number>[] = [
-    { id: "kernel", title: "kernel", isText: true, cell: (each) => <Name run={part.runs[each] as TuningRun} /> },
-    { id: "key", title: "tuned for", width: 190, isText: true, cell: (each) => keyText(part.runs[each] as TuningRun) },
-    { id: "tried", title: "tried", width: 64, isWhole: true, unit: 0, cell: (each) => <Num of={count(part.runs[each]?.configs.length)} /> },
-    { id: "failed", title: "failed", width: 64, isWhole: true, unit: 0, cell: (each) => <Num of={count(part.runs[each]?.failed)} /> },
-    { id: "best", title: "winner", width: 92, cell: (each) => <Num of={time(part.runs[each]?.best_ns)} /> },
-    { id: "next", title: "over the next", hint: "how much longer the second best took", width: 122, unit: 1.2, cell: (each) => more(part.runs[each]?.over_next ?? null) },
-    { id: "median", title: "over the median", width: 134, unit: 1.2, cell: (each) => more(part.runs[each]?.over_median ?? null) },
-  ]
   const rows = fitting(part)
+  const of = (each: number): TuningRun => part.runs[each] as TuningRun
+  const number = (id: string, title: string, width: number, as: Measure, pick: (run: TuningRun) => number | null, hint?: string): TableColumn<number> => {
+    const { key: _unsorted, ...column } = numberColumn(rows, { id, title, width, as, of: (each: number) => pick(of(each)), ...(hint === undefined ? {} : { hint }) })
+    return column
+  }
+  const pathOf = (each: number): string => of(each).path.map(printable).join(" › ")
+  const columns: TableColumn<number>[] = [
+    {
+      id: "kernel",
+      title: "kernel",
+      isText: true,
+      name: (each) => printable(of(each).kernel),
+      whole: (each) => `${printable(of(each).kernel)}  ${pathOf(each)}`,
+      after: (each) => <span class="quiet"> {pathOf(each)}</span>,
+    },
+    { id: "key", title: "tuned for", width: 190, isText: true, cell: (each) => <span title={keyText(of(each))}>{keyText(of(each))}</span>, words: (each) => keyText(of(each)) },
+    number("tried", "tried", 64, COUNT, (run) => run.configs.length),
+    number("failed", "failed", 64, COUNT, (run) => run.failed),
+    number("best", "winner", 92, TIME, (run) => run.best_ns),
+    number("next", "over the next", 122, MORE, (run) => moreThanOne(run.over_next), "how much longer the second best took"),
+    number("median", "over the median", 134, MORE, (run) => moreThanOne(run.over_median)),
+  ]
   return (
-    <div class="runs" style={{ height: `${Math.min(rows.length, 8) * ROW_HEIGHT + 30}px` }}>
+    <div class="runs" style={{ height: `${Math.min(rows.length, 8) * ROW_HEIGHT + TABLE_FRAME}px` }}>
       <Table
         label="autotuning runs"
         columns={columns}
@@ -96,18 +110,8 @@ function Runs({ part, at, onPick }: { part: AutotunePart; at: number; onPick(at:
   )
 }
 
-function Name({ run }: { run: TuningRun }): VNode {
-  const path = run.path.map(printable).join(" › ")
-  return (
-    <span title={`${printable(run.kernel)}\n${path}`}>
-      {cutMiddle(printable(run.kernel), 48)} <span class="quiet">{cutMiddle(path, 60)}</span>
-    </span>
-  )
-}
-
-function keyText(run: TuningRun): VNode {
-  const key = run.key.map(printable).join(", ")
-  return <span title={key}>{key === "" ? "–" : cutMiddle(key, 48)}</span>
+function keyText(run: TuningRun): string {
+  return run.key.map(printable).join(", ") || MISSING
 }
 
 /** One sentence on what the tuning brought. */
@@ -119,7 +123,7 @@ function Told({ run }: { run: TuningRun }): VNode {
         "No configuration won."
       ) : (
         <>
-          <strong>{cutMiddle(printable(best.config), 120)}</strong> won with {text(time(run.best_ns))}
+          <strong>{printable(best.config)}</strong> won with {text(time(run.best_ns))}
           {run.over_next === null ? "" : `, ${text(percent(run.over_next - 1))} ahead of the next`}
           {run.over_worst === null ? "" : ` and ${text(plain(run.over_worst))} times as fast as the slowest`}.
         </>
@@ -134,20 +138,19 @@ function Told({ run }: { run: TuningRun }): VNode {
 
 function columnsOf(run: TuningRun): TableColumn<number>[] {
   const of = (at: number): TunedConfig => run.configs[at] as TunedConfig
+  const rows = [...run.configs.keys()]
   const slowest = run.configs.reduce((most, config) => Math.max(most, config.time_ns ?? 0), 0)
   const keys = [...new Set(run.configs.flatMap((config) => Object.keys(config.kwargs)))].slice(0, 12)
   const color = (at: number): string => strongOf(at === run.winner ? "kernel" : "host", isDark.value)
   const known = (pick: (config: TunedConfig) => number | null): boolean => run.configs.some((config) => pick(config) !== null)
-  const number = (id: string, title: string, pick: (config: TunedConfig) => number | null, hint?: string): TableColumn<number> => ({
-    id,
-    title,
-    width: 78,
-    isWhole: true,
-    unit: 0,
-    ...(hint === undefined ? {} : { hint }),
-    key: (at) => pick(of(at)),
-    cell: (at) => <Num of={count(pick(of(at)))} />,
+  const number = (id: string, title: string, as: Measure, pick: (config: TunedConfig) => number | null, more: Partial<NumberColumn<number>> = {}): TableColumn<number> =>
+    numberColumn(rows, { id, title, width: 78, as, of: (at) => pick(of(at)), ...more })
+  const times = number("time", "time", TIME, (config) => config.time_ns, {
+    bar: { share: (at) => (slowest > 0 && of(at).time_ns !== null ? (of(at).time_ns as number) / slowest : null), color },
   })
+  const { width: _flexible, ...time } = times
+  const configText = (at: number): string => (keys.length > 0 ? `#${at + 1}` : printable(of(at).config)) + (at === run.winner ? " ★" : "")
+  const spills = number("spills", "spills", COUNT, (config) => config.spills, { hint: "registers of a thread that went to memory" })
   return [
     {
       id: "config",
@@ -155,69 +158,47 @@ function columnsOf(run: TuningRun): TableColumn<number>[] {
       isText: true,
       width: keys.length > 0 ? 72 : 320,
       key: (at) => at,
-      cell: (at) => (
-        <span title={printable(of(at).config)}>
-          {keys.length > 0 ? `#${at + 1}` : cutMiddle(printable(of(at).config), 60)}
-          {at === run.winner ? " ★" : ""}
-        </span>
-      ),
+      words: configText,
+      cell: (at) => <span title={printable(of(at).config)}>{configText(at)}</span>,
     },
-    ...keys.map((key): TableColumn<number> => ({
-      id: `k_${key}`,
-      title: printable(key),
-      width: Math.min(140, Math.max(64, 8 * key.length + 26)),
-      key: (at) => sortable(of(at).kwargs[key]),
-      cell: (at) => <span class="plainnum">{printable(of(at).kwargs[key] ?? "–")}</span>,
-    })),
-    number("warps", "warps", (config) => config.num_warps),
-    number("stages", "stages", (config) => config.num_stages),
+    ...keys.map((key): TableColumn<number> => {
+      const words = (at: number): string => printable(of(at).kwargs[key] ?? MISSING)
+      return {
+        id: `k_${key}`,
+        title: printable(key),
+        width: Math.min(140, Math.max(64, 8 * key.length + 26)),
+        key: (at) => sortable(of(at).kwargs[key]),
+        words,
+        cell: (at) => <span class="plainnum">{words(at)}</span>,
+      }
+    }),
+    number("warps", "warps", COUNT, (config) => config.num_warps),
+    number("stages", "stages", COUNT, (config) => config.num_stages),
     {
-      id: "time",
-      title: "time",
-      key: (at) => of(at).time_ns,
-      cell: (at) =>
-        of(at).error === null ? (
-          <BarCell share={slowest > 0 && of(at).time_ns !== null ? (of(at).time_ns as number) / slowest : null} color={color(at)} of={time(of(at).time_ns)} />
-        ) : (
-          <span class="bad" title={printable(of(at).error ?? "")}>
-            {cutMiddle(printable(of(at).error ?? ""), 40)}
-          </span>
-        ),
+      ...time,
+      cell: (at) => (of(at).error === null ? time.cell?.(at) : <span class="bad" title={printable(of(at).error ?? "")}>{printable(of(at).error ?? "")}</span>),
+      words: (at) => (of(at).error === null ? (time.words?.(at) ?? "") : printable(of(at).error ?? "")),
     },
-    { id: "over", title: "over winner", width: 104, unit: 1.2, key: (at) => of(at).over_best, cell: (at) => more(of(at).over_best) },
-    ...(known((config) => config.registers) ? [number("registers", "registers", (config) => config.registers, "of a thread")] : []),
-    ...(known((config) => config.spills)
-      ? [{ ...number("spills", "spills", (config) => config.spills, "registers of a thread that went to memory"), cell: (at: number) => <Spills of={of(at).spills} /> }]
-      : []),
-    ...(known((config) => config.shared_bytes)
-      ? [
-          {
-            id: "shared",
-            title: "shared",
-            hint: "shared memory of a block",
-            width: 92,
-            key: (at: number) => of(at).shared_bytes,
-            cell: (at: number) => <Num of={amount(of(at).shared_bytes, "B")} />,
-          },
-        ]
-      : []),
+    number("over", "over winner", MORE, (config) => moreThanOne(config.over_best), { width: 104 }),
+    ...(known((config) => config.registers) ? [number("registers", "registers", COUNT, (config) => config.registers, { hint: "of a thread" })] : []),
+    // Spilled registers are a problem, so they may be red.
+    ...(known((config) => config.spills) ? [{ ...spills, cell: (at: number) => <span class={(of(at).spills ?? 0) > 0 ? "bad" : ""}>{spills.cell?.(at)}</span> }] : []),
+    ...(known((config) => config.shared_bytes) ? [number("shared", "shared", amounts("B"), (config) => config.shared_bytes, { hint: "shared memory of a block", width: 92 })] : []),
   ]
 }
 
-/** Spilled registers are a problem, so they may be red. */
-function Spills({ of }: { of: number | null }): VNode {
-  return (
-    <span class={of !== null && of > 0 ? "bad" : ""}>
-      <Num of={count(of)} />
-    </span>
-  )
+/** How much longer than another: +17.0 %. */
+const MORE: Measure = {
+  ...SHARE,
+  writer: () => (value) => {
+    const share = percent(value)
+    return value !== null && value !== undefined && value > 0 ? { ...share, whole: `+${share.whole}` } : share
+  },
 }
 
-/** How much longer than the winner: +17.0 %; nothing for the winner itself. */
-function more(ratio: number | null): VNode {
-  if (ratio === null || ratio === 1) return <Num of={percent(null)} />
-  const share = percent(ratio - 1)
-  return <Num of={ratio > 1 ? { ...share, whole: `+${share.whole}` } : share} />
+/** A ratio as what is above one; nothing for the winner itself. */
+function moreThanOne(ratio: number | null): number | null {
+  return ratio === null || ratio === 1 ? null : ratio - 1
 }
 
 function sortable(value: string | undefined): number | string | null {

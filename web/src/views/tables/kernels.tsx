@@ -1,12 +1,15 @@
-/** Every kernel and copy in one table that any column sorts. */
+/** Every kernel and copy in one table that any column sorts; what could be won stands first, and columns can be left out. */
 import type { VNode } from "preact"
 import { hueOfKind, strongOf } from "../../draw/colors"
 import type { Profile } from "../../model"
 import type { KernelsPart } from "../../schema"
 import { fittingNames, isDark, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../../state"
-import { amount, count, percent, text, time } from "../../units"
-import { BarCell, KernelName, Num, Quantile } from "../widgets/facts"
-import { Table, type TableColumn, lettersIn } from "../widgets/table"
+import { MISSING, count, percent, text, time } from "../../units"
+import { COUNT, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { estimateOf } from "../widgets/facts"
+import { kernelColumn } from "../widgets/label"
+import { Table } from "../widgets/table"
+import { Tuning } from "../widgets/tuning"
 import type { View } from "../widgets/view"
 import "./tables.css"
 
@@ -18,6 +21,7 @@ export const kernels: View = {
   title: "Kernels",
   key: "3",
   isPresent: (_page, shown) => shown.parts.kernels !== null,
+  hits: (_page, shown) => [fittingNames(shown, shown.parts.kernels?.name ?? []).length, "kernels"],
   Component: Kernels,
 }
 
@@ -26,6 +30,8 @@ function Kernels(): VNode | null {
   const table = shown === null ? null : shown.parts.kernels
   if (shown === null || table === null) return null
   const rows = fittingNames(shown, table.name)
+  const { sort, hidden } = stateOf(zoom.value[ID] ?? "")
+  const columns = columnsOf(shown, table, rows)
   return (
     <div class="kernels-view">
       <div class="toolbar">
@@ -35,18 +41,61 @@ function Kernels(): VNode | null {
         </span>
         <span class="gap" />
         <span class="quiet">{sumOf(table, rows)}</span>
+        <Chooser columns={columns} hidden={hidden} onHide={(next) => setZoom(ID, textOf({ sort, hidden: next }))} />
       </div>
+      <Tuning of={shown} />
       <Table
         label="kernels"
-        columns={columnsOf(shown, table)}
+        columns={columns.filter(({ id }) => !hidden.includes(id))}
         rows={rows}
         idOf={String}
         isSelected={(at) => table.name[at] === selectedKernel.value}
         onSelect={(at) => selectKernel(table.name[at] as string)}
-        sort={zoom.value[ID] ?? LONGEST_FIRST}
-        onSort={(sort) => setZoom(ID, sort)}
+        sort={sort}
+        onSort={(next) => setZoom(ID, textOf({ sort: next, hidden }))}
       />
     </div>
+  )
+}
+
+interface TableState {
+  sort: string
+  /** Columns that are left out. */
+  hidden: readonly string[]
+}
+
+/** `<sort>.<hidden>~<hidden>` in the address. */
+function stateOf(words: string): TableState {
+  const [sort, hidden] = words.split(".")
+  return { sort: sort || LONGEST_FIRST, hidden: hidden === undefined || hidden === "" ? [] : hidden.split("~") }
+}
+
+function textOf({ sort, hidden }: TableState): string {
+  return hidden.length === 0 ? (sort === LONGEST_FIRST ? "" : sort) : `${sort}.${hidden.join("~")}`
+}
+
+/** Which columns are shown; that of names always is. */
+function Chooser({ columns, hidden, onHide }: { columns: readonly TableColumn<number>[]; hidden: readonly string[]; onHide(hidden: string[]): void }): VNode {
+  const left = columns.filter(({ id }) => hidden.includes(id)).length
+  return (
+    <details class="chooser">
+      <summary>{left === 0 ? "Columns" : `Columns, ${left} hidden`}</summary>
+      <div role="group" aria-label="columns that are shown">
+        {columns.slice(1).map(({ id, title, hint }) => (
+          <label key={id} title={hint}>
+            <input
+              type="checkbox"
+              checked={!hidden.includes(id)}
+              onChange={() => onHide(hidden.includes(id) ? hidden.filter((each) => each !== id) : [...hidden, id])}
+            />
+            {title}
+          </label>
+        ))}
+        <button class="link" disabled={left === 0} onClick={() => onHide([])}>
+          all
+        </button>
+      </div>
+    </details>
   )
 }
 
@@ -57,65 +106,48 @@ function sumOf(table: KernelsPart, rows: readonly number[]): string {
 }
 
 /** The columns that the recording has something for. */
-function columnsOf(of: Profile, table: KernelsPart): TableColumn<number>[] {
+function columnsOf(of: Profile, table: KernelsPart, rows: readonly number[]): TableColumn<number>[] {
   const largest = table.share.reduce<number>((most, share) => Math.max(most, share ?? 0), 0)
   const dark = isDark.value
-  const colorOf = (at: number): string => strongOf(hueOfKind(table.kind[at] ?? "k"), dark)
+  const color = (at: number): string => strongOf(hueOfKind(table.kind[at] ?? "k"), dark)
   // What is known of copies alone is not worth a column.
   const hasKernels = table.kind.includes("k")
   const known = (values: readonly unknown[]): boolean => values.some((value, at) => value !== null && (!hasKernels || table.kind[at] === "k"))
-  const numbers = (list: readonly (number | null)[]) => (at: number): number | null => list[at] ?? null
-  const middle = (list: readonly (number[] | null)[]) => (at: number): number | null => list[at]?.[0] ?? null
-  const words = (list: readonly (string | null)[]) => (at: number): string | null => list[at] ?? null
-  const all: (TableColumn<number> & { isKnown?: boolean })[] = [
-    {
-      id: "name",
-      title: "kernel",
-      isText: true,
-      key: (at) => of.shown(table.name[at] as string).toLowerCase(),
-      cell: (at, room) => <KernelName of={of} name={table.name[at] as string} kind={table.kind[at] ?? "k"} letters={lettersIn(room)} />,
-    },
-    { id: "time", title: "time", width: 92, key: numbers(table.time_ns), cell: (at) => <Num of={time(table.time_ns[at])} /> },
-    {
-      id: "share",
-      title: "share",
-      width: 106,
-      unit: 1.2,
-      key: numbers(table.share),
-      cell: (at) => <BarCell share={largest > 0 ? (table.share[at] ?? 0) / largest : null} color={colorOf(at)} of={percent(table.share[at])} />,
-    },
-    { id: "n", title: "n", hint: "how often it ran", width: 70, isWhole: true, unit: 0, key: numbers(table.count), cell: (at) => <Num of={count(table.count[at])} /> },
-    { id: "p50", title: "p50", width: 86, isKnown: known(table.p50_ns), key: middle(table.p50_ns), cell: (at) => <Quantile of={table.p50_ns[at]} /> },
-    { id: "p99", title: "p99", width: 86, isKnown: known(table.p99_ns), key: middle(table.p99_ns), cell: (at) => <Quantile of={table.p99_ns[at]} /> },
-    { id: "flops", title: "FLOP/s", width: 106, unit: 7, isKnown: known(table.flop_per_s), key: numbers(table.flop_per_s), cell: (at) => <Num of={amount(table.flop_per_s[at], "FLOP/s")} /> },
-    { id: "bytes", title: "B/s", width: 96, unit: 4.2, isKnown: known(table.byte_per_s), key: numbers(table.byte_per_s), cell: (at) => <Num of={amount(table.byte_per_s[at], "B/s")} /> },
-    {
-      id: "peak",
-      title: "of peak",
-      hint: "the least time that the hardware allows, as a share of the time it took",
-      width: 122,
-      unit: 1.2,
-      isKnown: known(table.share_of_peak),
-      key: numbers(table.share_of_peak),
-      cell: (at) => <BarCell share={table.share_of_peak[at] ?? null} color={colorOf(at)} of={percent(table.share_of_peak[at])} />,
-    },
-    { id: "bound", title: "bound by", width: 80, isText: true, isKnown: known(table.bound), key: words(table.bound), cell: (at) => table.bound[at] ?? "–" },
-    { id: "save", title: "could save", hint: "time above the roof of the hardware", width: 92, isKnown: known(table.headroom_ns), key: numbers(table.headroom_ns), cell: (at) => <Num of={time(table.headroom_ns[at])} /> },
-    { id: "avg", title: "avg", width: 86, key: numbers(table.avg_ns), cell: (at) => <Num of={time(table.avg_ns[at])} /> },
-    { id: "min", title: "min", width: 86, isKnown: known(table.min_ns), key: numbers(table.min_ns), cell: (at) => <Num of={time(table.min_ns[at])} /> },
-    { id: "max", title: "max", width: 86, isKnown: known(table.max_ns), key: numbers(table.max_ns), cell: (at) => <Num of={time(table.max_ns[at])} /> },
-    { id: "grid", title: "grid", width: 100, isText: true, isKnown: known(table.grid), key: (at) => volume(table.grid[at]), cell: (at) => extent(table.grid[at]) },
-    { id: "block", title: "block", width: 84, isText: true, isKnown: known(table.block), key: (at) => volume(table.block[at]), cell: (at) => extent(table.block[at]) },
-    { id: "regs", title: "registers", hint: "of a thread", width: 84, isWhole: true, unit: 0, isKnown: known(table.regs), key: numbers(table.regs), cell: (at) => <Num of={count(table.regs[at])} /> },
-    { id: "shared", title: "shared", hint: "shared memory of a block", width: 86, isKnown: known(table.shared), key: numbers(table.shared), cell: (at) => <Num of={amount(table.shared[at], "B")} /> },
-    { id: "occupancy", title: "occupancy", hint: "share of a multiprocessor's warps that a launch may fill", width: 96, unit: 1.2, isKnown: known(table.occupancy), key: numbers(table.occupancy), cell: (at) => <Num of={percent(table.occupancy[at])} /> },
-  ]
-  return all.filter((column) => column.isKnown !== false)
+  const columns: TableColumn<number>[] = [kernelColumn(of, (at) => ({ name: table.name[at] as string, kind: table.kind[at] ?? "k" }))]
+  const add = (list: readonly unknown[], spec: NumberColumn<number>): void => {
+    if (known(list)) columns.push(numberColumn(rows, spec))
+  }
+  const number = (list: readonly (number | null)[], id: string, title: string, width: number, as: Measure, more: Partial<NumberColumn<number>> = {}): void =>
+    add(list, { id, title, width, as, of: (at) => list[at], ...more })
+  const quantile = (list: readonly (number[] | null)[], id: string): void =>
+    add(list, { id, title: id, width: 104, as: TIME, of: (at) => list[at]?.[0], mark: (at) => estimateOf(list[at]) })
+  const launch = (list: readonly (string | null)[], id: string, width: number): void => {
+    if (known(list)) columns.push(wordColumn({ id, title: id, width, of: (at) => extent(list[at]), key: (at) => volume(list[at]) }))
+  }
+  number(table.time_ns, "time", "time", 100, TIME)
+  number(table.share, "share", "share", 112, SHARE, { bar: { share: (at) => (largest > 0 ? (table.share[at] ?? 0) / largest : null), color } })
+  number(table.count, "n", "n", 70, COUNT, { hint: "how often it ran" })
+  const peak = "the least time that the hardware allows, as a share of the time it took"
+  number(table.share_of_peak, "peak", "of peak", 122, SHARE, { hint: peak, least: (at) => table.peak_remark[at] ?? undefined, bar: { share: (at) => table.share_of_peak[at] ?? null, color } })
+  number(table.headroom_ns, "save", "could save", 100, TIME, { hint: "time above the roof of the hardware" })
+  if (known(table.bound)) columns.push(wordColumn({ id: "bound", title: "bound by", width: 80, of: (at) => table.bound[at] ?? MISSING, key: (at) => table.bound[at] ?? null }))
+  quantile(table.p50_ns, "p50")
+  quantile(table.p99_ns, "p99")
+  number(table.flop_per_s, "flops", "FLOP/s", 120, amounts("FLOP/s"))
+  number(table.byte_per_s, "bytes", "B/s", 110, amounts("B/s"))
+  number(table.avg_ns, "avg", "avg", 96, TIME)
+  number(table.min_ns, "min", "min", 96, TIME)
+  number(table.max_ns, "max", "max", 96, TIME)
+  launch(table.grid, "grid", 100)
+  launch(table.block, "block", 84)
+  number(table.regs, "regs", "registers", 84, COUNT, { hint: "of a thread" })
+  number(table.shared, "shared", "shared", 86, amounts("B"), { hint: "shared memory of a block" })
+  number(table.occupancy, "occupancy", "occupancy", 96, SHARE, { hint: "share of a multiprocessor's warps that a launch may fill" })
+  return columns
 }
 
-
 function extent(value: string | null | undefined): string {
-  return value?.replaceAll("x", "×") ?? "–"
+  return value?.replaceAll("x", "×") ?? MISSING
 }
 
 /** How many blocks or threads an extent has. */

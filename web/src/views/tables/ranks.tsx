@@ -7,9 +7,10 @@ import { cutMiddle, printable } from "../../names"
 import type { Rank, RanksPart } from "../../schema"
 import { isDark, matcher, profile, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, zoom } from "../../state"
 import { count, percent, text, time } from "../../units"
-import { Choice, Fact, Num, pathText } from "../widgets/facts"
+import { TIME, type TableColumn, numberColumn } from "../widgets/columns"
+import { Choice, Fact, pathText } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
-import { Table, type TableColumn } from "../widgets/table"
+import { Table } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
 
@@ -58,7 +59,7 @@ function Ranks(): VNode | null {
   return (
     <div class="ranks-view">
       <div class="toolbar">
-        <span class="quiet">{cutMiddle(timesText(part), 300)}</span>
+        <span class="quiet">{timesText(part)}</span>
         <span class="gap" />
         <Choice
           label="order of ranks"
@@ -68,6 +69,7 @@ function Ranks(): VNode | null {
         />
       </div>
       <Strip part={part} order={look.order} />
+      <Lost part={part} />
       <div class="toolbar below">
         <Choice
           label="what the table lists"
@@ -100,22 +102,30 @@ function Strip({ part, order }: { part: RanksPart; order: "rank" | "time" }): VN
   const most = Math.max(0, ...part.ranks.map((each) => each.time_ns ?? 0))
   if (most === 0) return null
   const slowest = orderOf(part.ranks, "time")[0]
-  const hasNumbers = part.ranks.length <= MOST_NUMBERS
+  const every = Math.ceil(part.ranks.length / MOST_NUMBERS)
   return (
-    <div class={hasNumbers ? "rank-strip" : "rank-strip many"} role="img" aria-label="time of each rank" onMouseLeave={leave}>
-      {orderOf(part.ranks, order).map((place) => {
+    <div class={every === 1 ? "rank-strip" : "rank-strip many"} role="img" aria-label="time of each rank" onMouseLeave={leave}>
+      {orderOf(part.ranks, order).map((place, at) => {
         const rank = part.ranks[place] as Rank
         const color = place === slowest ? "var(--accent)" : strongOf("kernel", isDark.value)
         const share = (rank.time_ns ?? 0) / most
         return (
           <span key={place} onMouseMove={(event) => hover(event, <RankCard rank={rank} />)}>
             <i class={rank.lost > 0 ? "lost" : ""} style={{ height: `calc((100% - var(--foot)) * ${share})`, background: color }} />
-            {hasNumbers ? <small>{rank.rank}</small> : null}
+            <small>{at % every === 0 ? rank.rank : ""}</small>
           </span>
         )
       })}
     </div>
   )
+}
+
+/** What a red cap means, where there is one. */
+function Lost({ part }: { part: RanksPart }): VNode | null {
+  const some = part.ranks.filter((rank) => rank.lost > 0)
+  if (some.length === 0) return null
+  const sum = some.reduce((all, rank) => all + rank.lost, 0)
+  return <p class="beware rank-lost">red on top: {some.length === part.ranks.length ? "all ranks" : `${some.length} of ${part.ranks.length} ranks`} lost events, {text(count(sum))} in all</p>
 }
 
 function RankCard({ rank }: { rank: Rank }): VNode {
@@ -147,26 +157,24 @@ function Spreads({ of, part, look }: { of: Profile; part: RanksPart; look: Look 
   const fits = matcher.value
   const all = entriesOf(spreads, part.ranks.length, of.column)
   const rows = fits === null ? all : all.filter((entry) => fits(nameOf(of, part, look, entry)))
+  const number = (id: string, title: string, pick: (row: RankEntry) => number, hint?: string): TableColumn<RankEntry> =>
+    numberColumn(rows, { id, title, width: 84, as: TIME, of: pick, ...(hint === undefined ? {} : { hint }) })
+  const isPath = (row: RankEntry): boolean => look.of === "contexts" && row.at > 0 && of.depths[row.at] !== 1
   const columns: TableColumn<RankEntry>[] = [
     {
       id: "name",
       title: look.of === "kernels" ? "kernel" : "context",
       isText: true,
-      cell: (row) => <NameCell of={of} part={part} look={look} row={row} />,
+      name: (row) => nameOf(of, part, look, row),
+      whole: (row) => (look.of === "kernels" ? of.whole(part.names[row.at] ?? "") : [...(isPath(row) ? [pathText(of, row.at, 2000)] : []), nameOf(of, part, look, row)].join(" › ")),
+      after: (row) => (isPath(row) ? <span class="quiet"> {pathText(of, row.at, 2000)}</span> : null),
       key: (row) => nameOf(of, part, look, row),
     },
-    { id: "least", title: "fastest", width: 84, cell: (row) => <Num of={time(row.least)} />, key: (row) => row.least },
-    { id: "median", title: "median", width: 84, cell: (row) => <Num of={time(row.median)} />, key: (row) => row.median },
-    { id: "largest", title: "slowest", width: 84, cell: (row) => <Num of={time(row.largest)} />, key: (row) => row.largest },
-    {
-      id: "excess",
-      title: "behind",
-      hint: "the slowest rank less the median",
-      width: 84,
-      cell: (row) => <Num of={time(row.excess)} />,
-      key: (row) => row.excess,
-    },
-    { id: "rank", title: "rank", hint: "the slowest one", width: 60, cell: (row) => rankText(part, row.slowest), key: (row) => row.slowest },
+    number("least", "fastest", (row) => row.least),
+    number("median", "median", (row) => row.median),
+    number("largest", "slowest", (row) => row.largest),
+    number("excess", "behind", (row) => row.excess, "the slowest rank less the median"),
+    { id: "rank", title: "rank", hint: "the slowest one", width: 60, cell: (row) => rankText(part, row.slowest), words: (row) => rankText(part, row.slowest), key: (row) => row.slowest },
     { id: "strip", title: "0 to slowest", hint: "a mark for each rank, the median is the taller one", isText: true, width: STRIP + 26, cell: (row) => <Marks of={row} part={part} /> },
   ]
   const isSelected = (row: RankEntry): boolean =>
@@ -187,13 +195,6 @@ function Spreads({ of, part, look }: { of: Profile; part: RanksPart; look: Look 
       {left > 0 ? <p class="quiet">{text(count(left))} more entries, in which ranks differ less, are not in the page</p> : null}
     </>
   )
-}
-
-function NameCell({ of, part, look, row }: { of: Profile; part: RanksPart; look: Look; row: RankEntry }): VNode {
-  const name = cutMiddle(nameOf(of, part, look, row), 90)
-  if (look.of === "kernels" || row.at === 0) return <span title={name}>{name}</span>
-  const above = of.depths[row.at] === 1 ? "" : pathText(of, row.at, 60)
-  return <span title={pathText(of, row.at, 2000)}>{name} <span class="quiet">{above}</span></span>
 }
 
 /** A mark for every rank, from zero to the slowest; the median is taller. */

@@ -5,7 +5,7 @@ import type { Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
 import { type Timeline, timelineOf } from "../../layout/timeline/spans"
 import { profile, selection } from "../../state"
-import { text, time } from "../../units"
+import { exactMoment, exactTime, text, time } from "../../units"
 import { Fact, Words } from "../widgets/facts"
 import { argumentName, argumentText, causeText, labelsOf } from "./texts"
 
@@ -25,13 +25,27 @@ function SpanCard({ of, timeline, span }: { of: Profile; timeline: Timeline; spa
       <strong>{cutMiddle(labelsOf(timeline, of)(look), 120)}</strong>
       {path.length > 0 ? <p class="quiet">{cutMiddle(path.map((each) => printable(of.name(each))).join(" › "), 110)}</p> : null}
       <dl>
-        <SpanFacts timeline={timeline} span={span} />
+        <SpanFacts timeline={timeline} span={span} isWhole={false} />
       </dl>
     </>
   )
 }
 
-function SpanFacts({ timeline, span }: { timeline: Timeline; span: number }): VNode {
+/** Times with every digit, to be taken over into other tools; they count from the beginning of the trace. */
+function Exact({ timeline, start, end }: { timeline: Timeline; start: number; end: number }): VNode {
+  const { extent_ns: extent, base_time_ns: base } = timeline.part
+  return (
+    <>
+      <Fact name="start" of={exactTime(start - extent[0])} />
+      <Fact name="end" of={exactTime(end - extent[0])} />
+      <Fact name="duration" of={exactTime(end - start)} />
+      <Words name="at" of={base === null ? null : exactMoment(base, start)} />
+    </>
+  )
+}
+
+/** `isWhole`: with every digit of its times, for who wants to write them down. */
+function SpanFacts({ timeline, span, isWhole }: { timeline: Timeline; span: number; isWhole: boolean }): VNode {
   const [start, end] = [timeline.starts[span] as number, timeline.ends[span] as number]
   const [call] = timeline.launchedBy(span)
   const called = call === undefined ? null : start - (timeline.starts[call] as number)
@@ -39,7 +53,7 @@ function SpanFacts({ timeline, span }: { timeline: Timeline; span: number }): VN
   return (
     <>
       <Fact name="took" of={time(end - start)} />
-      <Fact name="began after" of={time(start - timeline.part.extent_ns[0])} />
+      {isWhole ? <Exact timeline={timeline} start={start} end={end} /> : <Fact name="began after" of={exactTime(start - timeline.part.extent_ns[0])} />}
       {called !== null && called >= 0 ? <Fact name="since its launch call" of={time(called)} /> : null}
       {args.slice(0, MOST_ARGUMENTS).map(([name, value]) => (
         <Words key={name} name={cutMiddle(argumentName(name), 32)} of={cutMiddle(argumentText(name, value), 60)} />
@@ -60,7 +74,7 @@ function GapCard({ chart, of, at }: { chart: Chart; of: number | string; at: num
       <p class="quiet">{causeText(cause)}</p>
       <dl>
         <Fact name="for" of={time((gaps.ends[at] as number) - (gaps.starts[at] as number))} />
-        <Fact name="began after" of={time((gaps.starts[at] as number) - chart.timeline.part.extent_ns[0])} />
+        <Fact name="began after" of={exactTime((gaps.starts[at] as number) - chart.timeline.part.extent_ns[0])} />
       </dl>
     </>
   )
@@ -78,11 +92,11 @@ export function SpanDetails(): VNode | null {
   const label = labelsOf(timeline, shown)
   return (
     <section>
+      <h2>{cutMiddle(label(timeline.look[chosen.index] as number), 160)}</h2>
       <h3>this span</h3>
-      {timeline.row(chosen.index) === null ? <h2>{cutMiddle(label(timeline.look[chosen.index] as number), 160)}</h2> : null}
       <dl>
         <Words name="lane" of={lane === undefined ? null : `${lane.group} ${lane.name}`} />
-        <SpanFacts timeline={timeline} span={chosen.index} />
+        <SpanFacts timeline={timeline} span={chosen.index} isWhole />
       </dl>
       <Ends title="launched by" spans={calls} timeline={timeline} label={label} />
       <Ends title="launched" spans={launched} timeline={timeline} label={label} />

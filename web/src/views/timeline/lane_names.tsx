@@ -48,7 +48,9 @@ function LaneName({ row, lane, chart, range }: { row: Row; lane: number; chart: 
   return (
     <div class="timeline-lane" style={{ top: `${row.top}px`, height: `${row.height}px` }} title={name}>
       <span class="timeline-name">{cutMiddle(name, 60)}</span>
-      <span class="quiet">{busyText(chart, lane, range)}</span>
+      <span class="quiet" title="share of the time between this stream's first and last work, as far as it is in view, in which the stream had work">
+        {busyText(chart, lane, range)}
+      </span>
     </div>
   )
 }
@@ -62,5 +64,5 @@ function busyText(chart: Chart, lane: number, range: Range | null): string {
   const to = Math.min(range[1], track.ends[track.ends.length - 1] as number)
   if (to <= from) return ""
   const idle = sums.inWindow(from, to).reduce((sum, each) => sum + each, 0)
-  return text(percent(1 - idle / (to - from)))
+  return `${text(percent(1 - idle / (to - from)))} busy`
 }

@@ -21,8 +21,8 @@ export function Legend({ chart, dark, range }: { chart: Chart; dark: boolean; ra
   return (
     <div class="timeline-legend">
       {shares === null ? null : (
-        <span class="timeline-shares" title="of the time from the first to the last span of the trace">
-          <b>{text(time(shares.wall_ns))}</b> wall · <b>{text(percent(shares.busy))}</b> busy
+        <span class="timeline-shares" title="shares of the time from the first to the last span of the trace; busy: at least one stream of a device had work">
+          <b>{text(time(shares.wall_ns))}</b> wall, of it <b>{text(percent(shares.busy))}</b> busy
           {shares.overlap >= 0.0005 ? (
             <>
               {" "}

@@ -11,6 +11,7 @@ import type { Range } from "../../layout/axis"
 import type { Window } from "../../layout/timeline/nesting"
 import type { Chart, Hit } from "../../layout/timeline/chart"
 import { type Rows, visibleRows } from "../../layout/timeline/rows"
+import type { Pointer } from "../widgets/hover"
 import { axisOf, clampRange, moveRange, rangeAround, timeAt, wholeRange, xOf, zoomRange } from "../../layout/timeline/window"
 
 export const FRAME = "timeline frame" // the name of a frame's measure, for who asks the browser
@@ -24,14 +25,16 @@ export type Look = Omit<Scene, "window" | "ticks" | "rows" | "scrollTop" | "heig
 
 export interface StageEvents {
   onRest(range: Range): void
-  onHover(hit: Hit | null, event: MouseEvent): void
+  /** What is under the pointer now; the pointer or what is below it moved. */
+  onHover(hit: Hit | null, at: Pointer): void
   onPick(hit: Hit | null): void
+  /** A stretch of time was dragged over. */
+  onStretch(range: Range): void
 }
 
 export class Stage {
   range: Range
-  /** The time under the pointer; null where it is elsewhere. */
-  pointer: number | null = null
+  #pointer: Pointer | null = null // null where it is elsewhere
   readonly #extent: Range
   readonly #abort = new AbortController()
   readonly #sizes: ResizeObserver
@@ -43,7 +46,9 @@ export class Stage {
   #width = 1
   #height = 1
   #moving: { from: Range; to: Range; since: number } | null = null
-  #drag: { x: number; y: number; scrollTop: number; range: Range; isClick: boolean } | null = null
+  #drag: { x: number; y: number; scrollTop: number; range: Range; isClick: boolean; isStretch: boolean } | null = null
+  /** Whether dragging marks a stretch of time; with the shift key it does anyway. */
+  marksStretches = false
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -64,7 +69,7 @@ export class Stage {
     canvas.addEventListener("pointerdown", (event) => this.#onDown(event), { signal })
     canvas.addEventListener("pointermove", (event) => this.#onMove(event), { signal })
     canvas.addEventListener("pointerup", (event) => this.#onUp(event), { signal })
-    canvas.addEventListener("pointerleave", (event) => this.#onLeave(event), { signal })
+    canvas.addEventListener("pointerleave", () => this.#leave(), { signal })
     canvas.addEventListener("dblclick", (event) => this.#onDouble(event), { signal })
     scroller.addEventListener("scroll", () => this.redraw(), { signal, passive: true })
     for (const kind of ["pointerdown", "pointermove"] as const) {
@@ -78,6 +83,7 @@ export class Stage {
     this.#sizes.disconnect()
     cancelAnimationFrame(this.#frame)
     clearTimeout(this.#rest)
+    this.#leave()
   }
 
   show(look: Look): void {
@@ -103,7 +109,8 @@ export class Stage {
 
   /** Zoom around the pointer, or else around the middle. */
   zoom(factor: number): void {
-    const at = this.pointer ?? (this.target[0] + this.target[1]) / 2
+    const { left } = this.canvas.getBoundingClientRect()
+    const at = this.#pointer === null ? (this.target[0] + this.target[1]) / 2 : timeAt(this.#window, this.#pointer.clientX - left)
     this.go(zoomRange(this.target, this.#extent, factor, at), true)
   }
 
@@ -167,6 +174,7 @@ export class Stage {
     }
     this.#placeFrame()
     this.#measure(begun)
+    if (this.#moving === null && this.#drag === null) this.#point()
   }
 
   /** The next position of a move: fast first, slow at its end. */
@@ -195,13 +203,26 @@ export class Stage {
     performance.measure(FRAME, { start: begun, end: performance.now() })
   }
 
-  #hitAt(event: MouseEvent): Hit | null {
+  #hitAt(at: Pointer): Hit | null {
     const look = this.#look
     if (look === null) return null
-    const y = event.offsetY + this.scroller.scrollTop
+    const edge = this.canvas.getBoundingClientRect()
+    const [x, below] = [at.clientX - edge.left, at.clientY - edge.top]
+    if (x < 0 || below < 0 || x >= this.#width || below >= this.#height) return null
+    const y = below + this.scroller.scrollTop
     const [row] = visibleRows(look.all, y, y + 1)
     const scale = (this.range[1] - this.range[0]) / this.#width
-    return row === undefined ? null : this.chart.hit(row, y, timeAt(this.#window, event.offsetX), REACH * scale)
+    return row === undefined ? null : this.chart.hit(row, y, timeAt(this.#window, x), REACH * scale)
+  }
+
+  /** Tell what is under the pointer, whatever moved: it, the window of time, the lanes, the page. */
+  #point(): void {
+    if (this.#pointer !== null) this.events.onHover(this.#hitAt(this.#pointer), this.#pointer)
+  }
+
+  #leave(): void {
+    if (this.#pointer !== null) this.events.onHover(null, this.#pointer)
+    this.#pointer = null
   }
 
   #onWheel(event: WheelEvent): void {
@@ -221,29 +242,27 @@ export class Stage {
     if (event.button !== 0) return
     this.canvas.setPointerCapture(event.pointerId)
     const { scrollTop } = this.scroller
-    this.#drag = { x: event.clientX, y: event.clientY, scrollTop, range: this.range, isClick: true }
+    const isStretch = event.shiftKey || this.marksStretches
+    this.#drag = { x: event.clientX, y: event.clientY, scrollTop, range: this.range, isClick: true, isStretch }
     this.#moving = null
   }
 
   #onMove(event: PointerEvent): void {
     const drag = this.#drag
-    this.pointer = timeAt(this.#window, event.offsetX)
-    if (drag === null) {
-      this.events.onHover(this.#hitAt(event), event)
-      return
-    }
+    this.#pointer = event
+    if (drag === null) return this.#point()
     const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y]
     if (drag.isClick && Math.abs(dx) + Math.abs(dy) < 4) return
     drag.isClick = false
-    this.canvas.classList.add("dragged")
     this.events.onHover(null, event)
+    if (drag.isStretch) {
+      const { left } = this.canvas.getBoundingClientRect()
+      const [from, to] = [drag.x, event.clientX].map((x) => timeAt(this.#window, Math.min(Math.max(x - left, 0), this.#width))) as [number, number]
+      return this.events.onStretch(from < to ? [from, to] : [to, from])
+    }
+    this.canvas.classList.add("dragged")
     this.scroller.scrollTop = drag.scrollTop - dy
     this.go(moveRange(drag.range, this.#extent, -dx / this.#width), false)
-  }
-
-  #onLeave(event: PointerEvent): void {
-    this.pointer = null
-    this.events.onHover(null, event)
   }
 
   #onUp(event: PointerEvent): void {

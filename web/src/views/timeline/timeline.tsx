@@ -1,5 +1,5 @@
 /** The timeline: host threads, streams, graphs and insides of kernels over time, with idle causes. */
-import { signal } from "@preact/signals"
+import { computed, signal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { inks } from "../../draw/canvas"
@@ -10,13 +10,15 @@ import { closedAtFirst, rowsOf } from "../../layout/timeline/rows"
 import { rangeOfText, rangeText, wholeRange } from "../../layout/timeline/window"
 import type { Profile } from "../../model"
 import { timelineOf } from "../../layout/timeline/spans"
-import { isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
+import { groupsOf, isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
 import "./timeline.css"
+import { useSize } from "../widgets/canvas_hooks"
 import { hover } from "../widgets/hover"
 import { Card, SpanDetails } from "./card"
 import { Legend } from "./legend"
 import { Names } from "./lane_names"
 import { Stage } from "./stage"
+import { TimelineTable, endStretch, marksStretches, picked, shownTable, stretch, toggleTable } from "./table"
 import { labelsOf } from "./texts"
 import type { View } from "../widgets/view"
 
@@ -50,7 +52,9 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
   const [hovered, setHovered] = useState<number | null>(null)
   const [scroll, setScroll] = useState<[number, number]>([0, 2000])
   const parts = useRef<Record<string, HTMLElement | null>>({})
-  const all = useMemo(() => rowsOf(chart.groups, closed, (lane) => chart.depth(lane)), [chart, closed])
+  const scroller = useRef<HTMLElement | null>(null)
+  const { height: room } = useSize(scroller)
+  const all = useMemo(() => rowsOf(chart.groups, closed, (lane) => chart.depth(lane), room), [chart, closed, room])
   const paint = useMemo(() => {
     const { timeline } = chart
     return { hues: huesOf(timeline), steps: stepsOf(timeline), label: labelsOf(timeline, of) }
@@ -80,11 +84,12 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
       chart,
       {
         onRest: (range) => rest(chart, range),
-        onHover: (hit, event) => {
+        onHover: (hit, at) => {
           setHovered(hit?.kind === "span" ? hit.span : null)
-          hover(event, hit === null || hit.kind === "group" ? null : <Card of={of} chart={chart} hit={hit} />)
+          hover(at, hit === null || hit.kind === "group" ? null : <Card of={of} chart={chart} hit={hit} />)
         },
         onPick: (hit) => pick(chart, hit, latest.current),
+        onStretch: (range) => stretch(range),
       },
       rangeOfText(zoom.value[ID] ?? "", extent),
     )
@@ -107,7 +112,8 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
 
   const dark = isDark.value
   useEffect(() => {
-    stage?.show({ chart, all, closed, dark, ...paint, found, chosen, selected, hovered, colors: inks() })
+    if (stage !== null) stage.marksStretches = marksStretches.value
+    stage?.show({ chart, all, closed, dark, ...paint, found, chosen, selected, hovered, picked: picked.value, colors: inks() })
   })
   useEffect(() => {
     if (selected !== null && chart.timeline.has(selected)) stage?.reveal(selected, false)
@@ -130,6 +136,12 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
           <button title="zoom out (s)" aria-label="zoom out" onClick={() => stage?.zoom(2)}>
             −
           </button>
+          <button title="drag over a stretch of time to sum it up (m); dragging with the shift key does too" aria-pressed={marksStretches.value} onClick={() => (marksStretches.value = !marksStretches.value)}>
+            sum
+          </button>
+          <button title="what is in view as a table (t)" aria-pressed={shownTable.value !== null} onClick={toggleTable}>
+            table
+          </button>
         </div>
         <div class="timeline-map">
           <canvas ref={keep("map")} aria-label="the whole trace" />
@@ -142,7 +154,10 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
       </div>
       <div
         class="timeline-lanes"
-        ref={keep("scroller")}
+        ref={(box) => {
+          keep("scroller")(box)
+          scroller.current = box
+        }}
         onScroll={(event) => setScroll([event.currentTarget.scrollTop, event.currentTarget.clientHeight])}
       >
         <div class="timeline-sheet" style={{ height: `${all.height}px` }}>
@@ -152,8 +167,30 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
           </div>
         </div>
       </div>
+      <TimelineTable of={of} chart={chart} inView={rested.value ?? chart.timeline.part.extent_ns} onGo={(range) => stage?.go(range, true)} />
     </div>
   )
+}
+
+/** How many spans fit the search; null where nothing is searched for. */
+const spansFound = computed<number | null>(() => {
+  const [of, fits] = [profile.value, matcher.value]
+  const timeline = of === null ? null : timelineOf(of)
+  if (of === null || timeline === null || fits === null) return null
+  const label = labelsOf(timeline, of)
+  const isHit = Array.from({ length: timeline.lookCount }, (_, look) => fits(label(look)) || fits(timeline.nameOfLook(look)))
+  let found = 0
+  for (let span = 0; span < timeline.look.length; span++) if (isHit[timeline.look[span] as number]) found++
+  return found
+})
+
+/** Select the next span that fits the search, and go there. */
+function goToHit(): boolean {
+  if (stage === null || marked === null || matcher.value === null) return false
+  const index = selection.value?.kind === "span" ? selection.value.index : null
+  const after = index === null ? Number.NEGATIVE_INFINITY : (stage.chart.timeline.starts[index] as number)
+  select(stage.chart.nextMarked(marked, after, true) ?? stage.chart.nextMarked(marked, Number.NEGATIVE_INFINITY, true))
+  return true
 }
 
 /** Marks of the search. */
@@ -169,18 +206,21 @@ function useFound(chart: Chart, label: (look: number) => string): Marks | null {
 function useChosen(of: Profile, chart: Chart): Marks | null {
   const kernel = selectedKernel.value
   const row = selection.value?.kind === "node" ? selection.value.row : null
+  const group = selection.value?.kind === "group" ? selection.value.group : null
   return useMemo(() => {
     const { timeline } = chart
+    const known = group === null ? null : groupsOf(of)
     const isChosen = (at: number): boolean => {
+      if (known !== null && group !== null) return (known.of[at] as number) >= group && (known.of[at] as number) < (known.ends[group] ?? 0)
       if (row !== null && row > 0) return at >= row && at < (of.ends[row] ?? 0)
       return kernel !== null && of.isWork(at) && of.rawName(at) === kernel
     }
-    if (kernel === null && (row === null || row === 0)) return null
+    if (known === null && kernel === null && (row === null || row === 0)) return null
     return chart.marks((look) => {
       const at = timeline.rowOfLook(look)
       return at !== null && isChosen(at)
     })
-  }, [of, chart, kernel, row])
+  }, [of, chart, kernel, row, group])
 }
 
 function pick(chart: Chart, hit: Hit | null, toggle: (group: string) => void): void {
@@ -205,6 +245,14 @@ function onKey(event: KeyboardEvent): boolean {
   if (stage === null) return false
   const index = selection.value?.kind === "span" ? selection.value.index : null
   switch (event.key) {
+    case "m":
+      marksStretches.value = !marksStretches.value
+      return true
+    case "t":
+      toggleTable()
+      return true
+    case "Escape":
+      return endStretch()
     case "w":
       stage.zoom(0.6)
       return true
@@ -267,6 +315,8 @@ export const timeline: View = {
   Component: TimelineView,
   Details: SpanDetails,
   onKey,
+  hits: () => (spansFound.value === null ? null : [spansFound.value, "spans"]),
+  goToHit,
   keys: [
     ["w s", "zoom in and out, around the pointer (the wheel does too)"],
     ["a d", "move left and right (dragging does too)"],
@@ -275,5 +325,7 @@ export const timeline: View = {
     ["← → ↑ ↓", "the span before, after, around or inside the selected one"],
     ["n N", "the next or previous one that the search found, or of the selected kernel"],
     ["shift wheel", "lanes up and down"],
+    ["shift drag", "sum up a stretch of time; m makes dragging do that, Esc ends it"],
+    ["t", "what is in view as a table"],
   ],
 }

@@ -18,7 +18,7 @@ export function useSize(place: RefObject<HTMLElement | null>, first = { width: 0
 }
 
 /** Listen to the wheel; what the picture does not use scrolls the page. */
-export function useWheel(canvas: RefObject<HTMLCanvasElement | null>, onWheel: (event: WheelEvent) => boolean): void {
+export function useWheel(canvas: RefObject<HTMLElement | null>, onWheel: (event: WheelEvent) => boolean): void {
   useLayoutEffect(() => {
     const box = canvas.current
     const listen = (event: WheelEvent): void => {

@@ -1,11 +1,9 @@
 /** Pieces of all views: numbers, facts with their names, bars in cells, rows of buttons. */
 import type { ComponentChildren, VNode } from "preact"
 import type { Profile } from "../../model"
-import { hueOfKind, strongOf } from "../../draw/colors"
-import { cutMiddle, frameName, printable, shortened } from "../../names"
-import type { FrameKind } from "../../schema"
-import { isDark } from "../../state"
-import { type Quantity, percent, text, time } from "../../units"
+import { cutMiddle, frameName, printable } from "../../names"
+import { isHidden } from "../../state"
+import { MISSING, type Quantity, percent, text, time } from "../../units"
 
 const SHORT = 200
 
@@ -15,24 +13,35 @@ export function shortName(of: Profile, row: number): string {
   return place === null ? of.name(row) : frameName(place)
 }
 
+/** The rows above a row that are shown, from the root down. */
+export function pathAbove(of: Profile, row: number): number[] {
+  return of.path(row).slice(0, -1).filter((each) => !isHidden(of, each))
+}
+
 /** The path above a row as one text. */
 export function pathText(of: Profile, row: number, room: number): string {
-  const names = of.path(row).slice(0, -1).map((each) => (room < SHORT ? shortName(of, each) : of.name(each)))
+  const names = pathAbove(of, row).map((each) => (room < SHORT ? shortName(of, each) : of.name(each)))
   return cutMiddle(names.join(" › ") || "at the top", room)
+}
+
+/** Why a quantile of times is no more than an estimate; undefined where it is known. */
+export function estimateOf(of: readonly number[] | null | undefined): string | undefined {
+  const [, least, largest] = of ?? []
+  if (least === undefined || largest === undefined) return undefined
+  const [low, high] = [text(time(least)), text(time(largest))]
+  return low === high ? undefined : `estimated from several contexts; between ${low} and ${high}`
 }
 
 /** A quantile of times with its bounds, where it is estimated from several contexts. */
 export function Quantile({ of }: { of: number[] | null | undefined }): VNode {
-  const [value, least, largest] = of ?? []
-  if (least === undefined || largest === undefined) return <Num of={time(value)} />
-  return <Num of={time(value)} mark={`estimated from several contexts; between ${text(time(least))} and ${text(time(largest))}`} />
+  return <Num of={time(of?.[0])} mark={estimateOf(of)} />
 }
 
-export function Fact({ name, of, share }: { name: string; of: Quantity; share?: number | null }): VNode {
+export function Fact({ name, of, share, least }: { name: string; of: Quantity; share?: number | null; least?: string | undefined }): VNode {
   return (
     <Row name={name}>
-      <Num of={of} />
-      {share === undefined || share === null ? null : <Num of={percent(share)} />}
+      {share === undefined || share === null ? null : <><Num of={percent(share)} />{" "}</>}
+      <Num of={of} least={least} />
     </Row>
   )
 }
@@ -63,30 +72,6 @@ export function Figure({ name, of, before = "", title }: { name: string; of: Qua
   )
 }
 
-const TAIL = 11
-
-/** A name in one line: where room is short, its middle gives way. */
-export function Name({ of }: { of: string }): VNode {
-  const shown = cutMiddle(of, 400)
-  if (shown.length <= TAIL + 6) return <span class="cut"><span class="head">{shown}</span></span>
-  return (
-    <span class="cut">
-      <span class="head">{shown.slice(0, -TAIL)}</span>
-      <span class="tail">{shown.slice(-TAIL)}</span>
-    </span>
-  )
-}
-
-/** A kernel by its name in the file, with the colour of its kind, in so many letters. */
-export function KernelName({ of, name, kind, letters }: { of: Profile; name: string; kind: FrameKind; letters: number }): VNode {
-  return (
-    <span title={of.whole(name)}>
-      <span class="swatch" style={{ background: strongOf(hueOfKind(kind), isDark.value) }} />
-      {shortened(of.shown(name), letters)}
-    </span>
-  )
-}
-
 /** Before the names of metrics that count samples by what their warp waited for. */
 export const STALLED = "stalled_"
 
@@ -95,13 +80,24 @@ export function isOfSamples(metric: string): boolean {
   return metric.startsWith(STALLED) || /^num_(\w+_)?samples$/.test(metric)
 }
 
-/** A quantity in three pieces, so that those above each other line up. */
-export function Num({ of, mark, title }: { of: Quantity; mark?: string | undefined; title?: string }): VNode {
+/** What to know of a number: why it is rough, or the least that it may be. */
+export interface Remarks {
+  mark?: string | undefined
+  least?: string | undefined
+}
+
+/** The sign before a number that one should know something of. */
+export function signOf(of: Quantity, { mark, least }: Remarks): string {
+  if (of.whole === MISSING) return ""
+  return mark !== undefined ? "~" : least !== undefined ? "≥\u00a0" : ""
+}
+
+/** A quantity as one text, which can be found and copied. `pad`: decimals that it has fewer than others of its column. */
+export function Num({ of, mark, least, title, pad = 0 }: Remarks & { of: Quantity; title?: string; pad?: number }): VNode {
   return (
-    <span class="num" title={mark ?? title}>
-      <span class="whole">{mark === undefined ? of.whole : `~${of.whole}`}</span>
-      <span class="fraction">{of.fraction}</span>
-      <span class="unit">{of.unit}</span>
+    <span class="num" title={mark ?? least ?? title} style={pad > 0 ? { paddingRight: `${pad}ch` } : {}}>
+      {signOf(of, { mark, least }) + of.whole + of.fraction}
+      {of.unit === "" ? null : <span class="unit"> {of.unit}</span>}
     </span>
   )
 }
@@ -130,16 +126,16 @@ export function Choice(props: { label: string; options: readonly Option[]; value
 }
 
 /** A share as a bar with its number behind. */
-export function BarCell(props: { share: number | null; color: string; of: Quantity; mark?: string }): VNode {
+export function BarCell(props: Remarks & { share: number | null; color: string; of: Quantity; pad?: number; isShort?: boolean }): VNode {
   const { share } = props
   return (
-    <span class="barcell">
+    <span class={props.isShort === true ? "barcell short" : "barcell"}>
       <span class="track">
         {share === null ? null : (
           <span class="filled" style={{ width: `${100 * Math.min(Math.max(share, 0), 1)}%`, background: props.color }} />
         )}
       </span>
-      <Num of={props.of} mark={props.mark} />
+      <Num of={props.of} mark={props.mark} least={props.least} pad={props.pad ?? 0} />
     </span>
   )
 }

@@ -12,9 +12,12 @@ interface Shown {
 
 const shown = signal<Shown | null>(null)
 
+/** Where the pointer is, in the window. */
+export type Pointer = Pick<MouseEvent, "clientX" | "clientY">
+
 /** Show `content` at the pointer, or nothing. */
-export function hover(event: MouseEvent, content: VNode | null): void {
-  shown.value = content === null ? null : { x: event.clientX, y: event.clientY, content }
+export function hover(at: Pointer, content: VNode | null): void {
+  shown.value = content === null ? null : { x: at.clientX, y: at.clientY, content }
 }
 
 export function leave(): void {

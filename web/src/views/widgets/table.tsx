@@ -1,30 +1,18 @@
 /** A table whose columns sort it, whose rows select, and which draws only the rows that are seen. */
 import type { ComponentChildren, VNode } from "preact"
 import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { type Key, scrollTo, sorted, visibleRows } from "../../layout/rows"
+import { scrollTo, sorted, visibleRows } from "../../layout/rows"
+import type { TableColumn } from "./columns"
+import { Export } from "./export"
+import { Cell, useLabels, widthOf } from "./label"
 import "./table.css"
 
 export const ROW_HEIGHT = 24
+/** Pixels of a table's head and foot together. */
+export const TABLE_FRAME = 54
 const LEAST = 230 // pixels of the column that takes what is left
-const LETTER = 7.2 // pixels of a letter, about
-
-export interface TableColumn<Row> {
-  id: string
-  title: string
-  /** What the column tells, where its title does not. */
-  hint?: string
-  /** Pixels; the column without one takes what is left, and at least `LEAST`. */
-  width?: number
-  isText?: boolean
-  /** Letters that units of its numbers need; 0 for plain ones. */
-  unit?: number
-  /** Whether its numbers are whole: no room for a fraction. */
-  isWhole?: boolean
-  /** What a cell shows; `room` is its width in pixels. */
-  cell(row: Row, room: number): ComponentChildren
-  /** What the column is sorted by; without it, it does not sort. */
-  key?(row: Row): Key
-}
+const MOST_SHARE = 0.42 // of the table, for names that are longer
+const PADDING = 40 // of a cell with a name, its swatch included
 
 export interface TableProps<Row> {
   label: string
@@ -37,6 +25,8 @@ export interface TableProps<Row> {
   sort: string
   onSort(sort: string): void
   classOf?(row: Row): string
+  /** What stands below the table, before its buttons. */
+  foot?: ComponentChildren
 }
 
 /** Goes up or down in the table that is shown; null where none has rows to select. */
@@ -60,6 +50,7 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   const { columns, rows, sort } = props
   const place = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ top: 0, height: 600, width: 900 })
+  const [dragged, setDragged] = useState<number | null>(null)
   const ordered = orderOf(rows, columns, sort)
   const selectedAt = ordered.findIndex(props.isSelected)
   const selectedId = selectedAt < 0 ? "" : props.idOf(ordered[selectedAt] as Row)
@@ -81,60 +72,112 @@ export function Table<Row>(props: TableProps<Row>): VNode {
 
   const window = visibleRows(ordered.length, ROW_HEIGHT, seen.top, seen.height)
   const fixed = columns.reduce((sum, column) => sum + (column.width ?? 0), 0)
-  const left = Math.max(LEAST, seen.width - fixed)
+  const nameOf = columns.find((column) => column.name !== undefined)?.name
+  const names = nameOf === undefined ? [] : ordered.map(nameOf)
+  const wanted = names.reduce((most, name) => Math.max(most, widthOf(name)), 0) + PADDING
+  const least = Math.min(LEAST, seen.width / 2)
+  const left = dragged ?? Math.max(least, seen.width - fixed, Math.min(wanted, MOST_SHARE * seen.width))
+  const labels = useLabels(names, left - PADDING)
   return (
-    <div
-      class="table"
-      ref={place}
-      onScroll={(event) => setSeen({ ...seen, top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
-    >
-      <table aria-label={props.label} aria-rowcount={ordered.length} style={{ minWidth: `${fixed + LEAST}px` }}>
-        <colgroup>
-          {columns.map((column) => (
-            <col key={column.id} style={column.width === undefined ? {} : { width: `${column.width}px` }} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr>
+    <div class="table-box">
+      <div
+        class="table"
+        ref={place}
+        role="region"
+        aria-label={`${props.label}, scrollable`}
+        tabIndex={0}
+        onScroll={(event) => setSeen({ ...seen, top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      >
+        <table aria-label={props.label} aria-rowcount={ordered.length} style={dragged === null ? { minWidth: `${fixed + left}px` } : { width: `${fixed + left}px` }}>
+          <colgroup>
             {columns.map((column) => (
-              <Head key={column.id} column={column} sort={sort} onSort={props.onSort} />
+              <col key={column.id} style={{ width: column.width === undefined ? (dragged === null ? "auto" : `${left}px`) : `${column.width}px` }} />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {window.above > 0 ? <tr class="space" style={{ height: `${window.above}px` }} aria-hidden="true" /> : null}
-          {ordered.slice(window.from, window.to).map((row, at) => (
-            <tr
-              key={props.idOf(row)}
-              aria-rowindex={window.from + at + 1}
-              aria-selected={props.isSelected(row)}
-              class={props.classOf?.(row) ?? ""}
-              onClick={() => props.onSelect?.(row)}
-            >
+          </colgroup>
+          <thead>
+            <tr>
               {columns.map((column) => (
-                <td key={column.id} class={classOf(column)} style={{ "--unit": `${column.unit ?? 2.3}ch` }}>
-                  {column.cell(row, column.width ?? left)}
-                </td>
+                <Head key={column.id} column={column} sort={sort} onSort={props.onSort}>
+                  {column.name === undefined ? null : <Handle width={left} onDrag={setDragged} />}
+                </Head>
               ))}
             </tr>
-          ))}
-          {window.below > 0 ? <tr class="space" style={{ height: `${window.below}px` }} aria-hidden="true" /> : null}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {window.above > 0 ? <tr class="space" style={{ height: `${window.above}px` }} aria-hidden="true" /> : null}
+            {ordered.slice(window.from, window.to).map((row, at) => (
+              <tr
+                key={props.idOf(row)}
+                aria-rowindex={window.from + at + 1}
+                aria-selected={props.isSelected(row)}
+                class={props.classOf?.(row) ?? ""}
+                onClick={() => isReading() || props.onSelect?.(row)}
+              >
+                {columns.map((column) => (
+                  <td key={column.id} class={column.isText === true ? "text" : ""} title={column.whole?.(row)}>
+                    <Cell column={column} row={row} label={labels[window.from + at]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+            {window.below > 0 ? <tr class="space" style={{ height: `${window.below}px` }} aria-hidden="true" /> : null}
+          </tbody>
+        </table>
+      </div>
+      <div class="table-foot">
+        {props.foot}
+        <span class="gap" />
+        <Export label={props.label} columns={columns} rows={ordered} />
+      </div>
     </div>
   )
 }
 
-function classOf<Row>(column: TableColumn<Row>): string {
-  return column.isText === true ? "text" : column.isWhole === true ? "whole" : ""
+/** Whether somebody marks text to copy it: then a click selects nothing. */
+export function isReading(): boolean {
+  return (getSelection()?.toString() ?? "") !== ""
 }
 
-function Head<Row>(props: { column: TableColumn<Row>; sort: string; onSort(sort: string): void }): VNode {
+/** The edge of the column of names, which can be dragged, and moved by the arrow keys. */
+function Handle({ width, onDrag }: { width: number; onDrag(width: number | null): void }): VNode {
+  const start = useRef({ x: 0, width: 0 })
+  const set = (next: number): void => onDrag(Math.max(80, Math.round(next)))
+  return (
+    <span
+      class="handle"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="width of the names"
+      aria-valuenow={Math.round(width)}
+      aria-valuemin={80}
+      tabIndex={0}
+      title="drag: width of the names; double click: as it was"
+      onPointerDown={(event) => {
+        start.current = { x: event.clientX, width }
+        event.currentTarget.setPointerCapture(event.pointerId)
+        event.preventDefault()
+      }}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) set(start.current.width + event.clientX - start.current.x)
+      }}
+      onDblClick={() => onDrag(null)}
+      onKeyDown={(event) => {
+        const step = event.key === "ArrowRight" ? 16 : event.key === "ArrowLeft" ? -16 : 0
+        if (step === 0) return
+        set(width + step)
+        event.preventDefault()
+        event.stopPropagation()
+      }}
+    />
+  )
+}
+
+function Head<Row>(props: { column: TableColumn<Row>; sort: string; onSort(sort: string): void; children: ComponentChildren }): VNode {
   const { column, sort, onSort } = props
   const [name, isDown] = partsOf(sort)
   const isSorted = column.key !== undefined && name === column.id
   const kind = column.isText === true ? "text" : ""
-  if (column.key === undefined) return <th class={kind} title={column.hint}>{column.title}</th>
+  if (column.key === undefined) return <th class={kind} title={column.hint}>{column.title}{props.children}</th>
   const first = column.isText === true ? column.id : `-${column.id}`
   const other = isDown ? column.id : `-${column.id}`
   return (
@@ -143,13 +186,9 @@ function Head<Row>(props: { column: TableColumn<Row>; sort: string; onSort(sort:
         {column.title}
         <span class="arrow">{isSorted ? (isDown ? "▾" : "▴") : ""}</span>
       </button>
+      {props.children}
     </th>
   )
-}
-
-/** How many letters of a name fit into a column. */
-export function lettersIn(room: number): number {
-  return Math.max(12, Math.floor((room - 34) / LETTER))
 }
 
 /** The rows in the order that `sort` asks for; as they are where no such column is. */

@@ -8,18 +8,23 @@ export interface View {
   title: string
   /** The digit that goes to it. */
   key: string
-  /** Whether there is something to show; views that have nothing get no tab. */
+  /** Whether there is something to show; the tab of a view that has nothing is grey. */
   isPresent(page: Page, profile: Profile): boolean
   Component: ComponentType
+  /** How many of what it shows fit the search; without it, or null: contexts are counted. */
+  hits?(page: Page, profile: Profile): [number, string] | null
   /** More about the selection, at the end of the pane on the right; null where it has nothing. */
   Details?: ComponentType
   /** A key while the view is shown; true where it was meant for the view. */
   onKey?(event: KeyboardEvent): boolean
+  /** Enter in the search: go to the next of `hits`; false where there is none. */
+  goToHit?(): boolean
   /** Keys of the view, for the help: `["w a s d", "move and zoom"]`. */
   keys?: readonly (readonly [string, string])[]
 }
 
 const NEEDS: Readonly<Record<string, readonly [string, string]>> = {
+  flame: ["The flame graph", "a metric that adds up, and none was recorded"],
   kernels: ["Kernels", "kernels or copies, and none were recorded"],
   timeline: ["The timeline", "a trace, and this profile is a tree: record one with proton -d trace, or data=\"trace\""],
   roofline: ["The roofline", "flops or bytes of kernels, and a device whose peak rates are known: record with --hook triton"],

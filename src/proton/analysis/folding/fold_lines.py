@@ -13,6 +13,7 @@ from typing import NamedTuple
 from proton.analysis.aggregate import add_metrics
 from proton.analysis.select import subtree
 from proton.analysis.source_lines import Samples, place_of, samples_in, symbol_of
+from proton.analysis.statement_lines import Begin, as_recorded
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind, MetricValue
 from proton.model.profile import Profile
@@ -34,10 +35,11 @@ class HotLine(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """A tree with the hottest lines only, and what its lines are by row."""
+    """A tree with the hottest lines only, what its lines are by row, and where other rows went."""
 
     tree: Tree
     lines: Mapping[int, HotLine]
+    moved: Mapping[int, int]
 
 
 class Lineless(NamedTuple):
@@ -58,13 +60,17 @@ def kernels_without_lines(profile: Profile, tree: Tree) -> dict[int, Lineless]:
     }
 
 
-def fold_lines(tree: Tree, most: int = MOST_LINES) -> Folded:
-    """`tree` with at most `most` lines below each kernel, and a row for the others."""
+def fold_lines(tree: Tree, most: int = MOST_LINES, begin: Begin = as_recorded) -> Folded:
+    """`tree` with at most `most` lines below each kernel, and a row for the others.
+
+    `begin` tells the line of a statement from one inside it.
+    """
     ends = tree.ends()
     frames: list[Frame] = []
     parents: list[int] = []
     own: list[Mapping[str, MetricValue]] = []
     details: dict[int, KernelDetail] = {}
+    entries: dict[int, int] = {}
     lines: dict[int, HotLine] = {}
     moved: dict[int, int] = {-1: -1}
     row = 0
@@ -78,7 +84,9 @@ def fold_lines(tree: Tree, most: int = MOST_LINES) -> Folded:
         own.append(tree.own[row])
         if row in tree.details:
             details[at] = tree.details[row]
-        below = _lines_below(tree, row, ends, most)
+        if row in tree.entries:
+            entries[at] = tree.entries[row]
+        below = _lines_below(tree, row, ends, most, begin)
         for frame, metrics, line in below:
             lines[len(frames)] = line
             frames.append(frame)
@@ -87,7 +95,7 @@ def fold_lines(tree: Tree, most: int = MOST_LINES) -> Folded:
         if below and NUM_SAMPLES in tree.own[row]:
             own[at] = _without_samples(tree.own[row])  # they have a row of their own
         row += 1
-    return Folded(Tree(frames, parents, own, details), lines)
+    return Folded(Tree(frames, parents, own, details, entries), lines, moved)
 
 
 def absorb_lines(tree: Tree) -> Tree:
@@ -105,7 +113,7 @@ def absorb_lines(tree: Tree) -> Tree:
 
 
 def _lines_below(
-    tree: Tree, kernel: int, ends: list[int], most: int
+    tree: Tree, kernel: int, ends: list[int], most: int, begin: Begin
 ) -> list[tuple[Frame, dict[str, MetricValue], HotLine]]:
     """The rows to draw below the row `kernel`; none where it has no lines."""
     tops: dict[tuple[str, int], tuple[Frame, dict[str, MetricValue]]] = {}
@@ -113,7 +121,7 @@ def _lines_below(
     while row < ends[kernel]:
         if tree.parents[row] == kernel and tree.frames[row].kind is FrameKind.SAMPLE:
             frame = tree.frames[row]
-            _, sums = tops.setdefault(place_of(frame), (frame, {}))
+            _, sums = tops.setdefault(begin(place_of(frame)), (frame, {}))
             for below in range(row, ends[row]):
                 add_metrics(sums, tree.own[below], lambda _: MetricKind.INCLUSIVE)
         row = ends[row]

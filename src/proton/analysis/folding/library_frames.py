@@ -1,0 +1,78 @@
+"""Which contexts are code of installed packages, not the program's own.
+
+With `context="python"` most frames between a line of the program and its kernel belong to torch,
+Triton or the standard library. Viewers can hide them; pages and the terminal hide the same, because
+both ask here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from proton.analysis.select import Mask
+from proton.model.frame import Frame, FrameKind
+from proton.model.metric import MetricKind
+from proton.model.tree import Tree
+
+_FRAME = re.compile(r"(?s)(?P<file>.+):\d+@.+")  # traces know frames by these names only
+
+# A file is a library's by where it lies. torch, Triton and Proton run from source trees as well:
+# there the folders tell that a program is unlikely to have in this order.
+_LIBRARY = re.compile(
+    r"(?:.*/)?(?:"
+    r"(?:site|dist)-packages/"
+    r"|lib(?:32|64)?/(?:python|pypy)\d[.\d]*t?/"  # the standard library
+    r"|python\d\d+t?(?:/lib|\.zip)/"  # the same on Windows, and packed
+    r"|torchinductor_[^/]*/"  # what torch.compile wrote
+    r"|triton/(?:backends|compiler|language|profiler|runtime)/|triton/knobs\.py"
+    r"|torch/(?:_[a-z]\w*(?:/|\.py)|(?:autograd|fx|optim)/|nn/(?:modules/|functional\.py))"
+    r"|src/proton/(?:backends|cli|inkernel|runtime)/"
+    r").*"
+    r"|<(?:frozen |eval_with_key>|decorator-gen-|__array_function__ |attrs generated ).*",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def is_library(frame: Frame) -> bool:
+    """Whether a frame is Python code of an installed package or of the standard library.
+
+    Scopes, kernels and lines inside of kernels are none, whoever wrote them.
+    """
+    file = python_file(frame)
+    return file is not None and _is_library_file(file)
+
+
+def python_file(frame: Frame) -> str | None:
+    """The file of a Python frame; None for all others."""
+    if frame.kind is FrameKind.PYTHON and frame.file is not None:
+        return frame.file
+    if frame.kind not in (FrameKind.PYTHON, FrameKind.SCOPE):
+        return None
+    found = _FRAME.fullmatch(frame.name)
+    return None if found is None else found["file"]
+
+
+def library_rows(tree: Tree, kind_of: Callable[[str], MetricKind]) -> Mask:
+    """The rows that can be hidden: frames of libraries.
+
+    One that measured what does not add up to its parents, such as a time of the host, stays: no
+    other row can show it.
+    """
+    library = {frame: is_library(frame) for frame in set(tree.frames)}
+    inclusive: dict[str, bool] = {}
+    mask = bytearray(len(tree))
+    for row, (frame, own) in enumerate(zip(tree.frames, tree.own, strict=True)):
+        if not library[frame]:
+            continue
+        for metric in own:
+            if metric not in inclusive:
+                inclusive[metric] = kind_of(metric) is MetricKind.INCLUSIVE
+        mask[row] = all(inclusive[metric] for metric in own)
+    return mask
+
+
+@cache
+def _is_library_file(file: str) -> bool:
+    return _LIBRARY.fullmatch(file.replace("\\", "/")) is not None
