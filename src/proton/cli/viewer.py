@@ -113,11 +113,11 @@ def _lines(
     """What was asked for. Views that are rare are imported when they are wanted."""
     if arguments.json or arguments.markdown:
         return _digest(profile, as_json=arguments.json, with_autotune=arguments.with_autotune)
+    full, is_program = options.full, options.without_autotune
     if arguments.list:
         from proton.render.text.table import metric_lines
 
-        return metric_lines(profile, style)
-    full, is_program = options.full, options.without_autotune
+        return metric_lines(profile, style, without_autotune=is_program)
     if arguments.source is not None:
         from proton.render.text.annotated_source import annotated_source
 

@@ -95,7 +95,9 @@ def test_the_largest_come_first_on_a_terminal_and_nowhere_else(
     assert names_in(on_terminal(monkeypatch, GPT2, "-d", "3", "-m", "time/ms")) == recorded
 
 
-@pytest.mark.parametrize("view", [["--source", "k.py"], ["--sass", "kernel"], ["--regions"]])
+@pytest.mark.parametrize(
+    "view", [["--source", "k.py"], ["--sass", "kernel"], ["--regions"], ["--list"]]
+)
 def test_heads_of_other_views_leave_autotuning_out_as_well(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, view: list[str]
 ) -> None:

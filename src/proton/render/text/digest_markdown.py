@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from proton.analysis.whole_rates import NO_WIDTH
+from proton.model.metric import TIME_NS
 from proton.render.display_names import cut_middle, cut_names, display_name
+from proton.render.text.head import work_time
 from proton.render.units import MISSING, format_count, format_digits, format_time
 
 Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
@@ -37,9 +39,9 @@ def _facts(digest: Entry) -> list[str]:
     facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
     if digest["command"]:
         facts.append(f"command: {_code(' '.join(digest['command']))}")
-    what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
-    if digest["is_interpreted"] and what == "GPU time":
-        what = "time (interpreted)"
+    what = "time of scopes"
+    if digest["time_metric"] == TIME_NS:
+        what = work_time(is_interpreted=digest["is_interpreted"])
     kernels = total["kernels"]
     counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
     facts.append(f"{what}: {format_time(total['time_ns'])}{counted}")
@@ -59,6 +61,8 @@ def _facts(digest: Entry) -> list[str]:
             slowest = ranks["slowest"][0]["rank"]
             said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
+    if steps := digest["steps"]:
+        facts.append(_steps(steps, is_interpreted=digest["is_interpreted"]))
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items()]
     nothing = "nothing" if digest["says_losses"] else "not said by the file"
     facts.append(f"lost: {', '.join(lost) or nothing}")
@@ -66,6 +70,19 @@ def _facts(digest: Entry) -> list[str]:
     if digest["more_warnings"]:
         facts.append(f"and {digest['more_warnings']} more warnings")
     return facts
+
+
+def _steps(steps: Entry, *, is_interpreted: bool) -> str:
+    median, p90, most = (format_time(steps[key]) for key in ("median_ns", "p90_ns", "max_ns"))
+    whose = "" if steps["slowest_rank"] is None else f" of rank {steps['slowest_rank']}"
+    said = (
+        f"steps: {_count(steps['count'])}; time of a step on the host: median {median}, p90 {p90}, "
+        f"slowest {most} (step {steps['slowest']}{whose})"
+    )
+    if steps["work_median_ns"] is None:
+        return said
+    work = f"{work_time(is_interpreted=is_interpreted)} of a step"
+    return f"{said}; {work}: median {format_time(steps['work_median_ns'])}"
 
 
 def _peak(total: Entry) -> list[str]:
@@ -183,7 +200,8 @@ def _samples(part: Entry) -> list[str]:
 def _launches(kernel: Entry) -> str:
     if kernel["replays"]:
         return f"read {_count(kernel['launches'])} of {_count(kernel['replays'])} replays"
-    return f"{_count(kernel['launches'])} launches"
+    launches = kernel["launches"]
+    return f"{_count(launches)} launch{'es' * (launches != 1)}"
 
 
 def _in_kernel(part: Entry) -> list[str]:

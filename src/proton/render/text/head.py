@@ -151,11 +151,20 @@ def step_lines(profile: Profile) -> list[str]:
     if times is None:
         return []
     whose = "" if times.slowest_rank is None else f" of rank {times.slowest_rank}"
+    work = ""
+    if times.work_median_ns is not None:
+        what = work_time(is_interpreted=profile.is_interpreted)
+        work = f"; {what} of a step: median {format_time(times.work_median_ns)}"
     return [
         f"{format_count(times.count)} step{'s' * (times.count != 1)}, "
         f"median {format_time(times.median_ns)}, p90 {format_time(times.p90_ns)}, "
-        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose})"
+        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose}){work}"
     ]
+
+
+def work_time(*, is_interpreted: bool) -> str:
+    """What the time of kernels is called; that of the interpreter says nothing of a GPU."""
+    return "time (interpreted)" if is_interpreted else "GPU time"
 
 
 def rank_lines(profile: Profile) -> list[str]:

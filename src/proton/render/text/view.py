@@ -35,6 +35,7 @@ from proton.render.text.view_content import (
     hidden_share,
     select_rows,
 )
+from proton.render.text.view_difference import difference_of
 from proton.render.units import Notation, format_count, format_number
 
 TRACE_NOTE = "a trace: spans of one path are summed here; proton report shows the timeline"
@@ -69,7 +70,10 @@ def view_lines(
     if options.autotune:
         tried = autotune_lines(tuning_runs(profile), style)
         return [*head_lines(profile, style, tuning), *(tried or ["", "no autotuning was recorded"])]
-    content = content_of(profile, options, against, name)
+    if against is None:
+        content = content_of(profile, options, name)
+    else:
+        content = difference_of(profile, against, options, name)
     if options.is_for_people:
         grouped = [replace(column, is_grouped=True) for column in content.columns]
         content = replace(content, columns=grouped)
