@@ -93,7 +93,9 @@ class LineLabels:
             if room is None or cell_width(name) + len(tail) <= room:
                 return name + tail
         assert room is not None
-        return cut_middle(name, max(room - len(tail), _NAME_ROOM)) + tail
+        if room - len(tail) < _NAME_ROOM:
+            tail = status
+        return cut_end(cut_middle(name, max(room - len(tail), _NAME_ROOM)) + tail, room)
 
     def explained(self, mask: Sequence[int]) -> list[str]:
         """What is to be known about the rows that `mask` keeps: files, lines that are not known."""
@@ -102,7 +104,8 @@ class LineLabels:
         notes += [note for status, note in WITHOUT_LINES.items() if status in statuses]
         shown = [line.samples for row, line in self._lines.items() if mask[row]]
         shown += [kernel.samples for row, kernel in self._kernels.items() if mask[row]]
-        return [*filter(None, notes), *legend_lines(shown, self._style, full=self._full)]
+        lines = [line for note in filter(None, notes) for line in wrapped(note, self._style)]
+        return lines + legend_lines(shown, self._style, full=self._full)
 
     def _place(self, line: HotLine) -> str:
         if not line.is_line:
