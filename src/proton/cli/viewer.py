@@ -250,6 +250,7 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         autotune=arguments.autotune,
         sort=_sort(arguments.sort, is_for_people=is_for_people),
         without_autotune=is_for_people and not arguments.with_autotune,
+        says_autotune=sys.stdout.isatty() and bool(metrics) and not arguments.with_autotune,
         without_library=arguments.hide == "library",
         fold_numbered=_folds(arguments, is_for_people=is_for_people),
         is_for_people=is_for_people,

@@ -54,6 +54,25 @@ def test_autotuning_is_counted_where_asked_for_or_metrics_are_named(
     assert "<autotune>" in text
 
 
+def test_who_names_metrics_is_told_that_autotuning_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "with -m autotuning counts: it took 1 147 ms (99.6 %)"
+    assert said in on_terminal(monkeypatch, "-m", "time/ms,util", KERNELS).splitlines()
+    assert said not in on_terminal(monkeypatch, "-m", "time/ms", "--with-autotune", KERNELS)
+    assert said not in on_terminal(monkeypatch, "-m", "time/ms", GPT2)
+    monkeypatch.undo()
+    assert main(["-m", "time/ms", KERNELS]) == 0
+    assert said not in capsys.readouterr().out
+
+
+def test_a_list_has_no_column_of_dashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_kernel = str(DATA / "in_kernel.hatchet")
+    assert "time us  name" in on_terminal(monkeypatch, "--print-sorted", in_kernel).splitlines()
+    asked = on_terminal(monkeypatch, "--print-sorted", "-m", "time/us,cycles", in_kernel)
+    assert "time us  cycles  name" in asked.splitlines()
+
+
 def test_a_pipe_gets_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([KERNELS]) == 0
     text = capsys.readouterr().out

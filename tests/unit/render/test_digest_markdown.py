@@ -116,3 +116,11 @@ def test_names_cannot_break_a_table() -> None:
     assert "- warning: x \\| y z" in lines
     row = next(line for line in lines if line.startswith("| `"))
     assert row.startswith("| `a\\|b'c\\nd` | 12 346 s | 100.0 % |")
+
+
+def test_a_share_of_peak_that_is_not_known_says_how_much_work_is() -> None:
+    path = DATA / "h200/kernels.hatchet"
+    lines = markdown_lines(digest_of(prepare(open_profile(path))))
+    assert "- share of peak: not known (work is known for 28.0 % of the time)" in lines
+    bare = profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])
+    assert "- share of peak: not known (work not known)" in markdown_lines(digest_of(bare))

@@ -13,6 +13,7 @@ from proton.model.tree import Tree
 from proton.render.text.sample_texts import (
     SPLIT_NOTE,
     choices_of_reasons,
+    fit_reason,
     fitting,
     kernel_remark,
     legend_lines,
@@ -120,3 +121,11 @@ def test_a_file_that_changed_or_is_gone_is_said() -> None:
 def test_a_kernel_without_lines_has_a_remedy() -> None:
     assert kernel_remark(KERNEL) == ""
     assert "start the session earlier" in kernel_remark(replace(KERNEL, lines=NO_CUBIN))
+
+
+def test_of_a_reason_the_name_is_cut_and_not_the_share() -> None:
+    assert fit_reason("long_scoreboard 56 %", 20) == "long_scoreboard 56 %"
+    assert fit_reason("long_scoreboard 56 %", 17) == "long_scoreb… 56 %"
+    assert fit_reason("long_scoreboard 56 %", 3) == "long_sc… 56 %"
+    assert fit_reason("long_scoreboard 56 %", None) == "long_scoreboard 56 %"
+    assert fit_reason("", 0) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proton.analysis.whole_rates import NO_WIDTH
+from proton.analysis.whole_rates import NO_WIDTH, NO_WORK
 from proton.model.metric import TIME_NS
 from proton.render.display_names import cut_middle, cut_names, display_name
 from proton.render.text.head import work_time
@@ -95,7 +95,9 @@ def _peak(total: Entry) -> list[str]:
             said += f" (work is known for {_share(total['declared_share'])} of the time)"
         facts.append(said)
     elif total["remark"]:
-        facts.append(f"share of peak: not known ({total['remark']})")
+        known = total["declared_share"] if total["remark"] == NO_WORK else None
+        why = f"work is known for {_share(known)} of the time" if known else total["remark"]
+        facts.append(f"share of peak: not known ({why})")
     if total["headroom_ns"] is not None:
         saved = format_time(total["headroom_ns"])
         facts.append(f"could save at best: {saved}, of the work that is known")

@@ -84,8 +84,16 @@ def program_head(profile: Profile, style: Style, *, without_autotune: bool) -> l
 
 def tuning_line(tuning: TuningCost) -> str:
     """How much autotuning took, which is not counted, and how to count it."""
-    took = f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
-    return f"autotuning took {took}, left out; --with-autotune counts it"
+    return f"autotuning took {_spent(tuning)}, left out; --with-autotune counts it"
+
+
+def counted_line(tuning: TuningCost) -> str:
+    """How much autotuning took of what is shown, where views without -m leave it out."""
+    return f"with -m autotuning counts: it took {_spent(tuning)}"
+
+
+def _spent(tuning: TuningCost) -> str:
+    return f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
 
 
 def device_names(profile: Profile) -> str:

@@ -15,14 +15,14 @@ from proton.analysis.kernel_table import recorded_by_name
 from proton.analysis.measurements import find_metric, plain_name, raw_metrics, whole_of
 from proton.analysis.several_devices import device_marks
 from proton.analysis.tuning_runs import tuning_runs
-from proton.analysis.tuning_work import TuningCost, drop_tuning
+from proton.analysis.tuning_work import TuningCost, drop_tuning, without_tuning
 from proton.model.metric import TIME_NS
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.display_names import name_formatter, printable
 from proton.render.text.autotune_table import autotune_lines
-from proton.render.text.head import head_lines, tuning_line
+from proton.render.text.head import counted_line, head_lines, tuning_line
 from proton.render.text.kernel_remarks import short_mark, wrapped
 from proton.render.text.row_labels import LineLabels, RegionLabels
 from proton.render.text.style import DIM, Style, legend, looks_of_differences, looks_of_shares
@@ -118,6 +118,8 @@ def view_lines(
                 f"{deeper} is a context at depth N, below the {drawing.levels} drawn levels"
             )
     said = [*_notes(profile, content), *content.notes, *library]
+    if options.says_autotune and (counted := without_tuning(profile).cost) is not None:
+        said.append(counted_line(counted))
     said += filter(None, [_hidden(content, mask, options)])
     notes += [part for note in said for part in wrapped(note, style)]
     notes = [style.paint(note, DIM) for note in notes]

@@ -54,6 +54,7 @@ class ViewOptions:
     autotune: bool = False
     sort: str | None = None  # the metric by which contexts of one parent stand; None: as recorded
     without_autotune: bool = False  # what autotuning ran is not shown, and said to be left out
+    says_autotune: bool = False  # what autotuning ran is shown, and said to be counted
     without_library: bool = False  # frames of libraries stand in the rows above them
     fold_numbered: bool = False  # `step_0` to `step_990` are one row
     is_for_people: bool = False  # digits in groups; what else could be asked for is said
@@ -89,6 +90,8 @@ def content_of(profile: TreeProfile, options: ViewOptions, name: Callable[[str],
     if options.is_sorted:
         profile, estimated = flatten(profile, words, options, name)
     columns = shown_columns(profile, words)
+    if options.is_sorted and not options.metrics:  # regions of kernels have cycles, names have none
+        columns = [each for each in columns if any(value is not None for value in each.values[1:])]
     has_quantiles = any(column.title.startswith(QUANTILES) for column in columns)
     notes = [ESTIMATED] if estimated and has_quantiles else []
     return Content(profile, profile.tree, columns, turns=turns, notes=notes)
