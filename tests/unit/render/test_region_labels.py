@@ -44,10 +44,14 @@ def test_events_are_said_to_count_in_the_cycles_above() -> None:
         profile = TreeProfile("f", tree=TREE, in_kernel=(kernel,))
         names = RegionLabels(profile, TREE, Style(), marks_only=False)
         said = [note for note in names.explained([1] * len(TREE)) if note.startswith("tile: ")]
-        assert said == [
-            "tile: events overlap other regions and have no share, though the cycles of their "
-            "kernel include theirs"
-        ] * is_said
+        assert (
+            said
+            == [
+                "tile: events overlap other regions and have no share, though the cycles of their "
+                "kernel include theirs"
+            ]
+            * is_said
+        )
 
 
 def test_a_kernel_has_its_mark_behind_it() -> None:

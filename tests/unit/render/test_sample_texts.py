@@ -17,6 +17,7 @@ from proton.render.text.sample_texts import (
     fitting,
     kernel_remark,
     legend_lines,
+    reasons_in,
     reasons_text,
     sampling_lines,
     text_remark,
@@ -129,3 +130,11 @@ def test_of_a_reason_the_name_is_cut_and_not_the_share() -> None:
     assert fit_reason("long_scoreboard 56 %", 3) == "long_sc… 56 %"
     assert fit_reason("long_scoreboard 56 %", None) == "long_scoreboard 56 %"
     assert fit_reason("", 0) == ""
+
+
+def test_as_many_reasons_are_named_as_there_is_room_for() -> None:
+    samples = Samples(100, 0, Counter({"wait": 50, "barrier": 30, "selected": 20}))
+    assert reasons_in(samples, 40) == "wait 50 %, barrier 30 %, selected 20 %"
+    assert reasons_in(samples, 37) == "wait 50 %, barrier 30 %"
+    assert reasons_in(samples, 10) == "wait 50 %"
+    assert reasons_in(Samples(), 10) == ""

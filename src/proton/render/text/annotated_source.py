@@ -18,6 +18,7 @@ from proton.render.text.sample_texts import (
     choices_of_reasons,
     fitting,
     legend_lines,
+    reasons_in,
     text_remark,
 )
 from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
@@ -119,8 +120,6 @@ class _Margin:
         # Where the code would get too little, the bar goes and reasons stand below their line.
         taken = self._count_room + 7 + BAR_ROOM + self._reason_room + 5 + 10
         self._is_narrow = style.width is not None and style.width - taken < _LEAST_CODE
-        if self._is_narrow:
-            self._reasons = choices_of_reasons(lines)[0].texts
         looks = looks_of_shares([one.count for one in lines.values()], self._whole)
         self._looks = dict(zip(lines, looks, strict=True))
 
@@ -140,11 +139,10 @@ class _Margin:
                 indent = " " * (len(titles) + 2)
                 output.append(self._style.paint(f"{indent}{mark}", DIM))
             output.append(self._line(number, number_room, text))
-            if self._is_narrow and self._reasons.get(number):
-                below = cut_end(
-                    " " * (len(titles) + 2) + self._reasons[number], self._style.width or 0
-                )
-                output.append(self._style.paint(below, DIM))
+            if self._is_narrow and number in self._lines:
+                room = (self._style.width or 0) - len(titles) - 2
+                below = " " * (len(titles) + 2) + reasons_in(self._lines[number], room)
+                output += [self._style.paint(self._cut(below), DIM)] if below.strip() else []
             before = number
         return output
 

@@ -110,6 +110,12 @@ def fit_reason(text: str, room: int | None) -> str:
     return cut_end(name, max(room - len(share), _LEAST_REASON_ROOM)) + share
 
 
+def reasons_in(samples: Samples, room: int, most: int = MOST_REASONS) -> str:
+    """As many of the reasons that matter as `room` columns hold, one at least."""
+    texts = [reasons_text(samples, each) for each in range(most, 0, -1)]
+    return fit_reason(next((text for text in texts if len(text) <= room), texts[-1]), room)
+
+
 def legend_lines(found: Iterable[Samples], style: Style, *, full: bool = False) -> list[str]:
     """One paragraph for each reason that `reasons_text` names: its meaning, what usually helps.
 
