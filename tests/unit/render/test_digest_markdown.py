@@ -45,7 +45,8 @@ def test_of_kernels_in_graphs_it_says_how_many_replays_were_read() -> None:
     digest = digest_of(prepare(profile))
     assert [each["replays"] for each in digest["in_kernel"]["kernels"]] == [1000, 0]
     text = "\n".join(markdown_lines(digest))
-    assert "mode `ops+loops`, read 2 of 1 000 replays, 64 warps\nlost: 998 unread_replays" in text
+    assert "mode `ops+loops`, read 2 of 1 000 replays, 64 warps, in `" in text
+    assert "\nlost: 998 unread_replays" in text
     assert "mode `ops+loops`, 2 launches, 64 warps" in text
 
 
@@ -124,3 +125,11 @@ def test_a_share_of_peak_that_is_not_known_says_how_much_work_is() -> None:
     assert "- share of peak: not known (work is known for 28.0 % of the time)" in lines
     bare = profile_of([(0, "ROOT", {}), (1, "k", {"time (ns)": 5})])
     assert "- share of peak: not known (work not known)" in markdown_lines(digest_of(bare))
+
+
+def test_records_of_a_kernel_are_told_apart_by_context() -> None:
+    lines = markdown_lines(digest_of(prepare(open_profile(DATA / "in_kernel.hatchet"))))
+    [first, second] = [line for line in lines if line.startswith("`matmul_kernel`, mode")]
+    assert first.endswith("2 launches, 8 192 warps, in `step / forward`")
+    assert second.endswith("1 launch, 4 096 warps, in `step / backward`")
+    assert "| `k loop` | 8 192 | 31 083 725 | 80.3 % |" in lines

@@ -35,8 +35,7 @@ def markdown_lines(digest: Entry) -> list[str]:
 
 def _facts(digest: Entry) -> list[str]:
     total, ranks = digest["total"], digest["ranks"]
-    interpreted = " (interpreted)" if digest["is_interpreted"] else ""
-    facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
+    facts = [f"device: {_plain(digest['device']) or 'not known'}"]
     if digest["command"]:
         facts.append(f"command: {_code(' '.join(digest['command']))}")
     what = "time of scopes"
@@ -151,7 +150,7 @@ def _scopes(rows: Sequence[Entry]) -> list[str]:
         (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
         (
             (
-                _code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
+                _path(row["path"]),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),
@@ -160,6 +159,10 @@ def _scopes(rows: Sequence[Entry]) -> list[str]:
             for row in rows
         ),
     )
+
+
+def _path(names: Sequence[str]) -> str:
+    return _code(" / ".join(display_name(name, frame_format=_FRAME) for name in names))
 
 
 def _spread(ranks: Entry | None) -> tuple[str, ...]:
@@ -209,10 +212,11 @@ def _launches(kernel: Entry) -> str:
 def _in_kernel(part: Entry) -> list[str]:
     lines = ["", "## Inside kernels"]
     for kernel in part["kernels"]:
+        where = f", in {_path(kernel['context'])}" if kernel["context"] else ""
         lines += [
             "",
             f"{_code(kernel['kernel'])}, mode {_code(kernel['mode'] or 'default')}, "
-            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps",
+            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps{where}",
         ]
         lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
         if lost:
@@ -223,7 +227,7 @@ def _in_kernel(part: Entry) -> list[str]:
             (
                 _code(f"{'  ' * region['depth']}{region['name']}"),
                 _count(region["count"]),
-                f"{region['cycles']:.0f}",
+                _count(round(region["cycles"])),
                 _share(region["share"]),
             )
             for region in kernel["regions"]
