@@ -35,6 +35,7 @@ from proton.render.text.view_content import (
     content_of,
     hidden_share,
     select_rows,
+    without_spare,
 )
 from proton.render.text.view_difference import difference_of
 from proton.render.units import Notation, format_count, format_number, format_time
@@ -74,6 +75,8 @@ def view_lines(
         return [*head_lines(profile, style, tuning), *(tried or ["", "no autotuning was recorded"])]
     if against is None:
         content = content_of(profile, options, name)
+        if not options.metrics:
+            content = without_spare(content, style.width)
     else:
         content = difference_of(profile, against, options, name)
     if options.is_for_people:

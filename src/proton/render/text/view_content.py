@@ -30,10 +30,13 @@ from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.statement_places import statements_of
+from proton.render.text.terminal import aligned_cells
 from proton.render.text.turn_labels import Turns
 from proton.render.units import column_time_unit
 
 QUANTILES = ("p50_time", "p99_time")
+SPARE = ("rank_median", "rank_min")  # columns that nobody asked for, the first to go first
+_NAME_ROOM = 36  # columns of a line that names, with the tree in front, should have
 ESTIMATED = (
     "p50_time and p99_time of a name in several contexts are estimated from those of each context"
 )
@@ -95,6 +98,24 @@ def content_of(profile: TreeProfile, options: ViewOptions, name: Callable[[str],
     has_quantiles = any(column.title.startswith(QUANTILES) for column in columns)
     notes = [ESTIMATED] if estimated and has_quantiles else []
     return Content(profile, profile.tree, columns, turns=turns, notes=notes)
+
+
+def without_spare(content: Content, width: int | None) -> Content:
+    """`content` without columns that would leave too little of `width` to names."""
+    kept = list(content.columns)
+    if width is None or not any(column.title in SPARE for column in kept):
+        return content
+    rows = range(len(content.tree))
+    gone: list[str] = []
+    for title in SPARE:
+        if width - len(aligned_cells(kept, rows, pad=True)[1]) >= _NAME_ROOM:
+            break
+        kept = [column for column in kept if column.title != title]
+        gone.append(title)
+    if not gone:
+        return content
+    note = f"no room for {' and '.join(gone)}; -m shows what you name"
+    return replace(content, columns=kept, notes=[*content.notes, note])
 
 
 def _fold_turns(
