@@ -118,6 +118,7 @@ def test_traces_have_a_moment_for_each_replayed_read_that_is_no_work(
     assert sum(span.kind is SpanKind.KERNEL for span in trace.spans) == 2
     shown = prepare(profile)
     assert "<metric>" not in {frame.name for frame in shown.tree.frames}
+    assert not any("device_time (ns)" in own for own in shown.tree.own)
     without = [span for span in trace.spans if span.kind is not SpanKind.METRIC]
     (busy,) = streams_of(trace)
     (program,) = streams_of(replace(trace, spans=without, flows=()))
