@@ -205,3 +205,20 @@ def color_at(opened: Opened, share: float, level: int) -> list[int]:
         [x - box["x"], y - box["y"] + 9],
     )
     return color
+
+
+def test_all_columns_are_seen_at_the_width_of_a_laptop(
+    open_report: Open,
+) -> None:
+    """Long names once took the room of the last columns, and units were cut."""
+    sources = "h200/gpt2.hatchet", "h200/gpt2.pftrace"
+    opened = open_report(*sources, hash="view=diff", size=(1440, 900))
+    place = opened.page.locator(".diff-view .table").bounding_box()
+    assert place is not None
+    heads = [opened.page.locator(".diff-view th").nth(at) for at in range(len(opened.texts("th")))]
+    for head in heads:
+        box = head.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= place["x"] + place["width"] + 1, head.inner_text()
+    cut = "e => [...e].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.innerText)"
+    assert opened.page.locator(".diff-view td:not(.text)").evaluate_all(cut) == []

@@ -123,3 +123,15 @@ def test_a_step_leads_to_its_place_in_the_timeline(
     opened.page.get_by_role("button", name="show it in the timeline").click()
     opened.page.wait_for_selector(".timeline")
     assert "zoom.timeline=" in opened.hash()
+
+
+def test_interpreted_work_is_not_called_gpu_time(open_report: Open, tmp_path: Path) -> None:
+    path = write(tmp_path / "run.hatchet", series(DURATIONS, gpu_time_ns=GPU))
+    root, _ = json.loads(path.read_text())
+    path.write_text(json.dumps([root, {"CPU": {"0": {"arch": "interpreter"}}}]))
+    opened = open_report(path)
+    legend = ["host time", "interpreted time of what it launched"]
+    assert opened.texts(".steps .legend > span") == legend
+    assert "GPU" not in words(opened, ".steps")
+    opened.page.locator(".steps canvas").hover()
+    assert "interpreted time" in words(opened, ".hover")

@@ -1,4 +1,4 @@
-/** The steps that the program marked: how long each took on the host, and how much GPU time was launched in it. */
+/** The steps that the program marked: how long each took on the host, and how long the work took that was launched in it. */
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { type Hue, strongOf } from "../../draw/colors"
@@ -52,6 +52,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
   const [chosen, setChosen] = useState(-1)
   const [starts, host] = [of.column(series.start_ns), of.column(series.duration_ns)]
   const gpu = series.gpu_time_ns === null ? null : of.column(series.gpu_time_ns)
+  const work = of.parts.summary.is_interpreted ? "interpreted time" : "GPU time"
   const steps = useMemo(() => stepsOf(host, gpu), [host, gpu])
   if (steps === null) return null
   const name = (at: number): string => `step ${grouped(at)}${(series.names[at] ?? "") === "" ? "" : ` ${printable(series.names[at] as string)}`}`
@@ -60,7 +61,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
     <dl>
       <Fact name="host time" of={time(host[at])} />
       <Fact name="of the median" of={percent((host[at] as number) / median)} />
-      {gpu === null ? null : <Fact name="GPU time" of={time(gpu[at])} />}
+      {gpu === null ? null : <Fact name={work} of={time(gpu[at])} />}
       <Fact name="began after" of={time(starts[at])} />
     </dl>
   )
@@ -88,7 +89,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
       {gpu === null ? null : (
         <p class="legend quiet">
           <Swatch hue="scope" title="host time" />
-          <Swatch hue="kernel" title="GPU time of what it launched" />
+          <Swatch hue="kernel" title={`${work} of what it launched`} />
         </p>
       )}
       {chosen < 0 ? null : (
@@ -109,7 +110,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
           { id: "name", title: "step", isText: true, name, key: (at: number) => at },
           numberColumn(list, { id: "host", title: "host time", width: 104, as: TIME, of: (at) => host[at] }),
           numberColumn(list, { id: "ratio", title: "of median", width: 92, as: SHARE, of: (at) => (host[at] as number) / median }),
-          ...(gpu === null ? [] : [numberColumn(list, { id: "gpu", title: "GPU time", width: 104, as: TIME, of: (at) => gpu[at] })]),
+          ...(gpu === null ? [] : [numberColumn(list, { id: "gpu", title: work, width: 124, as: TIME, of: (at) => gpu[at] })]),
           numberColumn(list, { id: "start", title: "began after", width: 112, as: TIME, of: (at) => starts[at], gives: 1 }),
         ]}
         idOf={String}
