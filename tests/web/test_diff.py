@@ -222,3 +222,19 @@ def test_all_columns_are_seen_at_the_width_of_a_laptop(
         assert box["x"] + box["width"] <= place["x"] + place["width"] + 1, head.inner_text()
     cut = "e => [...e].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.innerText)"
     assert opened.page.locator(".diff-view td:not(.text)").evaluate_all(cut) == []
+
+
+def test_names_stay_where_columns_have_to_scroll(open_report: Open) -> None:
+    sources = "h200/gpt2.hatchet", "h200/gpt2.pftrace"
+    opened = open_report(*sources, hash="view=diff&sel=node:40", size=(1440, 900))
+    opened.page.wait_for_selector(".details:not(.arriving) h2")
+    opened.page.locator(".diff-view .table").evaluate("e => e.scrollLeft = e.scrollWidth")
+    place, name, last = (
+        opened.page.locator(f".diff-view {each}").bounding_box()
+        for each in (".table", "tbody td:first-child >> nth=0", "th:last-child")
+    )
+    assert place
+    assert name
+    assert last
+    assert abs(name["x"] - place["x"]) <= 2
+    assert last["x"] + last["width"] <= place["x"] + place["width"] + 1
