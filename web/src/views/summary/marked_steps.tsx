@@ -28,6 +28,7 @@ export function MarkedSteps({ of, part }: { of: Profile; part: StepsPart }): VNo
       <p>
         <b>{grouped(times.count)} {times.count === 1 ? "step" : "steps"}</b>, host time of each: median {text(time(times.median_ns))}, p90{" "}
         {text(time(times.p90_ns))}, slowest {text(time(times.largest_ns))} (step {grouped(times.slowest)}{whose})
+        {times.work_median_ns === null ? "" : `; ${workTime(of)} of a step: median ${text(time(times.work_median_ns))}`}
         {times.kept < times.count ? `; the times of ${grouped(times.kept)} are known` : ""}
         {series.length < 2 ? null : (
           <>
@@ -47,12 +48,17 @@ export function MarkedSteps({ of, part }: { of: Profile; part: StepsPart }): VNo
   )
 }
 
+/** What the time of kernels is called; that of the interpreter says nothing of a GPU. */
+function workTime(of: Profile): string {
+  return of.parts.summary.is_interpreted ? "time (interpreted)" : "GPU time"
+}
+
 /** `median`: of the steps of all ranks. */
 function Series({ of, series, median }: { of: Profile; series: StepsOfRank; median: number }): VNode | null {
   const [chosen, setChosen] = useState(-1)
   const [starts, host] = [of.column(series.start_ns), of.column(series.duration_ns)]
   const gpu = series.gpu_time_ns === null ? null : of.column(series.gpu_time_ns)
-  const work = of.parts.summary.is_interpreted ? "interpreted time" : "GPU time"
+  const work = workTime(of)
   const steps = useMemo(() => stepsOf(host, gpu), [host, gpu])
   if (steps === null) return null
   const name = (at: number): string => `step ${grouped(at)}${(series.names[at] ?? "") === "" ? "" : ` ${printable(series.names[at] as string)}`}`
