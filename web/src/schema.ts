@@ -128,7 +128,7 @@ export interface SummaryPart {
 }
 
 /** What a frame names; the value is the letter that stands for it in files. */
-export type FrameKind = "r" | "s" | "t" | "p" | "k" | "c" | "l"
+export type FrameKind = "r" | "s" | "t" | "p" | "k" | "c" | "l" | "m" | "o" | "b"
 
 /** Lists with a place for each kernel, those with the most time first. */
 export interface KernelsPart {
