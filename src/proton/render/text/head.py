@@ -88,8 +88,16 @@ def program_head(profile: Profile, style: Style, *, without_autotune: bool) -> l
 
 def tuning_line(tuning: TuningCost) -> str:
     """How much autotuning took, which is not counted, and how to count it."""
-    took = f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
-    return f"autotuning took {took}, left out; --with-autotune counts it"
+    return f"autotuning took {_spent(tuning)}, left out; --with-autotune counts it"
+
+
+def counted_line(tuning: TuningCost) -> str:
+    """How much autotuning took of what is shown, where views without -m leave it out."""
+    return f"with -m autotuning counts: it took {_spent(tuning)}"
+
+
+def _spent(tuning: TuningCost) -> str:
+    return f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
 
 
 def device_names(profile: Profile) -> str:
@@ -172,11 +180,20 @@ def step_lines(profile: Profile) -> list[str]:
     if times is None:
         return []
     whose = "" if times.slowest_rank is None else f" of rank {times.slowest_rank}"
+    work = ""
+    if times.work_median_ns is not None:
+        what = work_time(is_interpreted=profile.is_interpreted)
+        work = f"; {what} of a step: median {format_time(times.work_median_ns)}"
     return [
         f"{format_count(times.count)} step{'s' * (times.count != 1)}, "
         f"median {format_time(times.median_ns)}, p90 {format_time(times.p90_ns)}, "
-        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose})"
+        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose}){work}"
     ]
+
+
+def work_time(*, is_interpreted: bool) -> str:
+    """What the time of kernels is called; that of the interpreter says nothing of a GPU."""
+    return "time (interpreted)" if is_interpreted else "GPU time"
 
 
 def rank_lines(profile: Profile) -> list[str]:
