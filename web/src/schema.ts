@@ -120,6 +120,8 @@ export interface SummaryPart {
   host: string
   start_time_ns: number | null
   end_time_ns: number | null
+  framework: string
+  refused: string
   backends: string[]
   mode: string
   proton_version: string
@@ -129,7 +131,7 @@ export interface SummaryPart {
 }
 
 /** What a frame names; the value is the letter that stands for it in files. */
-export type FrameKind = "r" | "s" | "t" | "p" | "k" | "c" | "l"
+export type FrameKind = "r" | "s" | "t" | "p" | "k" | "c" | "l" | "m" | "o" | "b"
 
 /** Lists with a place for each kernel, those with the most time first. */
 export interface KernelsPart {
@@ -155,6 +157,20 @@ export interface KernelsPart {
   regs: (number | null)[]
   shared: (number | null)[]
   occupancy: (number | null)[]
+}
+
+/** Work by place: a list each, with an entry for every place in which something was done. */
+export interface WorkPart {
+  names: string[]
+  module: string
+  op: string
+  kernel: string
+  line: string
+  phase: string
+  time_ns: string
+  count: string
+  cpu_ns: string
+  calls: string
 }
 
 /** One kernel, or a scope that declares work, on one device; null: not known. */
@@ -614,6 +630,7 @@ export interface ProfileParts {
   names: Record<string, ShownName>
   summary: SummaryPart
   kernels: KernelsPart | null
+  work: WorkPart | null
   roofline: RooflinePart | null
   tuning: TuningPart | null
   autotune: AutotunePart | null

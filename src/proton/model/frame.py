@@ -16,6 +16,9 @@ class FrameKind(Enum):
     KERNEL = "k"
     COPY = "c"
     SAMPLE = "l"
+    MODULE = "m"  # of a framework: its path, as in `transformer.h.3.attn`
+    OPERATOR = "o"  # of a framework: `aten::addmm`; in a backward pass also its nodes
+    BACKWARD = "b"  # `<backward>` or `<recompute>`: what is below ran for the path above
 
 
 class Frame(NamedTuple):

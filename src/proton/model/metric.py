@@ -16,6 +16,7 @@ _Value = TypeVar("_Value")
 TIME_NS = "time (ns)"
 CPU_TIME_NS = "cpu_time (ns)"
 COUNT = "count"
+CALLS = "calls"  # of an operator; `count` is how often a kernel ran
 CYCLES = "cycles"  # of instrumented kernels, over all warps
 USER_PREFIX = "user "  # before what a user calls as a backend calls what it measures
 DEVICE_ID = "device_id"

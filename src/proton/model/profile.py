@@ -13,7 +13,7 @@ from typing import Any
 
 from proton.model.device import INTERPRETED, Device
 from proton.model.in_kernel import RecordedKernel
-from proton.model.metric import CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind
+from proton.model.metric import CALLS, CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 from proton.model.steps import StepSeries
@@ -126,7 +126,7 @@ def kind_of(profile: Profile, metric: str) -> MetricKind:
         return kind
     if metric in LABELS:
         return MetricKind.PROPERTY
-    if metric == CPU_TIME_NS:
+    if metric in (CPU_TIME_NS, CALLS):
         return MetricKind.EXCLUSIVE
     if profile.header.proton_version or not isinstance(profile, TreeProfile):
         return MetricKind.INCLUSIVE

@@ -24,11 +24,24 @@ def _nothing() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameworkContext:
+    """Which frames of a framework were recorded, and from when on."""
+
+    tier: Annotated[str, _Said("`blame`: modules and backward; `ops`: operators too")] = ""
+    torch: Annotated[str, _Said("version of torch that was observed")] = ""
+    since_ns: Annotated[int | None, _Said("Unix time from which on frames were recorded")] = None
+    refused: Annotated[str, _Said("why a higher tier could not be had; a sentence")] = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """Who recorded what, where and when. A foreign file leaves all of it empty."""
 
     session: Annotated[str, _Said("name of the session")] = ""
-    context: Annotated[str, _Said("`shadow` or `python`")] = ""
+    context: Annotated[str, _Said("`shadow`, `python`, `blame` or `ops`")] = ""
+    framework_context: Annotated[
+        FrameworkContext | None, _Said("what was recorded of a framework, below")
+    ] = None
     data: Annotated[str, _Said("`tree` or `trace`")] = ""
     backends: Annotated[Sequence[str], _Said("names of the backends")] = ()
     mode: Annotated[str, _Said("mode string")] = ""
@@ -97,7 +110,8 @@ class Summary:
         str | None,
         _Said(
             "tree only: one letter for each node in depth-first order: `r` root, `s` scope, "
-            "`t` state, `p` Python frame, `k` kernel, `c` copy, `l` sample"
+            "`t` state, `p` Python frame, `k` kernel, `c` copy, `l` sample, `m` module, "
+            "`o` operator, `b` `<backward>` or `<recompute>`"
         ),
     ] = None
     device_map: Annotated[object, _Said("trace only: the device map of a tree", name="devices")] = (

@@ -13,10 +13,12 @@ from proton.model.metric import MetricKind
 from proton.model.profile import Header, Profile
 from proton.model.ranks import Rank
 from proton.model.schema import to_object
+from proton.model.summary import FrameworkContext
 
 HEADER = Header(
     session="run",
-    context="shadow",
+    context="ops",
+    framework_context=FrameworkContext("ops", "2.13.0", since_ns=5, refused="no symbols"),
     data="tree",
     backends=("interpreter",),
     mode="m",

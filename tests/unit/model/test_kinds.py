@@ -32,7 +32,8 @@ def test_in_foreign_files_with_a_bare_root_metrics_are_inclusive() -> None:
     assert kind_of(profile, "x") is MetricKind.INCLUSIVE
 
 
-def test_cpu_time_is_exclusive_and_labels_are_properties() -> None:
+def test_cpu_time_and_calls_are_exclusive_and_labels_are_properties() -> None:
     profile = profile_of(ROWS)
+    assert kind_of(profile, "calls") is MetricKind.EXCLUSIVE
     assert kind_of(profile, "cpu_time (ns)") is MetricKind.EXCLUSIVE
     assert kind_of(profile, "device_id") is MetricKind.PROPERTY

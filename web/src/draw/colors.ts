@@ -2,7 +2,7 @@
 import type { FrameKind } from "../schema"
 
 /** What is drawn: frames of the tree, and host work of timelines. */
-export type Hue = "kernel" | "copy" | "scope" | "python" | "line" | "host"
+export type Hue = "kernel" | "copy" | "scope" | "python" | "line" | "module" | "operator" | "backward" | "host"
 
 const OF_KIND: Record<FrameKind, Hue> = {
   r: "host",
@@ -12,6 +12,9 @@ const OF_KIND: Record<FrameKind, Hue> = {
   k: "kernel",
   c: "copy",
   l: "line",
+  m: "module",
+  o: "operator",
+  b: "backward",
 }
 
 /** Hue angle and chroma in OKLCH. */
@@ -21,6 +24,9 @@ const HUES: Record<Hue, readonly [number, number]> = {
   scope: [248, 0.085],
   python: [345, 0.09],
   line: [105, 0.1],
+  module: [300, 0.09],
+  operator: [208, 0.085],
+  backward: [136, 0.1],
   host: [250, 0.012],
 }
 

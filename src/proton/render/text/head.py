@@ -10,7 +10,8 @@ from proton.analysis.several_devices import device_totals
 from proton.analysis.step_times import step_times
 from proton.analysis.tuning_work import TuningCost, drop_tuning
 from proton.model.device import INTERPRETED, Device
-from proton.model.metric import COUNT, TIME_NS
+from proton.model.host_time import has_operators
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
 from proton.render.display_names import cell_width, printable
@@ -35,10 +36,13 @@ def head_lines(profile: Profile, style: Style, tuning: TuningCost | None = None)
         parts.append(counts)
     if (time_ns := _whole(profile, TIME_NS)) is not None:
         parts.append(f"total {format_time(time_ns)}")
+    elif isinstance(profile, TreeProfile) and has_operators(profile.tree):
+        parts.append(f"CPU time {format_time(_whole(profile, CPU_TIME_NS))}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
     said = [] if tuning is None else [tuning_line(tuning)]
     said += [
+        *refused_lines(profile),
         *device_lines(profile),
         *rank_lines(profile),
         *step_lines(profile),
@@ -144,6 +148,23 @@ def _warnings(profile: Profile, style: Style) -> list[str]:
     if (more := len(profile.warnings) - len(shown)) > 0:
         shown.append(f"! and {more} more warning{'s' * (more != 1)}")
     return [style.paint(part, RED) for line in shown for part in wrapped_remark(line, style)]
+
+
+def framework_text(profile: Profile) -> str:
+    """What was recorded of a framework, in a few words: `ops, torch 2.13.0`; empty: nothing."""
+    found = profile.header.framework_context
+    if found is None:
+        return ""
+    torch = f"torch {found.torch}" if found.torch else ""
+    return printable(", ".join(filter(None, (found.tier, torch))))
+
+
+def refused_lines(profile: Profile) -> list[str]:
+    """Why less of a framework was recorded than was asked for, where no warning says it."""
+    found = profile.header.framework_context
+    if found is None or not found.refused or found.refused in profile.warnings:
+        return []
+    return [f"recorded with context {framework_text(profile)}: {printable(found.refused)}"]
 
 
 def device_lines(profile: Profile) -> list[str]:

@@ -34,6 +34,13 @@ def test_a_python_frame_that_spells_no_place_has_none(name: str) -> None:
     assert frames_of([name], "p") == [Frame(name, FrameKind.PYTHON)]
 
 
+def test_frames_of_a_framework_have_kinds_and_no_place() -> None:
+    names = ["a.py:1@f", "aten::addmm", "<backward>"]
+    kinds = [FrameKind.MODULE, FrameKind.OPERATOR, FrameKind.BACKWARD]
+    assert frames_of(names, "mob") == [Frame(*each) for each in zip(names, kinds, strict=True)]
+    assert is_kinds("rmob", 4)
+
+
 def test_equal_frames_are_one_object() -> None:
     first, second, other = frames_of(["a", "a", "a"], "ssk")
     assert first is second

@@ -8,7 +8,18 @@ import { Fact, Row, pathText } from "../widgets/facts"
 import { SpreadFacts, groupPath } from "../widgets/steps"
 import { type Both, type Flames, bothOf, isEverything, titleOf, wayNames } from "./flame_state"
 
-const KINDS = { r: "root", s: "scope", t: "state", p: "Python frame", k: "kernel", c: "copy", l: "source line" } as const
+const KINDS = {
+  r: "root",
+  s: "scope",
+  t: "state",
+  p: "Python frame",
+  k: "kernel",
+  c: "copy",
+  l: "source line",
+  m: "module",
+  o: "operator",
+  b: "backward",
+} as const
 
 interface CardProps {
   of: Flames

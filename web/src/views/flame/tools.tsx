@@ -78,7 +78,10 @@ export function FlameTools({ of }: { of: Flames }): VNode {
 
 const HUES: readonly [Hue, string][] = [
   ["scope", "scope"],
+  ["module", "module"],
   ["python", "Python"],
+  ["operator", "operator"],
+  ["backward", "backward"],
   ["kernel", "kernel"],
   ["copy", "copy"],
   ["line", "source line"],
