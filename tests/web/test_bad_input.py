@@ -15,7 +15,7 @@ Open = Callable[..., Opened]
     ("view", "line"),
     [
         ("timeline", "The timeline needs a trace, and this profile is a tree: record one with"),
-        ("source", "The source view needs samples of instructions: record with"),
+        ("source", "The source view needs samples of instructions, or regions of kernels: record"),
         ("diff", "The diff needs two profiles: proton report BEFORE AFTER"),
     ],
 )
