@@ -237,14 +237,14 @@ def _functions(profile: TreeProfile, numbers: Numbering) -> list[str]:
 
 
 def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> list[SourceFile]:
-    sampling = profile.sampling
+    known = {path: file for kernel in profile.in_kernel for path, file in kernel.files.items()}
+    known |= {} if profile.sampling is None else profile.sampling.files
     sampled: dict[str, set[int]] = {}
     for file, line in numbers.places:
         sampled.setdefault(file, set()).add(line)
     files = []
     for file in numbers.files:
-        recorded = None if sampling is None else sampling.files.get(file)
-        text = read_source(file, recorded, profile.source)
+        text = read_source(file, known.get(file), profile.source)
         if text.state is not TextState.SAME and not is_program(file):
             # Pages are sent to others: a profile may not name any file of its reader's for them.
             text = SourceText(TextState.GONE, remark="not the file of a program")

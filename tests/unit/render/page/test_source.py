@@ -16,6 +16,7 @@ from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import TreeProfile
 from proton.model.sampling import NO_CUBIN, Instruction
+from proton.model.sampling import SourceFile as RecordedFile
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
 from tests.support.pages import plain
 from tests.support.profiles import profile_of
@@ -160,6 +161,9 @@ def test_regions_have_their_lines_and_the_text_of_their_files(tmp_path: Path) ->
     assert (path, 51, "matmul_kernel", "k loop") in told
     file = next(file for file in part["files"] if file["path"] == path)
     assert (file["state"], file["is_user"], file["count"]) == ("not checked", True, 70)
+    known = replace(moved, files={path: RecordedFile(size=5)})
+    changed = part_of(replace(profile, in_kernel=(known, *others)))["files"]
+    assert "changed" in {file["state"] for file in changed if file["path"] == path}
     assert file["chunks"][0][1][50] == "line 51"
     assert any(file["path"].endswith("softmax.py") for file in part["files"]), "of accesses"
 
