@@ -267,6 +267,9 @@ class Session:
         """Source files that samples of a phase lie in, as compilers name them. Releases the
         GIL."""
 
+    def kernel_names(self) -> list[str]:
+        """The kernels that were recorded, over all phases, each once."""
+
     def count_loss(self, kind: str, count: int = 1) -> None: ...
     def warn(self, text: str) -> None: ...
     def serialize(self, format: str, phase: int, header: Mapping[str, object]) -> bytes:

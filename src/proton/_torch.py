@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from types import ModuleType
@@ -68,7 +68,10 @@ AUTOTUNING_MODULES = (
     "torch._inductor.runtime.benchmarking",
     "torch._inductor.runtime.triton_heuristics",
 )
+# Where it says which nodes of the graph a kernel is made of, and loads the code that it wrote.
+ORIGIN_MODULES = ("torch._inductor.debug", "torch._inductor.codecache")
 _autotuning_watches = {name: ImportWatch(name) for name in AUTOTUNING_MODULES}
+_origin_watches = {name: ImportWatch(name) for name in ORIGIN_MODULES}
 
 
 def _call_with_module(callback: Callable[[ModuleType], None], name: str) -> None:
@@ -76,13 +79,24 @@ def _call_with_module(callback: Callable[[ModuleType], None], name: str) -> None
 
 
 def when_autotuning_imported(callback: Callable[[ModuleType], None]) -> Callable[[], None]:
-    """Call `callback` with each of those modules once the program has imported it.
+    """Call `callback` with each of AUTOTUNING_MODULES once the program has imported it.
 
     Returns:
         A function that takes the callback back; calling it late or twice is harmless.
     """
+    return _when_each_imported(_autotuning_watches, callback)
+
+
+def when_origins_imported(callback: Callable[[ModuleType], None]) -> Callable[[], None]:
+    """The same with each of ORIGIN_MODULES."""
+    return _when_each_imported(_origin_watches, callback)
+
+
+def _when_each_imported(
+    watches: Mapping[str, ImportWatch], callback: Callable[[ModuleType], None]
+) -> Callable[[], None]:
     waiting = []
-    for name, watch in _autotuning_watches.items():
+    for name, watch in watches.items():
         module = sys.modules.get(name)
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             callback(module)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <unordered_set>
 
 #include "base/byte_sink.h"
 #include "base/clock.h"
@@ -145,6 +146,23 @@ nb::list sampled_files(PySession& self, int phase) {
   }();
   nb::list list;
   for (const std::string& file : files) list.append(to_text(file, kAsBytes));
+  return list;
+}
+
+/// Of kernels only, over all phases: copies have no code that somebody wrote.
+nb::list kernel_names(PySession& self) {
+  const Session& session = opened(self);
+  const std::vector<std::string> names = session.device.read([](const DeviceTables& tables) {
+    std::vector<std::string> found;
+    std::unordered_set<NameId> known;
+    for (const KernelEntry& kernel : tables.kernels.all()) {
+      if (kernel.kind != EventKind::kKernel || !known.insert(kernel.name).second) continue;
+      found.emplace_back(tables.kernels.names.text(kernel.name));
+    }
+    return found;
+  });
+  nb::list list;
+  for (const std::string& name : names) list.append(to_text(name, kAsBytes));
   return list;
 }
 
@@ -373,6 +391,7 @@ void add_session(nb::module_& module) {
            "every_ns"_a = 0, "include"_a = nb::none())
       .def("missing_code", missing_code, "phase"_a)
       .def("sampled_files", sampled_files, "phase"_a)
+      .def("kernel_names", kernel_names)
       .def(
           "count_loss",
           [](PySession& self, const std::string& kind, uint64_t count) {

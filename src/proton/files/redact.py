@@ -112,6 +112,9 @@ def _known_paths(profile: Profile) -> Iterator[str]:
         yield from (line.file for line in profile.sampling.lines)
     for kernel in profile.in_kernel:
         yield from _files_in(kernel)
+    for origins in profile.origins:
+        yield origins.wrapper
+        yield from _files_in(origins)
 
 
 def _files_in(value: object) -> Iterator[str]:

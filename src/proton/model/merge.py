@@ -11,6 +11,7 @@ from proton.model.frame import Frame
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import EMPTY, MetricKind, Metrics, MetricValue
+from proton.model.origins import merge_origins
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.steps import merge_steps
 from proton.model.trace import Flow, Lane, Span, Trace
@@ -52,6 +53,7 @@ def merge_profiles(profiles: Sequence[Profile], source: str) -> Profile:
         sampling=merge_sampling(sampled),
         in_kernel=merge_in_kernel([profile.in_kernel for profile in profiles]),
         steps=merge_steps(profile.steps for profile in profiles),
+        origins=merge_origins(profile.origins for profile in profiles),
     )
     if isinstance(merged, TreeProfile):
         trees = [profile.tree for profile in profiles if isinstance(profile, TreeProfile)]

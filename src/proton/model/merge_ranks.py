@@ -16,6 +16,7 @@ from proton.model.merge import TreeMerger, merge_traces
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.merge_sampling import merge_sampling
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind
+from proton.model.origins import KernelOrigins, merge_origins
 from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.ranks import BY_RANK, Rank
 from proton.model.sampling import Sampling
@@ -45,6 +46,7 @@ class RankMerger:
         self._samplings: list[Sampling] = []
         self._in_kernel: list[Sequence[RecordedKernel]] = []
         self._steps: list[StepSeries] = []
+        self._origins: Sequence[KernelOrigins] = ()
         self._autotune: list[Mapping[str, Any]] = []
         self._phases: set[int] = set()
         self._ends: list[int] = []
@@ -75,6 +77,7 @@ class RankMerger:
             self._samplings.append(profile.sampling)
         self._in_kernel.append(profile.in_kernel)
         self._steps += of_rank(profile.steps, rank)
+        self._origins = merge_origins((self._origins, profile.origins))
         self._autotune += ({"rank": rank, **record} for record in profile.autotune)
         self._phases |= set(profile.phases)
         if profile.header.end_time_ns is not None:
@@ -105,6 +108,7 @@ class RankMerger:
             sampling=self._samplings[0] if self._samplings else None,
             in_kernel=tuple(self._in_kernel[0]) if self._in_kernel else (),
             steps=tuple(sorted(self._steps, key=lambda series: series.rank or 0)),
+            origins=tuple(self._origins),
             ranks=tuple(self._ranks[at] for at in order),
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 from proton.model.device import INTERPRETED, Device
 from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import CALLS, CPU_TIME_NS, DEVICE_ID, DEVICE_TYPE, MetricKind
+from proton.model.origins import KernelOrigins
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 from proton.model.steps import StepSeries
@@ -42,6 +43,7 @@ class Profile:
     sampling: Sampling | None = None  # of sessions that sampled instructions
     in_kernel: Sequence[RecordedKernel] = ()  # what instrumented kernels recorded
     steps: Sequence[StepSeries] = ()  # that the program marked; one for each process
+    origins: Sequence[KernelOrigins] = ()  # of kernels that torch.compile made
     ranks: Sequence[Rank] = ()  # of merged profiles, by number
 
     @property

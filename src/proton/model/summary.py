@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from proton.model.device import Device
 from proton.model.in_kernel import RecordedKernel
 from proton.model.metric import MetricKind
+from proton.model.origins import KernelOrigins
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling
 from proton.model.schema import FORMAT_VERSION, Stored
@@ -90,6 +91,10 @@ class Summary:
     steps: Annotated[
         Sequence[StepSeries],
         _Said("the steps that the program marked, below; one entry for each process"),
+    ] = ()
+    origins: Annotated[
+        Sequence[KernelOrigins],
+        _Said("lines of the program that kernels of torch.compile come from, below"),
     ] = ()
     ranks: Annotated[
         Sequence[Rank],

@@ -34,6 +34,7 @@ from proton.runtime.environment import read_rank
 from proton.runtime.hooks import Hook, HookManager
 from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.options import SessionOptions
+from proton.runtime.origins.watch import origins_watch
 from proton.runtime.phase_files import PhaseFiles, prepare_folder
 from proton.runtime.schedule import Following
 from proton.runtime.source_files import identify, with_sources
@@ -89,6 +90,7 @@ class OpenSession:
         try:
             self.add_backend(options)
             self._follow_nvtx()
+            origins_watch.add(self._warn_of_origins)
             self.activate()
         except BaseException:
             self.discard()
@@ -219,6 +221,7 @@ class OpenSession:
             if self.following is not None:
                 self.following.end()
         finally:
+            origins_watch.remove(self._warn_of_origins)
             self._stop_backends()
 
     def end_by_signal(self, signal: int, limit_s: float) -> None:
@@ -291,6 +294,7 @@ class OpenSession:
         try:
             if not self._is_stopped:
                 self._is_stopped = True
+                origins_watch.remove(self._warn_of_origins)
                 self._stop_backends()
         finally:
             nvtx.leave(self.id)
@@ -304,6 +308,7 @@ class OpenSession:
         """Let go of it in a forked child, where it is still the parent's."""
         self.files.forget()
         self.autosave.forget()
+        origins_watch.remove(self._warn_of_origins)
         for name, backend in self.backends.items():
             if name in _SYNCHRONOUS:  # the others use drivers, which a child must not call
                 backend.stop()
@@ -340,7 +345,18 @@ class OpenSession:
         }
 
     def _phase_facts(self, phase: int) -> dict[str, object]:
-        return {**self._sources(phase), **self._in_kernel(phase)}
+        return {**self._sources(phase), **self._in_kernel(phase), **self._origins()}
+
+    def _origins(self) -> dict[str, object]:
+        """The lines that kernels of torch.compile come from, where there are such kernels."""
+        if not origins_watch.is_needed:
+            return {}
+        has_frames = self.options.context == "python"
+        found = origins_watch.find(set(self.native.kernel_names()), with_calls=has_frames)
+        return {"origins": [to_object(each) for each in found]} if found else {}
+
+    def _warn_of_origins(self, text: str) -> None:
+        self.native.warn(text)
 
     def _in_kernel(self, phase: int) -> dict[str, object]:
         """What instrumented kernels recorded about themselves, where some did."""

@@ -1,0 +1,92 @@
+"""Kernels of torch.compile lead to lines of the program, on cold and on warm caches.
+
+Inductor compiles for the CPU here; the fake driver launches kernels of the names that it gave.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from proton.files.detect import open_profile
+from proton.model.origins import KernelOrigins
+from tests.native.fake_cuda.driver import FakeDriver
+
+pytestmark = pytest.mark.torch
+
+MODEL = """\
+import sys
+from pathlib import Path
+
+import torch
+
+import proton
+from tests.native.fake_cuda.driver import FakeDriver
+
+
+def forward(x, weight):
+    y = torch.mm(x, weight)
+    y = torch.relu(y)
+    z = y * 2
+    return z.sin().sum()
+
+
+def main(name, folder):
+    driver = FakeDriver(Path(folder))
+    session = proton.start(name, backend="cupti")
+    x, weight = torch.ones(8, 16), torch.ones(16, 16, requires_grad=True)
+    torch.compile(forward)(x, weight).backward()
+    from torch._inductor.codecache import PyCodeCache
+
+    for module in PyCodeCache.modules:
+        for kernel in vars(module):
+            if kernel.startswith("cpp_fused"):
+                driver.launch(kernel, 600)
+    proton.finalize(session)
+
+
+main(*sys.argv[1:])
+"""
+_ROOT = Path(__file__).parents[2]
+
+
+def _record(name: str, folder: Path, driver: FakeDriver, driver_folder: Path) -> None:
+    subprocess.run(
+        [sys.executable, "model.py", name, str(driver_folder)],
+        cwd=folder,
+        check=True,
+        timeout=100,
+        env={
+            **os.environ,
+            **driver.environment,
+            "PYTHONPATH": os.pathsep.join([str(_ROOT), os.environ.get("PYTHONPATH", "")]),
+            "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"),
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        },
+    )
+
+
+def _lines(origins: KernelOrigins) -> list[tuple[str, int]]:
+    return [(os.path.basename(line.file), line.line) for line in origins.lines]
+
+
+@pytest.mark.timeout(240)
+def test_lines_are_known_on_a_cold_and_on_a_warm_cache(
+    tmp_path: Path, fake_driver: FakeDriver, fake_driver_folder: Path
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "model.py").write_text(MODEL)
+    _record("cold", tmp_path, fake_driver, fake_driver_folder)
+    _record("warm", tmp_path, fake_driver, fake_driver_folder)
+    cold, warm = (open_profile(tmp_path / f"{name}.hatchet") for name in ("cold", "warm"))
+    assert not cold.warnings
+    by_direction = {each.lines[0].is_backward: each for each in cold.origins}
+    assert _lines(by_direction[False]) == [("model.py", 12), ("model.py", 13), ("model.py", 14)]
+    assert [line.ops for line in by_direction[False].lines][:2] == [("aten.relu",), ("aten.mul",)]
+    assert ("model.py", 12) in _lines(by_direction[True])
+    assert not any(each.is_partial for each in cold.origins)
+    assert warm.origins == cold.origins
