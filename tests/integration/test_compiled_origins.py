@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from proton.cli.viewer import main as viewer
 from proton.files.detect import open_profile
 from proton.model.origins import KernelOrigins
 from tests.native.fake_cuda.driver import FakeDriver
@@ -76,7 +77,10 @@ def _lines(origins: KernelOrigins) -> list[tuple[str, int]]:
 
 @pytest.mark.timeout(240)
 def test_lines_are_known_on_a_cold_and_on_a_warm_cache(
-    tmp_path: Path, fake_driver: FakeDriver, fake_driver_folder: Path
+    tmp_path: Path,
+    fake_driver: FakeDriver,
+    fake_driver_folder: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("torch")
     (tmp_path / "model.py").write_text(MODEL)
@@ -90,3 +94,8 @@ def test_lines_are_known_on_a_cold_and_on_a_warm_cache(
     assert ("model.py", 12) in _lines(by_direction[True])
     assert not any(each.is_partial for each in cold.origins)
     assert warm.origins == cold.origins
+    capsys.readouterr()
+    assert viewer(["--origins", str(tmp_path / "warm.hatchet")]) == 0
+    shown = capsys.readouterr().out
+    assert "lines are known for 1.20 us of 1.20 us of GPU time (100.0%)" in shown
+    assert "model.py:12 in forward  400 ns  divided        2  aten.relu" in shown

@@ -381,7 +381,7 @@ export type TextState = "same" | "not checked" | "changed" | "gone"
 /** Lines of a file that follow each other. */
 export type TextChunk = [first: number, lines: string[]]
 
-/** A file with samples or regions, and its text. Other than `is_user` ones are only inlined. */
+/** A file with samples, regions or origins, and its text; others than `is_user` are inlined. */
 export interface SourceFile {
   path: string
   state: TextState
@@ -548,6 +548,16 @@ export interface InKernelPart {
   launches: Launches
 }
 
+/** A line: its file as recorded and its number, and both with the function as people read it. */
+export type OriginPlace = [file: string, line: number, shown: string, ops: string, is_backward: boolean]
+
+/** Lists with a place for each kernel that has origins, by its name in the file. */
+export interface OriginsPart {
+  name: string[]
+  lines: OriginPlace[][]
+  remarks: string[][]
+}
+
 /** One process of a merged profile. What its file did not say is empty or None. */
 export interface Rank {
   /** its number */
@@ -643,6 +653,7 @@ export interface ProfileParts {
   trace: TracePart | null
   sampled: SourcePart | null
   in_kernel: InKernelPart | null
+  origins: OriginsPart | null
   ranks: RanksPart | null
   steps: StepsPart | null
 }

@@ -69,6 +69,7 @@ examples:
   proton-viewer --regions matmul_kernel run.hatchet
   proton-viewer --group-by module run.hatchet
   proton-viewer --group-by op -i ".*h.0.attn" run.hatchet
+  proton-viewer --origins run.hatchet
   proton-viewer --json run.hatchet | jq .kernels[0]
   proton-viewer --markdown run.hatchet
 """
@@ -147,6 +148,10 @@ def _lines(
         return region_tables(
             profile, arguments.regions, style, full=full, without_autotune=is_program
         )
+    if arguments.origins:
+        from proton.render.text.origin_tables import origin_tables
+
+        return origin_tables(profile, style, full=full, without_autotune=is_program)
     against = None if arguments.diff_profile is None else prepare(_open(arguments.diff_profile))
     return view_lines(profile, options, style, against)
 
@@ -223,6 +228,8 @@ def make_parser() -> Parser:
         "of its name is enough")  # fmt: skip
     add("--regions", nargs="?", const="", metavar="KERNEL", help="what instrumented kernels "
         "recorded: regions, CTAs, heat maps; a part of a kernel's name is enough")  # fmt: skip
+    add("--origins", action="store_true", help="lines of the program that kernels of torch.compile "
+        "come from, with their time")  # fmt: skip
     add("--autotune", action="store_true", help="list the configurations that autotuning tried")
     add("--with-autotune", action="store_true", help="count what autotuning ran as part of the "
         "program; digests, and trees on a terminal, leave it out")  # fmt: skip
@@ -243,6 +250,7 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
     else:
         _refuse_beside_groups(arguments)
     views = [name for name in ("source", "sass", "regions") if getattr(arguments, name) is not None]
+    views += ["origins"] * arguments.origins
     if len(views) > 1:
         raise UsageError(f"--{views[0]} and --{views[1]} are two views; give one of them")
     if arguments.include is not None and arguments.exclude is not None:
@@ -292,7 +300,7 @@ def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
     wanted = [name for name in ("json", "markdown") if getattr(arguments, name)]
     if not wanted:
         return
-    switches = ["list", "print_sorted", "autotune", "full"]
+    switches = ["list", "print_sorted", "autotune", "full", "origins"]
     filters = [
         "sort",
         "fold",
@@ -318,7 +326,7 @@ def _is_digest(arguments: argparse.Namespace) -> bool:
 
 def _refuse_beside_groups(arguments: argparse.Namespace) -> None:
     """A table by module, operator, kernel or line has columns and an order of its own."""
-    switches = ["list", "print_sorted", "autotune"]
+    switches = ["list", "print_sorted", "autotune", "origins"]
     values = ["sort", "metrics", "threshold", "depth", "diff_profile"]
     values += ["source", "sass", "regions"]
     others = [name for name in switches if getattr(arguments, name)]

@@ -31,6 +31,7 @@ def python_frame(file: str) -> Frame:
         "<frozen runpy>",
         "<eval_with_key>.12",
         "/tmp/torchinductor_me/ab/cab3.py",
+        f"/my/cache/ab/cab{'z2' * 24}7.py",  # TORCHINDUCTOR_CACHE_DIR
         "/src/triton/python/triton/backends/nvidia/driver.py",
         "triton/runtime/jit.py",
         "/src/pytorch/torch/_tensor.py",

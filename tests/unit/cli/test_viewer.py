@@ -240,6 +240,10 @@ def test_two_views_of_samples_at_once_are_a_wrong_call(capsys: Capture) -> None:
     assert "give one of them" in refused(capsys, 2, "--source", "a", "--sass", "b", SAMPLED)
     found = refused(capsys, 2, "--regions", "a", "--sass", "b", SAMPLED)
     assert "--sass and --regions are two views" in found
+    found = refused(capsys, 2, "--origins", "--sass", "b", SAMPLED)
+    assert "--sass and --origins are two views" in found
+    found = refused(capsys, 2, "--origins", "--json", SAMPLED)
+    assert "leave out --origins" in found
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from proton.files.detect import open_profile
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.render.text.digest import MOST_LETTERS, MOST_ROWS, digest_of
+from tests.support.origins import EQUAL, FUSED, RELU, compiled_profile
 from tests.support.profiles import Row, profile_of
 
 ROOT = Path(__file__).parents[3]
@@ -138,3 +139,28 @@ def test_autotuning_is_left_out_and_its_cost_told() -> None:
     whole = digest_of(profile, with_autotune=True)
     assert whole["autotuning"] is None
     assert whole["total"]["time_ns"] == pytest.approx(1_151.3e6, rel=1e-3)
+
+
+def test_kernels_of_a_compiler_have_the_lines_they_come_from() -> None:
+    kernels = digest_of(compiled_profile())["kernels"]
+    origins = {kernel["name"]: kernel["origins"] for kernel in kernels}
+    assert origins["elsewhere"] is None
+    assert [line["line"] for line in origins[FUSED]["lines"]] == [12, 13]
+    assert origins[FUSED]["lines"][1] == {
+        "file": "/home/me/model.py",
+        "line": 13,
+        "function": "forward",
+        "ops": ["aten.mul"],
+        "nodes": ["mul_1"],
+        "is_backward": True,
+    }
+    assert (origins[EQUAL]["is_united"], origins[EQUAL]["is_partial"]) == (True, True)
+
+
+def test_lines_of_a_kernel_are_bounded() -> None:
+    many = tuple(replace(RELU, line=number) for number in range(1, 60))
+    profile = compiled_profile()
+    fused = replace(profile.origins[0], lines=many, left_out=3)
+    kernels = digest_of(replace(profile, origins=(fused,)))["kernels"]
+    origins = next(kernel["origins"] for kernel in kernels if kernel["name"] == FUSED)
+    assert (len(origins["lines"]), origins["more_lines"]) == (8, 59 - 8 + 3)

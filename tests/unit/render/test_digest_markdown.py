@@ -17,6 +17,7 @@ from proton.render.text.digest import digest_of
 from proton.render.text.digest_markdown import markdown_lines
 from proton.render.text.head import step_lines
 from tests.support.in_kernel import KERNEL
+from tests.support.origins import compiled_profile
 from tests.support.profiles import profile_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -135,3 +136,13 @@ def test_records_of_a_kernel_are_told_apart_by_context() -> None:
     assert first.endswith("2 launches, 8 192 warps, in `step / forward`")
     assert second.endswith("1 launch, 4 096 warps, in `step / backward`")
     assert "| `k loop` | 8 192 | 31 083 725 | 80.3 % |" in lines
+
+
+def test_lines_that_kernels_come_from_are_a_table() -> None:
+    lines = markdown_lines(digest_of(compiled_profile()))
+    table = lines[lines.index("## Origins") :]
+    assert (
+        "| `triton_poi_fused_mul_relu_0` | `/home/me/model.py:13` | aten.mul (backward) |" in table
+    )
+    assert "- `triton_red_fused_sum_1`: lines of all kernels of this name" in table
+    assert "## Origins" not in markdown_lines(digest_of(replace(compiled_profile(), origins=())))

@@ -17,7 +17,7 @@ from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 
 # Traces know frames by names only: `file:12@function`, in those of torch `file(12): function`.
-_FRAME = re.compile(r"(?s)(?P<file>.+?)(?::\d+@.+|\(\d+\): .+)")
+_FRAME = re.compile(r"(?s)(?P<file>.+?)(?::(?P<line>\d+)@.+|\((?P<at>\d+)\): .+)")
 
 # A file is a library's by where it lies. torch, Triton and Proton run from source trees as well:
 # there the folders tell that a program is unlikely to have in this order.
@@ -26,7 +26,8 @@ _LIBRARY = re.compile(
     r"(?:site|dist)-packages/"
     r"|lib(?:32|64)?/(?:python|pypy)\d[.\d]*t?/"  # the standard library
     r"|python\d\d+t?(?:/lib|\.zip)/"  # the same on Windows, and packed
-    r"|torchinductor_[^/]*/"  # what torch.compile wrote
+    r"|torchinductor_[^/]*/"  # what torch.compile wrote, and the same in a folder of another name
+    r"|(?P<hash>[a-z2-7]{2})/c(?P=hash)[a-z2-7]{49}\.py"
     r"|triton/(?:backends|compiler|language|profiler|runtime)/|triton/knobs\.py"
     r"|torch/(?:_[a-z]\w*(?:/|\.py)|(?:autograd|fx|optim)/|nn/(?:modules/|functional\.py))"
     r"|src/proton/(?:backends|cli|inkernel|runtime)/"
@@ -51,8 +52,15 @@ def python_file(frame: Frame) -> str | None:
         return frame.file
     if frame.kind not in (FrameKind.PYTHON, FrameKind.SCOPE):
         return None
+    return python_place(frame)[0]
+
+
+def python_place(frame: Frame) -> tuple[str | None, int]:
+    """The file and line of a frame that is one of Python by its kind or its name; else None."""
+    if frame.kind is FrameKind.PYTHON and frame.file is not None:
+        return frame.file, frame.line or 0
     found = _FRAME.fullmatch(frame.name)
-    return None if found is None else found["file"]
+    return (None, 0) if found is None else (found["file"], int(found["line"] or found["at"]))
 
 
 def library_names(names: Sequence[str]) -> list[int]:

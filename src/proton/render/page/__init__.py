@@ -22,6 +22,7 @@ from proton.render.page.folds import FoldsPart, LibraryPart, folds_part, library
 from proton.render.page.in_kernel import InKernelPart, in_kernel_part
 from proton.render.page.kernels import KernelsPart, kernels_part
 from proton.render.page.names import ShownName, names_part
+from proton.render.page.origins import OriginsPart, origins_part
 from proton.render.page.pack import ColumnId, Columns, pack_page
 from proton.render.page.ranks import RanksPart, ranks_part
 from proton.render.page.roofline import RooflinePart, roofline_part
@@ -80,6 +81,7 @@ class ProfileParts:
     trace: TracePart | None
     sampled: SourcePart | None
     in_kernel: InKernelPart | None
+    origins: OriginsPart | None
     ranks: RanksPart | None
     steps: StepsPart | None
 
@@ -145,6 +147,7 @@ def _parts(profile: TreeProfile, columns: Columns) -> ProfileParts:
         trace=trace_part(profile, columns),
         sampled=source_part(profile),
         in_kernel=in_kernel_part(profile, columns),
+        origins=origins_part(profile),
         ranks=ranks_part(profile, columns),
         steps=steps_part(profile, columns),
     )

@@ -29,6 +29,7 @@ from proton.render.page.instructions import (
     ReasonCount,
     kernel_samples,
 )
+from proton.render.page.origins import origin_lines
 from proton.render.statement_places import statements_of
 from proton.render.text.sample_texts import lost_samples, sample_count, text_remark
 
@@ -97,7 +98,7 @@ class TextChunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file with samples or regions, and its text. Other than `is_user` ones are only inlined."""
+    """A file with samples, regions or origins, and its text; others than `is_user` are inlined."""
 
     path: str
     state: TextState
@@ -125,7 +126,7 @@ class SourcePart:
 
 
 def source_part(profile: TreeProfile, tool: str | None = "") -> SourcePart | None:
-    """Samples by kernel and stack of lines, and regions; None where there is neither.
+    """Samples by kernel and stack of lines, regions, and files that kernels come from; else None.
 
     `tool` is the nvdisasm to run, as `disassemble` takes it.
     """
@@ -150,6 +151,9 @@ def source_part(profile: TreeProfile, tool: str | None = "") -> SourcePart | Non
     kernels = kernel_samples(profile, {name: samples[name] for name in ranked}, numbers, tool)
     outermost = {stack[-1][0] for _, stack in found if stack} | _recorded_files(profile)
     regions = list(_regions(profile, numbers))
+    origins = list(origin_lines(profile))
+    numbers.places_of(origins)
+    outermost |= {file for file, _ in origins}
     if not seen and not numbers.places:
         return None
     return SourcePart(

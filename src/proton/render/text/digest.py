@@ -14,6 +14,7 @@ from proton.analysis.folding.work_groups import By, group_entries, group_rows, w
 from proton.analysis.kernel_table import kernel_table
 from proton.analysis.losses import losses_of
 from proton.analysis.measurements import shown_values, whole_of
+from proton.analysis.origins.join_rows import FoundOrigins, origins_by_name
 from proton.analysis.reasons import explain
 from proton.analysis.regions import order_of, shares_of
 from proton.analysis.several_devices import device_totals
@@ -44,6 +45,7 @@ MOST_REASONS = 8
 MOST_LINES = 10
 MOST_KERNELS = 10
 MOST_REGIONS = 10
+MOST_ORIGINS = 8
 _TIMES = ("time_ns", "share", "count", "avg_ns", "min_ns", "max_ns")
 _RATES = ("flop_per_s", "byte_per_s", "share_of_peak", "bound", "headroom_ns")
 Entry = dict[str, object]  # an object of the digest
@@ -141,6 +143,7 @@ def _kernel_rows(profile: TreeProfile, shown: Mapping[str, str]) -> list[Entry]:
     """Kernels and copies by name, the longest first."""
     flat, kernels = kernel_table(profile)
     spreads = _rank_spreads(flat, flat.tree)
+    origins = origins_by_name(profile)
     names = cut_names([shown[kernel.name] for kernel in kernels], MOST_LETTERS)
     return [
         {
@@ -160,9 +163,32 @@ def _kernel_rows(profile: TreeProfile, shown: Mapping[str, str]) -> list[Entry]:
                 text for text in (kernel.peak_remark, recording_remark(kernel.recorded)) if text
             ],
             "ranks": spreads.get(kernel.row),
+            "origins": _origins(origins.get(kernel.name)),
         }
         for name, kernel in zip(names, kernels, strict=True)
     ]
+
+
+def _origins(found: FoundOrigins | None) -> Entry | None:
+    """The lines that a kernel of torch.compile comes from; None where none is known."""
+    if found is None:
+        return None
+    return {
+        "lines": [
+            {
+                "file": cut(line.file),
+                "line": line.line,
+                "function": cut(line.function),
+                "ops": [cut(op) for op in line.ops[:MOST_ORIGINS]],
+                "nodes": [cut(node) for node in line.nodes[:MOST_ORIGINS]],
+                "is_backward": line.is_backward,
+            }
+            for line in found.lines[:MOST_ORIGINS]
+        ],
+        "more_lines": max(len(found.lines) - MOST_ORIGINS, 0) + found.left_out,
+        "is_united": found.is_united,
+        "is_partial": found.is_partial,
+    }
 
 
 def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[Entry]:

@@ -28,6 +28,7 @@ def markdown_lines(digest: Entry) -> list[str]:
     ):
         if len(table) > 2:
             lines += ["", f"## {title}", "", *table, *_more(more)]
+    lines += _origins(digest["kernels"])
     if digest["samples"]:
         lines += _samples(digest["samples"])
     if digest["in_kernel"]:
@@ -134,6 +135,40 @@ def _kernels(rows: Sequence[Entry]) -> list[str]:
         for text in row["remarks"]
     ]
     return [*lines, "", *remarks] if remarks else lines
+
+
+def _origins(rows: Sequence[Entry]) -> list[str]:
+    """The lines that kernels of torch.compile come from; nothing where none is known."""
+    names = cut_names([row["shown"] for row in rows], _LETTERS)
+    found = [(name, row["origins"]) for name, row in zip(names, rows, strict=True)]
+    table = markdown_table(
+        ("kernel", "line", "operators"),
+        (
+            (
+                code(name),
+                code(f"{line['file']}:{line['line']}"),
+                _plain(", ".join(line["ops"] or line["nodes"]))
+                + (" (backward)" if line["is_backward"] else ""),
+            )
+            for name, origins in found
+            if origins
+            for line in origins["lines"]
+        ),
+    )
+    if len(table) <= 2:
+        return []
+    remarks = [
+        f"- {code(name)}: {text}"
+        for name, origins in found
+        if origins
+        for text, is_so in (
+            ("lines of all kernels of this name", origins["is_united"]),
+            ("there may be more lines: its code came from a cache", origins["is_partial"]),
+            (f"and {_count(origins['more_lines'])} more lines", origins["more_lines"]),
+        )
+        if is_so
+    ]
+    return ["", "## Origins", "", *table, *(["", *remarks] if remarks else [])]
 
 
 def _quantile(row: Entry, key: str) -> str:

@@ -3,9 +3,9 @@ import type { VNode } from "preact"
 import { colorOfRegion, strongOf } from "../../draw/colors"
 import { baseName, cutMiddle, printable } from "../../names"
 import type { KernelRecords, RegionRow } from "../../schema"
-import { isDark, profile, selection, view } from "../../state"
+import { isDark } from "../../state"
 import { MISSING, count, plain } from "../../units"
-import { choose, place } from "../source/source_state"
+import { fileNamed, showPlace } from "../source/source_state"
 import { COUNT, MEMORY, type Measure, type NumberColumn, PLAIN, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
 import { PlainTable } from "../widgets/plain_table"
 
@@ -97,15 +97,9 @@ function placeText(file: string, line: number): string {
 /** A place in the source, and a way there. */
 export function Place({ file, line }: { file: string; line: number }): VNode {
   const words = placeText(file, line)
-  const samples = profile.value?.parts.sampled ?? null
-  const at = samples?.files.findIndex((each) => each.path === file) ?? -1
-  if (at < 0 || line === 0) return <span title={cutMiddle(printable(file), 1000)}>{words}</span>
-  const go = (): void => {
-    choose({ file: at, line, at: null })
-    if (place.value?.file !== at) selection.value = null // that of a kernel that has nothing in this file
-    view.value = "source"
-  }
-  return <button class="link" title={cutMiddle(printable(file), 1000)} onClick={go}>{words}</button>
+  const at = fileNamed(file)
+  if (at === null || line === 0) return <span title={cutMiddle(printable(file), 1000)}>{words}</span>
+  return <button class="link" title={cutMiddle(printable(file), 1000)} onClick={() => showPlace(at, line)}>{words}</button>
 }
 
 /** Numbers that a kernel recorded itself. */

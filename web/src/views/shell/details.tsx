@@ -8,6 +8,7 @@ import { type Quantity, amount, count, inScale, metricQuantity, metricScale, mem
 import { Fact, Num, Quantile, Row, STALLED, Words, isOfSamples, pathAbove, pathText, shortName } from "../widgets/facts"
 import { RunHistogram } from "../widgets/histogram"
 import { Instrumented } from "../widgets/label"
+import { Origins } from "../source/origins"
 import { VIEWS } from "./registry"
 
 const MOST_CONTEXTS = 12
@@ -180,6 +181,7 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
           </>
         ) : null}
       </dl>
+      <Origins of={of} name={name} />
       <RunHistogram of={of} rows={selectedRow.value === null ? rows : [selectedRow.value]} />
       {isKnown || table.kind[at] !== "k" ? null : <p class="quiet">Its operations and bytes are not known.</p>}
       {remark === null ? null : <p class="quiet">of peak: {(table.share_of_peak[at] ?? null) === null ? "" : "at least so much, "}{remark}</p>}

@@ -118,7 +118,10 @@ function Tools({ of }: { of: SourcePart }): VNode {
 /** How many samples the file has, and how many have no line. */
 function Counted({ of }: { of: SourcePart }): VNode | null {
   if (place.value === null) return null
-  if (of.sampling === null) return <span class="quiet">regions of kernels beside their lines; nothing was sampled</span>
+  if (of.sampling === null) {
+    const what = of.regions.length > 0 ? "regions of kernels beside their lines" : "lines that kernels come from"
+    return <span class="quiet">{what}; nothing was sampled</span>
+  }
   const sum = fileSum(of, place.value.file, kernel.value)
   const lost = unplacedSum(of, kernel.value)
   const more = lost.samples > 0 ? `, ${text(count(lost.samples))} without a known line` : ""

@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals"
 import { type At, filesOf, hottestOf, isOfLine, kernelAt, linesOfInstruction, placeOf } from "../../layout/source"
 import type { Profile } from "../../model"
 import type { CodeOfKernel, InstructionRow, SourcePart } from "../../schema"
-import { profile, selectKernel, selectedKernel, selectedRow, selection, setZoom, zoom } from "../../state"
+import { profile, selectKernel, selectedKernel, selectedRow, selection, setZoom, view, zoom } from "../../state"
 
 const ID = "source"
 
@@ -66,6 +66,19 @@ export const place = computed<Place | null>(() => {
   }
   return known[0] === undefined ? null : { file: known[0].file, line: null }
 })
+
+/** The number of a file whose text the page may have; null: the view has no such file. */
+export function fileNamed(path: string): number | null {
+  const at = part.value?.files.findIndex((each) => each.path === path) ?? -1
+  return at < 0 ? null : at
+}
+
+/** Go to a line, from any view. */
+export function showPlace(file: number, line: number): void {
+  choose({ file, line, at: null })
+  if (place.value?.file !== file) selection.value = null // that of a kernel that has nothing in this file
+  view.value = "source"
+}
 
 /** The selection where it is a sampled line of the tree: `file:line@function` below its kernel. */
 function lineSelected(shown: Profile): { file: string; line: number; kernel: string } | null {
