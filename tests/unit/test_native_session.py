@@ -42,6 +42,15 @@ def test_a_kernel_is_a_leaf_with_time_and_count(session: Session) -> None:
     }
 
 
+def test_names_of_kernels_are_those_of_all_phases_each_once(session: Session) -> None:
+    assert session.kernel_names() == []
+    launch(session, "a")
+    session.advance_phase()
+    launch(session, "b")
+    launch(session, "a")
+    assert session.kernel_names() == ["a", "b"]
+
+
 def test_a_kernel_can_be_booked_later_where_it_was_launched(session: Session) -> None:
     session.uses_launch_metadata = True
     with Scope("a"):

@@ -14,6 +14,7 @@ from proton.files.redact import parse_words, redact
 from proton.files.source_text import TextState, read_source, withhold_sources
 from proton.files.write import formats_of, to_bytes
 from proton.model.frame import Frame, FrameKind
+from proton.model.origins import KernelOrigins, OriginLine
 from proton.model.profile import Header, Profile, TraceProfile, TreeProfile
 from proton.model.ranks import Rank
 from proton.model.sampling import Sampling, SourceFile, SourceLine
@@ -46,6 +47,11 @@ def facts(profile: Profile) -> Profile:
         sampling=Sampling(
             lines=(SourceLine(f"{FOLDER}/kernel.py", 3, "k", -1),),
             files={f"{FOLDER}/kernel.py": SourceFile("00", 5)},
+        ),
+        origins=(
+            KernelOrigins(
+                "k", "/cache of jane/ab/cab.py", 0, (OriginLine(f"{FOLDER}/model.py", 9, "f"),)
+            ),
         ),
     )
 

@@ -10,6 +10,7 @@ from proton.errors import FormatError
 from proton.files.encoding.summary import device_map, read_devices, read_summary, summary_object
 from proton.model.device import Device
 from proton.model.metric import MetricKind
+from proton.model.origins import KernelOrigins, OriginLine
 from proton.model.profile import Header, Profile
 from proton.model.ranks import Rank
 from proton.model.schema import to_object
@@ -161,3 +162,24 @@ def test_lists_of_steps_are_as_long_as_their_times(name: str) -> None:
     assert str(caught.value) == (
         f"f: proton.steps[0].{name} must be a list of 2, as many as duration_ns, not a list"
     )
+
+
+def test_origins_come_back_as_they_were_written() -> None:
+    line = OriginLine("m.py", 9, "forward", ("aten.relu",), ("relu",), is_backward=True)
+    origins = (KernelOrigins("k", "w.py", 3, (line,), left_out=2, is_partial=True),)
+    written = summary_object(Profile("f", origins=origins))
+    assert tuple(read_summary(written, "f").origins) == origins
+    assert to_object(KernelOrigins("k")) == {"kernel": "k", "wrapper": "", "lines": []}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"file": "m.py", "line": 0}, r"proton.origins\[0\].lines\[0\].line must be"),
+        ({"file": 3, "line": 1}, r"proton.origins\[0\].lines\[0\].file must be"),
+        ({"file": "m.py", "line": 1, "ops": [1]}, r"proton.origins\[0\].lines\[0\].ops"),
+    ],
+)
+def test_what_is_no_origin_is_refused(line: Any, message: str) -> None:
+    with pytest.raises(FormatError, match=message):
+        read_summary({"origins": [{"kernel": "k", "wrapper": "", "lines": [line]}]}, "f")

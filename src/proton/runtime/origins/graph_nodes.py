@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from proton.model.origins import OriginLine, join_lines
@@ -23,6 +24,7 @@ class Place(NamedTuple):
     text: str = ""
 
 
+@lru_cache(maxsize=4096)  # nodes of one line have equal traces, and kernels share nodes
 def innermost_place(trace: str) -> Place | None:
     """The innermost frame of the program; None where the trace has no frame."""
     places = _places(trace)

@@ -30,9 +30,8 @@ Warn = Callable[[str], None]
 MOST_KERNELS = 4096  # in a file
 _MOST_PENDING = 65536  # of a graph whose code is not loaded yet
 _DEBUG, _CACHE = _torch.ORIGIN_MODULES
-_NOTE = (
-    "set_kernel_post_grad_provenance_tracing"  # (nodes, kernel's name, is_extern) at each launch
-)
+# Called at each launch that is generated, with nodes, the kernel's name and `is_extern`.
+_NOTE = "set_kernel_post_grad_provenance_tracing"
 _LOAD = "load_by_key_path"  # (key, path, linemap): the linemap only with a wrapper
 
 
@@ -69,7 +68,7 @@ class OriginsWatch:
         self._read_loaded()
         wanted = (
             replace(each, is_partial=True) if self._loads[each.wrapper] > 1 else each
-            for kernels in self._known.values()
+            for kernels in list(self._known.values())  # another thread may compile
             for each in kernels
             if (with_calls if each.wrapper_line else each.kernel in names)
         )
@@ -139,6 +138,8 @@ class OriginsWatch:
     def _keep(self, path: str, noted: Sequence[NotedKernel]) -> None:
         text = _read(path)
         kernels = merge_origins([list(_placed(noted, path, text))])
+        if not kernels:  # then the lines of launches are better than nothing
+            return
         self._known[path] = kernels
         texts = {
             (line.origin.file, line.origin.line): line.text for each in noted for line in each.lines
@@ -146,8 +147,11 @@ class OriginsWatch:
         try:
             write_side_file(path, kernels, texts)
         except OSError as error:
-            why = error.strerror or error
-            self._warn(f"{path!r} has no side file for later processes: {why}")
+            # Without the path: equal warnings are kept once.
+            self._warn(
+                "later processes find no side files in torch's cache, as none can be written: "
+                f"{error.strerror or error}"
+            )
 
     def _read_loaded(self) -> None:
         """Take in the wrappers of caches, and those that were loaded before the session."""

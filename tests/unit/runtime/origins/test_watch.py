@@ -210,7 +210,7 @@ def test_a_folder_that_cannot_be_written_is_warned_of(
     inductor.load(tmp_path / "w.py", TEXT, MAP)
     assert found(own, "k_0") == {"k_0": [3]}
     (warning,) = warnings
-    assert "has no side file for later processes" in warning
+    assert "later processes find no side files in torch's cache" in warning
 
 
 def test_nothing_is_asked_of_a_process_without_inductor(monkeypatch: pytest.MonkeyPatch) -> None:
