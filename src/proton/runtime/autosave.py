@@ -249,6 +249,7 @@ class Journal:
         }
         self._phase: int | None = None  # that the file holds
         self._cursor: _native.TraceCursor | None = None
+        self._origins: object = None  # that a chunk of the file has
         self._file: int | None = None
         self._stem = stem
 
@@ -310,7 +311,7 @@ class Journal:
         is_at_end = False
         while not is_at_end:
             content, is_at_end = native.serialize_new(
-                phase, header, self._cursor, limit=CHUNK_EVENTS
+                phase, self._with_new_origins(header), self._cursor, limit=CHUNK_EVENTS
             )
             if self._file is None:
                 self._replace(phase, content)
@@ -319,6 +320,14 @@ class Journal:
                 _write_chunk(self._file, content)
         if self._file is not None:
             os.fdatasync(self._file)
+
+    def _with_new_origins(self, header: Mapping[str, object]) -> Mapping[str, object]:
+        """The header without origins that the file has: they are long, and chunks are many."""
+        origins = header.get("origins")
+        if origins != self._origins:
+            self._origins = origins
+            return header
+        return {name: value for name, value in header.items() if name != "origins"}
 
     def _replace(self, phase: int, content: bytes) -> None:
         """A new file with one chunk; the old one stays until the new one is whole."""
@@ -339,7 +348,7 @@ class Journal:
         self._phase = phase
 
     def _close(self) -> None:
-        self._cursor = None
+        self._cursor = self._origins = None
         if self._file is not None:
             with suppress(OSError):
                 os.close(self._file)

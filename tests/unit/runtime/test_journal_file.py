@@ -10,6 +10,7 @@ import pytest
 from proton import _native
 from proton.files.detect import open_profile
 from proton.files.journal.format import pack_facts, unpack
+from proton.files.read import read_profile
 from proton.runtime.autosave import Journal
 from tests.support.native import DEVICE, MakeSession, launch
 from tests.support.profiles import trace_in, tree_in
@@ -37,6 +38,22 @@ def test_a_tree_is_replaced_as_a_whole(tmp_path: Path, make_session: MakeSession
     assert tree.root.total("count") == 3
     journal.remove()
     assert os.listdir(tmp_path) == []
+
+
+def test_origins_are_in_a_growing_journal_once(tmp_path: Path, make_session: MakeSession) -> None:
+    session, journal = make_session(data="trace"), make(tmp_path, "trace")
+    names = ["first_kernel", "second_kernel"]
+    for known in (1, 1, 2, 2):
+        launch(session, "k")
+        line = {"file": "m.py", "line": 3}
+        origins = [{"kernel": name, "wrapper": "", "lines": [line]} for name in names[:known]]
+        journal.save(session, 0, {**HEADER, "origins": origins})
+    chunks = unpack((tmp_path / "run.partial").read_bytes()).chunks
+    found = [[each.kernel for each in read_profile(chunk, "x").origins] for chunk in chunks]
+    assert found == [names[:1], [], names, []]
+    profile = open_profile(tmp_path / "run.partial")
+    assert [origins.kernel for origins in profile.origins] == names
+    journal.remove()
 
 
 def test_a_trace_grows_by_what_is_new(tmp_path: Path, make_session: MakeSession) -> None:

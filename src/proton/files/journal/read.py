@@ -10,6 +10,7 @@ from typing import Any
 from proton.errors import FormatError
 from proton.files.journal.format import JournalContent, is_alive, unpack
 from proton.files.trace.lanes import in_order
+from proton.model.origins import merge_origins
 from proton.model.profile import Profile, TraceProfile
 from proton.model.trace import Flow, LaneKind, Span, Trace
 
@@ -33,6 +34,7 @@ def read_journal(data: bytes, source: str, read: ReadProfile) -> Profile:
             profile,
             trace=join_traces([part.trace for part in parts if isinstance(part, TraceProfile)]),
             metric_kinds={name: kind for part in parts for name, kind in part.metric_kinds.items()},
+            origins=merge_origins(part.origins for part in parts),  # each in the first that had it
         )
     texts = [describe(content.facts, profile.header.end_time_ns)]
     if content.lost_bytes:
