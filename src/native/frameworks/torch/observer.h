@@ -1,0 +1,89 @@
+/// Operators and backward nodes of torch as contexts: which are open on a thread, how often each
+/// ran and for how long, and which forward operator a backward node belongs to.
+///
+/// A forward operator stands below what its thread runs (ObserverHost::here) and the operators that
+/// are open around it. A backward node stands below its forward operator: `<backward>`, then the
+/// node, then the operators that it calls. Those that run the forward pass again (checkpoints) have
+/// `<recompute>` between.
+///
+/// Tier kBlame observes backward nodes alone, and learns from launches where numbers belong;
+/// forward operators then cost nothing. Tier kOps observes operators too.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "frameworks/torch/calibration.h"
+#include "frameworks/torch/torch_library.h"
+#include "model/call_tree.h"
+#include "model/ids.h"
+
+namespace proton {
+
+/// What the observer asks of whoever records. All are called on any thread, with or without the
+/// GIL, and none throws.
+struct ObserverHost {
+  /// Frames, modules, scopes and state of the calling thread, without operators that `enter` did
+  /// not announce.
+  ContextId (*here)() noexcept;
+  /// The context of a name below `parent`. The observer remembers what it was told, so that a
+  /// thread asks once for each pair.
+  ContextId (*below)(ContextId parent, FrameKind kind, std::string_view name) noexcept;
+  /// Grows when contexts are made void; the observer forgets those of before.
+  const std::atomic<uint32_t>* epoch;
+  /// Something begins on the calling thread that may run Python (a record_function: kScope; an
+  /// autograd.Function: kOperator): `here` has it between the frames of before and those after, as
+  /// it has ranges of NVTX. Null: record_function is left out, a Function is like any operator.
+  void (*enter)(FrameKind kind, std::string_view name) noexcept = nullptr;
+  void (*leave)() noexcept = nullptr;
+};
+
+enum class ObserverTier : uint8_t { kOff, kBlame, kOps };
+
+/// Calls of one operator or node in one context since they were last taken.
+struct OperatorSum {
+  ContextId context;
+  uint64_t calls;
+  int64_t time_ns;  // inclusive
+};
+
+/// Since the last `clear`.
+struct ObserverCounts {
+  uint64_t operators = 0;              // calls that ended, nodes too
+  uint64_t backward_nodes = 0;         // that began
+  uint64_t backward_by_neighbour = 0;  // nodes and launches booked below the node before them
+  uint64_t unknown_forward = 0;        // numbered nodes whose forward operator is not known
+};
+
+class TorchObserver {
+ public:
+  // Under the GIL
+  /// Registers callbacks with torch, switched off. Once for a library; a second call with another
+  /// one leaves the first.
+  void attach(const TorchLibrary& library, const RecordFields& fields, const ObserverHost& host);
+  void set_tier(ObserverTier tier);
+  ObserverTier tier() const;
+  /// What all threads have added up since the last call, each context once. Operators that are
+  /// open count when they end.
+  std::vector<OperatorSum> take_sums();
+  ObserverCounts counts() const;
+  /// Forgets sums, numbers and counts; contexts follow ObserverHost::epoch by themselves.
+  void clear();
+  /// In a forked child, safe in a pthread_atfork handler: off until `set_tier`.
+  void reset_after_fork() noexcept;
+
+  // Any thread
+  /// Where a launch of the calling thread belongs: the innermost open operator or node, or between
+  /// two nodes of a backward pass the first of them. kNoContext: neither; ask the host.
+  ContextId context() noexcept;
+  /// Tier kBlame, at a launch outside of backward nodes: numbers up to the present one that have no
+  /// place yet belong to `context`.
+  void note_launch(ContextId context) noexcept;
+};
+
+/// Never destroyed: threads may outlive main.
+extern TorchObserver& torch_observer;
+
+}  // namespace proton

@@ -1,0 +1,48 @@
+/// What we use of torch's library: functions found by name in the process, without torch's headers
+/// and without linking it. Only a torch that the program has loaded is found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace proton {
+
+/// torch's at::RecordFunction: one call of an operator. Its layout is torch's own.
+struct RecordFunction;
+
+/// torch's RecordFunctionCallback: two functions, a probability, a flag for each kind of scope and
+/// further flags. torch takes it by value and reads as much of it as its version has, so the flags
+/// go on in zeroes.
+struct RecordCallback {
+  /// Returns a smart pointer, whose address the caller passes first.
+  using Start = void* (*)(void** result, const RecordFunction* function);
+  using End = void (*)(const RecordFunction* function, void* unused);
+
+  Start start;
+  End end;
+  double probability = 1.0;
+  bool flags[48] = {};
+};
+
+/// Kinds of scopes: places in RecordCallback::flags.
+enum class RecordScope : uint8_t { kFunction = 0, kBackward = 1, kScript = 2, kUser = 7 };
+
+struct TorchLibrary {
+  uint64_t (*add_callback)(RecordCallback callback);
+  void (*disable_callback)(uint64_t handle);
+  void (*reenable_callback)(uint64_t handle);
+  const char* (*name)(const RecordFunction* function);
+  uint64_t (*thread_id)();
+  uint64_t (*next_number)();  // that the calling thread's next node gets
+
+  // Where torch lacks one of these, what it answers is not known.
+  bool (*is_grad_enabled)();
+  int (*graph_task)();  // of the backward pass that the calling thread works for; -1: none
+  bool (*is_async)(const RecordFunction* function);
+
+  /// `path` of libtorch_cpu. Throws BackendError where it is not loaded or lacks a function.
+  static TorchLibrary open(const std::string& path);
+};
+
+}  // namespace proton
