@@ -10,37 +10,15 @@
 /// forward operators then cost nothing. Tier kOps observes operators too.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "frameworks/torch/calibration.h"
+#include "frameworks/torch/observer_host.h"
 #include "frameworks/torch/torch_library.h"
-#include "model/call_tree.h"
 #include "model/ids.h"
 
 namespace proton {
-
-/// What the observer asks of whoever records. All are called on any thread, with or without the
-/// GIL, and none throws.
-struct ObserverHost {
-  /// Frames, modules, scopes and state of the calling thread, without operators that `enter` did
-  /// not announce.
-  ContextId (*here)() noexcept;
-  /// The context of a name below `parent`. The observer remembers what it was told, so that a
-  /// thread asks once for each pair.
-  ContextId (*below)(ContextId parent, FrameKind kind, std::string_view name) noexcept;
-  /// Grows when contexts are made void; the observer forgets those of before.
-  const std::atomic<uint32_t>* epoch;
-  /// Something begins on the calling thread that may run Python (a record_function: kScope; an
-  /// autograd.Function: kOperator): `here` has it between the frames of before and those after, as
-  /// it has ranges of NVTX. Null: record_function is left out, a Function is like any operator.
-  void (*enter)(FrameKind kind, std::string_view name) noexcept = nullptr;
-  void (*leave)() noexcept = nullptr;
-};
-
-enum class ObserverTier : uint8_t { kOff, kBlame, kOps };
 
 /// Calls of one operator or node in one context since they were last taken.
 struct OperatorSum {
@@ -51,7 +29,6 @@ struct OperatorSum {
 
 /// Since the last `clear`.
 struct ObserverCounts {
-  uint64_t operators = 0;              // calls that ended, nodes too
   uint64_t backward_nodes = 0;         // that began
   uint64_t backward_by_neighbour = 0;  // nodes and launches booked below the node before them
   uint64_t unknown_forward = 0;        // numbered nodes whose forward operator is not known

@@ -15,9 +15,14 @@ struct RecordFunction;
 /// further flags. torch takes it by value and reads as much of it as its version has, so the flags
 /// go on in zeroes.
 struct RecordCallback {
-  /// Returns a smart pointer, whose address the caller passes first.
-  using Start = void* (*)(void** result, const RecordFunction* function);
-  using End = void (*)(const RecordFunction* function, void* unused);
+  /// torch's smart pointer to an object of ours, of which there is none. It has a destructor, so
+  /// that compilers return it as they return torch's.
+  struct Object {
+    void* none = nullptr;
+    ~Object() {}
+  };
+  using Start = Object (*)(const RecordFunction* function);
+  using End = void (*)(const RecordFunction* function, void* object);
 
   Start start;
   End end;

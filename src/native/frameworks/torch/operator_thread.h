@@ -1,0 +1,115 @@
+/// What one thread runs of torch: its open operators and backward nodes, where they stand, and what
+/// they add up to. Called on that thread alone, by torch's callbacks and by launches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/tick_clock.h"
+#include "frameworks/torch/calibration.h"
+#include "frameworks/torch/forward_ring.h"
+#include "frameworks/torch/observer_host.h"
+#include "frameworks/torch/site_table.h"
+#include "frameworks/torch/torch_library.h"
+
+namespace proton {
+
+/// What all threads share.
+struct ObserverParts {
+  TorchLibrary library{};
+  RecordFields fields{};
+  ObserverHost host{};
+  TickClock clock;
+  ForwardRings rings;
+  std::atomic<ObserverTier> tier{ObserverTier::kOff};
+  std::atomic<uint32_t> clearings{0};
+  std::atomic<uint64_t> backward_nodes{0};
+  std::atomic<uint64_t> backward_by_neighbour{0};
+  std::atomic<uint64_t> unknown_forward{0};
+
+  /// Changes when contexts that a thread remembers are void.
+  uint64_t generation() const {
+    return uint64_t{clearings.load(std::memory_order_relaxed)} << 32 |
+           host.epoch->load(std::memory_order_relaxed);
+  }
+};
+
+class OperatorThread {
+ public:
+  explicit OperatorThread(ObserverParts& parts);
+  ~OperatorThread();
+  OperatorThread(const OperatorThread&) = delete;
+  OperatorThread& operator=(const OperatorThread&) = delete;
+
+  /// Whether its contexts are of the present; else `renew` before anything else.
+  bool is_current() const { return generation_ == parts_.generation(); }
+  /// Forgets contexts, sums and numbers. What is open stays open, without a place. Whoever reads
+  /// sums must be kept out.
+  void renew();
+
+  /// `number`: sequence number; -1: none.
+  void begin_operator(const RecordFunction* function, std::string_view name, int64_t number);
+  void begin_scope(const RecordFunction* function, std::string_view name);
+  void begin_node(const RecordFunction* function, std::string_view name, int64_t number,
+                  uint64_t forward_thread);
+  /// Ends what began with `function`, and whatever began after it and did not end on this thread.
+  void end(const RecordFunction* function);
+
+  ContextId context();
+  void note_launch(ContextId context);
+
+  SiteTable& sites() { return *sites_; }
+
+ private:
+  enum class Kind : uint8_t {
+    kOperator,
+    kPython,      // a region of Python, known to the host: what runs inside is below `here`
+    kEvaluation,  // the engine round a node; its site is the node's, from the node's start on
+    kNode,
+    kNodeInside,  // of an evaluation, which counts for both
+  };
+  struct Open {
+    const RecordFunction* function;
+    Site* site;  // null: not known yet, or of an earlier generation
+    uint64_t start_ticks;
+    int32_t outer_node;  // place on the stack of the node around a node; -1: none
+    Kind kind;
+    bool is_grad_enabled;  // of a node, when it began: its own operators have numbers then
+  };
+  struct LastNode {
+    Site* site = nullptr;
+    int graph_task = -1;
+  };
+
+  void push(const RecordFunction* function, Site* site, Kind kind, bool is_grad_enabled = true);
+  void close(const Open& open, uint64_t now_ticks);
+  /// Where something with that number begins now.
+  ContextId parent_of(int64_t number);
+  ContextId special_parent(const Open& top, bool has_number);
+  ContextId below(ContextId parent, FrameKind kind, std::string_view name) const;
+  Site& site_of(ContextId parent, FrameKind kind, std::string_view name);
+  ContextId recomputed_below(Site& node);
+  /// The forward operator of a node, by its number or by its neighbours.
+  ContextId forward_of(int64_t number, uint64_t forward_thread);
+  /// The node that ended last in the backward pass that runs here now; null: there is none.
+  Site* node_before() const;
+  int graph_task() const;
+  ForwardRing& ring();
+
+  ObserverParts& parts_;
+  const uint64_t thread_id_;
+  uint64_t generation_;
+  std::vector<Open> open_;
+  std::unique_ptr<SiteTable> sites_;
+  std::shared_ptr<ForwardRing> ring_;  // null: no number was put yet
+  LastNode last_node_;
+  int32_t innermost_node_ = -1;  // place on the stack
+  uint64_t noted_ = 0;           // one past the number that the last launch was noted for
+  uint64_t found_thread_ = 0;    // whose ring `found_ring_` is
+  std::shared_ptr<ForwardRing> found_ring_;
+};
+
+}  // namespace proton
