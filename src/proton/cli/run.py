@@ -74,8 +74,9 @@ def add_arguments(parser: Parser) -> None:
         help="name of the profile and its file; default 'proton'")  # fmt: skip
     add("-b", "--backend", action=Option, metavar="BACKEND", may_be_empty=False,
         help="the backend that records; default: the one that fits this machine")  # fmt: skip
-    add("-c", "--context", action=Option, metavar="KIND", default="shadow",
-        words=("shadow", "python"), help="contexts are scope names or Python frames")  # fmt: skip
+    add("-c", "--context", action=Option, metavar="KIND", default="", may_be_empty=False,
+        words=("shadow", "python", "blame", "ops"),
+        help="contexts are scopes, Python frames, or torch's modules and operators")  # fmt: skip
     add("-m", "--mode", action=Option, metavar="MODE",
         help="options of the backend: name[:key=value...]")  # fmt: skip
     add("--instrument", action=Option, metavar="MODE", may_be_empty=False,

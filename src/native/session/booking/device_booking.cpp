@@ -392,7 +392,7 @@ bool DeviceBooking::is_complete(int phase) const {
   }
   if (launches_under_way_ == nullptr) return false;
   return !launches.has_value() ||
-         !launches_under_way_(launches->after, launches->until, context_ == ContextKind::kPython);
+         !launches_under_way_(launches->after, launches->until, context_ != ContextKind::kShadow);
 }
 
 bool DeviceBooking::is_empty() const {

@@ -20,27 +20,17 @@ HostHooks null_hooks() {
       [](void*) -> NameId { return process.names.intern("?"); },
       [](void*) {},
       [](uint32_t) -> std::string { return "?"; },
+      [](uint32_t) { return false; },
       [](ThreadState&) -> PathId { return kRootPath; },
+      [] { return current_context_unlocked(); },
       [] { return current_context_unlocked(); },
       [] { return true; },
       [] {},
       [](void*) {},
       [] {},
+      [] {},
+      [] {},
   };
-}
-
-FrameId to_frame(FrameKind kind, const std::string& name) {
-  const NameId id = process.names.intern(name);
-  switch (kind) {
-    case FrameKind::kState:
-      return FrameId::state(id);
-    case FrameKind::kPython:
-      return FrameId::python_text(id);
-    case FrameKind::kKernel:
-      return FrameId::kernel(id);
-    default:
-      return FrameId::scope(id);
-  }
 }
 
 /// What captured graphs still refer to when the process's tables are cleared: carried over as text
@@ -58,6 +48,7 @@ class KeptContexts {
     PathId parent;
     FrameKind kind;
     std::string name;
+    bool is_library;
     PathId moved = kRootPath;
   };
   struct Context {
@@ -98,7 +89,8 @@ void KeptContexts::keep_path(PathId path) {
   if (path >= process.paths.size()) return;
   for (; path != kRootPath && !paths_.contains(path); path = process.paths.parent(path)) {
     const FrameId frame = process.paths.frame(path);
-    paths_.emplace(path, Path{process.paths.parent(path), frame.kind(), process.frame_name(frame)});
+    paths_.emplace(path, Path{process.paths.parent(path), frame.kind(), process.frame_name(frame),
+                              process.is_library(frame)});
   }
 }
 
@@ -109,7 +101,10 @@ PathId KeptContexts::moved(PathId path) const {
 
 void KeptContexts::restore() {
   for (auto& [old, path] : paths_) {
-    path.moved = process.paths.child(moved(path.parent), to_frame(path.kind, path.name));
+    const NameId name = process.names.intern(path.name);
+    process.frame_texts.mark(name, path.is_library);
+    const FrameId frame = FrameId::named(path.kind, name);
+    path.moved = process.paths.child(moved(path.parent), frame);
   }
   std::unordered_map<ContextId, ContextId> launches;
   std::unordered_map<uint32_t, uint32_t> ops;
@@ -133,7 +128,7 @@ void KeptContexts::restore() {
 
 Process& process = *new Process;
 
-Process::Process() : hooks(null_hooks()) {}
+Process::Process() : hooks(null_hooks()), capture(hooks.capture_launch) {}
 
 std::string Process::frame_name(FrameId frame) const {
   switch (frame.kind()) {
@@ -151,6 +146,16 @@ std::string Process::frame_name(FrameId frame) const {
   }
 }
 
+bool Process::is_library(FrameId frame) const {
+  if (frame.kind() != FrameKind::kPython) return false;
+  NameId text = frame.number();
+  if (frame.is_position()) {
+    if (text >= frame_texts.by_position.size()) return false;
+    text = frame_texts.by_position[text];
+  }
+  return text < frame_texts.is_library.size() && frame_texts.is_library[text] != 0;
+}
+
 void Process::resolve_frames() {
   // The tables may grow, or even be cleared, while the host makes a text.
   for (; frame_texts.path_count < paths.size(); ++frame_texts.path_count) {
@@ -163,9 +168,12 @@ void Process::resolve_frames() {
     const uint32_t before = epoch;
     const std::string text = hooks.frame_text(position);
     if (epoch != before) return resolve_frames();
+    const bool is_library = hooks.is_library_frame(position);
+    if (epoch != before) return resolve_frames();
     if (position >= frame_texts.by_position.size())
       frame_texts.by_position.resize(position + 1, kUnknownText);
     frame_texts.by_position[position] = names.intern(text);
+    frame_texts.mark(frame_texts.by_position[position], is_library);
   }
 }
 
@@ -218,7 +226,14 @@ void Process::update_active() {
     active_sessions.push_back(session);
     needs_clock = needs_clock || session->data() == DataKind::kTrace;
   }
+  bool has_framework = false;
+  for (const HostBooking* session : active_sessions) {
+    has_framework = has_framework || is_framework(session->context());
+  }
+  capture.store(has_framework ? hooks.capture_framework : hooks.capture_launch,
+                std::memory_order_relaxed);
   ranges.follow_sessions(active_sessions);
+  hooks.follow_sessions();
 }
 
 void Process::reset_after_fork() {

@@ -81,10 +81,11 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   const bool with_frames = std::any_of(
       process.active_sessions.begin(), process.active_sessions.end(),
       [](const HostBooking* session) { return session->context() == ContextKind::kPython; });
+  // Sessions that record a framework have their scopes where those of kind `shadow` have them.
   for (const DeviceSample& sample : metrics.device()) {
     ValuePlace place = place_of(sample);
     place.shadow = shadow;
-    place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : PathId{kRootPath};
+    place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : shadow;
     process.values.commit(sample.id, place, targets);
   }
 }
@@ -221,7 +222,12 @@ PathId scope_path(const ThreadState& thread, const ContextStack& stack) {
                                             : with_ranges(*lead, effective_top(thread, stack));
 }
 
-PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_frames) {
+PathId launch_path(ThreadState& thread, const ContextStack& stack, ContextKind context) {
+  if (is_framework(context)) {
+    const PathId path = process.contexts.path(process.hooks.capture_framework());
+    return path >= kUnknownContext ? kRootPath : process.ranges.path(path);
+  }
+  const bool with_frames = context == ContextKind::kPython;
   const PathId path =
       with_frames ? process.hooks.capture_frames(thread) : scope_path(thread, stack);
   if (stack.state == nullptr && stack.top == nullptr) {
@@ -234,7 +240,7 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
 ContextSource context_source() {
   return {
       current_context_unlocked,
-      []() noexcept { return process.hooks.capture_launch(); },
+      []() noexcept { return process.capture.load(std::memory_order_relaxed)(); },
       current_thread_number,
       []() noexcept { return process.epoch.load(std::memory_order_relaxed); },
       is_with_lead_unlocked,

@@ -9,30 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
 
 from proton.analysis.select import Mask
 from proton.model.frame import Frame, FrameKind
+from proton.model.library_files import is_library_file
 from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 
 _FRAME = re.compile(r"(?s)(?P<file>.+):\d+@.+")  # traces know frames by these names only
-
-# A file is a library's by where it lies. torch, Triton and Proton run from source trees as well:
-# there the folders tell that a program is unlikely to have in this order.
-_LIBRARY = re.compile(
-    r"(?:.*/)?(?:"
-    r"(?:site|dist)-packages/"
-    r"|lib(?:32|64)?/(?:python|pypy)\d[.\d]*t?/"  # the standard library
-    r"|python\d\d+t?(?:/lib|\.zip)/"  # the same on Windows, and packed
-    r"|torchinductor_[^/]*/"  # what torch.compile wrote
-    r"|triton/(?:backends|compiler|language|profiler|runtime)/|triton/knobs\.py"
-    r"|torch/(?:_[a-z]\w*(?:/|\.py)|(?:autograd|fx|optim)/|nn/(?:modules/|functional\.py))"
-    r"|src/proton/(?:backends|cli|inkernel|runtime)/"
-    r").*"
-    r"|<(?:frozen |eval_with_key>|decorator-gen-|__array_function__ |attrs generated ).*",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 def is_library(frame: Frame) -> bool:
@@ -41,7 +25,7 @@ def is_library(frame: Frame) -> bool:
     Scopes, kernels and lines inside of kernels are none, whoever wrote them.
     """
     file = python_file(frame)
-    return file is not None and _is_library_file(file)
+    return file is not None and is_library_file(file)
 
 
 def python_file(frame: Frame) -> str | None:
@@ -71,8 +55,3 @@ def library_rows(tree: Tree, kind_of: Callable[[str], MetricKind]) -> Mask:
                 inclusive[metric] = kind_of(metric) is MetricKind.INCLUSIVE
         mask[row] = all(inclusive[metric] for metric in own)
     return mask
-
-
-@cache
-def _is_library_file(file: str) -> bool:
-    return _LIBRARY.fullmatch(file.replace("\\", "/")) is not None
