@@ -6,64 +6,41 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "frameworks/torch/observer.h"
 
 namespace proton {
 namespace {
 
 constexpr const char* kRemedy = "use a version of torch that Proton was tested with";
 
-/// Who watches; null: nobody. Callbacks stay registered, as torch cannot remove them safely beside
-/// running operators, so a later calibration uses those of the first.
-std::atomic<Calibration*> watcher{nullptr};
-
-struct Registered {
-  decltype(TorchLibrary::add_callback) library = nullptr;
-  uint64_t operators = 0;
-  uint64_t nodes = 0;
-} registered;
-
-uint64_t register_for(const TorchLibrary& library, RecordScope scope, RecordCallback::Start start,
-                      RecordCallback::End end) {
-  RecordCallback callback{start, end};
-  callback.flags[static_cast<size_t>(scope)] = true;
-  const uint64_t handle = library.add_callback(callback);
-  library.disable_callback(handle);
-  return handle;
-}
+std::atomic<Calibration*> watching{nullptr};
 
 }  // namespace
 
 Calibration::Calibration(const TorchLibrary& library) : library_(library) {
-  if (registered.library == library.add_callback) return;
-  registered = {library.add_callback,
-                register_for(library, RecordScope::kFunction, on_operator, on_end),
-                register_for(library, RecordScope::kBackward, on_node, on_end)};
+  torch_observer.open(library);
 }
 
 Calibration::~Calibration() { stop(); }
 
 void Calibration::watch_numbers() {
   thread_ = pthread_self();
-  watcher.store(this);
-  library_.reenable_callback(registered.operators);
-  is_watching_ = true;
+  watching.store(this);
+  torch_observer.watch(RecordScope::kFunction, on_start);
 }
 
 void Calibration::watch_node(uint64_t forward_thread, uint64_t number) {
   thread_ = pthread_self();
   forward_thread_ = forward_thread;
   node_number_ = number;
-  watcher.store(this);
-  library_.reenable_callback(registered.nodes);
-  is_watching_ = true;
+  watching.store(this);
+  torch_observer.watch(RecordScope::kBackward, on_start);
 }
 
 void Calibration::stop() {
-  if (!is_watching_) return;
-  is_watching_ = false;
-  library_.disable_callback(registered.operators);
-  library_.disable_callback(registered.nodes);
-  watcher.store(nullptr);
+  if (watching.load() != this) return;
+  torch_observer.set_tier(ObserverTier::kOff);
+  watching.store(nullptr);
 }
 
 Calibration::Places Calibration::holding(const RecordFunction* function, uint64_t value,
@@ -76,27 +53,25 @@ Calibration::Places Calibration::holding(const RecordFunction* function, uint64_
   return places;
 }
 
-RecordCallback::Object Calibration::on_operator(const RecordFunction* function) {
-  Calibration* const self = watcher.load();
-  if (self == nullptr || !pthread_equal(self->thread_, pthread_self())) return {};
-  if (std::string_view(self->library_.name(function)) != "aten::mul") return {};
-  const uint64_t number = self->library_.next_number();
-  self->numbers_.insert(number);
-  self->number_places_ = holding(function, number, self->number_places_);
-  return {};
+void Calibration::on_start(const RecordFunction* function, RecordScope scope) {
+  Calibration* const self = watching.load();
+  const bool is_ours = self != nullptr && pthread_equal(self->thread_, pthread_self());
+  if (is_ours) self->look_at(function, scope);
 }
 
-RecordCallback::Object Calibration::on_node(const RecordFunction* function) {
-  Calibration* const self = watcher.load();
-  if (self == nullptr || !pthread_equal(self->thread_, pthread_self())) return {};
-  if (std::string_view(self->library_.name(function)) != "MulBackward0") return {};
-  self->threads_.insert(self->forward_thread_);
-  self->thread_places_ = holding(function, self->forward_thread_, self->thread_places_);
-  self->number_places_ = holding(function, self->node_number_, self->number_places_);
-  return {};
+void Calibration::look_at(const RecordFunction* function, RecordScope scope) {
+  const std::string_view name = library_.name(function);
+  if (scope == RecordScope::kFunction &&
+      name == "aten::mul") {  // those that it calls have no number
+    const uint64_t number = library_.next_number();
+    numbers_.insert(number);
+    number_places_ = holding(function, number, number_places_);
+  } else if (scope == RecordScope::kBackward && name == "MulBackward0") {
+    threads_.insert(forward_thread_);
+    thread_places_ = holding(function, forward_thread_, thread_places_);
+    number_places_ = holding(function, node_number_, number_places_);
+  }
 }
-
-void Calibration::on_end(const RecordFunction*, void*) {}
 
 size_t Calibration::only_place(const Places& places, const char* what) {
   if (places.count() == 1) return static_cast<size_t>(__builtin_ctzll(places.to_ullong()));

@@ -24,13 +24,7 @@
 
 namespace proton {
 
-/// Places in a RecordFunction, in units of 8 bytes.
-struct RecordFields {
-  size_t number;          // sequence number; -1: none
-  size_t forward_thread;  // of a backward node: where its operator ran
-};
-
-/// One at a time: torch's callbacks have no room for whose they are.
+/// One at a time, while the observer is off: torch's callbacks have no room for whose they are.
 class Calibration {
  public:
   explicit Calibration(const TorchLibrary& library);
@@ -52,16 +46,14 @@ class Calibration {
   static constexpr size_t kFewestOperators = 8;
   static constexpr size_t kFewestThreads = 3;
 
-  static RecordCallback::Object on_operator(const RecordFunction* function);
-  static RecordCallback::Object on_node(const RecordFunction* function);
-  static void on_end(const RecordFunction* function, void* object);
+  static void on_start(const RecordFunction* function, RecordScope scope);
+  void look_at(const RecordFunction* function, RecordScope scope);
   /// Of `places`, those that hold `value`.
   static Places holding(const RecordFunction* function, uint64_t value, Places places);
   static size_t only_place(const Places& places, const char* what);
 
   const TorchLibrary library_;
   pthread_t thread_{};  // that runs the calls
-  bool is_watching_ = false;
   uint64_t forward_thread_ = 0;
   uint64_t node_number_ = 0;
   std::set<uint64_t> numbers_;  // that operators had

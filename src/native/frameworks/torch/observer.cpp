@@ -30,14 +30,16 @@ struct Switch {
   uint64_t handle = 0;
   bool is_on = false;
   ObserverTier least;  // from which tier on
+  RecordScope scope;
 };
 
 struct State {
   ObserverParts parts;
   Threads threads;
   std::mutex switch_mutex;
-  std::array<Switch, 4> switches;
+  std::array<Switch, 3> switches;
   std::atomic<bool> is_forked{false};
+  std::atomic<void (*)(const RecordFunction*, RecordScope)> watch{nullptr};
   pthread_key_t thread_key{};
 };
 
@@ -100,29 +102,28 @@ inline OperatorThread& current_thread() {
   return make_current(thread);
 }
 
-void switch_to(ObserverTier tier) {
-  for (Switch& each : state.switches) {
-    const bool is_on = tier >= each.least;
-    if (each.is_on == is_on) continue;
-    (is_on ? state.parts.library.reenable_callback
-           : state.parts.library.disable_callback)(each.handle);
-    each.is_on = is_on;
-  }
+void turn(Switch& callbacks, bool is_on) {
+  if (callbacks.is_on == is_on) return;
+  const TorchLibrary& library = state.parts.library;
+  (is_on ? library.reenable_callback : library.disable_callback)(callbacks.handle);
+  callbacks.is_on = is_on;
 }
 
-/// An operator begins while nothing is observed: torch had looked up its callbacks before, or this
-/// is a forked child, which switches them off here, as it may not while it forks.
-[[gnu::noinline]] void begin_unobserved() {
+/// Something begins while no contexts are kept. Either a calibration watches, or torch had looked
+/// up its callbacks before they were switched off, or this is a forked child, which may not switch
+/// them off while it forks and does it now.
+[[gnu::noinline]] void begin_unobserved(const RecordFunction* function, RecordScope scope) {
+  if (const auto watch = state.watch.load()) return watch(function, scope);
   if (!state.is_forked.exchange(false)) return;
   std::lock_guard lock(state.switch_mutex);
-  switch_to(state.parts.tier.load());
+  for (Switch& each : state.switches) turn(each, state.parts.tier.load() >= each.least);
 }
 
-inline bool is_observing() {
+inline bool is_observing(const RecordFunction* function, RecordScope scope) {
   if (state.parts.tier.load(std::memory_order_relaxed) != ObserverTier::kOff) [[likely]] {
     return true;
   }
-  begin_unobserved();
+  begin_unobserved(function, scope);
   return false;
 }
 
@@ -138,14 +139,14 @@ uint64_t field(const RecordFunction* function, size_t place) {
 }
 
 RecordCallback::Object on_operator(const RecordFunction* function) {
-  if (!is_observing()) return {};
+  if (!is_observing(function, RecordScope::kFunction)) return {};
   const auto number = static_cast<int64_t>(field(function, state.parts.fields.number));
   current_thread().begin_operator(function, name_of(function), number);
   return {};
 }
 
 RecordCallback::Object on_scope(const RecordFunction* function) {
-  if (!is_observing()) return {};
+  if (!is_observing(function, RecordScope::kUser)) return {};
   const auto is_async = state.parts.library.is_async;
   if (is_async != nullptr && is_async(function)) return {};  // it ends on some other thread
   current_thread().begin_scope(function, name_of(function));
@@ -153,7 +154,7 @@ RecordCallback::Object on_scope(const RecordFunction* function) {
 }
 
 RecordCallback::Object on_node(const RecordFunction* function) {
-  if (!is_observing()) return {};
+  if (!is_observing(function, RecordScope::kBackward)) return {};
   const auto number = static_cast<int64_t>(field(function, state.parts.fields.number));
   const uint64_t forward_thread = field(function, state.parts.fields.forward_thread);
   current_thread().begin_node(function, name_of(function), number, forward_thread);
@@ -167,38 +168,50 @@ void on_end(const RecordFunction* function, void*) {
 Switch add_switch(RecordScope scope, RecordCallback::Start start, ObserverTier least) {
   RecordCallback callback{start, on_end};
   callback.flags[static_cast<size_t>(scope)] = true;
+  if (scope == RecordScope::kFunction)
+    callback.flags[static_cast<size_t>(RecordScope::kScript)] = true;
   const uint64_t handle = state.parts.library.add_callback(callback);
   state.parts.library.disable_callback(handle);
-  return {handle, false, least};
+  return {handle, false, least, scope};
 }
 
 }  // namespace
 
 TorchObserver& torch_observer = *new TorchObserver;
 
-void TorchObserver::attach(const TorchLibrary& library, const RecordFields& fields,
-                           const ObserverHost& host) {
-  const bool is_attached = state.parts.library.add_callback == library.add_callback;
-  if (state.parts.library.add_callback != nullptr) set_tier(ObserverTier::kOff);
+void TorchObserver::open(const TorchLibrary& library) {
+  set_tier(ObserverTier::kOff);
+  if (state.parts.library.add_callback == library.add_callback) return;
   if (state.parts.library.add_callback == nullptr)
     pthread_key_create(&state.thread_key, end_thread);
   state.parts.library = library;
+  // Few of them: torch looks at all whenever it starts a backward node, at those that are off too.
+  state.switches = {add_switch(RecordScope::kBackward, on_node, ObserverTier::kBlame),
+                    add_switch(RecordScope::kFunction, on_operator, ObserverTier::kOps),
+                    add_switch(RecordScope::kUser, on_scope, ObserverTier::kOps)};
+}
+
+void TorchObserver::watch(RecordScope scope, void (*start)(const RecordFunction*, RecordScope)) {
+  std::lock_guard lock(state.switch_mutex);
+  state.watch.store(start);
+  for (Switch& each : state.switches) turn(each, each.scope == scope);
+}
+
+void TorchObserver::attach(const TorchLibrary& library, const RecordFields& fields,
+                           const ObserverHost& host) {
+  open(library);
   state.parts.fields = fields;
   state.parts.host = host;
   clear();
-  if (is_attached) return;
-  state.switches = {add_switch(RecordScope::kBackward, on_node, ObserverTier::kBlame),
-                    add_switch(RecordScope::kFunction, on_operator, ObserverTier::kOps),
-                    add_switch(RecordScope::kScript, on_operator, ObserverTier::kOps),
-                    add_switch(RecordScope::kUser, on_scope, ObserverTier::kOps)};
 }
 
 void TorchObserver::set_tier(ObserverTier tier) {
   if (state.parts.library.add_callback == nullptr) return;
   std::lock_guard lock(state.switch_mutex);
   state.is_forked.store(false);
+  state.watch.store(nullptr);
   state.parts.tier.store(tier);
-  switch_to(tier);
+  for (Switch& each : state.switches) turn(each, tier >= each.least);
 }
 
 ObserverTier TorchObserver::tier() const { return state.parts.tier.load(); }
@@ -220,14 +233,15 @@ std::vector<OperatorSum> TorchObserver::take_sums() {
 }
 
 ObserverCounts TorchObserver::counts() const {
-  return {state.parts.backward_nodes.load(), state.parts.backward_by_neighbour.load(),
-          state.parts.unknown_forward.load()};
+  return {state.parts.backward_nodes.load(), state.parts.backward_launches.load(),
+          state.parts.backward_by_neighbour.load(), state.parts.unknown_forward.load()};
 }
 
 void TorchObserver::clear() {
   state.parts.clearings.fetch_add(1);
   state.parts.rings.clear();
   state.parts.backward_nodes = 0;
+  state.parts.backward_launches = 0;
   state.parts.backward_by_neighbour = 0;
   state.parts.unknown_forward = 0;
 }

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "frameworks/torch/calibration.h"
 #include "frameworks/torch/observer_host.h"
 #include "frameworks/torch/torch_library.h"
 #include "model/ids.h"
@@ -30,15 +29,20 @@ struct OperatorSum {
 /// Since the last `clear`.
 struct ObserverCounts {
   uint64_t backward_nodes = 0;         // that began
-  uint64_t backward_by_neighbour = 0;  // nodes and launches booked below the node before them
+  uint64_t backward_launches = 0;      // that asked for their context
+  uint64_t backward_by_neighbour = 0;  // of these, between nodes or in one without a number
   uint64_t unknown_forward = 0;        // numbered nodes whose forward operator is not known
 };
 
 class TorchObserver {
  public:
   // Under the GIL
-  /// Registers callbacks with torch, switched off. Once for a library; a second call with another
-  /// one leaves the first.
+  /// Registers callbacks with torch, switched off. They stay registered, as torch cannot remove
+  /// them safely beside running operators; another library takes the place of an earlier one.
+  void open(const TorchLibrary& library);
+  /// Calls `start` for every call of that kind until the next `set_tier`.
+  void watch(RecordScope scope, void (*start)(const RecordFunction* function, RecordScope scope));
+  /// Contexts are `host`'s from now on; opens the library where `open` has not.
   void attach(const TorchLibrary& library, const RecordFields& fields, const ObserverHost& host);
   void set_tier(ObserverTier tier);
   ObserverTier tier() const;

@@ -86,8 +86,9 @@ ContextId OperatorThread::recomputed_below(Site& node) {
 }
 
 void OperatorThread::push(const RecordFunction* function, Site* site, Kind kind,
-                          bool is_grad_enabled) {
-  open_.push_back({function, site, parts_.clock.read(), innermost_node_, kind, is_grad_enabled});
+                          bool is_grad_enabled, bool is_guess) {
+  open_.push_back(
+      {function, site, parts_.clock.read(), innermost_node_, kind, is_grad_enabled, is_guess});
 }
 
 void OperatorThread::begin_operator(const RecordFunction* function, std::string_view name,
@@ -121,34 +122,31 @@ Site* OperatorThread::node_before() const {
   return task >= 0 && task == last_node_.graph_task ? last_node_.site : nullptr;
 }
 
-ContextId OperatorThread::forward_of(int64_t number, uint64_t forward_thread) {
-  if (number >= 0) {
-    if (found_ring_ == nullptr || found_thread_ != forward_thread) {
-      found_ring_ = parts_.rings.find(forward_thread);
-      found_thread_ = forward_thread;
-    }
-    ForwardRing::Place place;
-    if (found_ring_ != nullptr && found_ring_->generation() == generation_) {
-      place = found_ring_->find(static_cast<uint64_t>(number));
-      found_ring_->look_at(static_cast<uint64_t>(number), place.context != kNoContext);
-    } else {
-      found_ring_ = nullptr;  // the thread may get a ring of this generation
-    }
-    if (place.is_guess) parts_.backward_by_neighbour.fetch_add(1, std::memory_order_relaxed);
-    if (place.context == kNoContext) parts_.unknown_forward.fetch_add(1, std::memory_order_relaxed);
-    return place.context;
+ForwardRing::Place OperatorThread::forward_of(int64_t number, uint64_t forward_thread) {
+  if (number < 0) {
+    Site* neighbour = node_before();
+    if (neighbour == nullptr && innermost_node_ >= 0) neighbour = open_[innermost_node_].site;
+    return {neighbour == nullptr ? kNoContext : neighbour->forward, true};
   }
-  Site* neighbour = node_before();
-  if (neighbour == nullptr && innermost_node_ >= 0) neighbour = open_[innermost_node_].site;
-  if (neighbour == nullptr) return kNoContext;
-  parts_.backward_by_neighbour.fetch_add(1, std::memory_order_relaxed);
-  return neighbour->forward;
+  if (found_ring_ == nullptr || found_thread_ != forward_thread) {
+    found_ring_ = parts_.rings.find(forward_thread);
+    found_thread_ = forward_thread;
+  }
+  ForwardRing::Place place;
+  if (found_ring_ != nullptr && found_ring_->generation() == generation_) {
+    place = found_ring_->find(static_cast<uint64_t>(number));
+    found_ring_->look_at(static_cast<uint64_t>(number), place.context != kNoContext);
+  } else {
+    found_ring_ = nullptr;  // the thread may get a ring of this generation
+  }
+  if (place.context == kNoContext) parts_.unknown_forward.fetch_add(1, std::memory_order_relaxed);
+  return place;
 }
 
 void OperatorThread::begin_node(const RecordFunction* function, std::string_view name,
                                 int64_t number, uint64_t forward_thread) {
   parts_.backward_nodes.fetch_add(1, std::memory_order_relaxed);
-  const ContextId forward = forward_of(number, forward_thread);
+  const auto [forward, is_guess] = forward_of(number, forward_thread);
   const ContextId parent = forward == kNoContext ? parts_.host.here() : forward;
   Site& site = sites_->find_or_add(parent, FrameKind::kBackward, name, [&] {
     const ContextId marker = below(parent, FrameKind::kBackward, kBackwardName);
@@ -161,9 +159,10 @@ void OperatorThread::begin_node(const RecordFunction* function, std::string_view
   if (!open_.empty() && open_.back().kind == Kind::kEvaluation && open_.back().site == nullptr) {
     open_.back().site = &site;
     open_.back().is_grad_enabled = is_grad_enabled;
+    open_.back().is_guess = is_guess;
     kind = Kind::kNodeInside;
   }
-  push(function, &site, kind, is_grad_enabled);
+  push(function, &site, kind, is_grad_enabled, is_guess);
   innermost_node_ = static_cast<int32_t>(open_.size()) - 1;
 }
 
@@ -199,23 +198,24 @@ void OperatorThread::end(const RecordFunction* function) {
   close(open, now_ticks);
 }
 
+ContextId OperatorThread::count_launch(ContextId context, bool is_guess) {
+  parts_.backward_launches.fetch_add(1, std::memory_order_relaxed);
+  if (is_guess) parts_.backward_by_neighbour.fetch_add(1, std::memory_order_relaxed);
+  return context;
+}
+
 ContextId OperatorThread::context() {
-  if (open_.empty()) {
+  const Open* const top = open_.empty() ? nullptr : &open_.back();
+  if (top != nullptr && top->kind == Kind::kPython) return kNoContext;
+  if (top == nullptr || top->site == nullptr) {
     Site* const before = node_before();
-    if (before == nullptr) return kNoContext;
-    parts_.backward_by_neighbour.fetch_add(1, std::memory_order_relaxed);
-    return before->context;
+    return before == nullptr ? kNoContext : count_launch(before->context, true);
   }
-  const Open& top = open_.back();
-  if (top.kind == Kind::kPython) return kNoContext;
-  if (top.site == nullptr) {
-    Site* const before = top.kind == Kind::kEvaluation ? node_before() : nullptr;
-    if (before == nullptr) return kNoContext;
-    parts_.backward_by_neighbour.fetch_add(1, std::memory_order_relaxed);
-    return before->context;
-  }
-  const bool is_recomputing = !top.is_grad_enabled && parts_.library.is_grad_enabled();
-  return is_recomputing ? recomputed_below(*top.site) : top.site->context;
+  if (top->kind == Kind::kOperator && innermost_node_ < 0) return top->site->context;
+  const bool is_recomputing = !top->is_grad_enabled && parts_.library.is_grad_enabled();
+  const Open& node = top->kind == Kind::kOperator ? open_[innermost_node_] : *top;
+  return count_launch(is_recomputing ? recomputed_below(*top->site) : top->site->context,
+                      node.is_guess);
 }
 
 void OperatorThread::note_launch(ContextId context) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/tick_clock.h"
-#include "frameworks/torch/calibration.h"
 #include "frameworks/torch/forward_ring.h"
 #include "frameworks/torch/observer_host.h"
 #include "frameworks/torch/site_table.h"
@@ -27,6 +26,7 @@ struct ObserverParts {
   std::atomic<ObserverTier> tier{ObserverTier::kOff};
   std::atomic<uint32_t> clearings{0};
   std::atomic<uint64_t> backward_nodes{0};
+  std::atomic<uint64_t> backward_launches{0};
   std::atomic<uint64_t> backward_by_neighbour{0};
   std::atomic<uint64_t> unknown_forward{0};
 
@@ -78,13 +78,15 @@ class OperatorThread {
     int32_t outer_node;  // place on the stack of the node around a node; -1: none
     Kind kind;
     bool is_grad_enabled;  // of a node, when it began: its own operators have numbers then
+    bool is_guess;         // of a node: its forward operator is that of a neighbour
   };
   struct LastNode {
     Site* site = nullptr;
     int graph_task = -1;
   };
 
-  void push(const RecordFunction* function, Site* site, Kind kind, bool is_grad_enabled = true);
+  void push(const RecordFunction* function, Site* site, Kind kind, bool is_grad_enabled = true,
+            bool is_guess = false);
   void close(const Open& open, uint64_t now_ticks);
   /// Where something with that number begins now.
   ContextId parent_of(int64_t number);
@@ -93,7 +95,8 @@ class OperatorThread {
   Site& site_of(ContextId parent, FrameKind kind, std::string_view name);
   ContextId recomputed_below(Site& node);
   /// The forward operator of a node, by its number or by its neighbours.
-  ContextId forward_of(int64_t number, uint64_t forward_thread);
+  ForwardRing::Place forward_of(int64_t number, uint64_t forward_thread);
+  ContextId count_launch(ContextId context, bool is_guess);
   /// The node that ended last in the backward pass that runs here now; null: there is none.
   Site* node_before() const;
   int graph_task() const;

@@ -33,6 +33,7 @@ struct RecordCallback {
 /// Kinds of scopes: places in RecordCallback::flags.
 enum class RecordScope : uint8_t { kFunction = 0, kBackward = 1, kScript = 2, kUser = 7 };
 
+/// Functions of libtorch_cpu.
 struct TorchLibrary {
   uint64_t (*add_callback)(RecordCallback callback);
   void (*disable_callback)(uint64_t handle);
@@ -48,6 +49,12 @@ struct TorchLibrary {
 
   /// `path` of libtorch_cpu. Throws BackendError where it is not loaded or lacks a function.
   static TorchLibrary open(const std::string& path);
+};
+
+/// Places in a RecordFunction, in units of 8 bytes.
+struct RecordFields {
+  size_t number;          // sequence number; -1: none
+  size_t forward_thread;  // of a backward node: where its operator ran
 };
 
 }  // namespace proton
