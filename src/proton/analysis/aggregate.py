@@ -9,11 +9,12 @@ from itertools import chain, count, pairwise
 from operator import mul
 from typing import NamedTuple, cast
 
-from proton.analysis.measurements import outermost, whole_of
+from proton.analysis.measurements import whole_of
 from proton.analysis.select import Mask, both
 from proton.analysis.several_devices import LaneDevice, lane_devices
 from proton.model.columns import group_by, take, to_whole
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.host_time import outermost
 from proton.model.merge import add_values
 from proton.model.metric import (
     COUNT,

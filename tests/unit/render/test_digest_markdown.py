@@ -19,7 +19,9 @@ from tests.support.profiles import profile_of
 DATA = Path(__file__).parents[2] / "data"
 
 
-@pytest.mark.parametrize("name", ["gpt", "sampled", "in_kernel", "interpreter", "proton_python"])
+@pytest.mark.parametrize(
+    "name", ["gpt", "sampled", "in_kernel", "interpreter", "proton_python", "training"]
+)
 def test_every_row_of_a_table_has_the_columns_of_its_head(name: str) -> None:
     lines = markdown_lines(digest_of(prepare(open_profile(DATA / f"{name}.hatchet"))))
     columns = 0

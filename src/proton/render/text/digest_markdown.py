@@ -16,11 +16,13 @@ _FRAME = "file_function_line"  # folders of Python frames would take all the roo
 
 def markdown_lines(digest: Entry) -> list[str]:
     """The lines of a digest, as `digest_of` gives it."""
-    lines = [f"# Profile {_code(digest['source'])}", ""]
+    lines = [f"# Profile {code(digest['source'])}", ""]
     lines += [f"- {line}" for line in _facts(digest)]
     for title, table, more in (
         ("Kernels", _kernels(digest["kernels"]), digest["more_kernels"]),
         ("Scopes", _scopes(digest["scopes"]), digest["more_scopes"]),
+        ("Modules", _groups(digest["modules"], "module"), digest["more_modules"]),
+        ("Operators", _groups(digest["operators"], "operator"), digest["more_operators"]),
     ):
         if len(table) > 2:
             lines += ["", f"## {title}", "", *table, *_more(more)]
@@ -36,8 +38,9 @@ def _facts(digest: Entry) -> list[str]:
     interpreted = " (interpreted)" if digest["is_interpreted"] else ""
     facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
     if digest["command"]:
-        facts.append(f"command: {_code(' '.join(digest['command']))}")
-    what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
+        facts.append(f"command: {code(' '.join(digest['command']))}")
+    on_host = "CPU time" if digest["operators"] else "time of scopes"
+    what = "GPU time" if digest["time_metric"] == "time (ns)" else on_host
     if digest["is_interpreted"] and what == "GPU time":
         what = "time (interpreted)"
     kernels = total["kernels"]
@@ -88,11 +91,11 @@ def _peak(total: Entry) -> list[str]:
 def _kernels(rows: Sequence[Entry]) -> list[str]:
     titles = ("kernel", "time", "share", "count", "avg", "p50", "p99", "TFLOP/s", "GB/s")
     names = cut_names([row["shown"] for row in rows], _LETTERS)
-    lines = _table(
+    lines = markdown_table(
         (*titles, "of peak", "bound", "could save"),
         (
             (
-                _code(name),
+                code(name),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["count"]),
@@ -109,7 +112,7 @@ def _kernels(rows: Sequence[Entry]) -> list[str]:
         ),
     )
     remarks = [
-        f"- {_code(name)}: {_plain(text)}"
+        f"- {code(name)}: {_plain(text)}"
         for name, row in zip(names, rows, strict=True)
         for text in row["remarks"]
     ]
@@ -128,15 +131,39 @@ def _at_least(is_partial: bool) -> str:
 def _scopes(rows: Sequence[Entry]) -> list[str]:
     has_ranks = any(row["ranks"] for row in rows)
     titles = ("scope", "time", "share", "kernels")
-    return _table(
+    return markdown_table(
         (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
         (
             (
-                _code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
+                code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),
                 *(_spread(row["ranks"]) if has_ranks else ()),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _groups(rows: Sequence[Entry], title: str) -> list[str]:
+    """Modules or operators: where time went, forward and backward, and how often they ran.
+
+    It is time of the GPU that is split; where no kernel ran, of the CPU.
+    """
+    phases = ("forward", "backward", "recompute")
+    has_gpu = any(row["time_ns"] for row in rows)
+    keys = [f"{phase}_ns" if has_gpu else f"cpu_{phase}_ns" for phase in phases]
+    first = (("GPU time", "time_ns"),) if has_gpu else ()
+    times = (*first, *zip(phases, keys, strict=True), ("CPU time", "cpu_ns"))
+    return markdown_table(
+        (title, "share", *(name for name, _ in times), "calls"),
+        (
+            (
+                code(row["name"]) if row["name"] else "outside",
+                _share(row["share"]),
+                *(format_time(row[key] or None) for _, key in times),
+                _count(row["calls"] or None),
             )
             for row in rows
         ),
@@ -164,12 +191,12 @@ def _samples(part: Entry) -> list[str]:
         f"- {each['name']} {_share(each['share'])}: {each['meaning']} Helps: {each['remedy']}"
         for each in part["reasons"]
     ]
-    table = _table(
+    table = markdown_table(
         ("line", "kernel", "samples", "share", "reasons"),
         (
             (
-                _code(f"{each['file']}:{each['line'] or '?'}"),
-                _code(each["shown"]),
+                code(f"{each['file']}:{each['line'] or '?'}"),
+                code(each["shown"]),
                 _count(each["samples"]),
                 _share(each["share"]),
                 ", ".join(f"{why['name']} {_share(why['share'])}" for why in each["reasons"]),
@@ -191,7 +218,7 @@ def _in_kernel(part: Entry) -> list[str]:
     for kernel in part["kernels"]:
         lines += [
             "",
-            f"{_code(kernel['kernel'])}, mode {_code(kernel['mode'] or 'default')}, "
+            f"{code(kernel['kernel'])}, mode {code(kernel['mode'] or 'default')}, "
             f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps",
         ]
         lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
@@ -201,7 +228,7 @@ def _in_kernel(part: Entry) -> list[str]:
             lines.append(f"recording changed it: {', '.join(kernel['harm'])}")
         rows = (
             (
-                _code(f"{'  ' * region['depth']}{region['name']}"),
+                code(f"{'  ' * region['depth']}{region['name']}"),
                 _count(region["count"]),
                 f"{region['cycles']:.0f}",
                 _share(region["share"]),
@@ -209,12 +236,13 @@ def _in_kernel(part: Entry) -> list[str]:
             for region in kernel["regions"]
         )
         if kernel["regions"]:
-            lines += ["", *_table(("region", "count", "cycles", "share"), rows)]
+            lines += ["", *markdown_table(("region", "count", "cycles", "share"), rows)]
         lines += _more(kernel["more_regions"])
     return lines + _more(part["more_kernels"])
 
 
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def markdown_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Titles and rows as a table; the first column stands to the left."""
     lines = [f"| {' | '.join(titles)} |", f"|---{'|---:' * (len(titles) - 1)}|"]
     return lines + [f"| {' | '.join(row)} |" for row in rows]
 
@@ -228,7 +256,8 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Text as code: on one line, and cut where it is long."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
     shown = cut_middle(shown, _LETTERS)
     return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"

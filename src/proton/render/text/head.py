@@ -10,7 +10,8 @@ from proton.analysis.several_devices import device_totals
 from proton.analysis.step_times import step_times
 from proton.analysis.tuning_work import TuningCost, drop_tuning
 from proton.model.device import INTERPRETED, Device
-from proton.model.metric import COUNT, TIME_NS
+from proton.model.host_time import has_operators
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
 from proton.render.display_names import cell_width, printable
@@ -35,6 +36,8 @@ def head_lines(profile: Profile, style: Style, tuning: TuningCost | None = None)
         parts.append(counts)
     if (time_ns := _whole(profile, TIME_NS)) is not None:
         parts.append(f"total {format_time(time_ns)}")
+    elif isinstance(profile, TreeProfile) and has_operators(profile.tree):
+        parts.append(f"CPU time {format_time(_whole(profile, CPU_TIME_NS))}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
     said = [] if tuning is None else [tuning_line(tuning)]

@@ -21,7 +21,7 @@ from proton.analysis.folding.fold_lines import (
     is_of_samples,
     kernels_without_lines,
 )
-from proton.analysis.measurements import whole_of
+from proton.analysis.measurements import shown_values, whole_of
 from proton.analysis.source_lines import is_sampled
 from proton.analysis.spread import RANK_TIMES, SLOWEST, SPREAD, times_metric
 from proton.analysis.union_quantiles import with_quantiles
@@ -206,7 +206,7 @@ def _default_words(profile: TreeProfile) -> list[str]:
     else:
         words = [word for word in (default_word(profile),) if word is not None]
     if words == [CPU_TIME_NS]:
-        times = [own.get(CPU_TIME_NS) for own in profile.tree.own]
+        times = shown_values(profile.tree, CPU_TIME_NS, kind_of(profile, CPU_TIME_NS))
         largest = max((time for time in times if isinstance(time, (int, float))), default=0)
         words = [f"cpu_time/{column_time_unit(largest)[0]}"]
     if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
@@ -254,7 +254,7 @@ def _flatten(
     if not is_of_samples(base):  # lines have nothing else, so their kernels take them in
         tree = absorb_lines(tree)
         profile = replace(profile, tree=tree)
-    mask = _named(tree, options, name)
+    mask = named_rows(tree, options, name)
     flat = merge_by_name(profile, base, mask, partial(kind_of, profile))
     if not all(mask):  # spans do not know which contexts were left out
         kept = {row: detail for row, detail in tree.details.items() if mask[row]}
@@ -262,7 +262,7 @@ def _flatten(
     return with_quantiles(flat, profile)
 
 
-def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+def named_rows(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
     """The rows that pass the filters by name and depth."""
     mask = select.everything(tree)
     if options.include is not None:
@@ -279,7 +279,7 @@ def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> sele
 def select_rows(content: Content, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
     """The rows of `content` that pass the filters of `options`."""
     tree, columns = content.tree, content.columns
-    mask = select.everything(tree) if options.is_sorted else _named(tree, options, name)
+    mask = select.everything(tree) if options.is_sorted else named_rows(tree, options, name)
     if options.threshold is not None and columns:
         values = columns[0].values
         if content.is_difference:  # a large loss matters as much as a large gain
