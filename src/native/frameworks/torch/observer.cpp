@@ -127,9 +127,9 @@ inline bool is_observing(const RecordFunction* function, RecordScope scope) {
   return false;
 }
 
-std::string_view name_of(const RecordFunction* function) {
+const char* name_of(const RecordFunction* function) {
   const char* const name = state.parts.library.name(function);
-  return name == nullptr ? std::string_view() : std::string_view(name);
+  return name == nullptr ? "" : name;
 }
 
 uint64_t field(const RecordFunction* function, size_t place) {

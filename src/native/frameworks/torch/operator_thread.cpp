@@ -1,18 +1,18 @@
 #include "frameworks/torch/operator_thread.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace proton {
 namespace {
 
-constexpr std::string_view kBackwardName = "<backward>";
-constexpr std::string_view kRecomputeName = "<recompute>";
+constexpr const char* kBackwardName = "<backward>";
+constexpr const char* kRecomputeName = "<recompute>";
 constexpr std::string_view kEvaluationPrefix = "autograd::engine::evaluate_function: ";
 constexpr uint64_t kMostGuesses = 1024;  // numbers between two launches
 
-bool is_evaluation(std::string_view name) {
-  return name.size() > kEvaluationPrefix.size() && name[1] == 'u' &&
-         name.starts_with(kEvaluationPrefix);
+bool is_evaluation(const char* name) {
+  return name[0] == 'a' && name[1] == 'u' && std::string_view(name).starts_with(kEvaluationPrefix);
 }
 
 }  // namespace
@@ -31,20 +31,40 @@ OperatorThread::~OperatorThread() {
 
 void OperatorThread::renew() {
   generation_ = parts_.generation();
-  for (Open& open : open_) open.site = nullptr;
+  for (Open& open : open_) open.site = open.last_child = nullptr;
   sites_ = std::make_unique<SiteTable>();
   ring_ = nullptr;
   found_ring_ = nullptr;
   last_node_ = {};
+  last_outermost_ = nullptr;
   noted_ = 0;
 }
 
-ContextId OperatorThread::below(ContextId parent, FrameKind kind, std::string_view name) const {
+ContextId OperatorThread::below(ContextId parent, FrameKind kind, const char* name) const {
   return parent == kNoContext ? kNoContext : parts_.host.below(parent, kind, name);
 }
 
-Site& OperatorThread::site_of(ContextId parent, FrameKind kind, std::string_view name) {
+Site& OperatorThread::site_of(ContextId parent, FrameKind kind, const char* name) {
   return sites_->find_or_add(parent, kind, name, [&] { return below(parent, kind, name); });
+}
+
+Site& OperatorThread::next_site(ContextId parent, FrameKind kind, const char* name) {
+  Open* const top = open_.empty() ? nullptr : &open_.back();
+  Site*& last = top == nullptr ? last_outermost_ : top->last_child;
+  Site* const before = last;
+  Site* const first_of = top == nullptr ? nullptr : top->site;
+  Site* const guess =
+      before != nullptr ? before->next : (first_of != nullptr ? first_of->first : nullptr);
+  if (guess != nullptr && guess->is(parent, kind, name)) [[likely]] {
+    return *(last = guess);
+  }
+  Site& site = site_of(parent, kind, name);
+  if (before != nullptr) {
+    before->next = &site;
+  } else if (first_of != nullptr) {
+    first_of->first = &site;
+  }
+  return *(last = &site);
 }
 
 int OperatorThread::graph_task() const {
@@ -87,14 +107,14 @@ ContextId OperatorThread::recomputed_below(Site& node) {
 
 void OperatorThread::push(const RecordFunction* function, Site* site, Kind kind,
                           bool is_grad_enabled, bool is_guess) {
-  open_.push_back(
-      {function, site, parts_.clock.read(), innermost_node_, kind, is_grad_enabled, is_guess});
+  open_.push_back({function, site, nullptr, parts_.clock.read(), innermost_node_, kind,
+                   is_grad_enabled, is_guess});
 }
 
-void OperatorThread::begin_operator(const RecordFunction* function, std::string_view name,
+void OperatorThread::begin_operator(const RecordFunction* function, const char* name,
                                     int64_t number) {
   if (is_evaluation(name)) return push(function, nullptr, Kind::kEvaluation);
-  Site& site = site_of(parent_of(number), FrameKind::kOperator, name);
+  Site& site = next_site(parent_of(number), FrameKind::kOperator, name);
   Kind kind = Kind::kOperator;
   if (site.is_python) [[unlikely]] {
     // Inside of operators and nodes frames cannot stand between: it is an operator like others.
@@ -108,8 +128,8 @@ void OperatorThread::begin_operator(const RecordFunction* function, std::string_
   push(function, &site, kind);
 }
 
-void OperatorThread::begin_scope(const RecordFunction* function, std::string_view name) {
-  Site& site = site_of(parent_of(-1), FrameKind::kScope, name);
+void OperatorThread::begin_scope(const RecordFunction* function, const char* name) {
+  Site& site = next_site(parent_of(-1), FrameKind::kScope, name);
   const bool is_region =
       parts_.host.enter != nullptr && (open_.empty() || open_.back().kind == Kind::kPython);
   if (is_region) parts_.host.enter(FrameKind::kScope, name);
@@ -143,8 +163,8 @@ ForwardRing::Place OperatorThread::forward_of(int64_t number, uint64_t forward_t
   return place;
 }
 
-void OperatorThread::begin_node(const RecordFunction* function, std::string_view name,
-                                int64_t number, uint64_t forward_thread) {
+void OperatorThread::begin_node(const RecordFunction* function, const char* name, int64_t number,
+                                uint64_t forward_thread) {
   parts_.backward_nodes.fetch_add(1, std::memory_order_relaxed);
   const auto [forward, is_guess] = forward_of(number, forward_thread);
   const ContextId parent = forward == kNoContext ? parts_.host.here() : forward;

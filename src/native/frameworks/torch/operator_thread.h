@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "base/tick_clock.h"
@@ -51,9 +50,9 @@ class OperatorThread {
   void renew();
 
   /// `number`: sequence number; -1: none.
-  void begin_operator(const RecordFunction* function, std::string_view name, int64_t number);
-  void begin_scope(const RecordFunction* function, std::string_view name);
-  void begin_node(const RecordFunction* function, std::string_view name, int64_t number,
+  void begin_operator(const RecordFunction* function, const char* name, int64_t number);
+  void begin_scope(const RecordFunction* function, const char* name);
+  void begin_node(const RecordFunction* function, const char* name, int64_t number,
                   uint64_t forward_thread);
   /// Ends what began with `function`, and whatever began after it and did not end on this thread.
   void end(const RecordFunction* function);
@@ -73,7 +72,8 @@ class OperatorThread {
   };
   struct Open {
     const RecordFunction* function;
-    Site* site;  // null: not known yet, or of an earlier generation
+    Site* site;        // null: not known yet, or of an earlier generation
+    Site* last_child;  // that began last below it; null: none did yet
     uint64_t start_ticks;
     int32_t outer_node;  // place on the stack of the node around a node; -1: none
     Kind kind;
@@ -91,8 +91,10 @@ class OperatorThread {
   /// Where something with that number begins now.
   ContextId parent_of(int64_t number);
   ContextId special_parent(const Open& top, bool has_number);
-  ContextId below(ContextId parent, FrameKind kind, std::string_view name) const;
-  Site& site_of(ContextId parent, FrameKind kind, std::string_view name);
+  ContextId below(ContextId parent, FrameKind kind, const char* name) const;
+  Site& site_of(ContextId parent, FrameKind kind, const char* name);
+  /// The same for what begins now, guessed from what came next the last time.
+  Site& next_site(ContextId parent, FrameKind kind, const char* name);
   ContextId recomputed_below(Site& node);
   /// The forward operator of a node, by its number or by its neighbours.
   ForwardRing::Place forward_of(int64_t number, uint64_t forward_thread);
@@ -109,9 +111,10 @@ class OperatorThread {
   std::unique_ptr<SiteTable> sites_;
   std::shared_ptr<ForwardRing> ring_;  // null: no number was put yet
   LastNode last_node_;
-  int32_t innermost_node_ = -1;  // place on the stack
-  uint64_t noted_ = 0;           // one past the number that the last launch was noted for
-  uint64_t found_thread_ = 0;    // whose ring `found_ring_` is
+  Site* last_outermost_ = nullptr;  // that began last with nothing open around it
+  int32_t innermost_node_ = -1;     // place on the stack
+  uint64_t noted_ = 0;              // one past the number that the last launch was noted for
+  uint64_t found_thread_ = 0;       // whose ring `found_ring_` is
   std::shared_ptr<ForwardRing> found_ring_;
 };
 

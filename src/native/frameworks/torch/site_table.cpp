@@ -13,7 +13,7 @@ SiteTable::~SiteTable() {
 }
 
 Site& SiteTable::add(uint64_t key, bool is_first, ContextId parent, FrameKind kind,
-                     std::string_view name, ContextId context) {
+                     const char* name, ContextId context) {
   if (last_->used.load(std::memory_order_relaxed) == std::size(last_->sites)) {
     auto* const chunk = new Chunk;
     last_->next.store(chunk, std::memory_order_release);
@@ -24,8 +24,12 @@ Site& SiteTable::add(uint64_t key, bool is_first, ContextId parent, FrameKind ki
   site.context = context;
   site.parent = parent;
   site.kind = kind;
-  site.is_python = kind == FrameKind::kOperator && name.find("::") == std::string_view::npos;
-  site.name = name;
+  site.is_python = kind == FrameKind::kOperator && std::strstr(name, "::") == nullptr;
+  const size_t size = std::strlen(name) + 1;
+  if (size > sizeof site.short_name) site.long_name = std::make_unique<char[]>(size);
+  char* const copy = site.long_name ? site.long_name.get() : site.short_name;
+  std::memcpy(copy, name, size);
+  site.name = copy;
   bool is_new;
   uint32_t* const at = index_.find_or_add(key, is_new);
   if (is_first) {

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/hash.h"
@@ -18,22 +16,30 @@
 
 namespace proton {
 
-/// One name below one parent.
-struct Site {
+/// One name below one parent. What every call reads and writes stands first, in one cache line.
+struct alignas(64) Site {
+  Site* next = nullptr;   // what began after it below the same parent the last time
+  Site* first = nullptr;  // what began first below it the last time
+  const char* name = "";
+  std::atomic<uint64_t> calls{0};
+  std::atomic<uint64_t> ticks{0};
   ContextId context = kNoContext;
   ContextId parent = kNoContext;
   FrameKind kind = FrameKind::kOperator;
   bool is_python = false;  // an autograd.Function of Python: its name has no namespace
-  std::string name;        // a copy: torch's text may be a temporary
+  char short_name[64] = {};
+  std::unique_ptr<char[]> long_name;
   Site* same_hash = nullptr;
   Site* recomputed = nullptr;      // of a node: what it runs again
   ContextId forward = kNoContext;  // of a node: the context of its operator
-
-  std::atomic<uint64_t> calls{0};
-  std::atomic<uint64_t> ticks{0};
   // Of whoever takes the sums
   uint64_t taken_calls = 0;
   uint64_t taken_ticks = 0;
+
+  bool is(ContextId other_parent, FrameKind other_kind, const char* other_name) const {
+    // By content: the names of nodes and scopes are temporaries of torch's.
+    return parent == other_parent && kind == other_kind && std::strcmp(name, other_name) == 0;
+  }
 
   /// On the own thread: one writer, so no locked instruction.
   void add(uint64_t ticks_more) {
@@ -47,13 +53,13 @@ class SiteTable {
   // On the own thread
   /// The site of `name` below `parent`; `make` gives the context of a new one.
   template <typename Make>
-  Site& find_or_add(ContextId parent, FrameKind kind, std::string_view name, Make make) {
+  Site& find_or_add(ContextId parent, FrameKind kind, const char* name, Make make) {
     const uint64_t key = hash_text(name, uint64_t{parent} << 8 | static_cast<uint8_t>(kind));
     bool is_new;
     const uint32_t* at = index_.find_or_add(key, is_new);
     if (!is_new) [[likely]] {
       for (Site* site = sites_[*at]; site != nullptr; site = site->same_hash) {
-        if (site->parent == parent && site->kind == kind && site->name == name) return *site;
+        if (site->is(parent, kind, name)) return *site;
       }
     }
     return add(key, is_new, parent, kind, name, make());
@@ -82,7 +88,7 @@ class SiteTable {
     std::atomic<Chunk*> next{nullptr};
   };
 
-  Site& add(uint64_t key, bool is_first, ContextId parent, FrameKind kind, std::string_view name,
+  Site& add(uint64_t key, bool is_first, ContextId parent, FrameKind kind, const char* name,
             ContextId context);
 
   KeyIndex index_;  // hash -> sites_
