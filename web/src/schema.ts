@@ -156,6 +156,20 @@ export interface KernelsPart {
   occupancy: (number | null)[]
 }
 
+/** Work by place: a list each, with an entry for every place in which something was done. */
+export interface WorkPart {
+  names: string[]
+  module: string
+  op: string
+  kernel: string
+  line: string
+  phase: string
+  time_ns: string
+  count: string
+  cpu_ns: string
+  calls: string
+}
+
 /** One kernel, or a scope that declares work, on one device; null: not known. */
 export interface RoofDot {
   name: string
@@ -610,6 +624,7 @@ export interface ProfileParts {
   names: Record<string, ShownName>
   summary: SummaryPart
   kernels: KernelsPart | null
+  work: WorkPart | null
   roofline: RooflinePart | null
   tuning: TuningPart | null
   autotune: AutotunePart | null

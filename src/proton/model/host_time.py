@@ -7,6 +7,8 @@ around a whole step.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from proton.model.frame import FrameKind
 from proton.model.metric import CPU_TIME_NS
 from proton.model.tree import Tree
@@ -95,3 +97,12 @@ def shown_times_ns(tree: Tree) -> list[float | None]:
     return [
         part if time_ns is None else time_ns for time_ns, part in zip(times, inside, strict=True)
     ]
+
+
+def with_self_times(tree: Tree) -> Tree:
+    """The tree with the own time of the host in place of that of a whole region: it adds up."""
+    own = [
+        metrics if time_ns is None else {**metrics, CPU_TIME_NS: time_ns}
+        for metrics, time_ns in zip(tree.own, self_times(tree), strict=True)
+    ]
+    return replace(tree, own=own)

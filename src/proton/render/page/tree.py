@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from proton.analysis.spread import LAUNCH
 from proton.model.frame import Frame
+from proton.model.host_time import has_operators, with_self_times
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, MetricValue
 from proton.model.profile import LABELS, TreeProfile, kind_of
 from proton.model.tree import KernelDetail, Tree
@@ -96,7 +97,13 @@ def tree_part(profile: TreeProfile, columns: Columns) -> TreePart:
 
 
 def _metrics(profile: TreeProfile, tree: Tree, columns: Columns) -> list[MetricColumns]:
-    """Metrics that are numbers. A zero of the root only says that a metric is inclusive."""
+    """Metrics that are numbers. A zero of the root only says that a metric is inclusive.
+
+    Where operators were recorded, time of the host is that of each without those inside, which adds
+    up: rows around operators, backward ones too, have what is in them.
+    """
+    if adds_up := has_operators(tree):
+        tree = with_self_times(tree)
     rows: dict[str, array[int]] = {}
     values: dict[str, array[float]] = {}
     for row, own in enumerate(tree.own):
@@ -113,7 +120,7 @@ def _metrics(profile: TreeProfile, tree: Tree, columns: Columns) -> list[MetricC
     return [
         MetricColumns(
             name,
-            kind_of(profile, name),
+            MetricKind.INCLUSIVE if adds_up and name == CPU_TIME_NS else kind_of(profile, name),
             columns.add("u32", rows[name]),
             columns.add("f64", values[name]),
         )
