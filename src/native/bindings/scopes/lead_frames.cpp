@@ -5,7 +5,6 @@
 // go), which a few loads tell: a whole backward pass asks once.
 #include "bindings/scopes/python_context.h"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -56,12 +55,6 @@ PathId frames_of(PyThreadState* state) {
   });
 }
 
-bool has_framework_sessions() {
-  return std::ranges::any_of(process.active_sessions, [](const HostBooking* session) {
-    return is_framework(session->context());
-  });
-}
-
 /// GIL held, and not by the lead.
 Seen look() {
   Seen seen;
@@ -72,7 +65,7 @@ Seen look() {
   PyThreadState* state = seen.lead == nullptr ? nullptr : python_state(*seen.lead);
   if (state == nullptr) return seen;
   seen.path = path_with_state(frames_of(state), seen.lead->stack);
-  if (has_framework_sessions()) {
+  if (process.has_active(is_framework)) {
     const PathId base = process.ranges.path(seen.lead->published.load(std::memory_order_relaxed));
     seen.framework = framework_path_of(state, base);
   }

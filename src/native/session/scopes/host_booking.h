@@ -25,6 +25,7 @@ namespace proton {
 enum class ContextKind : uint8_t { kShadow, kPython, kBlame, kOps };
 
 inline bool is_framework(ContextKind kind) { return kind >= ContextKind::kBlame; }
+inline bool is_python(ContextKind kind) { return kind == ContextKind::kPython; }
 enum class DataKind : uint8_t { kTree, kTrace };
 
 /// A path in order of its first use, which is counted over the host and devices together.

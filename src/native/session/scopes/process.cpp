@@ -56,26 +56,27 @@ class KeptContexts {
     uint32_t op;
   };
 
+  void keep(ContextId context);
   void keep_path(PathId path);
   PathId moved(PathId path) const;
 
   std::map<PathId, Path> paths_;                     // parents first: their ids are lower
   std::unordered_map<ContextId, Context> contexts_;  // those with launch metadata
   std::unordered_map<ContextId, PathId> ranges_;
+  std::unordered_map<ContextId, ContextPair> pairs_;
   std::unordered_map<uint32_t, Op> ops_;
 };
 
 KeptContexts::KeptContexts() {
   if (process.graphs.contexts == nullptr) return;
   for (const ContextId context : process.graphs.contexts()) {
-    const PathId path = process.ranges.path(process.contexts.path(context));
-    keep_path(path);
-    if (is_range(context)) ranges_.try_emplace(context, path);
-    uint32_t op_id = 0;
-    const Op* op = process.contexts.op(context, op_id);
-    if (op == nullptr) continue;
-    contexts_.try_emplace(context, Context{path, op_id});
-    ops_.try_emplace(op_id, *op);
+    if (const ContextPair* pair = process.contexts.find_pair(context)) {
+      pairs_.try_emplace(context, *pair);
+      keep(pair->framework);
+      keep(pair->python);
+    } else {
+      keep(context);
+    }
   }
   std::vector<PathId> paths;  // texts are made without the metrics' lock: that may run host code
   process.captured_metrics.move_paths([&](PathId path) {
@@ -83,6 +84,17 @@ KeptContexts::KeptContexts() {
     return path;
   });
   for (const PathId path : paths) keep_path(path);
+}
+
+void KeptContexts::keep(ContextId context) {
+  const PathId path = process.ranges.path(process.contexts.path(context));
+  keep_path(path);
+  if (is_range(context)) ranges_.try_emplace(context, path);
+  uint32_t op_id = 0;
+  const Op* op = process.contexts.op(context, op_id);
+  if (op == nullptr) return;
+  contexts_.try_emplace(context, Context{path, op_id});
+  ops_.try_emplace(op_id, *op);
 }
 
 void KeptContexts::keep_path(PathId path) {
@@ -114,13 +126,18 @@ void KeptContexts::restore() {
   }
   process.captured_metrics.move_paths([this](PathId path) { return moved(path); });
   if (process.graphs.move_contexts == nullptr) return;
-  process.graphs.move_contexts(process.epoch, [&](ContextId context) -> ContextId {
+  const auto move = [&](ContextId context) -> ContextId {
     if (context >= kUnknownContext) return context;
     if (const auto launch = launches.find(context); launch != launches.end()) {
       return launch->second;
     }
     const auto range = ranges_.find(context);
     return moved(range == ranges_.end() ? context : range->second);
+  };
+  process.graphs.move_contexts(process.epoch, [&](ContextId context) {
+    const auto pair = pairs_.find(context);
+    if (pair == pairs_.end()) return move(context);
+    return process.contexts.pair(move(pair->second.framework), move(pair->second.python));
   });
 }
 
@@ -218,6 +235,20 @@ void Process::remove_session(HostBooking& session) {
   for (ThreadState* thread : threads.live()) thread->forget_published();
 }
 
+bool Process::has_active(bool (*is_it)(ContextKind)) const {
+  return std::ranges::any_of(active_sessions,
+                             [&](const HostBooking* session) { return is_it(session->context()); });
+}
+
+ContextId (*Process::choose_capture() const)() {
+  if (!has_active(is_framework)) return hooks.capture_launch;
+  if (!has_active(is_python)) return hooks.capture_framework;
+  return [] {
+    const ContextId python = process.hooks.capture_launch();
+    return process.contexts.pair(process.hooks.capture_framework(), python);
+  };
+}
+
 void Process::update_active() {
   active_sessions.clear();
   needs_clock = false;
@@ -226,12 +257,7 @@ void Process::update_active() {
     active_sessions.push_back(session);
     needs_clock = needs_clock || session->data() == DataKind::kTrace;
   }
-  bool has_framework = false;
-  for (const HostBooking* session : active_sessions) {
-    has_framework = has_framework || is_framework(session->context());
-  }
-  capture.store(has_framework ? hooks.capture_framework : hooks.capture_launch,
-                std::memory_order_relaxed);
+  capture.store(choose_capture(), std::memory_order_relaxed);
   ranges.follow_sessions(active_sessions);
   hooks.follow_sessions();
 }
@@ -248,6 +274,7 @@ void Process::reset_after_fork() {
   ++epoch;
   ++fork_count;
   captured_metrics.reset_after_fork();
+  contexts.reset_after_fork();
   threads.forget_others();
   ranges.reset_after_fork();
   if (this_thread == nullptr) return;

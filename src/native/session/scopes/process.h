@@ -24,6 +24,7 @@
 namespace proton {
 
 class HostBooking;
+enum class ContextKind : uint8_t;
 
 /// What a backend that reads metric values from devices is told: where one belongs, or that it is
 /// of no use. Null: no backend does.
@@ -138,10 +139,15 @@ struct Process {
   void add_session(HostBooking& session);
   void remove_session(HostBooking& session);  // the last one out clears the tables
   void update_active();                       // after a session was activated or deactivated
+  /// Whether an active session has a kind that `is_it` is true of.
+  bool has_active(bool (*is_it)(ContextKind)) const;
 
   /// In a forked child, safe in a pthread_atfork handler: sessions and stacks of the parent are
   /// forgotten, not released.
   void reset_after_fork();
+
+ private:
+  ContextId (*choose_capture() const)();
 };
 
 /// Never destroyed: threads may outlive main.

@@ -78,14 +78,14 @@ std::vector<ValueTarget> active_targets(uint64_t scope_id) {
   if (metrics.device().empty() || process.values.commit == nullptr) return;
   const std::vector<ValueTarget> targets = active_targets(entry.scope_id);
   const PathId shadow = in_state(path_of(&entry), stack);
-  const bool with_frames = std::any_of(
-      process.active_sessions.begin(), process.active_sessions.end(),
-      [](const HostBooking* session) { return session->context() == ContextKind::kPython; });
   // Sessions that record a framework have their scopes where those of kind `shadow` have them.
+  const bool with_frames = process.has_active(is_python);
+  const bool with_framework = process.has_active(is_framework);
   for (const DeviceSample& sample : metrics.device()) {
     ValuePlace place = place_of(sample);
     place.shadow = shadow;
     place.python = with_frames ? in_state(frames_path_of(thread, entry), stack) : shadow;
+    if (with_framework) place.python = process.contexts.pair(shadow, place.python);
     process.values.commit(sample.id, place, targets);
   }
 }
