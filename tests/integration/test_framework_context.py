@@ -17,9 +17,12 @@ import pytest
 
 import proton
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from tests.support.framework import (  # noqa: E402  (needs torch)
+import torch
+from torch import nn
+
+from tests.support.framework import (
     Transformer,
     calls_of,
     header_of,
@@ -28,7 +31,6 @@ from tests.support.framework import (  # noqa: E402  (needs torch)
     train_step,
 )
 
-nn = torch.nn
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.usefixtures("tmp_cwd"),
@@ -122,7 +124,8 @@ def test_backward_nodes_are_as_many_as_torch_ran() -> None:
     seen: Counter[str] = Counter()
     tokens = torch.arange(6).reshape(2, 3)
     loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
-    pending, known = [loss.grad_fn], {loss.grad_fn}
+    pending: list[Any] = [loss.grad_fn]
+    known: set[Any] = {loss.grad_fn}
     while pending:
         node = pending.pop()
         seen[node.name().removeprefix("torch::autograd::")] += 1

@@ -13,11 +13,13 @@ import pytest
 import proton
 from tests.native.fake_cuda.driver import FakeDriver
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
-from tests.support.framework import Row, record, rows_of  # noqa: E402  (needs torch)
+import torch
+from torch import nn
 
-nn = torch.nn
+from tests.support.framework import Row, record, rows_of
+
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("tmp_cwd")]
 
 _launch: list[Callable[[str], object]] = []  # the driver of the test that runs
