@@ -68,7 +68,7 @@ TEST(many_threads_lose_nothing_while_sums_are_taken) {
   for (std::thread& thread : threads) thread.join();
   take();
   constexpr int kAll = kThreads * kSteps;
-  CHECK_EQ(calls.size(), 10);
+  CHECK_EQ(calls.size(), 11);
   CHECK_EQ(calls["aten::linear/aten::addmm/aten::copy_"], kAll);
   CHECK_EQ(calls["aten::linear/aten::addmm/<backward>/AddmmBackward0/aten::mm"], kAll);
   CHECK_EQ(calls["aten::relu/<backward>/ReluBackward0"], kAll);
@@ -119,7 +119,7 @@ TEST(a_forked_child_switches_callbacks_off_and_may_observe_again) {
       CHECK_EQ(observer.take_paths(), "");
       torch_observer.set_tier(ObserverTier::kOps);
       run_backward(run_forward());
-      CHECK_EQ(observer.take_calls().size(), 10);
+      CHECK_EQ(observer.take_calls().size(), 11);
       CHECK_EQ(observer.counts().unknown_forward, 0);
       _exit(check::failures() == 0 ? 0 : 1);
     }
