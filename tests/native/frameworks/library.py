@@ -32,7 +32,11 @@ def build_module() -> Path:
     if compiler is None:
         raise FileNotFoundError("no C++ compiler (c++, g++ or clang++, or name one in CXX)")
     room = NATIVE / "frameworks" / "torch"
-    sources = [FOLDER / "module.cpp", NATIVE / "base" / "tick_clock.cpp", *sorted(room.glob("*.cpp"))]
+    sources = [
+        FOLDER / "module.cpp",
+        NATIVE / "base" / "tick_clock.cpp",
+        *sorted(room.glob("*.cpp")),
+    ]
     headers = [FOLDER / "host.h", *sorted(room.glob("*.h")), *sorted((NATIVE / "base").glob("*.h"))]
     content = b"".join(path.read_bytes() for path in [*sources, *headers])
     library = CACHE / f"observer_{hashlib.sha256(content).hexdigest()[:16]}.so"
@@ -102,9 +106,7 @@ class Observer:
             thread.join()
         for thread_id, product in made:
             node = product.grad_fn
-            library.watch_node(
-                ctypes.c_uint64(thread_id), ctypes.c_uint64(node._sequence_nr())
-            )
+            library.watch_node(ctypes.c_uint64(thread_id), ctypes.c_uint64(node._sequence_nr()))
             node(two)
             library.stop_watching()
         number, forward_thread = ctypes.c_uint64(), ctypes.c_uint64()
