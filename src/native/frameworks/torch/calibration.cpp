@@ -11,8 +11,6 @@
 namespace proton {
 namespace {
 
-constexpr const char* kRemedy = "use a version of torch that Proton was tested with";
-
 std::atomic<Calibration*> watching{nullptr};
 
 }  // namespace
@@ -78,7 +76,7 @@ size_t Calibration::only_place(const Places& places, const char* what) {
   const std::string count = places.none() ? "no field" : concat(places.count(), " fields");
   throw BackendError(
       "torch", concat("the layout of its RecordFunction is not certain: ", count, " can be ", what),
-      kRemedy);
+      kOtherTorch);
 }
 
 RecordFields Calibration::fields() const {
@@ -87,7 +85,7 @@ RecordFields Calibration::fields() const {
                        concat("its observers reported ", numbers_.size(), " of at least ",
                               kFewestOperators, " operators and nodes of ", threads_.size(),
                               " of at least ", kFewestThreads, " threads"),
-                       kRemedy);
+                       kOtherTorch);
   }
   return {only_place(number_places_, "the sequence number"),
           only_place(thread_places_, "the thread of the forward operator")};

@@ -175,25 +175,26 @@ void OperatorThread::begin_node(const RecordFunction* function, const char* name
   site.forward = forward;
   const bool is_grad_enabled =
       parts_.library.is_grad_enabled == nullptr || parts_.library.is_grad_enabled();
-  Kind kind = Kind::kNode;
+  const bool counts = parts_.tier.load(std::memory_order_relaxed) == ObserverTier::kOps;
+  Kind kind = counts ? Kind::kNode : Kind::kUncountedNode;
   if (!open_.empty() && open_.back().kind == Kind::kEvaluation && open_.back().site == nullptr) {
     open_.back().site = &site;
     open_.back().is_grad_enabled = is_grad_enabled;
     open_.back().is_guess = is_guess;
-    kind = Kind::kNodeInside;
+    kind = Kind::kUncountedNode;
   }
   push(function, &site, kind, is_grad_enabled, is_guess);
   innermost_node_ = static_cast<int32_t>(open_.size()) - 1;
 }
 
 void OperatorThread::close(const Open& open, uint64_t now_ticks) {
-  if (open.kind == Kind::kNode || open.kind == Kind::kNodeInside) {
+  if (open.kind == Kind::kNode || open.kind == Kind::kUncountedNode) {
     innermost_node_ = open.outer_node;
     last_node_ = {open.site, graph_task()};
   } else if (open.kind == Kind::kPython) {
     parts_.host.leave();
   }
-  const bool counts = open.kind != Kind::kNodeInside && open.site != nullptr;
+  const bool counts = open.kind != Kind::kUncountedNode && open.site != nullptr;
   if (counts) open.site->add(now_ticks - std::min(now_ticks, open.start_ticks));
 }
 

@@ -68,7 +68,7 @@ class OperatorThread {
     kPython,      // a region of Python, known to the host: what runs inside is below `here`
     kEvaluation,  // the engine round a node; its site is the node's, from the node's start on
     kNode,
-    kNodeInside,  // of an evaluation, which counts for both
+    kUncountedNode,  // inside of an evaluation, which counts for both, or of tier kBlame
   };
   struct Open {
     const RecordFunction* function;

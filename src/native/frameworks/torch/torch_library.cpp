@@ -8,8 +8,6 @@
 namespace proton {
 namespace {
 
-constexpr const char* kRemedy = "use a version of torch that Proton was tested with";
-
 /// Null: the library and those that it needs have no such function.
 template <typename Function>
 void find(Function& function, void* library, const char* name) {
@@ -20,7 +18,7 @@ template <typename Function>
 void require(Function& function, void* library, const char* name) {
   find(function, library, name);
   if (function != nullptr) return;
-  throw BackendError("torch", concat("this torch has no function ", name), kRemedy);
+  throw BackendError("torch", concat("this torch has no function ", name), kOtherTorch);
 }
 
 }  // namespace

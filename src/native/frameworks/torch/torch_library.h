@@ -8,6 +8,9 @@
 
 namespace proton {
 
+/// What to do about a torch that does not fit.
+inline constexpr const char* kOtherTorch = "use a version of torch that Proton was tested with";
+
 /// torch's at::RecordFunction: one call of an operator. Its layout is torch's own.
 struct RecordFunction;
 
