@@ -97,3 +97,20 @@ def test_colours_of_the_flame_graph_have_a_legend(open_report: Open) -> None:
 def test_a_profile_without_a_framework_says_what_to_record(open_report: Open) -> None:
     opened = open_report("gpt.hatchet", hash=HASH)
     assert "record with proton -c ops" in opened.texts("#view .needs")[0]
+
+
+def test_the_first_screen_names_modules_and_without_a_gpu_operators(open_report: Open) -> None:
+    opened = open_report("training.hatchet")
+    assert opened.words("table.work tbody td.name")[0] == "lm_head"
+    assert opened.page.locator("table.work").count() == 1
+    opened = open_report("training_cpu.hatchet")
+    assert opened.texts("table.work th.name") == ["top modules", "top operators"]
+    assert "ops, torch 2.13.0" in opened.texts(".recording dd")
+    opened.page.click("table.work td:has-text('aten::addmm')")
+    assert opened.hash().startswith("#sel=node:")
+
+
+@pytest.mark.parametrize("view", ["summary", "modules"])
+def test_it_fits_a_phone(view: str, open_report: Open) -> None:
+    opened = open_report("training.hatchet", hash=f"view={view}", size=(390, 800))
+    assert not opened.is_cut()

@@ -119,6 +119,8 @@ export interface SummaryPart {
   host: string
   start_time_ns: number | null
   end_time_ns: number | null
+  framework: string
+  refused: string
   backends: string[]
   mode: string
   proton_version: string

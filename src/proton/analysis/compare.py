@@ -23,7 +23,7 @@ from proton.model.profile import TreeProfile
 from proton.model.tree import KernelDetail, Tree
 
 _MOST = 0.8  # of the time
-_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
+_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE, FrameKind.MODULE)
 _SHOWN = ("grid", "block", "registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy")
 
 
@@ -145,7 +145,7 @@ class Comparison:
         return sorted(found, key=lambda each: -abs(each.change.change_ns))
 
     def scopes(self) -> list[ScopeChange]:
-        """Every scope, state and Python frame with kernels below, the largest change first.
+        """Every scope, state, module and Python frame with kernels below, the largest change first.
 
         Their rows are those of `union`.
         """

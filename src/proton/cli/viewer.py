@@ -122,11 +122,11 @@ def _lines(
         return group_view(profile, arguments.group_by, options, style, form)
     if arguments.json or arguments.markdown:
         return _digest(profile, as_json=arguments.json, with_autotune=arguments.with_autotune)
+    full, is_program = options.full, options.without_autotune
     if arguments.list:
         from proton.render.text.table import metric_lines
 
-        return metric_lines(profile, style)
-    full, is_program = options.full, options.without_autotune
+        return metric_lines(profile, style, without_autotune=is_program)
     if arguments.source is not None:
         from proton.render.text.annotated_source import annotated_source
 
@@ -264,6 +264,7 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         autotune=arguments.autotune,
         sort=_sort(arguments.sort, is_for_people=is_for_people),
         without_autotune=(is_for_people or _is_digest(arguments)) and not arguments.with_autotune,
+        says_autotune=sys.stdout.isatty() and bool(metrics) and not arguments.with_autotune,
         without_library=arguments.hide == "library",
         fold_numbered=_folds(arguments, is_for_people=is_for_people),
         is_for_people=is_for_people,

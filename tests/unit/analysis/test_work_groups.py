@@ -99,6 +99,22 @@ def test_sums_of_every_table_are_those_of_the_profile(name: str, by: By) -> None
         assert sum(sum(row.cpu_ns) for row in rows) == whole.cpu_ns
 
 
+def test_time_of_a_scope_between_operators_counts_outside_of_operators() -> None:
+    step = tree_of_kinds(
+        [
+            (0, "r", "ROOT", {}),
+            (1, "s", "step", {CPU_TIME_NS: 500}),
+            (2, "m", "net", {}),
+            (3, "o", "aten::mul", cpu(100)),
+            (4, "b", "<backward>", {}),
+            (5, "o", "MulBackward0", cpu(200)),
+        ]
+    )
+    rows = {row.name: row.cpu_ns for row in group_rows(work_places(step), "op")}
+    assert rows == {"": (200, 0, 0), "aten::mul": (100, 200, 0)}
+    assert sum(map(sum, rows.values())) == whole_of(step, CPU_TIME_NS)
+
+
 def test_only_rows_that_are_kept_count() -> None:
     mask = bytearray(len(STEP))
     mask[4] = 1

@@ -22,7 +22,7 @@ from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.metric import TIME_NS, Metrics
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.span_table import span_table
-from proton.model.trace import Trace
+from proton.model.trace import LAUNCH_PREFIX, Trace
 from proton.model.tree import KernelDetail, Steps, Tree, merge_details, row_at
 
 LEAST = 3  # siblings; two with numbers are as likely a pair of different things
@@ -30,7 +30,6 @@ _MANY = 32  # numbers of so many siblings need not count up: they are no list of
 _NUMBER = re.compile(r"[0-9]+")
 _KINDS = {FrameKind.SCOPE, FrameKind.STATE}
 _DIGITS = 18  # of a number that are read; whoever has more counts nothing
-_LAUNCH = "launch "  # before the name of a kernel: numbers there tell kernels apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +222,8 @@ def _groups(
 
 
 def _is_numbered(frame: Frame) -> bool:
-    if frame.kind not in _KINDS or frame.name.startswith(_LAUNCH):
+    # Numbers in the name of a kernel tell kernels apart, also where they are launched.
+    if frame.kind not in _KINDS or frame.name.startswith(LAUNCH_PREFIX):
         return False
     return _NUMBER.search(frame.name) is not None and python_file(frame) is None
 

@@ -1,8 +1,8 @@
 """The work of a program by module, operator, kernel or line: one table each, with equal sums.
 
-Every kernel and every operator's own time of the host stands in one row of each table: that of the
-innermost module, operator or line around it. Backward work counts where its forward path leads to,
-so that a row has both; what checkpointing did again is told apart.
+Every kernel and the own time of every operator and scope on the host stand in one row of each
+table: that of the innermost module, operator or line around it. Backward work counts where its
+forward path leads to, so that a row has both; what checkpointing did again is told apart.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Work:
 
     time_ns: float = 0  # of kernels and copies
     count: float = 0  # how often they ran
-    cpu_ns: float = 0  # of operators, without those inside
+    cpu_ns: float = 0  # of operators and scopes, without those inside
     calls: float = 0  # of operators
 
     def add(self, other: Work) -> None:
@@ -76,9 +76,8 @@ def work_places(tree: Tree, mask: Mask | None = None) -> dict[WorkPlace, Work]:
         place = places[row] = _inside(above, frame, is_line(frame))
         if not kept[row]:
             continue
-        work = Work(_number(own.get(TIME_NS)), _number(own.get(COUNT)))
+        work = Work(_number(own.get(TIME_NS)), _number(own.get(COUNT)), self_ns[row] or 0)
         if frame.kind is FrameKind.OPERATOR:
-            work.cpu_ns = self_ns[row] or 0
             # What backward work calls is no call of the operator that it belongs to.
             is_called = place.phase != BACKWARD or place != above
             work.calls = _number(own.get(CALLS)) if is_called else 0

@@ -29,7 +29,7 @@ class WorkPart:
     phase: ColumnId
     time_ns: ColumnId  # of kernels and copies
     count: ColumnId  # how often they ran
-    cpu_ns: ColumnId  # of operators, without those inside
+    cpu_ns: ColumnId  # of operators and scopes, without those inside
     calls: ColumnId  # of operators
 
 

@@ -235,6 +235,7 @@ def _steps(profile: Profile) -> Entry | None:
         "max_ns": times.largest_ns,
         "slowest": times.slowest,
         "slowest_rank": times.slowest_rank,
+        "work_median_ns": times.work_median_ns,
     }
 
 

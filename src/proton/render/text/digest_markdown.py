@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proton.analysis.whole_rates import NO_WIDTH
+from proton.analysis.whole_rates import NO_WIDTH, NO_WORK
+from proton.model.metric import TIME_NS
 from proton.render.display_names import cut_middle, cut_names, display_name
+from proton.render.text.head import work_time
 from proton.render.units import MISSING, format_count, format_digits, format_time
 
 Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
@@ -35,14 +37,12 @@ def markdown_lines(digest: Entry) -> list[str]:
 
 def _facts(digest: Entry) -> list[str]:
     total, ranks = digest["total"], digest["ranks"]
-    interpreted = " (interpreted)" if digest["is_interpreted"] else ""
-    facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
+    facts = [f"device: {_plain(digest['device']) or 'not known'}"]
     if digest["command"]:
         facts.append(f"command: {code(' '.join(digest['command']))}")
-    on_host = "CPU time" if digest["operators"] else "time of scopes"
-    what = "GPU time" if digest["time_metric"] == "time (ns)" else on_host
-    if digest["is_interpreted"] and what == "GPU time":
-        what = "time (interpreted)"
+    what = "CPU time" if digest["operators"] else "time of scopes"
+    if digest["time_metric"] == TIME_NS:
+        what = work_time(is_interpreted=digest["is_interpreted"])
     kernels = total["kernels"]
     counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
     facts.append(f"{what}: {format_time(total['time_ns'])}{counted}")
@@ -62,6 +62,8 @@ def _facts(digest: Entry) -> list[str]:
             slowest = ranks["slowest"][0]["rank"]
             said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
+    if steps := digest["steps"]:
+        facts.append(_steps(steps, is_interpreted=digest["is_interpreted"]))
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items()]
     nothing = "nothing" if digest["says_losses"] else "not said by the file"
     facts.append(f"lost: {', '.join(lost) or nothing}")
@@ -69,6 +71,19 @@ def _facts(digest: Entry) -> list[str]:
     if digest["more_warnings"]:
         facts.append(f"and {digest['more_warnings']} more warnings")
     return facts
+
+
+def _steps(steps: Entry, *, is_interpreted: bool) -> str:
+    median, p90, most = (format_time(steps[key]) for key in ("median_ns", "p90_ns", "max_ns"))
+    whose = "" if steps["slowest_rank"] is None else f" of rank {steps['slowest_rank']}"
+    said = (
+        f"steps: {_count(steps['count'])}; time of a step on the host: median {median}, p90 {p90}, "
+        f"slowest {most} (step {steps['slowest']}{whose})"
+    )
+    if steps["work_median_ns"] is None:
+        return said
+    work = f"{work_time(is_interpreted=is_interpreted)} of a step"
+    return f"{said}; {work}: median {format_time(steps['work_median_ns'])}"
 
 
 def _peak(total: Entry) -> list[str]:
@@ -81,7 +96,9 @@ def _peak(total: Entry) -> list[str]:
             said += f" (work is known for {_share(total['declared_share'])} of the time)"
         facts.append(said)
     elif total["remark"]:
-        facts.append(f"share of peak: not known ({total['remark']})")
+        known = total["declared_share"] if total["remark"] == NO_WORK else None
+        why = f"work is known for {_share(known)} of the time" if known else total["remark"]
+        facts.append(f"share of peak: not known ({why})")
     if total["headroom_ns"] is not None:
         saved = format_time(total["headroom_ns"])
         facts.append(f"could save at best: {saved}, of the work that is known")
@@ -135,7 +152,7 @@ def _scopes(rows: Sequence[Entry]) -> list[str]:
         (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
         (
             (
-                code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
+                _path(row["path"]),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),
@@ -168,6 +185,10 @@ def _groups(rows: Sequence[Entry], title: str) -> list[str]:
             for row in rows
         ),
     )
+
+
+def _path(names: Sequence[str]) -> str:
+    return code(" / ".join(display_name(name, frame_format=_FRAME) for name in names))
 
 
 def _spread(ranks: Entry | None) -> tuple[str, ...]:
@@ -210,16 +231,18 @@ def _samples(part: Entry) -> list[str]:
 def _launches(kernel: Entry) -> str:
     if kernel["replays"]:
         return f"read {_count(kernel['launches'])} of {_count(kernel['replays'])} replays"
-    return f"{_count(kernel['launches'])} launches"
+    launches = kernel["launches"]
+    return f"{_count(launches)} launch{'es' * (launches != 1)}"
 
 
 def _in_kernel(part: Entry) -> list[str]:
     lines = ["", "## Inside kernels"]
     for kernel in part["kernels"]:
+        where = f", in {_path(kernel['context'])}" if kernel["context"] else ""
         lines += [
             "",
             f"{code(kernel['kernel'])}, mode {code(kernel['mode'] or 'default')}, "
-            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps",
+            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps{where}",
         ]
         lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
         if lost:
@@ -230,7 +253,7 @@ def _in_kernel(part: Entry) -> list[str]:
             (
                 code(f"{'  ' * region['depth']}{region['name']}"),
                 _count(region["count"]),
-                f"{region['cycles']:.0f}",
+                _count(round(region["cycles"])),
                 _share(region["share"]),
             )
             for region in kernel["regions"]

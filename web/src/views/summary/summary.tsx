@@ -9,6 +9,7 @@ import { amount, count, moment, percent, plain, text, time } from "../../units"
 import { Figure } from "../widgets/facts"
 import { MarkedSteps } from "./marked_steps"
 import { Kernels } from "./top_kernels"
+import { TopWork } from "./top_work"
 import { Tuning } from "../widgets/tuning"
 import { Where } from "./where"
 import type { View } from "../widgets/view"
@@ -26,7 +27,7 @@ export const summary: View = {
 function Summary(): VNode | null {
   const shown = profile.value
   if (shown === null) return null
-  const { summary: part, kernels: table, steps } = shown.parts
+  const { summary: part, kernels: table, steps, work } = shown.parts
   return (
     <>
       <Figures of={shown} part={part} />
@@ -34,6 +35,9 @@ function Summary(): VNode | null {
       <Tuning of={shown} />
       {steps === null ? null : <MarkedSteps of={shown} part={steps} />}
       <Where of={shown} />
+      {part.refused === "" ? null : <p class="quiet">{printable(part.refused)}</p>}
+      {work === null ? null : <TopWork of={shown} part={work} by="module" />}
+      {work === null || table !== null ? null : <TopWork of={shown} part={work} by="op" />}
       {table === null ? null : <Kernels of={shown} table={table} />}
       <Recording of={shown} part={part} />
     </>
@@ -100,6 +104,7 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
     ["recorded", moment(part.start_time_ns)],
     ["lasted", part.start_time_ns !== null && part.end_time_ns !== null ? text(time(part.end_time_ns - part.start_time_ns)) : ""],
     ["backend", [part.backends.join(", "), part.mode].filter((each) => each !== "").join(" ")],
+    ["context", part.framework],
     ["device", part.devices.map(deviceText).join("; ")],
     ["time by device", part.by_device.map((each) => `${each.name} ${text(time(each.time_ns))}`).join(", ")],
     ["contexts", text(count(part.contexts))],
