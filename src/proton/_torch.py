@@ -41,7 +41,7 @@ def when_imported(callback: Callable[[], None]) -> Callable[[], None]:
 
 def module_call() -> CodeType | None:
     """The code that runs whenever a module is called, with the module as its first argument."""
-    kind = sys.modules["torch"].nn.Module
+    kind = getattr(getattr(sys.modules["torch"], "nn", None), "Module", None)
     for name in ("_wrapped_call_impl", "_call_impl"):
         code = getattr(getattr(kind, name, None), "__code__", None)
         if isinstance(code, CodeType):
@@ -72,7 +72,7 @@ def open_observer(opening: type[ObserverOpening]) -> None:
         RuntimeError: torch refused one of the calls.
     """
     torch = sys.modules["torch"]
-    folder = os.path.dirname(str(torch.__file__))
+    folder = os.path.dirname(str(getattr(torch, "__file__", "")))
     observer = opening(os.path.join(folder, "lib", "libtorch_cpu.so"))
     with (
         torch.inference_mode(False),
