@@ -64,6 +64,11 @@ inline FrameKind kind(ContextId context) {
   return rows.at(context).kind;
 }
 
-inline const proton::ObserverHost table{here, below, &epoch, enter, leave};
+inline ContextId enter_region(std::string_view name) noexcept {
+  enter(FrameKind::kScope, name);
+  return stack.back();
+}
+
+inline const proton::ObserverHost table{here, below, &epoch, enter_region, leave};
 
 }  // namespace test_host

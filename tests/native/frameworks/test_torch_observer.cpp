@@ -201,27 +201,63 @@ TEST(operators_of_a_backward_pass_that_makes_a_graph_are_forward_operators_of_th
            "aten::mul/<backward>/MulBackward0/aten::mul/<backward>/MulBackward0");
 }
 
-TEST(python_functions_and_scopes_have_their_frames_below_them) {
+TEST(regions_that_the_host_keeps_have_their_frames_below_them) {
   Observed observer(ObserverTier::kOps);
   const Frame frame("main");
   fake_torch::user_scope("step", [] {
     const Frame inner("model");
-    op("MyFunction", [] {
-      const Frame innermost("forward");
-      op("aten::mul");
-    });
+    op("aten::mul");
+    inner_op("aten::detach", [] { fake_torch::user_scope("hook", [] { op("aten::exp"); }); });
   });
   CHECK_EQ(observer.take_paths(),
-           "main/step main/step/model/MyFunction main/step/model/MyFunction/forward/aten::mul");
+           "main/step main/step/model/aten::detach main/step/model/aten::detach/hook "
+           "main/step/model/aten::detach/hook/aten::exp main/step/model/aten::mul");
 }
 
-TEST(python_functions_are_operators_where_the_host_does_not_take_them) {
+TEST(what_python_functions_run_stands_where_it_is_called) {
+  Observed observer(ObserverTier::kOps);
+  Node node;
+  {
+    const Frame frame("main");
+    node = op("MyFunction", [] {
+      const Frame inner("forward");
+      op("aten::mul");
+    });
+  }
+  evaluate(1, "MyFunctionBackward", node, [] { op("OtherFunction", [] { op("aten::exp"); }); });
+  CHECK_EQ(observer.take_paths(),
+           "main/MyFunction main/MyFunction/<backward>/MyFunctionBackward "
+           "main/MyFunction/<backward>/MyFunctionBackward/OtherFunction "
+           "main/MyFunction/<backward>/MyFunctionBackward/OtherFunction/aten::exp "
+           "main/forward/aten::mul");
+}
+
+TEST(time_of_a_python_function_is_what_its_operators_leave) {
   proton::ObserverHost host = test_host::table;
   host.enter = nullptr;
   host.leave = nullptr;
   Observed observer(ObserverTier::kOps, host);
-  fake_torch::user_scope("step", [] { op("MyFunction", [] { op("aten::mul"); }); });
-  CHECK_EQ(observer.take_paths(), "step step/MyFunction step/MyFunction/aten::mul");
+  const auto spend = [](int64_t time_ns) {
+    const int64_t end_ns = proton::now_ns() + time_ns;
+    while (proton::now_ns() < end_ns) {
+    }
+  };
+  const int64_t start_ns = proton::now_ns();
+  fake_torch::user_scope("step", [&] {
+    op("MyFunction", [&] { op("aten::mul", [&] { spend(20'000'000); }); });
+    spend(2'000'000);
+  });
+  const int64_t all_ns = proton::now_ns() - start_ns;
+  int64_t sum_ns = 0;
+  std::map<std::string, int64_t> times;
+  for (const proton::OperatorSum& sum : torch_observer.take_sums()) {
+    times[test_host::path(sum.context)] = sum.time_ns;
+    sum_ns += sum.time_ns;
+  }
+  CHECK(times["aten::mul"] >= 19'990'000);
+  CHECK(times["step"] >= 1'990'000);
+  CHECK(times.contains("MyFunction"));
+  CHECK(sum_ns <= all_ns + all_ns / 1000);
 }
 
 TEST(launches_ask_for_the_innermost_operator) {

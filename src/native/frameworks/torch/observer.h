@@ -2,8 +2,11 @@
 /// ran and for how long, and which forward operator a backward node belongs to.
 ///
 /// A forward operator stands below what its thread runs (ObserverHost::here) and the operators that
-/// are open around it. A backward node stands below its forward operator: `<backward>`, then the
-/// node, then the operators that it calls. Those that run the forward pass again (checkpoints) have
+/// are open around it. Only those of Python (an autograd.Function, a record_function that the host
+/// does not keep) have nothing below them: frames and modules inside count for more, so what they
+/// run stands where it is called, and their time is what it leaves. A backward node stands below
+/// its forward operator: `<backward>`, then the node, then the operators that it calls. Those that
+/// run the forward pass again (checkpoints) have
 /// `<recompute>` between.
 ///
 /// Tier kBlame observes backward nodes alone, and learns from launches where numbers belong;
@@ -23,7 +26,7 @@ namespace proton {
 struct OperatorSum {
   ContextId context;
   uint64_t calls;
-  int64_t time_ns;  // inclusive
+  int64_t time_ns;  // inclusive, but of those that have nothing below them
 };
 
 /// Since the last `clear`.

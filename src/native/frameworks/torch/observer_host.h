@@ -13,19 +13,17 @@ namespace proton {
 /// What the observer asks of whoever records. All are called on any thread, with or without the
 /// GIL, and none throws.
 struct ObserverHost {
-  /// Frames, modules, scopes and state of the calling thread, without operators that `enter` did
-  /// not announce.
+  /// Frames, modules, scopes and state of the calling thread, without operators.
   ContextId (*here)() noexcept;
   /// The context of a name below `parent`. The observer remembers what it was told, so that a
   /// thread asks once for each pair.
   ContextId (*below)(ContextId parent, FrameKind kind, std::string_view name) noexcept;
   /// Grows when contexts are made void; the observer forgets those of before.
   const std::atomic<uint32_t>* epoch;
-  /// Something begins on the calling thread that may run Python (a record_function: kScope; an
-  /// autograd.Function: kOperator): from now on `here` is below what `below(here(), kind, name)`
-  /// was before, with frames and scopes of later after it, as with ranges of NVTX. Null: both are
-  /// like any operator, and frames inside them are not seen.
-  void (*enter)(FrameKind kind, std::string_view name) noexcept = nullptr;
+  /// A region that the program names (record_function) begins on the calling thread: its context,
+  /// with `here` below it until `leave`. kNoContext: the host does not keep it. Null: it keeps
+  /// none.
+  ContextId (*enter)(std::string_view name) noexcept = nullptr;
   void (*leave)() noexcept = nullptr;
 };
 

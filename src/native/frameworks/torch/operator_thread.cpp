@@ -86,7 +86,7 @@ ContextId OperatorThread::parent_of(int64_t number) {
 }
 
 ContextId OperatorThread::special_parent(const Open& top, bool has_number) {
-  if (top.kind == Kind::kPython) return parts_.host.here();
+  if (is_in_python()) return parts_.host.here();
   if (top.site != nullptr) {
     // Gradient is on again inside of a node: a checkpoint runs its forward pass once more.
     const bool is_recomputing = has_number && !top.is_grad_enabled;
@@ -107,33 +107,36 @@ ContextId OperatorThread::recomputed_below(Site& node) {
 
 void OperatorThread::push(const RecordFunction* function, Site* site, Kind kind,
                           bool is_grad_enabled, bool is_guess) {
-  open_.push_back({function, site, nullptr, parts_.clock.read(), innermost_node_, kind,
+  open_.push_back({function, site, nullptr, parts_.clock.read(), 0, innermost_node_, kind,
                    is_grad_enabled, is_guess});
+}
+
+bool OperatorThread::is_in_python() const {
+  if (open_.empty()) return true;
+  return open_.back().kind == Kind::kPython || open_.back().kind == Kind::kRegion;
 }
 
 void OperatorThread::begin_operator(const RecordFunction* function, const char* name,
                                     int64_t number) {
   if (is_evaluation(name)) return push(function, nullptr, Kind::kEvaluation);
   Site& site = next_site(parent_of(number), FrameKind::kOperator, name);
-  Kind kind = Kind::kOperator;
-  if (site.is_python) [[unlikely]] {
-    // Inside of operators and nodes frames cannot stand between: it is an operator like others.
-    if (parts_.host.enter != nullptr && (open_.empty() || open_.back().kind == Kind::kPython)) {
-      parts_.host.enter(FrameKind::kOperator, name);
-      kind = Kind::kPython;
-    }
-  }
   // Operators that make no node see the number of the next one that does: the last one stands.
   if (number >= 0) ring().put(static_cast<uint64_t>(number), site.context);
-  push(function, &site, kind);
+  const bool runs_python = site.is_python && is_in_python();
+  push(function, &site, runs_python ? Kind::kPython : Kind::kOperator);
 }
 
 void OperatorThread::begin_scope(const RecordFunction* function, const char* name) {
+  const bool runs_python = is_in_python();
+  if (runs_python && parts_.host.enter != nullptr) {
+    const ContextId region = parts_.host.enter(name);
+    if (region != kNoContext) {
+      Site& site = sites_->find_or_add(region, FrameKind::kScope, "", [&] { return region; });
+      return push(function, &site, Kind::kRegion);
+    }
+  }
   Site& site = next_site(parent_of(-1), FrameKind::kScope, name);
-  const bool is_region =
-      parts_.host.enter != nullptr && (open_.empty() || open_.back().kind == Kind::kPython);
-  if (is_region) parts_.host.enter(FrameKind::kScope, name);
-  push(function, &site, is_region ? Kind::kPython : Kind::kOperator);
+  push(function, &site, runs_python ? Kind::kPython : Kind::kOperator);
 }
 
 Site* OperatorThread::node_before() const {
@@ -191,11 +194,13 @@ void OperatorThread::close(const Open& open, uint64_t now_ticks) {
   if (open.kind == Kind::kNode || open.kind == Kind::kUncountedNode) {
     innermost_node_ = open.outer_node;
     last_node_ = {open.site, graph_task()};
-  } else if (open.kind == Kind::kPython) {
+  } else if (open.kind == Kind::kRegion) {
     parts_.host.leave();
   }
-  const bool counts = open.kind != Kind::kUncountedNode && open.site != nullptr;
-  if (counts) open.site->add(now_ticks - std::min(now_ticks, open.start_ticks));
+  if (open.kind == Kind::kUncountedNode || open.site == nullptr) return;
+  const uint64_t ticks = now_ticks - std::min(now_ticks, open.start_ticks);
+  open.site->add(ticks - std::min(ticks, open.inside_ticks));
+  if (!open_.empty() && open_.back().kind == Kind::kPython) open_.back().inside_ticks += ticks;
 }
 
 void OperatorThread::end(const RecordFunction* function) {
@@ -227,7 +232,7 @@ ContextId OperatorThread::count_launch(ContextId context, bool is_guess) {
 
 ContextId OperatorThread::context() {
   const Open* const top = open_.empty() ? nullptr : &open_.back();
-  if (top != nullptr && top->kind == Kind::kPython) return kNoContext;
+  if (top != nullptr && is_in_python()) return kNoContext;
   if (top == nullptr || top->site == nullptr) {
     Site* const before = node_before();
     return before == nullptr ? kNoContext : count_launch(before->context, true);

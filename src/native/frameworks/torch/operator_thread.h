@@ -65,7 +65,8 @@ class OperatorThread {
  private:
   enum class Kind : uint8_t {
     kOperator,
-    kPython,      // a region of Python, known to the host: what runs inside is below `here`
+    kPython,      // runs Python: what is inside stands where it is called, and counts there
+    kRegion,      // the same, but the host keeps it, and what is inside stands below it
     kEvaluation,  // the engine round a node; its site is the node's, from the node's start on
     kNode,
     kUncountedNode,  // inside of an evaluation, which counts for both, or of tier kBlame
@@ -75,7 +76,8 @@ class OperatorThread {
     Site* site;        // null: not known yet, or of an earlier generation
     Site* last_child;  // that began last below it; null: none did yet
     uint64_t start_ticks;
-    int32_t outer_node;  // place on the stack of the node around a node; -1: none
+    uint64_t inside_ticks;  // of what a kPython ran, which counts elsewhere
+    int32_t outer_node;     // place on the stack of the node around a node; -1: none
     Kind kind;
     bool is_grad_enabled;  // of a node, when it began: its own operators have numbers then
     bool is_guess;         // of a node: its forward operator is that of a neighbour
@@ -88,6 +90,8 @@ class OperatorThread {
   void push(const RecordFunction* function, Site* site, Kind kind, bool is_grad_enabled = true,
             bool is_guess = false);
   void close(const Open& open, uint64_t now_ticks);
+  /// Whether Python runs here now, not called by an operator or node.
+  bool is_in_python() const;
   /// Where something with that number begins now.
   ContextId parent_of(int64_t number);
   ContextId special_parent(const Open& top, bool has_number);
