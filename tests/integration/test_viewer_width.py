@@ -37,6 +37,7 @@ VIEWS: tuple[list[str], ...] = (
     ["--fold", "none"],
     ["--autotune"],
     ["--with-autotune"],
+    *(["--group-by", by] for by in ("module", "op", "kernel", "line")),
     ["--regions"],
     ["--sass", "matmul"],
     ["--source", "matmul.py"],

@@ -131,7 +131,9 @@ def tree_of_trace(profile: TraceProfile) -> TreeProfile:
             measured = apart_from_backend(look.metrics)
             add_metrics(sums, measured, lambda _: MetricKind.INCLUSIVE)
         if kind is None:
-            _add_sum(sums, spent[lane], sum(times_ns))
+            is_moment = look.kind is SpanKind.METRIC and not any(times_ns)
+            if not is_moment:  # at which a value was read: nothing was spent
+                _add_sum(sums, spent[lane], sum(times_ns))
         else:
             _add_sum(sums, TIME_NS, sum(times_ns))
             _add_sum(sums, COUNT, len(times_ns))

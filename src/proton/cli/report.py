@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 
 from proton.cli import say, without_collection
-from proton.cli.outputs import add_force, add_without, choose_output, name_of, write_output
+from proton.cli.outputs import (
+    add_force,
+    add_without,
+    choose_output,
+    is_plain_file,
+    name_of,
+    write_output,
+)
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import UsageError
@@ -82,7 +89,8 @@ def _write(sources: Sequence[str], output: str, without: frozenset[str]) -> list
         tell(f"writing {name_of(output)} ({_size(len(content))})")
         write_output(output, content)
     lines = [line for profile in profiles for line in profile.warnings]
-    return [*lines, f"wrote {name_of(output)} ({_size(len(content))}); open it in a browser"]
+    remedy = "; open it in a browser" if is_plain_file(output) else ""
+    return [*lines, f"wrote {name_of(output)} ({_size(len(content))}){remedy}"]
 
 
 def _size(count: int) -> str:

@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn, TextIO
 
 from proton._version import __version__
@@ -119,6 +120,7 @@ def _lines(
         from proton.render.text.group_table import group_view
 
         form = "json" if arguments.json else "markdown" if arguments.markdown else "text"
+        options = replace(options, fold_numbered=arguments.fold == "numbered")  # only if asked for
         return group_view(profile, arguments.group_by, options, style, form)
     if arguments.json or arguments.markdown:
         return _digest(profile, as_json=arguments.json, with_autotune=arguments.with_autotune)
@@ -317,7 +319,7 @@ def _is_digest(arguments: argparse.Namespace) -> bool:
 def _refuse_beside_groups(arguments: argparse.Namespace) -> None:
     """A table by module, operator, kernel or line has columns and an order of its own."""
     switches = ["list", "print_sorted", "autotune"]
-    values = ["sort", "fold", "metrics", "threshold", "depth", "diff_profile"]
+    values = ["sort", "metrics", "threshold", "depth", "diff_profile"]
     values += ["source", "sass", "regions"]
     others = [name for name in switches if getattr(arguments, name)]
     others += [name for name in values if getattr(arguments, name) is not None]

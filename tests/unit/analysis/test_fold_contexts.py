@@ -17,9 +17,10 @@ from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel
+from proton.model.metric import MetricKind, Metrics
 from proton.model.profile import kind_of
 from proton.model.tree import KernelDetail, Tree
-from tests.support.profiles import Row, profile_of
+from tests.support.profiles import Row, profile_of, tree_of_kinds
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -213,3 +214,25 @@ def test_captured_kernels_are_found_below_every_replay() -> None:
     profile = replace(profile_of(rows), in_kernel=[RecordedKernel("k", context)])
     (kernel,) = without_library(profile).in_kernel
     assert kernel.context == ["<captured_at>", "forward"]
+
+
+def test_layers_of_a_model_are_one_and_so_are_the_modules_inside() -> None:
+    rows: list[tuple[int, str, str, Metrics]] = [(0, "r", "ROOT", {}), (1, "m", "GPT", {})]
+    for layer in range(4):
+        rows += [
+            (2, "m", f"transformer.h.{layer}", {}),
+            (3, "m", f"transformer.h.{layer}.attn", {}),
+            (4, "o", "aten::addmm", {"cpu_time (ns)": 5, "calls": 2}),
+            (5, "k", "gemm_128", {"time (ns)": 10 + layer, "count": 2}),
+            (5, "b", "<backward>", {}),
+            (6, "o", "AddmmBackward0", {"cpu_time (ns)": 7, "calls": 2}),
+        ]
+    tree = tree_of_kinds(rows)
+    folding = fold_contexts(tree)
+    assert folding is not None
+    folded = folded_tree(tree, folding, lambda _: MetricKind.INCLUSIVE)
+    names = [frame.name for frame in folded.frames]
+    assert names[2:5] == ["transformer.h.*", "transformer.h.*.attn", "aten::addmm"]
+    assert [frame.kind.value for frame in folded.frames] == list("rmmmokbo")
+    assert folded.own[4] == {"cpu_time (ns)": 20, "calls": 8}
+    assert folded.own[5]["time (ns)"] == 46

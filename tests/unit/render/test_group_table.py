@@ -11,11 +11,12 @@ from proton.analysis.folding.work_groups import BY, By
 from proton.analysis.prepare import prepare
 from proton.errors import UsageError
 from proton.files.detect import open_profile
+from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.render.text.group_table import group_view
 from proton.render.text.style import Style
 from proton.render.text.view_content import ViewOptions
-from tests.support.profiles import profile_of
+from tests.support.profiles import profile_of, tree_of_kinds
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -55,6 +56,30 @@ def test_work_outside_of_modules_has_a_row_and_no_name() -> None:
     (text,) = group_view(training(), "module", ViewOptions(), Style(), "json")
     (outside,) = [row for row in json.loads(text)["rows"] if row["name"] is None]
     assert outside["shown"] == "(outside of modules)"
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+@pytest.mark.parametrize("by", BY)
+def test_columns_give_way_to_names_that_stay_distinct(by: By, width: int) -> None:
+    lines = group_view(training(), by, ViewOptions(), Style(width=width))
+    assert max(map(len, lines)) <= width
+    first = next(at for at, line in enumerate(lines) if line.startswith(by))
+    last = next(at for at, line in enumerate(lines) if line.startswith("all "))
+    names = [line.split("  ")[0] for line in lines[first:last]]
+    assert len(set(names)) == len(names)
+    assert width < 140 or "share %" in lines[first]
+
+
+def test_layers_are_one_row_where_that_is_asked_for() -> None:
+    rows: list[tuple[int, str, str, Metrics]] = [(0, "r", "ROOT", {})]
+    for layer in range(3):
+        rows += [(1, "m", f"h.{layer}", {}), (2, "m", f"h.{layer}.attn", {})]
+        rows += [(3, "k", "flash", {"time (ns)": 5, "count": 1})]
+    profile = profile_of([]).with_tree(tree_of_kinds(rows))
+    for folds, names in ((True, ["h.*.attn"]), (False, ["h.0.attn", "h.1.attn", "h.2.attn"])):
+        options = ViewOptions(fold_numbered=folds)
+        (text,) = group_view(profile, "module", options, Style(), "json")
+        assert [row["name"] for row in json.loads(text)["rows"]] == names
 
 
 def test_filters_by_name_keep_what_is_below() -> None:

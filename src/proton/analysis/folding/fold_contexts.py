@@ -28,7 +28,7 @@ from proton.model.tree import KernelDetail, Steps, Tree, merge_details, row_at
 LEAST = 3  # siblings; two with numbers are as likely a pair of different things
 _MANY = 32  # numbers of so many siblings need not count up: they are no list of sizes
 _NUMBER = re.compile(r"[0-9]+")
-_KINDS = {FrameKind.SCOPE, FrameKind.STATE}
+_KINDS = {FrameKind.SCOPE, FrameKind.STATE, FrameKind.MODULE}
 _DIGITS = 18  # of a number that are read; whoever has more counts nothing
 
 

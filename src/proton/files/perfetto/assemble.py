@@ -11,7 +11,7 @@ from proton.errors import FormatError
 from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes
 from proton.files.encoding.decode_json import decode_json
 from proton.files.perfetto.events import EventFields
-from proton.files.trace.events import kind_of
+from proton.files.trace.events import kind_at, kind_of
 from proton.files.trace.lanes import LaneNames, Row, in_order
 from proton.files.trace.read import BASE_TIME
 from proton.model.metric import EMPTY, Metrics, MetricValue
@@ -218,7 +218,7 @@ def look_of(
         return Look(name, kind)
     if name_iid is not None and 0 < name_iid <= len(ours.paths):
         path = ours.paths[name_iid - 1]
-        return Look(path[-1] if path else name, kind, path, *measured)
+        return Look(path[-1] if path else name, kind_at(kind, path), path, *measured)
     return Look(name, kind, (), *measured)
 
 

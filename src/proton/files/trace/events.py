@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes, short
 from proton.files.trace.lanes import Row
+from proton.model.frame import METADATA_SCOPE, VALUE_READ
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
 from proton.model.trace import Flow, SpanKind
 
@@ -45,6 +46,12 @@ def kind_of(category: object, attributes: Metrics = EMPTY) -> SpanKind:
     """
     kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
     return SpanKind.LAUNCH if kind is SpanKind.SCOPE and "function" in attributes else kind
+
+
+def kind_at(kind: SpanKind, path: tuple[str, ...]) -> SpanKind:
+    """The kind of a span of a path: a kernel that only read a metric's value is no work."""
+    is_read = kind is SpanKind.KERNEL and path[-1:] == (VALUE_READ,) and METADATA_SCOPE in path
+    return SpanKind.METRIC if is_read else kind
 
 
 def pair_key(event: dict[str, Any]) -> object:

@@ -168,7 +168,7 @@ def _title(look: Look) -> str:
     """The name of the event; what is left out of it the path or the tables say."""
     if not look.path:
         return look.name
-    if look.kind is SpanKind.METRIC:
+    if look.kind is SpanKind.METRIC and look.metrics:
         values = ", ".join(f"<{key}, {_shown(value)}>" for key, value in look.metrics.items())
         return f"{look.name}: {values}"
     if look.kind is SpanKind.LAUNCH and type(function := look.attributes.get("function")) is str:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from proton.analysis.folding.fold_contexts import fold_contexts, fold_profile
 from proton.analysis.folding.work_groups import (
     PHASES,
     By,
@@ -21,7 +22,7 @@ from proton.analysis.select import Mask
 from proton.analysis.tuning_work import drop_tuning
 from proton.errors import UsageError
 from proton.model.profile import TreeProfile
-from proton.render.display_names import cut_names, name_formatter
+from proton.render.display_names import cell_width, cut_names, name_formatter
 from proton.render.text.aligned_table import table_lines
 from proton.render.text.digest_markdown import code, markdown_table
 from proton.render.text.head import head_lines
@@ -43,7 +44,9 @@ _MISSING = {
     "kernel": "no kernel ran; --group-by op, module and line have the time of the host",
     "line": "no lines of the program were recorded; proton -c blame SCRIPT records them",
 }
-_NAME_ROOM = 100
+_NAME_ROOM = 28  # columns that names keep, where other columns can give way
+_GIVE_WAY = ("kernels", "share %", "operator calls", "calls", "recompute")  # the first first
+_GAP = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def group_view(
     Args:
         whole: A profile as `prepare` returns it.
         by: What a row stands for.
-        options: Filters by name, and how names read.
+        options: Filters by name, whether layers are one, and how names read.
         style: Colours and width.
         form: `text`, `json` or `markdown`.
 
@@ -72,6 +75,8 @@ def group_view(
         UsageError: Nothing to group by was recorded.
     """
     profile, tuning = drop_tuning(whole) if options.without_autotune else (whole, None)
+    if options.fold_numbered and (folding := fold_contexts(profile.tree)) is not None:
+        profile = fold_profile(profile, folding)
     frames = [frame.name for frame in profile.tree.frames]
     name = name_formatter(options.frame_format, full=options.full, names=frames)
     groups = groups_of(profile, by, named_rows(profile.tree, options, name), name)
@@ -110,16 +115,30 @@ def groups_of(
 def _lines(groups: Groups, style: Style) -> list[str]:
     """A line a row, the largest first; the last is all of them."""
     titles, cells = _cells(groups)
-    room = _NAME_ROOM if style.width is not None else None
     names = [groups.names[row.name] for row in groups.rows]
-    shown = [*(names if room is None else cut_names(names, room)), "all"]
-    rows = [(name, *cell) for name, cell in zip(shown, cells, strict=True)]
-    # Shares and counts go first where room is short: they follow from the rest.
-    spare = [at for at, title in enumerate(titles, 1) if title in ("kernels", "share %")]
-    align = "<" + ">" * len(titles)
-    lines = table_lines((groups.by, *titles), rows, style, align=align, spare=spare)
+    if style.width is not None:
+        titles, cells, room = _fitting(titles, cells, max(map(cell_width, names)), style.width)
+        names = cut_names(names, room)
+    rows = [(name, *cell) for name, cell in zip((*names, "all"), cells, strict=True)]
+    lines = table_lines((groups.by, *titles), rows, style, align="<" + ">" * len(titles))
     notes = [style.paint(part, DIM) for note in _notes(groups) for part in wrapped(note, style)]
     return [*lines, "", *notes] if notes else lines
+
+
+def _fitting(
+    titles: list[str], cells: list[list[str]], longest: int, width: int
+) -> tuple[list[str], list[list[str]], int]:
+    """The columns for which there is room beside names, and the room that names then have."""
+    rooms = [max(map(cell_width, column)) for column in zip(titles, *cells, strict=True)]
+    kept = list(range(len(titles)))
+    room = width - sum(rooms) - _GAP * len(rooms)
+    for title in _GIVE_WAY:
+        if room < min(longest, _NAME_ROOM) and title in titles:
+            at = titles.index(title)
+            kept.remove(at)
+            room += rooms[at] + _GAP
+    shown = [[row[at] for at in kept] for row in cells]
+    return [titles[at] for at in kept], shown, max(room, 12)
 
 
 def _notes(groups: Groups) -> list[str]:
