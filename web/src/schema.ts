@@ -590,7 +590,7 @@ export interface RanksPart {
   contexts: SpreadColumns
 }
 
-/** The times of all steps, of all processes together, in nanoseconds. */
+/** The times of all steps on the host, of all processes together, in nanoseconds. */
 export interface StepTimes {
   count: number
   kept: number
@@ -599,6 +599,7 @@ export interface StepTimes {
   largest_ns: number
   slowest: number
   slowest_rank: number | null
+  work_median_ns: number | null
 }
 
 /** The steps of one process by number, from 0 on. */

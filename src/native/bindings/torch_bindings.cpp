@@ -3,7 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <memory>
+#include <algorithm>
+#include <vector>
 
 #include "bindings/objects/bindings.h"
 #include "bindings/scopes/framework_context.h"
@@ -40,7 +41,9 @@ void follow_sessions() {
 
 void drain_operators() {
   if (!is_attached) return;
-  for (const OperatorSum& sum : torch_observer.take_sums()) {
+  std::vector<OperatorSum> sums = torch_observer.take_sums();
+  std::ranges::sort(sums, {}, &OperatorSum::context);  // numbered as they were first seen
+  for (const OperatorSum& sum : sums) {
     const PathId path = process.ranges.path(sum.context);
     for (HostBooking* session : process.active_sessions) {
       session->book_operator(path, sum.calls, sum.time_ns);

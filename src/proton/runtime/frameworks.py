@@ -41,6 +41,7 @@ class FrameworkWatch:
         self._tell = tell
         self._stop_waiting: Callable[[], None] = lambda: None
         self._version = ""
+        self._counts: dict[str, int] = {}  # of the process when this began
         self.since_ns: int | None = None
         self.refused = ""
 
@@ -65,7 +66,9 @@ class FrameworkWatch:
         """What a file says of it; nothing where no framework was seen."""
         if self.since_ns is None:
             return {}
-        found = FrameworkContext(self._tier, self._version, self.since_ns, self.refused)
+        now = _native.TorchObserver.counts()
+        counts = {name: count - self._counts.get(name, 0) for name, count in now.items()}
+        found = FrameworkContext(self._tier, self._version, self.since_ns, self.refused, **counts)
         return {"framework_context": to_object(found)}
 
     def _begin(self) -> None:
@@ -73,6 +76,7 @@ class FrameworkWatch:
         self._version = _torch.version() or ""
         self.refused = _observe()
         self.since_ns = time.time_ns()
+        self._counts = _native.TorchObserver.counts()
         if self.refused:
             self._tell(self.refused)
 
