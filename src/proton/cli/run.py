@@ -36,6 +36,7 @@ commands:
 
 examples:
   proton matmul.py --size 1024          then: proton-viewer -m time/ms proton.hatchet
+  proton train.py                       of torch: time by module, with -c ops by operator
   proton -n run1 -c python train.py     Python frames in place of scopes, into run1.hatchet
   proton -d trace -n run1 train.py      a timeline, into run1.chrome_trace
   proton -k triton pytest -q tests      names, flops and bytes from launch metadata

@@ -127,8 +127,10 @@ PathId base_of(FrameworkCache& cache, ContextId context) {
   return *path;
 }
 
-/// The thread is not in Python code: it works for the lead's.
-ContextId without_frames(ContextId scopes) noexcept {
+/// The thread is not in Python code: it works for the lead's. Where the lead stands may take time
+/// to find out, which a launch is worth, and an operator of a library's worker is not.
+ContextId without_frames(ContextId scopes, bool is_launch) noexcept {
+  if (!is_launch) return scopes;
   if (this_thread != nullptr && this_thread == process.threads.lead()) return scopes;
   const PathId path = framework_path_of_lead();
   return path == kRootPath ? scopes : path;
@@ -152,13 +154,37 @@ ContextId with_metadata(ContextId context) {
   return full;
 }
 
+ContextId find_here(bool is_launch) noexcept {
+  const ContextId current = current_context_unlocked();
+  if (current == kNoContext || !reads_frames.load(std::memory_order_relaxed)) return current;
+  const ContextId scopes = process.contexts.path(current);
+  PyThreadState* state = PyGILState_GetThisThreadState();
+  if (state == nullptr || is_finalizing()) return without_frames(scopes, is_launch);
+  try {
+    FrameworkCache& cache = find_cache();
+    if (cache.stack.is_busy()) return scopes;
+    const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
+    if (cache.epoch != epoch) cache.restart(epoch);
+    if (cache.generation != module_generation()) cache.forget_modules(module_generation());
+    if (!cache.stack.read(state)) return without_frames(scopes, is_launch);
+    const PathId base = base_of(cache, current);
+    const auto step = [&](PathId path, const proton_frame& frame, PyObject* module) {
+      return path_below(cache, base, path, frame, module);
+    };
+    return cache.stack.path(step, base);
+  } catch (...) {  // out of memory
+    if (this_cache != nullptr) this_cache->restart(0);
+    return scopes;
+  }
+}
+
 ContextId capture_framework() {
   if (is_disowned) [[unlikely]]
     return kNoContext;
   if (!reads_frames.load(std::memory_order_relaxed)) return current_context_unlocked();
   ContextId context = torch_observer.context();
   if (context == kNoContext) {
-    context = framework_here();
+    context = find_here(true);
     torch_observer.note_launch(context);
   }
   try {
@@ -170,29 +196,7 @@ ContextId capture_framework() {
 
 }  // namespace
 
-ContextId framework_here() noexcept {
-  const ContextId current = current_context_unlocked();
-  if (current == kNoContext || !reads_frames.load(std::memory_order_relaxed)) return current;
-  const ContextId scopes = process.contexts.path(current);
-  PyThreadState* state = PyGILState_GetThisThreadState();
-  if (state == nullptr || is_finalizing()) return without_frames(scopes);
-  try {
-    FrameworkCache& cache = find_cache();
-    if (cache.stack.is_busy()) return scopes;
-    const uint32_t epoch = process.epoch.load(std::memory_order_acquire);
-    if (cache.epoch != epoch) cache.restart(epoch);
-    if (cache.generation != module_generation()) cache.forget_modules(module_generation());
-    if (!cache.stack.read(state)) return without_frames(scopes);
-    const PathId base = base_of(cache, current);
-    const auto step = [&](PathId path, const proton_frame& frame, PyObject* module) {
-      return path_below(cache, base, path, frame, module);
-    };
-    return cache.stack.path(step, base);
-  } catch (...) {  // out of memory
-    if (this_cache != nullptr) this_cache->restart(0);
-    return scopes;
-  }
-}
+ContextId framework_here() noexcept { return find_here(false); }
 
 PathId framework_path_of(PyThreadState* state, PathId base) {
   FrameworkCache fresh;

@@ -12,8 +12,8 @@ namespace proton::bindings {
 /// command, until the program imports a framework. Any thread.
 extern std::atomic<bool> reads_frames;
 
-/// Scopes, state, frames and modules of the calling thread, without operators. Any thread; takes
-/// the GIL for what it sees for the first time.
+/// Scopes, state, frames and modules of the calling thread, without operators; of a thread without
+/// Python frames, the lead's scopes. Any thread; takes the GIL for what it sees for the first time.
 ContextId framework_here() noexcept;
 
 }  // namespace proton::bindings
