@@ -91,12 +91,12 @@ def forget() -> None:
 
 
 def _observe() -> str:
-    """Have the core observe torch; why it cannot, or "". Tried once in a process."""
+    """Have the core observe torch; why it cannot, or "". Operators are tried once in a process."""
     global _refused
+    code = _torch.module_call()
+    if code is not None:
+        _native.TorchObserver.call_of_modules(code)
     if _refused is None:
-        code = _torch.module_call()
-        if code is not None:
-            _native.TorchObserver.call_of_modules(code)
         try:
             _torch.open_observer(_native.TorchObserver)
             _refused = ""

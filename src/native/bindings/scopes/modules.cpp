@@ -121,17 +121,26 @@ void look_through(PyObject* module, Root& root) {
   }
 }
 
+/// The child of that name, borrowed from its parent; null: there is none.
+PyObject* find_child(PyObject* parent, const std::string& name) {
+  const Reference children = children_of(parent);
+  PyObject *key, *child;
+  Py_ssize_t position = 0;
+  while (children && PyDict_Next(children.get(), &position, &key, &child) != 0) {
+    bool is_exact;
+    if (PyUnicode_Check(key) && to_utf8(key, is_exact) == name) return child;
+  }
+  return nullptr;
+}
+
 /// Whether the way from the root still leads to the module: addresses are used again.
 bool leads_to(PyObject* root, const ModulePath& path, PyObject* module) {
-  Reference at(Py_NewRef(root));
+  PyObject* at = root;
   for (const std::string& key : path.keys) {
-    const Reference children = children_of(at.get());
-    PyObject* child =
-        children ? PyDict_GetItemString(children.get(), key.c_str()) : nullptr;  // borrowed
-    if (child == nullptr) return false;
-    at = Reference(Py_NewRef(child));
+    at = find_child(at, key);
+    if (at == nullptr) return false;
   }
-  return at.get() == module;
+  return at == module;
 }
 
 /// Null: the root does not have the module.
