@@ -223,7 +223,7 @@ def test_checkpoints_mark_what_they_run_again(observer: Observer, use_reentrant:
 
 
 def test_what_functions_of_python_run_stands_where_it_is_called(observer: Observer) -> None:
-    class Cube(torch.autograd.Function):
+    class Cube(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(context: Any, value: Any) -> Any:
             context.save_for_backward(value)
@@ -270,7 +270,7 @@ def test_an_operator_that_fails_leaves_nothing_open(observer: Observer) -> None:
 def test_in_tier_blame_nodes_lead_to_where_kernels_were_launched(observer: Observer) -> None:
     contexts = []
 
-    class Note(torch.autograd.Function):
+    class Note(torch.autograd.Function):  # type: ignore[misc]
         """Launches something in both passes."""
 
         @staticmethod
