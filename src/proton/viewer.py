@@ -15,12 +15,11 @@ from typing import IO, Any
 from proton.analysis.derive import derive
 from proton.analysis.measurements import find_metric, plain_name, unknown_metric
 from proton.analysis.roofline import FLOPS_WIDTHS
-from proton.analysis.select import METADATA_SCOPE
 from proton.cli.viewer import main
 from proton.errors import FormatError
 from proton.files.encoding.summary import device_map, read_devices
 from proton.model.device import peak_bytes_per_second, peak_flops
-from proton.model.frame import Frame
+from proton.model.frame import METADATA_SCOPE, Frame
 from proton.model.metric import DEVICE_ID, MetricKind, MetricValue
 from proton.model.profile import LABELS, TreeProfile
 from proton.model.tree import Tree

@@ -181,3 +181,20 @@ def test_a_scope_that_is_open_at_a_signal_has_its_time_so_far(tmp_path: Path) ->
     tree = tree_in(profile)
     assert tree.frames[1].name == "open"
     assert float(tree.own[1]["cpu_time (ns)"]) >= 0.3e9  # type: ignore[arg-type]
+
+
+def test_a_program_that_ends_before_our_thread_gets_the_gil_still_ends_by_the_signal(
+    run_python: Any, tmp_path: Path
+) -> None:
+    done = run_python(
+        """
+        import os, signal, sys
+        import proton
+        proton.start("run", backend="interpreter")
+        sys.setswitchinterval(60)  # nobody else gets the GIL while the program runs
+        with proton.cpu_timed_scope("a"):
+            os.kill(os.getpid(), signal.SIGTERM)
+        """
+    )
+    assert done.returncode == -signal.SIGTERM
+    assert open_profile(tmp_path / "run.hatchet").header.ended_by == "SIGTERM"

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.usefixtures("tmp_cwd")
 
 
 def kernel_names(profile: Any) -> set[str]:
-    return {path.rpartition("/")[2] for path, own in metrics_of(profile).items() if "count" in own}
+    timed = (path for path, own in metrics_of(profile).items() if "time (ns)" in own)
+    return {path.rpartition("/")[2] for path in timed}
 
 
 DTYPES = ["uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
@@ -224,8 +225,7 @@ def test_values_belong_to_the_phase_of_the_call(fake_driver: FakeDriver, profile
     for phase in range(3):
         own = metrics_of(profile_of(f"run.part_{phase}.hatchet"))["a"]
         assert own == {"x": phase + 1}
-    (python,) = metrics_of(profile_of("frames.hatchet")).values()
-    assert python == {"x": 6}
+    assert {"x": 6} in metrics_of(profile_of("frames.hatchet")).values()
     assert frames != session
 
 

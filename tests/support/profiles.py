@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from proton.model.device import Device
 from proton.model.frame import Frame, FrameKind
@@ -27,6 +28,13 @@ def tree_of(rows: Sequence[Row]) -> Tree:
         for depth, name, own in rows
     ]
     return Tree(frames, parents, [own for _, _, own in rows])
+
+
+def tree_of_kinds(rows: Sequence[tuple[int, str, str, Metrics]]) -> Tree:
+    """A tree of rows of (depth, letter of the kind, name, metrics)."""
+    tree = tree_of([(depth, name, own) for depth, _, name, own in rows])
+    frames = [Frame(name, FrameKind(letter)) for _, letter, name, _ in rows]
+    return replace(tree, frames=frames)
 
 
 def profile_of(

@@ -67,6 +67,7 @@ UNREACHED: dict[str, str] = {
 
 _TOOL = 4  # of sys.monitoring; coverage and debuggers have others
 _OUTPUT = "reached_functions"
+_ANY = "*"  # the room of all tests, those outside tests/unit too
 
 
 def room_of(parts: tuple[str, ...]) -> str:
@@ -75,14 +76,20 @@ def room_of(parts: tuple[str, ...]) -> str:
 
 
 def public_functions(package: Path) -> Iterator[tuple[str, str]]:
-    """Room and `path:name` of each function that other modules may call."""
+    """Room and `path:name` of each function that other modules may call.
+
+    What `functools.cache` remembers runs once in a process, in whichever test comes first: it is of
+    no room.
+    """
     for path in sorted(package.rglob("*.py")):
         name = path.relative_to(package)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                if node.decorator_list and "jit" in ast.unparse(node.decorator_list[0]):
+                decorators = " ".join(map(ast.unparse, node.decorator_list))
+                if "jit" in decorators:
                     continue  # compiled, never called
-                yield room_of(name.parts), f"{name.as_posix()}:{node.name}"
+                room = _ANY if "cache" in decorators else room_of(name.parts)
+                yield room, f"{name.as_posix()}:{node.name}"
 
 
 class Reached:
@@ -111,13 +118,17 @@ class Reached:
             self._monitoring.restart_events()
 
     def _on_start(self, code: CodeType, _offset: int) -> object:
-        if self._room is not None and code.co_filename.startswith(self._prefix):
-            self.by_room[self._room].add(f"{code.co_filename[len(self._prefix) :]}:{code.co_name}")
+        if code.co_filename.startswith(self._prefix):
+            name = f"{code.co_filename[len(self._prefix) :]}:{code.co_name}"
+            self.by_room[_ANY].add(name)
+            if self._room is not None:
+                self.by_room[self._room].add(name)
         return self._monitoring.DISABLE
 
     def missing(self) -> list[str]:
         """Public functions that no test of their room called, and wrong entries of the list."""
-        anywhere = set().union(*self.by_room.values())
+        in_units = (names for room, names in self.by_room.items() if room != _ANY)
+        anywhere = set().union(*in_units)
         functions = dict.fromkeys(UNREACHED, "is listed, but there is no such function")
         for room, name in public_functions(self.package):
             is_reached = name in (self.by_room[room] if room else anywhere)

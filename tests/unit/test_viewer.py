@@ -170,11 +170,23 @@ def show_profile(precision, profile_name):
 show_profile("fp16", NAME)
 """
 
+BLOCK_SCALED = """
+def show_profile(profile_name):
+    import triton.profiler.viewer as proton_viewer
+    metric_names = ["time/ms"]
+    metric_names = ["tflop/s"] + metric_names
+    tree, metrics = proton_viewer.parse(metric_names, f"{profile_name}.hatchet")
+    proton_viewer.print_tree(tree, metrics)
 
+show_profile(NAME)
+"""
+
+
+@pytest.mark.parametrize("tutorial", [TUTORIAL, BLOCK_SCALED], ids=["09", "10"])
 def test_a_script_of_the_tutorials_runs_with_the_import_replaced(
-    capsys: pytest.CaptureFixture[str],
+    tutorial: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    script = TUTORIAL.replace("triton.profiler.viewer", "proton.viewer")
+    script = tutorial.replace("triton.profiler.viewer", "proton.viewer")
     exec(compile(script, "tutorial.py", "exec"), {"NAME": KERNELS.removesuffix(".hatchet")})
     text = capsys.readouterr().out
     assert "matmul_256x256x256" in text

@@ -14,6 +14,7 @@ Open = Callable[..., Opened]
 SOURCES = {
     "summary": ("h200/kernels.hatchet",),
     "kernels": ("h200/gpt2.hatchet",),
+    "modules": ("training.hatchet",),
     "roofline": ("h200/kernels.hatchet",),
     "autotune": ("h200/kernels.hatchet",),
     "inkernel": ("in_kernel.hatchet",),

@@ -43,6 +43,7 @@ export interface TreePart {
   places: Record<string, Place>
   frame: string
   parent: string
+  marks: Record<string, string>
   metrics: MetricColumns[]
   runs: RunColumns
   launches: LaunchShape[]
@@ -119,6 +120,8 @@ export interface SummaryPart {
   host: string
   start_time_ns: number | null
   end_time_ns: number | null
+  framework: string
+  refused: string
   backends: string[]
   mode: string
   proton_version: string
@@ -154,6 +157,20 @@ export interface KernelsPart {
   regs: (number | null)[]
   shared: (number | null)[]
   occupancy: (number | null)[]
+}
+
+/** Work by place: a list each, with an entry for every place in which something was done. */
+export interface WorkPart {
+  names: string[]
+  module: string
+  op: string
+  kernel: string
+  line: string
+  phase: string
+  time_ns: string
+  count: string
+  cpu_ns: string
+  calls: string
 }
 
 /** One kernel, or a scope that declares work, on one device; null: not known. */
@@ -256,6 +273,7 @@ export interface FlowColumns {
   count: number
   source: string
   target: string
+  correlation: string | null
 }
 
 /** Gaps of a lane whose stream stood still; `lane` is null where all of the device did. */
@@ -297,6 +315,7 @@ export interface TracePart {
   duration_ns: string
   look: string
   names: string[]
+  library: number[]
   looks: LookColumns
   args: (Record<string, number | string | number[]>)[]
   args_left_out: number
@@ -574,7 +593,7 @@ export interface RanksPart {
   contexts: SpreadColumns
 }
 
-/** The times of all steps, of all processes together, in nanoseconds. */
+/** The times of all steps on the host, of all processes together, in nanoseconds. */
 export interface StepTimes {
   count: number
   kept: number
@@ -583,6 +602,7 @@ export interface StepTimes {
   largest_ns: number
   slowest: number
   slowest_rank: number | null
+  work_median_ns: number | null
 }
 
 /** The steps of one process by number, from 0 on. */
@@ -610,6 +630,7 @@ export interface ProfileParts {
   names: Record<string, ShownName>
   summary: SummaryPart
   kernels: KernelsPart | null
+  work: WorkPart | null
   roofline: RooflinePart | null
   tuning: TuningPart | null
   autotune: AutotunePart | null

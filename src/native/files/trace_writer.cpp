@@ -212,7 +212,7 @@ class TraceWriter {
       if (is_new) known->second = short_name(name);  // the call stack has the symbol
       return known->second;
     }
-    if (span.kind != SpanKind::kMetric) return name;
+    if (span.kind != SpanKind::kMetric || metrics_of(span).empty()) return name;
     title_ = name + ":";
     const char* separator = " <";
     for (const Metric& metric : metrics_of(span)) {

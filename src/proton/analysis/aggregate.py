@@ -9,11 +9,12 @@ from itertools import chain, count, pairwise
 from operator import mul
 from typing import NamedTuple, cast
 
-from proton.analysis.measurements import outermost, whole_of
+from proton.analysis.measurements import whole_of
 from proton.analysis.select import Mask, both
 from proton.analysis.several_devices import LaneDevice, lane_devices
 from proton.model.columns import group_by, take, to_whole
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
+from proton.model.host_time import outermost
 from proton.model.merge import add_values
 from proton.model.metric import (
     COUNT,
@@ -130,7 +131,9 @@ def tree_of_trace(profile: TraceProfile) -> TreeProfile:
             measured = apart_from_backend(look.metrics)
             add_metrics(sums, measured, lambda _: MetricKind.INCLUSIVE)
         if kind is None:
-            _add_sum(sums, spent[lane], sum(times_ns))
+            is_moment = look.kind is SpanKind.METRIC and not any(times_ns)
+            if not is_moment:  # at which a value was read: nothing was spent
+                _add_sum(sums, spent[lane], sum(times_ns))
         else:
             _add_sum(sums, TIME_NS, sum(times_ns))
             _add_sum(sums, COUNT, len(times_ns))

@@ -166,7 +166,7 @@ def change_of_all(before: Runs | None, after: Runs | None, ratio: float = 1.0) -
         return change_between(before, after)
     change_ns, expected_ns = after.total_ns - before.total_ns, before.total_ns * ratio
     by_speed_ns = after.total_ns - expected_ns
-    verdict = NOT_ENOUGH if by_speed_ns else SAME
+    verdict = SAME if by_speed_ns == 0 and ratio == 1 else NOT_ENOUGH  # as of a single kernel
     variances = _variances(before, after, ratio, is_paired=False)
     change = Change(before, after, verdict, change_ns, None, by_speed_ns)
     return _judged(change, expected_ns, ratio, variances)

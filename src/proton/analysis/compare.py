@@ -23,7 +23,7 @@ from proton.model.profile import TreeProfile
 from proton.model.tree import KernelDetail, Tree
 
 _MOST = 0.8  # of the time
-_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
+_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE, FrameKind.MODULE)
 _SHOWN = ("grid", "block", "registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy")
 
 
@@ -145,7 +145,7 @@ class Comparison:
         return sorted(found, key=lambda each: -abs(each.change.change_ns))
 
     def scopes(self) -> list[ScopeChange]:
-        """Every scope, state and Python frame with kernels below, the largest change first.
+        """Every scope, state, module and Python frame with kernels below, the largest change first.
 
         Their rows are those of `union`.
         """
@@ -206,4 +206,5 @@ def _changed(
     if before is None or after is None:
         return {}
     pairs = {name: (before.attributes.get(name), after.attributes.get(name)) for name in _SHOWN}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    # One that is missing differs among the launches of its side, or is not known: no change.
+    return {name: pair for name, pair in pairs.items() if None not in pair and pair[0] != pair[1]}

@@ -37,11 +37,13 @@ from proton.analysis.spread import (
     times_metric,
 )
 from proton.errors import MetricNotFound, UsageError
-from proton.model.metric import COUNT, CPU_TIME_NS, MetricKind
+from proton.model.host_time import self_times
+from proton.model.metric import CALLS, COUNT, CPU_TIME_NS, MetricKind
 from proton.model.profile import LABELS, TreeProfile, kind_of
 
 TIME_UNITS = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 NOT_KNOWN = "n/a"
+SELF_TIME = "self_cpu_time"  # of operators and scopes, without those inside
 ROOFLINE = ("util", "flops_util", "bytes_util", "intensity", "bound")
 
 # What is derived from declared work, under the names that digests and pages have for it.
@@ -119,10 +121,13 @@ def derivable_families(profile: TreeProfile) -> dict[str, list[str]]:
     if BYTES in available:
         amounts.append("byte")
     families = {"times": [f"{name}/{unit}" for name in timed for unit in TIME_UNITS]}
+    if CPU_TIME_NS in available:
+        families["times"] += [f"{SELF_TIME}/{unit}" for unit in TIME_UNITS]
     averaged = [
         name
         for name in timed
-        if COUNT in available or (name == "cpu_time" and profile.tree.entries)
+        if COUNT in available
+        or (name == "cpu_time" and (profile.tree.entries or CALLS in available))
     ]
     families["averages"] = [f"avg_{name}/{unit}" for name in averaged for unit in TIME_UNITS]
     known = known_words(profile.tree)
@@ -199,9 +204,11 @@ class _Source:
         return total_of(self.values(metric), kind_of(self.profile, metric))
 
     def runs(self, name: str, word: str) -> list[float | None]:
-        """How often what took the time `name` ran in every row: scopes are entered, kernels run."""
-        if name == "avg_cpu_time" and self.tree.entries:
-            return [self.tree.entries.get(row) for row in range(len(self.tree))]
+        """How often what took the time `name` ran: scopes are entered, operators called."""
+        entries, has_calls = self.tree.entries, CALLS in self.available
+        if name == "avg_cpu_time" and (entries or has_calls):
+            calls = self.numbers(CALLS) if has_calls else [None] * len(self.tree)
+            return [entries.get(row) if n is None else n for row, n in enumerate(calls)]
         return self.numbers(self.find(COUNT, word))
 
 
@@ -252,6 +259,8 @@ def _share(source: _Source, word: str, name: str) -> Column:
 def _time(source: _Source, word: str, name: str, unit: str) -> Column:
     if name == "headroom":
         return _headroom(source, word, unit)
+    if name == SELF_TIME:
+        return _self_time(source, word, unit)
     is_average = name in ("avg_time", "avg_cpu_time")
     metric = source.find(name.removeprefix("avg_") if is_average else name, word)
     factor = _length_ns(metric, word) / TIME_UNITS[unit]
@@ -266,6 +275,14 @@ def _time(source: _Source, word: str, name: str, unit: str) -> Column:
         total = None if total is None else total * factor
     additive = source.is_additive(metric)
     return Column(word, name, unit, values, base=metric, is_additive=additive, total=total)
+
+
+def _self_time(source: _Source, word: str, unit: str) -> Column:
+    metric = source.find("cpu_time", word)
+    times = self_times(source.tree)
+    total = sum(time for time in times if time is not None) / TIME_UNITS[unit]
+    values = _in_unit(times, unit)
+    return Column(word, SELF_TIME, unit, values, base=metric, is_additive=True, total=total)
 
 
 def _detail(source: _Source, word: str, name: str, unit: str) -> Column:

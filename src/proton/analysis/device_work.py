@@ -69,6 +69,10 @@ def streams_of(trace: Trace) -> list[Stream]:
         for at in compress(range(len(spans)), take(are_graphs, spans.lane)):
             if not replays[spans.look[at]]:
                 owner[at] = NONE
+    values = array("B", [look.kind is SpanKind.METRIC for look in spans.looks])
+    if any(values):  # moments at which a value was read are no work
+        for at in compress(range(len(spans)), take(values, spans.look)):
+            owner[at] = NONE
     order = order_by(owner)
     owner = take(owner, order)
     busy = []

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from proton.analysis.change import SLOWER
+from proton.analysis.change import FASTER, NOT_ENOUGH, SLOWER
 
 LEAST_SHARE = 0.01  # of the time: kernels below it cannot fail a gate by themselves
+_ORDER = {SLOWER: 0, FASTER: 1, NOT_ENOUGH: 1}  # what did not change comes last
 
 
 class Judged(Protocol):
@@ -61,3 +62,10 @@ def regressions(
     """Those of `kernels`, each with its time after, that a gate fails for."""
     least_ns = LEAST_SHARE * whole_ns
     return [row for row, ns in kernels if ns >= least_ns and is_regression(row, threshold)]
+
+
+def worst_first(rows: Iterable[Row]) -> list[Row]:
+    """Slower ones first, then what else changed or may have; in each the largest at equal runs."""
+    return sorted(
+        rows, key=lambda row: (_ORDER.get(row.verdict, len(_ORDER)), -abs(row.by_speed_ns or 0.0))
+    )

@@ -11,6 +11,7 @@ from types import NoneType
 from typing import cast
 
 from proton.errors import MetricNotFound, did_you_mean
+from proton.model.host_time import has_operators, outermost, shown_times_ns
 from proton.model.metric import CPU_TIME_NS, USER_PREFIX, MetricKind, MetricValue, split_unit
 from proton.model.profile import LABELS
 from proton.model.tree import Tree
@@ -64,7 +65,12 @@ def unknown_metric(name: str, available: Sequence[str], derived: Iterable[str]) 
 
 
 def shown_values(tree: Tree, metric: str, kind: MetricKind) -> list[Cell]:
-    """`metric` of every row: an inclusive one with all below it, others of the row alone."""
+    """`metric` of every row: an inclusive one with all below it, others of the row alone.
+
+    Rows around operators have their time of the host.
+    """
+    if metric == CPU_TIME_NS and kind is MetricKind.EXCLUSIVE and has_operators(tree):
+        return list(shown_times_ns(tree))
     own: list[Cell] = [metrics.get(metric) for metrics in tree.own]
     if own and own[0] == 0:
         own[0] = None  # the root's zero only says that the metric is inclusive
@@ -81,26 +87,6 @@ def total_of(values: Sequence[Cell], kind: MetricKind) -> float | None:
         return values[0] if isinstance(values[0], (int, float)) else None
     numbers = [value for value in values if isinstance(value, (int, float))]
     return sum(numbers) if numbers else None
-
-
-def outermost(tree: Tree, metric: str, *, by_name: bool = False) -> bytearray:
-    """The rows that measured `metric` and lie below no other that did, of their name if so asked.
-
-    A time of the host is that of a whole region: it holds the times of regions inside.
-    """
-    is_outermost = bytearray(len(tree))
-    ends = tree.ends()
-    above: list[tuple[int, str]] = []  # rows that measured it: where each ends, its name
-    counts: dict[str, int] = {}  # of these names
-    for row, own in enumerate(tree.own):
-        while above and above[-1][0] <= row:
-            counts[above.pop()[1]] -= 1
-        if row and metric in own:
-            name = tree.frames[row].name if by_name else ""
-            is_outermost[row] = not counts.get(name)
-            counts[name] = counts.get(name, 0) + 1
-            above.append((ends[row], name))
-    return is_outermost
 
 
 def whole_of(tree: Tree, metric: str) -> float | None:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from proton.errors import UsageError
+from proton.model.frame import METADATA_SCOPE
 from proton.model.metric import MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 
 Mask = bytearray
-METADATA_SCOPE = "__proton_launch_metadata"
 
 
 def everything(tree: Tree) -> Mask:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 from proton.model.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """The times of all steps, of all processes together, in nanoseconds."""
+    """The times of all steps on the host, of all processes together, in nanoseconds."""
 
     count: int
     kept: int  # those whose times are known
@@ -18,6 +19,7 @@ class StepTimes:
     largest_ns: float
     slowest: int  # number of the slowest step in its process
     slowest_rank: int | None
+    work_median_ns: float | None  # of what each launched on the device; None: nothing was timed
 
 
 def step_times(profile: Profile) -> StepTimes | None:
@@ -30,15 +32,15 @@ def step_times(profile: Profile) -> StepTimes | None:
     if not times:
         return None
     ordered = sorted(duration_ns for duration_ns, _, _ in times)
-    middle = len(ordered) // 2
-    is_odd = len(ordered) % 2
+    work_ns = [time_ns for series in profile.steps for time_ns in series.gpu_time_ns]
     largest_ns, slowest, rank = max(times, key=lambda each: each[0])
     return StepTimes(
         count=sum(series.count for series in profile.steps),
         kept=len(times),
-        median_ns=ordered[middle] if is_odd else (ordered[middle - 1] + ordered[middle]) / 2,
+        median_ns=median(ordered),
         p90_ns=ordered[-(-9 * len(ordered) // 10) - 1],
         largest_ns=largest_ns,
         slowest=slowest,
         slowest_rank=rank,
+        work_median_ns=median(work_ns) if work_ns else None,
     )

@@ -1,10 +1,10 @@
 """Command line: one module a command; `main` here runs it and picks the exit code.
 
-`parser` has what the words of all commands have in common. `run` profiles a target (with `target`,
-`profiled_run`, `children` and `triton_alias`); `doctor`, `report`, `compare`, `serve`, `convert`,
-`merge` and `recover` are commands of their own, `viewer` and `opt` programs, `pytest_gate` is a
-plugin; `completion` is for shells, `progress` for who waits, and `outputs` is the rule of what
-commands may replace.
+`parser` has what the words of all commands have in common, `help_text` fits help into a terminal.
+`run` profiles a target (with `target`, `profiled_run`, `children` and `triton_alias`); `doctor`,
+`report`, `compare`, `serve`, `convert`, `merge` and `recover` are commands of their own, `viewer`
+and `opt` programs, `pytest_gate` is a plugin; `completion` is for shells, `progress` for who waits,
+and `outputs` is the rule of what commands may replace.
 
 Another command: a module with `USAGE`, `DESCRIPTION`, `EXAMPLES`, `add_arguments(parser)` and
 `run(arguments)`, its line in `parser.COMMANDS`, its rows in docs/reference/cli.md. Another option

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from proton.cli import without_collection
@@ -119,7 +120,7 @@ def compare(before: str, after: str, fail_over: float | None) -> Outcome:
     Raises:
         FormatError: one cannot be read, or no kernel was timed in them.
     """
-    from proton.analysis.gate import is_regression, regressions
+    from proton.analysis.gate import is_regression, regressions, worst_first
     from proton.render.page.diff import diff_part
 
     old, old_repeats = open_side(before)
@@ -130,6 +131,7 @@ def compare(before: str, after: str, fail_over: float | None) -> Outcome:
             f"{before}, {after}: no kernel was timed in them, so there is nothing to compare; "
             "record programs that launch kernels"
         )
+    part = replace(part, kernels=worst_first(part.kernels))
     failed: list[str] = []
     if fail_over is not None:
         whole_ns = 0.0 if part.total.after is None else part.total.after.total_ns
@@ -178,10 +180,12 @@ def lines_of(outcome: Outcome, style: Style) -> list[str]:
     """The comparison for a terminal: a table, what is new or gone, and the verdict."""
     from proton.render.display_names import cut_names, shown_names
     from proton.render.text.aligned_table import table_lines
+    from proton.render.text.kernel_remarks import wrapped
     from proton.render.text.style import DIM, LESS, MORE, RED
 
     part = outcome.part
-    kernels = part.kernels[:_MOST_ROWS]
+    slower = sum(one.verdict == "slower" for one in part.kernels)  # the first; none is left out
+    kernels = part.kernels[: max(_MOST_ROWS, slower)]
     names = shown_names(one.name for one in (*part.kernels, *part.new, *part.gone))
     room = _NAME_ROOM if style.width is None else max(style.width - _NUMBERS_ROOM, _LEAST_NAME_ROOM)
     names = dict(zip(names, cut_names(list(names.values()), room), strict=True))
@@ -197,32 +201,47 @@ def lines_of(outcome: Outcome, style: Style) -> list[str]:
         align="<>>>><",
         looks=[looks.get(change.verdict, DIM) for change in changes],
     )
-    if more := len(part.kernels) - len(kernels):
-        lines.append(f"and {more} more kernels, which changed less")
+    if rest := part.kernels[len(kernels) :]:
+        verdicts = Counter(one.verdict for one in rest).most_common()
+        listed = ", ".join(f"{count} {verdict}" for verdict, count in verdicts)
+        lines.append(f"and {len(rest)} more kernel{'s' * (len(rest) != 1)}: {listed}")
+    for text in _equal_runs(part):
+        lines += wrapped(text, style)
     lines += [""] if part.new or part.gone or part.notes else []
     for what, found in (("new", part.new), ("gone", part.gone)):
         if found:
-            lines.append(f"{what}: {_listed([names[one.name] for one in found])}")
-    lines += [style.paint(f"! {note}", RED) for note in part.notes]
-    return [*lines, "", *_conclusion(outcome)]
+            lines += wrapped(f"{what}: {_listed([names[one.name] for one in found])}", style)
+    for note in part.notes:
+        lines += [style.paint(line, RED) for line in wrapped(f"! {note}", style)]
+    said = [line for text in _conclusion(outcome) for line in wrapped(text, style)]
+    return [*lines, "", *said]
 
 
 def _row(name: str, change: DiffChange, *, is_whole: bool = False) -> tuple[str, ...]:
-    """All kernels stand with their time at equal runs, a kernel with that of one run."""
+    """All kernels stand with the time that each file has, a kernel with that of one run."""
     from proton.render.text.verdicts import shares_of
-    from proton.render.units import MISSING, format_time
+    from proton.render.units import format_time
 
-    before, after = change.before, change.after
-    if is_whole:
-        times = (change.expected_ns, None if after is None else after.total_ns)
-    else:
-        times = (
-            None if before is None else before.mean_ns,
-            None if after is None else after.mean_ns,
-        )
+    sides = (change.before, change.after)
+    times = [
+        None if side is None else side.total_ns if is_whole else side.mean_ns for side in sides
+    ]
     share, half = shares_of(change)
-    shown = [MISSING if time_ns is None else format_time(time_ns) for time_ns in times]
+    shown = [format_time(time_ns) for time_ns in times]
     return (name, *shown, share, half, change.verdict)
+
+
+def _equal_runs(part: DiffPart) -> list[str]:
+    """Why all kernels changed otherwise than their times say; nothing where they did not."""
+    from proton.render.units import format_digits
+
+    total, ratio = part.total, part.runs_ratio
+    if total.before is None or total.expected_ns in (None, total.before.total_ns):
+        return []
+    said = f"{ALL}: times are those of the files, the change is at equal runs"
+    if ratio != 1:
+        return [f"{said}: after has {format_digits(ratio)} times as many"]
+    return [f"{said} of kernels in both"]
 
 
 def _conclusion(outcome: Outcome) -> list[str]:

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from proton.cli import say
-from proton.cli.outputs import STANDARD_OUTPUT, add_force, choose_output, name_of, write_output
+from proton.cli.outputs import add_force, choose_output, is_through, name_of, write_output
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy, track
 from proton.errors import UsageError
@@ -15,7 +15,7 @@ USAGE = "A B... -o OUT [--by-order] [--skip-broken] [--force]"
 DESCRIPTION = """\
 Merges the profiles of several ranks or processes into one. A, B, ... are profiles, or folders with
 profiles in them. OUT's suffix names its format: .hatchet or .hatchet_msgpack for trees,
-.chrome_trace or .pftrace for traces; - is standard output, as JSON.
+.chrome_trace or .pftrace for traces; - is standard output, as JSON, and so are pipes and devices.
 Values are summed by path. Every context keeps the spread of its time over ranks: proton-viewer
 shows it as rank_min, rank_median, rank_max and slowest_rank.
 The rank of a file comes from its header, or from its name, as in rank_3. Files without a rank are
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     output: str = arguments.output
     suffix = os.path.splitext(output)[1].removeprefix(".")
-    if suffix not in FORMAT_OF_SUFFIX and output != STANDARD_OUTPUT:
+    if suffix not in FORMAT_OF_SUFFIX and not is_through(output):
         endings = ", ".join(f".{known}" for known in FORMAT_OF_SUFFIX)
         raise UsageError(f"{output}: the suffix names no format; end it in {endings}")
     paths = find_files(arguments.files, output)

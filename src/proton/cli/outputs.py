@@ -7,6 +7,7 @@ are never replaced. Links, pipes and devices are written through (`files.write.w
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
@@ -92,6 +93,21 @@ def write_output(path: str, content: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
+
+
+def is_plain_file(path: str) -> bool:
+    """Whether what is written to `path` stays: no pipe, device or terminal takes it."""
+    try:
+        is_standard = path == STANDARD_OUTPUT
+        mode = os.fstat(sys.stdout.fileno()).st_mode if is_standard else os.stat(path).st_mode
+    except (OSError, ValueError):  # a standard output of Python's own has no number
+        return False
+    return stat.S_ISREG(mode)
+
+
+def is_through(path: str) -> bool:
+    """Whether `path` is a pipe or device, which is written through: its name tells no format."""
+    return path == STANDARD_OUTPUT or (os.path.exists(path) and not os.path.isfile(path))
 
 
 def name_of(path: str) -> str:

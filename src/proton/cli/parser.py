@@ -117,14 +117,16 @@ class Parser(argparse.ArgumentParser):
         """Usage, what it does, options, examples."""
         from shutil import get_terminal_size  # slow to load
 
+        from proton.cli.help_text import fit_text, fit_usage
+
         width = min(get_terminal_size((WIDEST, 0)).columns, WIDEST)
-        parts = [f"usage: {self.usage}", self.description or ""]
+        parts = [fit_usage(self.usage or "", width), fit_text(self.description or "", width)]
         for title, is_option in (("arguments", False), ("options", True)):
             actions = [a for a in self.actions if bool(a.option_strings) is is_option and a.help]
             if actions:
                 lines = [line for action in actions for line in _explained(action, width)]
                 parts.append("\n".join([f"{title}:", *lines]))
-        return "\n\n".join([*parts, self.epilog or ""]).rstrip() + "\n"
+        return "\n\n".join([*parts, fit_text(self.epilog or "", width)]).rstrip() + "\n"
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:

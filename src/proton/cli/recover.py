@@ -10,7 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from proton.cli import say
-from proton.cli.outputs import add_force, choose_output, name_of, write_output
+from proton.cli.outputs import (
+    add_force,
+    choose_output,
+    is_plain_file,
+    name_of,
+    write_output,
+)
 from proton.cli.parser import Option, Parser
 from proton.cli.progress import busy
 from proton.errors import FormatError, UsageError
@@ -145,9 +151,11 @@ def _recover(journal: str, output: str | None, *, keeps: bool) -> list[str]:
             write_output(target, to_bytes(profile, format_for(profile, target)))
         others = [number for number in phases if number != phase or written is not None]
         lines = [*profile.warnings, *_about_parts(others), f"wrote {name_of(target)}"]
-    if not (keeps or is_alive(facts)):
-        lines += _clean(journal, facts)
-    return lines
+    if keeps or is_alive(facts):
+        return lines
+    if output is not None and not is_plain_file(output):
+        return [*lines, f"kept {journal}: {name_of(output)} is no file that stays"]
+    return lines + _clean(journal, facts)
 
 
 def _target(journal: str, facts: Mapping[str, object]) -> str:

@@ -9,9 +9,11 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn, TextIO
 
 from proton._version import __version__
+from proton.analysis.folding.work_groups import BY
 from proton.analysis.prepare import prepare
 from proton.cli import guard, without_collection
 from proton.cli.parser import Parser
@@ -30,8 +32,9 @@ _METRICS = """\
 metrics:
   NAME                  as measured: what -l lists, in any case, without unit
   time/UNIT             time in s, ms, us or ns; likewise cpu_time/UNIT
+  self_cpu_time/UNIT    cpu_time of an operator or scope without those inside
   avg_time/UNIT         time divided by count; avg_cpu_time/UNIT by the entries
-                        of a scope
+                        of a scope or the calls of an operator
   min_time/UNIT         shortest run of a kernel; likewise max_time; p50_time
                         and p99_time: half and 99 % of the runs took no longer
   rank_min/UNIT         least time of a rank, of merged profiles; likewise
@@ -64,6 +67,8 @@ examples:
   proton-viewer --sass matmul_kernel run.hatchet
   proton-viewer --regions run.hatchet
   proton-viewer --regions matmul_kernel run.hatchet
+  proton-viewer --group-by module run.hatchet
+  proton-viewer --group-by op -i ".*h.0.attn" run.hatchet
   proton-viewer --json run.hatchet | jq .kernels[0]
   proton-viewer --markdown run.hatchet
 """
@@ -111,13 +116,19 @@ def _lines(
     arguments: argparse.Namespace, profile: TreeProfile, options: ViewOptions, style: Style
 ) -> list[str]:
     """What was asked for. Views that are rare are imported when they are wanted."""
+    if arguments.group_by is not None:
+        from proton.render.text.group_table import group_view
+
+        form = "json" if arguments.json else "markdown" if arguments.markdown else "text"
+        options = replace(options, fold_numbered=arguments.fold == "numbered")  # only if asked for
+        return group_view(profile, arguments.group_by, options, style, form)
     if arguments.json or arguments.markdown:
         return _digest(profile, as_json=arguments.json, with_autotune=arguments.with_autotune)
+    full, is_program = options.full, options.without_autotune
     if arguments.list:
         from proton.render.text.table import metric_lines
 
-        return metric_lines(profile, style)
-    full, is_program = options.full, options.without_autotune
+        return metric_lines(profile, style, without_autotune=is_program)
     if arguments.source is not None:
         from proton.render.text.annotated_source import annotated_source
 
@@ -195,6 +206,8 @@ def make_parser() -> Parser:
         help="parts of Python frames to show: " + ", ".join(FORMATS))  # fmt: skip
     add("--print-sorted", action="store_true",
         help="a list sorted by the first metric, one row per name")  # fmt: skip
+    add("--group-by", choices=BY, metavar="WHAT", help="a table by module, op, kernel or line: "
+        "time forward and backward, calls; also with --json or --markdown")  # fmt: skip
     add("--sort", metavar="METRIC", help="largest contexts of each parent first, by METRIC, as "
         "on a terminal by the first; recorded: in the order in which they began")  # fmt: skip
     add("--hide", choices=("none", "library"), default="none", metavar="WHAT", help="library: "
@@ -225,7 +238,10 @@ def make_parser() -> Parser:
 
 
 def _options(arguments: argparse.Namespace) -> ViewOptions:
-    _refuse_beside_digest(arguments)
+    if arguments.group_by is None:
+        _refuse_beside_digest(arguments)
+    else:
+        _refuse_beside_groups(arguments)
     views = [name for name in ("source", "sass", "regions") if getattr(arguments, name) is not None]
     if len(views) > 1:
         raise UsageError(f"--{views[0]} and --{views[1]} are two views; give one of them")
@@ -249,7 +265,8 @@ def _options(arguments: argparse.Namespace) -> ViewOptions:
         is_sorted=arguments.print_sorted,
         autotune=arguments.autotune,
         sort=_sort(arguments.sort, is_for_people=is_for_people),
-        without_autotune=is_for_people and not arguments.with_autotune,
+        without_autotune=(is_for_people or _is_digest(arguments)) and not arguments.with_autotune,
+        says_autotune=sys.stdout.isatty() and bool(metrics) and not arguments.with_autotune,
         without_library=arguments.hide == "library",
         fold_numbered=_folds(arguments, is_for_people=is_for_people),
         is_for_people=is_for_people,
@@ -293,6 +310,24 @@ def _refuse_beside_digest(arguments: argparse.Namespace) -> None:
     if others:
         other = others[0].replace("_", "-")
         raise UsageError(f"--{wanted[0]} is a digest of the whole profile; leave out --{other}")
+
+
+def _is_digest(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.json or arguments.markdown)
+
+
+def _refuse_beside_groups(arguments: argparse.Namespace) -> None:
+    """A table by module, operator, kernel or line has columns and an order of its own."""
+    switches = ["list", "print_sorted", "autotune"]
+    values = ["sort", "metrics", "threshold", "depth", "diff_profile"]
+    values += ["source", "sass", "regions"]
+    others = [name for name in switches if getattr(arguments, name)]
+    others += [name for name in values if getattr(arguments, name) is not None]
+    others += ["hide"] * (arguments.hide != "none")
+    others += ["json"] * (arguments.json and arguments.markdown)
+    if others:
+        other = others[0].replace("_", "-")
+        raise UsageError(f"--group-by is a table with columns of its own; leave out --{other}")
 
 
 def _number(text: str | None) -> float | None:

@@ -37,7 +37,8 @@ from proton.model.tree import Tree
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _MSGPACK_LISTS = (0x91, 0x92, 0xDC, 0xDD)
 _COMPRESSED[b"PK\x03\x04"] = "zip"
-_GIVEN = (FrameKind.SCOPE, FrameKind.STATE, FrameKind.PYTHON)  # frames with metrics of users
+_MEASURED = (FrameKind.ROOT, FrameKind.KERNEL, FrameKind.COPY, FrameKind.SAMPLE)
+_GIVEN = frozenset(FrameKind) - frozenset(_MEASURED)  # frames with metrics of users
 _FOREIGN_KINDS = MappingProxyType({CPU_TIME_NS: MetricKind.EXCLUSIVE})
 
 

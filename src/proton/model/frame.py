@@ -31,4 +31,7 @@ class Frame(NamedTuple):
     function: str | None = None
 
 
+METADATA_SCOPE = "__proton_launch_metadata"  # below it: work for metrics, none of the program's
+VALUE_READ = "<metric>"  # a run of the kernel that reads metric values on a GPU
+
 ROOT_FRAME = Frame("ROOT", FrameKind.ROOT)

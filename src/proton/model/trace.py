@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from proton.model.metric import EMPTY, Metrics
 
+LAUNCH_PREFIX = "launch "  # before the name of a kernel: that of the call that launched it
+
 
 class LaneKind(Enum):
     """Who did the work on a lane."""

@@ -10,10 +10,12 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from proton.model.trace import LAUNCH_PREFIX
 from proton.render.demangle import demangle, shorten_cpp
 
 FORMATS = ("full", "file_function_line", "function_line", "file_function")
 ELLIPSIS = "…"
+_LAUNCHED_SYMBOL = f"{LAUNCH_PREFIX}_Z"
 _ROOM = 400  # columns for template arguments; views cut names to the room they have
 
 # Control characters, marks that reorder text, invisible characters, lone surrogates.
@@ -39,6 +41,8 @@ def display_name(name: str, *, frame_format: str = "full", full: bool = False) -
         frame_format: One of `FORMATS`; which parts of a Python frame to show.
         full: Keep the template arguments and parameters of C++ names.
     """
+    if name.startswith(_LAUNCHED_SYMBOL):
+        return LAUNCH_PREFIX + display_name(name.removeprefix(LAUNCH_PREFIX), full=full)
     if name.startswith("_Z"):
         demangled = demangle(name)
         name = demangled if full else shorten_cpp(demangled)
@@ -91,15 +95,22 @@ def name_formatter(
     """
     symbols: Mapping[str, str] = {}
     if not full:
-        symbols = shown_names({name for name in names if name.startswith("_Z")})
+        kernels = {name.removeprefix(LAUNCH_PREFIX) for name in names}
+        symbols = shown_names({name for name in kernels if name.startswith("_Z")})
 
     def plain(name: str) -> str:
-        if name.isascii() and name.isprintable() and name.strip() and name[:2] != "_Z":
+        is_plain = name.isascii() and name.isprintable() and name.strip() and name[:2] != "_Z"
+        if is_plain and not name.startswith(_LAUNCHED_SYMBOL):
             return name
-        return symbols.get(name) or display_name(name, full=full)
+        return symbol(name) or display_name(name, full=full)
 
     def rearranged(name: str) -> str:
-        return symbols.get(name) or display_name(name, frame_format=frame_format, full=full)
+        return symbol(name) or display_name(name, frame_format=frame_format, full=full)
+
+    def symbol(name: str) -> str:
+        prefix = LAUNCH_PREFIX if name.startswith(_LAUNCHED_SYMBOL) else ""
+        found = symbols.get(name.removeprefix(prefix), "")
+        return found and prefix + found
 
     return plain if frame_format == "full" else rearranged
 

@@ -115,8 +115,11 @@ class BackgroundThread:
             self._join()
 
     def yield_to_signal(self) -> None:
-        """Where a signal is ending the process, let it: the caller is about to exit otherwise."""
-        thread = self._ending
+        """Where a signal is ending the process, let it: the caller is about to exit otherwise.
+
+        The thread may still wait for the GIL, which a program that ends by itself can keep.
+        """
+        thread = self._ending or (self._thread if Termination.caught() else None)
         if thread is not None and thread.ident != threading.get_ident():
             thread.has_ended(SIGNAL_LIMIT_S)
 

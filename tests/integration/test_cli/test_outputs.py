@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,45 @@ def test_a_link_stays_a_link(words: list[str], output: str) -> None:
     assert main(words) == 0
     assert Path(output).is_symlink()
     assert Path("elsewhere/file").stat().st_size > 0
+
+
+def into_pipe(words: list[str]) -> bytes:
+    """What a command writes to `pipe`, whose name tells no format."""
+    if not os.path.exists("pipe"):
+        os.mkfifo("pipe")
+    with ThreadPoolExecutor() as pool:
+        received = pool.submit(Path("pipe").read_bytes)
+        status = main([*words, "-o", "pipe"])
+        with suppress(OSError):  # nobody reads: all was written. Else the reader would wait on
+            os.close(os.open("pipe", os.O_WRONLY | os.O_NONBLOCK))
+        assert status == 0
+        return received.result()
+
+
+@pytest.mark.usefixtures("inputs")
+def test_a_journal_stays_where_its_profile_went_into_no_file(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert into_pipe(["recover", "run.partial"])
+    assert "kept run.partial: pipe is no file that stays" in capfd.readouterr().err
+    assert Path("run.partial").exists()
+    assert main(["recover", "run.partial", "-o", "whole.hatchet"]) == 0
+    assert not Path("run.partial").exists()
+
+
+@pytest.mark.usefixtures("inputs")
+def test_ranks_are_merged_into_a_pipe_whose_name_tells_no_format() -> None:
+    ranks = ["a.rank_0.hatchet", "a.rank_1.hatchet"]
+    assert into_pipe(["merge", *ranks])
+    assert main(["merge", *ranks, "-o", "all"]) == 2
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.skipif(not has_page(), reason="the page is not built")
+def test_nobody_is_sent_to_a_browser_with_a_page_that_is_in_no_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert into_pipe(["report", PROFILE])
+    assert "browser" not in capsys.readouterr().err
+    assert main(["report", PROFILE, "-o", "page.html"]) == 0
+    assert "browser" in capsys.readouterr().err

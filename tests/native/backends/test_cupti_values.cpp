@@ -76,7 +76,12 @@ TEST(values_of_many_threads_reach_their_scopes_while_records_are_read) {
   for (size_t i = 0; i < names.size(); ++i) {
     CHECK_EQ(value_at(recording, names[i]), values[i] * static_cast<int64_t>(turns));
   }
-  CHECK_EQ(recording.rows().size(), 4u);  // our kernel is in no row
+  const gpu::Rows rows = recording.rows();
+  CHECK_EQ(rows.size(), 8u);  // a kernel each, and runs of ours, without a time
+  for (const std::string name : names) {
+    const gpu::Row& reads = rows.at(name + "/__proton_launch_metadata/<metric>");
+    CHECK_EQ(reads, (gpu::Row{static_cast<int64_t>(turns), -1}));
+  }
   CHECK_EQ(gpu::hub().stats().values, 0u);
   CHECK_EQ(gpu::describe(recording.losses()), "");
 }

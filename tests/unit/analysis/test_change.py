@@ -85,3 +85,10 @@ def test_without_variance_it_says_that_there_is_not_enough() -> None:
 
 def test_equal_profiles_are_the_same_even_where_little_is_known() -> None:
     assert change_between(Runs(1000, 2), Runs(1000, 2)).verdict == SAME
+
+
+def test_more_runs_of_unknown_spread_are_not_enough_for_one_kernel_and_for_all() -> None:
+    once, twice = Runs(1000, 2), Runs(2000, 4)
+    assert change_between(once, twice).verdict == NOT_ENOUGH
+    assert change_of_all(once, twice, 2.0).verdict == NOT_ENOUGH
+    assert change_of_all(once, once).verdict == SAME

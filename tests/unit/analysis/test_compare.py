@@ -12,7 +12,7 @@ from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
 from proton.model.ranks import TIME_BY_RANK_NS, Rank
 from proton.model.tree import detail_of
-from tests.support.profiles import Row, profile_of
+from tests.support.profiles import Row, profile_of, tree_of_kinds
 
 
 def recorded(**kernels: tuple[int, ...]) -> TreeProfile:
@@ -140,6 +140,7 @@ def test_launches_that_changed_are_named() -> None:
 
     before, after = launched(registers=64, occupancy=1), launched(registers=128, occupancy=1)
     assert Comparison(before, after).kernels[0].launches == {"registers": (64, 128)}
+    assert Comparison(launched(registers=64), after).kernels[0].launches == {"registers": (64, 128)}
 
 
 def test_scopes_are_matched_by_path() -> None:
@@ -148,3 +149,19 @@ def test_scopes_are_matched_by_path() -> None:
     assert comparison.total().change_ns == 1600
     assert comparison.union.tree.frames[step.row].name == "step"
     assert (step.before_row, step.after_row, step.change.verdict) == (1, 1, SLOWER)
+
+
+def test_modules_are_matched_by_path_and_operators_inside_are_not_listed() -> None:
+    def trained(time_ns: int) -> TreeProfile:
+        rows: list[tuple[int, str, str, Metrics]] = [
+            (0, "r", "ROOT", {}),
+            (1, "m", "net", {}),
+            (2, "o", "aten::mul", {"calls": 1}),
+            (3, "k", "k", {"time (ns)": time_ns, "count": 1}),
+        ]
+        return profile_of([]).with_tree(tree_of_kinds(rows))
+
+    comparison = Comparison(trained(100), trained(900))
+    (module,) = comparison.scopes()
+    assert comparison.union.tree.frames[module.row].name == "net"
+    assert module.change.change_ns == 800

@@ -103,6 +103,23 @@ def test_a_share_of_host_time_is_of_the_outermost_scopes(make_profile: MakeProfi
     assert values(make_profile(rows), "cpu_time/%") == [None, 60.0, 40.0, 30.0, None, 40.0]
 
 
+def test_an_average_of_host_time_is_of_the_calls_of_an_operator_and_never_of_its_kernels(
+    make_profile: MakeProfile,
+) -> None:
+    called = {"cpu_time (ns)": 12, "calls": 4}
+    rows = [(0, "ROOT", {}), (1, "a", called), (2, "k", {"count": 3}), (1, "b", {"count": 2})]
+    profile = make_profile(rows)
+    assert values(profile, "avg_cpu_time/ns") == [None, 3.0, None, None]
+    assert values(profile, "calls") == [None, 4, None, None]
+    assert values(profile, "count") == [5, 3, 3, 2]
+
+
+def test_own_time_of_the_host_is_without_scopes_inside(make_profile: MakeProfile) -> None:
+    rows = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 12}), (2, "b", {"cpu_time (ns)": 5})]
+    (column,) = derive(make_profile(rows), ["self_cpu_time/ns"])
+    assert (list(column.values), column.total) == ([None, 7, 5], 12)
+
+
 def test_an_average_of_host_time_is_of_the_entries_of_a_scope(make_profile: MakeProfile) -> None:
     rows = [(0, "ROOT", {}), (1, "a", {"cpu_time (ns)": 6}), (2, "k", {"count": 3})]
     profile = make_profile(rows)

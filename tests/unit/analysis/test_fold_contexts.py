@@ -17,9 +17,10 @@ from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel
+from proton.model.metric import MetricKind, Metrics
 from proton.model.profile import kind_of
 from proton.model.tree import KernelDetail, Tree
-from tests.support.profiles import Row, profile_of
+from tests.support.profiles import Row, profile_of, tree_of_kinds
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -114,6 +115,18 @@ def test_what_took_time_of_a_device_keeps_its_number() -> None:
     frames = [ROOT_FRAME, *(Frame(f"gemm_{at}") for at in range(5))]
     own: list[dict[str, int]] = [{"time (ns)": 0}, *({"time (ns)": 1} for _ in range(5))]
     assert fold_contexts(Tree(frames, [-1, *([0] * 5)], own)) is None
+
+
+def test_rows_of_different_devices_stay_apart() -> None:
+    def ran(device: str) -> dict[str, int | str]:
+        return {"time (ns)": 1, "device_id": device, "device_type": "CUDA"}
+
+    rows: list[Row] = [(0, "ROOT", {})]
+    for turn in range(3):
+        rows += [(1, f"turn_{turn}", {}), (2, "k", ran("0")), (2, "k", ran("1"))]
+    folding = fold_contexts(profile_of(rows).tree)
+    assert folding is not None
+    assert folding.group == [0, *[1, 2, 3] * 3]
 
 
 def test_a_profile_without_loops_is_not_folded() -> None:
@@ -213,3 +226,25 @@ def test_captured_kernels_are_found_below_every_replay() -> None:
     profile = replace(profile_of(rows), in_kernel=[RecordedKernel("k", context)])
     (kernel,) = without_library(profile).in_kernel
     assert kernel.context == ["<captured_at>", "forward"]
+
+
+def test_layers_of_a_model_are_one_and_so_are_the_modules_inside() -> None:
+    rows: list[tuple[int, str, str, Metrics]] = [(0, "r", "ROOT", {}), (1, "m", "GPT", {})]
+    for layer in range(4):
+        rows += [
+            (2, "m", f"transformer.h.{layer}", {}),
+            (3, "m", f"transformer.h.{layer}.attn", {}),
+            (4, "o", "aten::addmm", {"cpu_time (ns)": 5, "calls": 2}),
+            (5, "k", "gemm_128", {"time (ns)": 10 + layer, "count": 2}),
+            (5, "b", "<backward>", {}),
+            (6, "o", "AddmmBackward0", {"cpu_time (ns)": 7, "calls": 2}),
+        ]
+    tree = tree_of_kinds(rows)
+    folding = fold_contexts(tree)
+    assert folding is not None
+    folded = folded_tree(tree, folding, lambda _: MetricKind.INCLUSIVE)
+    names = [frame.name for frame in folded.frames]
+    assert names[2:5] == ["transformer.h.*", "transformer.h.*.attn", "aten::addmm"]
+    assert [frame.kind.value for frame in folded.frames] == list("rmmmokbo")
+    assert folded.own[4] == {"cpu_time (ns)": 20, "calls": 8}
+    assert folded.own[5]["time (ns)"] == 46

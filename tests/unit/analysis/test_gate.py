@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proton.analysis.change import SAME, SLOWER, Change
-from proton.analysis.gate import is_regression, regressions, relative_change
+from proton.analysis.change import FASTER, NOT_ENOUGH, SAME, SLOWER, Change
+from proton.analysis.gate import is_regression, regressions, relative_change, worst_first
 from proton.analysis.run_times import PHASES, Runs, whole_runs
 from tests.support.profiles import profile_of
 
@@ -46,3 +46,11 @@ def test_phases_tell_how_sure_the_sum_of_all_kernels_is() -> None:
     assert found.basis == PHASES
     assert found.variance is not None
     assert found.variance.size == pytest.approx(3 * 1000**2)
+
+
+def test_slower_ones_come_first_and_what_did_not_change_last() -> None:
+    same, little = change(40, 50, SAME), change(1, 0.5)
+    faster, unknown = change(-60, 1, FASTER), change(70, None, NOT_ENOUGH)
+    much = change(5, 1)
+    found = worst_first([same, unknown, little, faster, much])
+    assert found == [much, little, unknown, faster, same]

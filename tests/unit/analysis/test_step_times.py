@@ -15,8 +15,16 @@ def test_a_program_without_marks_has_no_times() -> None:
 def test_the_times_are_those_of_all_ranks() -> None:
     one = StepSeries(0, (0, 1, 2), (10, 30, 20), left_out=1, rank=0)
     other = StepSeries(0, (0,), (90,), rank=3)
-    assert step_times(Profile("f", steps=[one, other])) == StepTimes(
-        count=5, kept=4, median_ns=25.0, p90_ns=90, largest_ns=90, slowest=0, slowest_rank=3
+    times = step_times(Profile("f", steps=[one, other]))
+    assert times == StepTimes(
+        count=5,
+        kept=4,
+        median_ns=25.0,
+        p90_ns=90,
+        largest_ns=90,
+        slowest=0,
+        slowest_rank=3,
+        work_median_ns=None,
     )
 
 
@@ -24,3 +32,10 @@ def test_p90_is_a_time_that_nine_of_ten_do_not_exceed() -> None:
     times = step_times(Profile("f", steps=[StepSeries(0, range(10), range(1, 11))]))
     assert times is not None
     assert (times.median_ns, times.p90_ns, times.slowest) == (5.5, 9, 9)
+
+
+def test_work_on_the_device_has_a_median_of_its_own() -> None:
+    one = StepSeries(0, (0, 1), (10, 30), gpu_time_ns=(4, 6), rank=0)
+    times = step_times(Profile("f", steps=[one, StepSeries(0, (0,), (90,), rank=3)]))
+    assert times is not None
+    assert (times.median_ns, times.work_median_ns) == (30, 5)

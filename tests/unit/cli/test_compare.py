@@ -149,3 +149,51 @@ def test_profiles_without_kernels_have_nothing_to_compare() -> None:
     write_profile(profile_of([(0, "ROOT", {}), (1, "s", {})]), "a.hatchet")
     with pytest.raises(FormatError, match="no kernel was timed"):
         compare("a.hatchet", "a.hatchet", None)
+
+
+def test_a_regression_is_shown_before_kernels_that_merely_ran_more_often() -> None:
+    steady = {f"steady_{at}": 1_000_000 for at in range(30)}
+    often = dict.fromkeys(steady, 5_000_000)
+    old = record("old", 10_000, 10_010, 9_990, **steady)
+    new = record("new", 60_000, 60_010, 59_990, runs=50, **often)
+    outcome = compare(old, new, None)
+    shown = lines_of(outcome, Style())
+    assert shown[4].split()[0] == "k"
+    assert shown[4].endswith("slower")
+    assert "and 11 more kernels: 11 more runs" in shown
+    assert to_object(outcome)["kernels"] == outcome.part.kernels
+
+
+def test_no_regression_is_left_out_however_many_there_are() -> None:
+    slower = {f"slower_{at}": 1_000_000 for at in range(30)}
+    old = record("old", 1_000_000, 1_001_000, 999_000, **slower)
+    new = record("new", 1_000_000, 1_001_000, 999_000, **dict.fromkeys(slower, 1_200_000))
+    shown = lines_of(compare(old, new, None), Style())
+    assert sum(line.endswith("slower") for line in shown) == 32  # with all kernels, and the verdict
+    assert "and 1 more kernel: 1 same" in shown
+
+
+def test_all_kernels_stand_with_the_times_of_the_files(before: str) -> None:
+    after = record("after", 2_000_000, 2_004_000, 1_996_000, runs=20)
+    shown = lines_of(compare(before, after, None), Style())
+    assert shown[3].split()[:7] == ["all", "kernels", "3.00", "ms", "6.00", "ms", "0.0"]
+    assert shown[5] == (
+        "all kernels: times are those of the files, the change is at equal runs: "
+        "after has 2.00 times as many"
+    )
+
+
+def test_all_kernels_changed_by_those_in_both_where_each_ran_in_its_own_way() -> None:
+    old = record("old", 1_000_000, 1_001_000, 999_000, gone=3_000_000)
+    new = record("new", 2_000_000, 2_002_000, 1_998_000, runs=20, fresh=5_000_000)
+    shown = lines_of(compare(old, new, None), Style())
+    assert shown[3].split()[:7] == ["all", "kernels", "12.0", "ms", "21.0", "ms", "0.0"]
+    assert shown[5].endswith("the change is at equal runs of kernels in both")
+
+
+def test_a_comparison_fits_the_terminal() -> None:
+    long = {f"a_kernel_with_a_name_of_some_length_{at}": 1_000 for at in range(6)}
+    old = record("old", 1_000_000, **long)
+    new = record("new", 1_100_000)
+    outcome = compare(f"{old}/0.hatchet", f"{new}/0.hatchet", None)
+    assert max(map(len, lines_of(outcome, Style(width=80)))) <= 80

@@ -288,6 +288,32 @@ def test_a_digest_is_printed_as_json_and_as_markdown(capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out.startswith("# Profile `")
 
 
+@pytest.mark.parametrize("by", ["module", "op", "kernel", "line"])
+def test_a_table_by_group_is_printed_for_people_and_for_scripts(
+    by: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(DATA / "training.hatchet")
+    assert main(["--group-by", by, path]) == 0
+    assert f"\n{by} " in capsys.readouterr().out
+    assert main(["--group-by", by, "--json", path]) == 0
+    assert json.loads(capsys.readouterr().out)["group_by"] == by
+    assert main(["--group-by", by, "--markdown", path]) == 0
+    assert f"| {by} |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("other", ["--list", "--depth=3", "--sass=k", "--hide=library", "-mtime"])
+def test_a_table_by_group_has_columns_of_its_own(
+    other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--group-by=op", other, "x"]) == 2
+    assert "--group-by is a table with columns of its own; leave out --" in capsys.readouterr().err
+
+
+def test_a_table_by_group_is_json_or_markdown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--group-by=op", "--json", "--markdown", "x"]) == 2
+    assert "leave out --json" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("other", ["--markdown", "--list", "--depth=3", "--sass=k"])
 def test_a_digest_stands_alone(other: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--json", other, "x"]) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +18,12 @@ from proton.render.display_names import shown_names
 from proton.render.text.view_content import ESTIMATED
 from tests.support.profiles import Row, profile_of
 from tests.support.sampling import SAMPLING
+from tests.support.terminal import Terminal
 
 DATA = Path(__file__).parents[2] / "data"
 KERNELS = str(DATA / "h200/kernels.hatchet")
 GPT2 = str(DATA / "h200/gpt2.hatchet")
 PYTHON = str(DATA / "triton36_python.hatchet")
-
-
-class Terminal(io.StringIO):
-    """A text stream that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch, *arguments: str, columns: int = 120) -> str:
@@ -59,6 +52,25 @@ def test_autotuning_is_counted_where_asked_for_or_metrics_are_named(
     assert "total 1 151 ms" in text
     assert "autotuning took" not in text
     assert "<autotune>" in text
+
+
+def test_who_names_metrics_is_told_that_autotuning_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = "with -m autotuning counts: it took 1 147 ms (99.6 %)"
+    assert said in on_terminal(monkeypatch, "-m", "time/ms,util", KERNELS).splitlines()
+    assert said not in on_terminal(monkeypatch, "-m", "time/ms", "--with-autotune", KERNELS)
+    assert said not in on_terminal(monkeypatch, "-m", "time/ms", GPT2)
+    monkeypatch.undo()
+    assert main(["-m", "time/ms", KERNELS]) == 0
+    assert said not in capsys.readouterr().out
+
+
+def test_a_list_has_no_column_of_dashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_kernel = str(DATA / "in_kernel.hatchet")
+    assert "time us  name" in on_terminal(monkeypatch, "--print-sorted", in_kernel).splitlines()
+    asked = on_terminal(monkeypatch, "--print-sorted", "-m", "time/us,cycles", in_kernel)
+    assert "time us  cycles  name" in asked.splitlines()
 
 
 def test_a_pipe_gets_all(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +107,9 @@ def test_the_largest_come_first_on_a_terminal_and_nowhere_else(
     assert names_in(on_terminal(monkeypatch, GPT2, "-d", "3", "-m", "time/ms")) == recorded
 
 
-@pytest.mark.parametrize("view", [["--source", "k.py"], ["--sass", "kernel"], ["--regions"]])
+@pytest.mark.parametrize(
+    "view", [["--source", "k.py"], ["--sass", "kernel"], ["--regions"], ["--list"]]
+)
 def test_heads_of_other_views_leave_autotuning_out_as_well(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, view: list[str]
 ) -> None:
@@ -114,6 +128,26 @@ def test_heads_of_other_views_leave_autotuning_out_as_well(
     assert "autotuning took 12.0 us (75.0 %), left out; --with-autotune counts it" in text
     assert "samples of a kernel include those of its trials" in text
     assert "8 kernels" in on_terminal(monkeypatch, "--with-autotune", *view, path)
+
+
+def test_both_sides_of_a_difference_say_their_total_and_what_autotuning_took(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    paths = [str(tmp_path / f"{name}.hatchet") for name in ("before", "after")]
+    for path, time_ns in zip(paths, (3_000, 5_000), strict=True):
+        rows: list[Row] = [
+            (0, "ROOT", {}),
+            (1, "kernel", {"time (ns)": time_ns, "count": 1}),
+            (1, "<autotune>", {}),
+            (2, "kernel", {"time (ns)": 9 * time_ns, "count": 9}),
+        ]
+        write_profile(profile_of(rows), path)
+    monkeypatch.chdir(tmp_path)
+    lines = on_terminal(monkeypatch, "-diff", "before.hatchet", "after.hatchet").splitlines()
+    assert lines[0].endswith("total 5.00 us")
+    assert lines[1].startswith("autotuning took 45.0 us (90.0 %), left out")
+    assert lines[2] == "minus before.hatchet   total 3.00 us"
+    assert lines[3].startswith("autotuning took 27.0 us (90.0 %), left out")
 
 
 def test_digits_are_in_groups_on_a_terminal_and_nowhere_else(

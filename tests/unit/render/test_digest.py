@@ -32,6 +32,24 @@ def test_kernels_and_scopes_come_with_time_share_and_peak() -> None:
     assert (digest["samples"], digest["in_kernel"], digest["ranks"]) == (None, None, None)
 
 
+def test_modules_and_operators_come_with_forward_and_backward_time() -> None:
+    digest = digest_of(prepare(open_profile(ROOT / "tests/data/training.hatchet")))
+    first = digest["operators"][0]
+    assert (first["name"], first["kernels"], first["calls"]) == ("aten::addmm", 160, 52)
+    assert first["time_ns"] == first["forward_ns"] + first["backward_ns"] + first["recompute_ns"]
+    assert (len(digest["modules"]), digest["more_modules"]) == (MOST_ROWS, 1)
+    assert sum(row["time_ns"] for row in digest["operators"]) == digest["total"]["time_ns"]
+    assert digest["total"]["kernels"] == 316  # calls of operators are none
+    assert all(f"`{key}`" in PAGE for key in first)
+
+
+def test_a_program_without_a_gpu_shows_the_time_of_its_operators_on_the_host() -> None:
+    digest = digest_of(prepare(open_profile(ROOT / "tests/data/training_cpu.hatchet")))
+    assert (digest["time_metric"], digest["total"]["kernels"]) == ("cpu_time (ns)", None)
+    assert sum(row["cpu_ns"] for row in digest["operators"]) == digest["total"]["time_ns"]
+    assert digest["scopes"][2]["path"][-1] == "GPT"
+
+
 def test_every_key_is_documented_and_every_documented_one_is_there() -> None:
     rows: list[Row] = [(0, "ROOT", {}), (1, "s", {}), (2, "k", {"time (ns)": 5, "count": 1})]
     digest = digest_of(profile_of(rows))

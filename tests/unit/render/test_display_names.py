@@ -176,3 +176,17 @@ def test_names_that_nobody_would_see_are_quoted(name: str, seen: str) -> None:
     assert display_name(name) == seen
     assert shown_names([name]) == {name: seen}
     assert name_formatter()(name) == seen
+
+
+@pytest.mark.parametrize("symbol", ["_Z3addIfEvPT_", "_Z3addIdEvPT_"])
+def test_what_was_launched_is_named_as_its_kernel_is(symbol: str) -> None:
+    others = ("_Z3addIfEvPT_", "launch _Z3addIdEvPT_", "launch _Z3addIfEvPT_")
+    for full in (False, True):
+        name = name_formatter(names=others, full=full)
+        assert name(f"launch {symbol}") == f"launch {name(symbol)}"
+        assert "_Z" not in name(symbol)
+        assert display_name(f"launch {symbol}", full=full) == (
+            f"launch {display_name(symbol, full=full)}"
+        )
+    assert name_formatter()("launch _Z3addIfEvPT_") == "launch add<float>"
+    assert name_formatter("function_line")("launch <memset>") == "launch <memset>"

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from proton.model.device import Device
 from proton.model.profile import TreeProfile
+from proton.model.summary import FrameworkContext
 from proton.render.text.head import device_names, head_lines
 from proton.render.text.style import RED, Style
 
@@ -80,3 +81,13 @@ def test_a_profile_is_interpreted_if_all_its_devices_are(make_profile: MakeProfi
 def test_a_profile_without_kernels_has_no_total(make_profile: MakeProfile) -> None:
     profile = make_profile([(0, "ROOT", {"time (ns)": 0, "count": 0}), (1, "a", {})], devices=[])
     assert head_lines(profile, Style()) == ["run.hatchet   0 lost"]
+
+
+def test_why_a_tier_was_refused_is_said_once(make_profile: MakeProfile) -> None:
+    context = FrameworkContext("blame", "2.13.0", refused="torch has no such symbols")
+    profile = make_profile(ROWS)
+    profile = replace(profile, header=replace(profile.header, framework_context=context))
+    said = "recorded with context blame, torch 2.13.0: torch has no such symbols"
+    assert said in head_lines(profile, Style())
+    warned = replace(profile, warnings=("torch has no such symbols",))
+    assert said not in head_lines(warned, Style())

@@ -132,3 +132,12 @@ def test_the_time_of_a_kernel_that_recorded_is_remarked() -> None:
     assert recording_remark((SOUND,)) == said
     changed = "spills 0 -> 16 bytes, occupancy 16 -> 12"
     assert recording_remark((SOUND, KERNEL)) == f"{said}, which changed it: {changed}"
+
+
+def test_a_number_stays_with_its_unit_where_text_is_wrapped() -> None:
+    style = Style(width=40)
+    front = "a" * 33
+    assert wrapped(f"{front} for 1 147 ms", style) == [f"{front} for", "  1 147 ms"]
+    assert wrapped(f"{front} by 12.5 % or", style) == [f"{front} by", "  12.5 % or"]
+    assert wrapped(f"{front} --fold none", style) == [front, "  --fold none"]
+    assert wrapped(f"{front} of 3 same", style) == [f"{front} of 3", "  same"]

@@ -42,6 +42,21 @@ def test_the_tree_shows_the_spread_of_every_context() -> None:
     assert table[3][:5] == ["50.000", "10.000", "25.000", "40.000", "7"]
 
 
+def test_columns_of_ranks_give_way_to_names_where_room_is_short() -> None:
+    for width, spare in ((120, []), (90, ["rank_median"]), (80, ["rank_median", "rank_min"])):
+        lines = view_lines(prepare(MERGED), ViewOptions(), Style(width=width))
+        assert max(map(len, lines)) <= width
+        titles = next(line for line in lines if line.startswith("time ms"))
+        shown = [word for word in ("rank_min", "rank_median", "rank_max") if word in titles]
+        assert shown == [
+            word for word in ("rank_min", "rank_median", "rank_max") if word not in spare
+        ]
+        note = f"no room for {' and '.join(spare)}; -m shows what you name"
+        assert (note in lines) is bool(spare)
+    asked = ViewOptions(metrics=["time/ms", "rank_min/ms", "rank_median/ms", "rank_max/ms"])
+    assert "rank_median" in "".join(view_lines(prepare(MERGED), asked, Style(width=60)))
+
+
 def test_times_of_scopes_are_shown_in_a_unit_that_reads_well() -> None:
     rows = [(0, "ROOT", {}), (1, "s", {CPU_TIME_BY_RANK_NS: (1_500_000_000, 900_000_000)})]
     profile = replace(profile_of(rows), ranks=(Rank(0), Rank(1)))

@@ -31,6 +31,29 @@ def test_the_bar_and_then_the_line_give_way_where_room_is_short() -> None:
     assert labels().label(4, "tile", 20) == "tile     98.5 %  51…"
 
 
+def test_half_a_number_is_not_shown_where_the_spread_has_no_room() -> None:
+    assert labels().label(4, "tile", 37) == "tile     98.5 %  512 times, p50 800"
+    assert labels().label(5, "dot", 34) == "dot   49.2 %  512 times, p50 400"
+    assert labels().label(4, "tile", 30) == "tile     98.5 %  512 times"
+
+
+def test_events_are_said_to_count_in_the_cycles_above() -> None:
+    event = Region("tile", kind="event", count=3, cycles=90)
+    both = replace(KERNEL, regions=(event, Region("dot", count=3, cycles=9)))
+    for kernel, is_said in ((both, True), (replace(KERNEL, regions=(event,)), False)):
+        profile = TreeProfile("f", tree=TREE, in_kernel=(kernel,))
+        names = RegionLabels(profile, TREE, Style(), marks_only=False)
+        said = [note for note in names.explained([1] * len(TREE)) if note.startswith("tile: ")]
+        assert (
+            said
+            == [
+                "tile: events overlap other regions and have no share, though the cycles of their "
+                "kernel include theirs"
+            ]
+            * is_said
+        )
+
+
 def test_a_kernel_has_its_mark_behind_it() -> None:
     mark = "matmul_kernel (! spills, occupancy changed, records lost)"
     assert labels().label(3, "matmul_kernel", None) == mark

@@ -13,9 +13,11 @@ from proton.model.tree import Tree
 from proton.render.text.sample_texts import (
     SPLIT_NOTE,
     choices_of_reasons,
+    fit_reason,
     fitting,
     kernel_remark,
     legend_lines,
+    reasons_in,
     reasons_text,
     sampling_lines,
     text_remark,
@@ -120,3 +122,19 @@ def test_a_file_that_changed_or_is_gone_is_said() -> None:
 def test_a_kernel_without_lines_has_a_remedy() -> None:
     assert kernel_remark(KERNEL) == ""
     assert "start the session earlier" in kernel_remark(replace(KERNEL, lines=NO_CUBIN))
+
+
+def test_of_a_reason_the_name_is_cut_and_not_the_share() -> None:
+    assert fit_reason("long_scoreboard 56 %", 20) == "long_scoreboard 56 %"
+    assert fit_reason("long_scoreboard 56 %", 17) == "long_scoreb… 56 %"
+    assert fit_reason("long_scoreboard 56 %", 3) == "long_sc… 56 %"
+    assert fit_reason("long_scoreboard 56 %", None) == "long_scoreboard 56 %"
+    assert fit_reason("", 0) == ""
+
+
+def test_as_many_reasons_are_named_as_there_is_room_for() -> None:
+    samples = Samples(100, 0, Counter({"wait": 50, "barrier": 30, "selected": 20}))
+    assert reasons_in(samples, 40) == "wait 50 %, barrier 30 %, selected 20 %"
+    assert reasons_in(samples, 37) == "wait 50 %, barrier 30 %"
+    assert reasons_in(samples, 10) == "wait 50 %"
+    assert reasons_in(Samples(), 10) == ""

@@ -17,6 +17,7 @@ needs_monitoring = pytest.mark.skipif(
 MODULES = {
     "__init__.py": "",
     "door.py": "def opens():\n    return 1\n\ndef _private():\n    pass\n",
+    "once.py": "from functools import cache\n\n@cache\ndef loads():\n    return 4\n",
     "files/__init__.py": "",
     "files/read.py": "import contextlib\n\n@contextlib.contextmanager\ndef reads():\n    yield\n",
     "model/__init__.py": "def builds():\n    return 2\n\ndef counts():\n    return 3\n",
@@ -39,12 +40,17 @@ def test_reading():
     assert door.opens() == 1
 """,
     "model/test_model.py": """
-from proton import model
+from proton import model, once
 
 def test_building():
     assert model.builds() == 2
+
+def test_once():
+    assert once.loads() == 4
 """,
 }
+# Runs before the others, and so is the one in whose time `loads` runs.
+WHOLE = "from proton import once\n\ndef test_all():\n    assert once.loads() == 4\n"
 
 
 def write(folder: Path, texts: dict[str, str]) -> None:
@@ -57,10 +63,11 @@ def write(folder: Path, texts: dict[str, str]) -> None:
 def run(tmp_path: Path, listed: dict[str, str], *options: str) -> tuple[int, str]:
     write(tmp_path / "proton", MODULES)
     write(tmp_path / "unit", TESTS)
+    write(tmp_path / "whole", {"test_whole.py": WHOLE})
     (tmp_path / "plugin.py").write_text(PLUGIN.format(listed=listed))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     root = Path(reached.__file__).parents[2]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "plugin", *options, "unit"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "plugin", *options, "whole", "unit"]
     # The package's own plugin for pytest would be looked for in this small one.
     environment = os.environ | {
         "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}",
@@ -77,12 +84,19 @@ def test_a_function_that_only_another_rooms_tests_call_fails_the_run(
 ) -> None:
     status, output = run(tmp_path, {}, *options)
     assert status == 1
-    assert "2 passed" in output
+    assert "4 passed" in output
     assert output.split("of their room:\n")[1].splitlines()[0] == (
         "  model/__init__.py:counts is called by no test"
     )
     assert "opens" not in output
     assert "_private" not in output
+
+
+@needs_monitoring
+def test_what_is_cached_may_have_run_in_an_earlier_test_of_any_room(tmp_path: Path) -> None:
+    _, output = run(tmp_path, {})
+    assert "counts is called by no test" in output
+    assert "loads" not in output
 
 
 @needs_monitoring

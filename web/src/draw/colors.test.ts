@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { type Hue, colorOfHeat, colorOfReason, colorOfRegion, fillOf, fillOfChange, hueOfKind, inkOfRegion, oklch, strongOf } from "./colors"
 import { contrast } from "./contrast.test.support"
 
-const HUES: Hue[] = ["kernel", "copy", "scope", "python", "line", "host"]
+const HUES: Hue[] = ["kernel", "copy", "scope", "python", "line", "module", "operator", "backward", "host"]
 const GROUND = { true: "#14171b", false: "#ffffff" }
 
 describe.each([true, false])("colours, dark: %s", (dark) => {
@@ -46,7 +46,7 @@ it("knows black and white", () => {
 })
 
 it("tells kernels, copies, scopes and Python frames apart", () => {
-  expect(new Set(["k", "c", "s", "p", "l"].map((kind) => hueOfKind(kind as "k"))).size).toBe(5)
+  expect(new Set(["k", "c", "s", "p", "l", "m", "o", "b"].map((kind) => hueOfKind(kind as "k"))).size).toBe(8)
 })
 
 const KNOWN = [

@@ -1,4 +1,4 @@
-/// Kernels of Proton's own, by their names in CUPTI's records: they are in no profile.
+/// Kernels of Proton's own, by their names in CUPTI's records: their times are in no profile.
 #pragma once
 
 #include <string_view>

@@ -223,10 +223,12 @@ void DeviceBooking::book_value(const ValueEvent& event) {
   PlaceId place = path_of_context(event.context);
   if (is_captured) place = tables_.places.find(place, process.contexts.path(event.capture));
   if (data_ == DataKind::kTree) {
+    phase->reads.count({place});
     losses_.count_refused(phase->device_values.add(place, event.metric, event.kind, event.value));
     return;
   }
   const uint32_t device = tables_.kernels.find_device("CUDA", event.device_id);
+  phase->reads.add_span({place}, event, device);
   phase->value_spans.push_back(
       {place, device, event.lane, event.time_ns, {event.metric, event.value}});
 }
@@ -246,10 +248,12 @@ void DeviceBooking::book_kernel_value(const ValueEvent& event, DevicePhase& phas
   const PlaceId place = place_of(kernel);
   const uint32_t number = tables_.kernels.kernel_of(kernel, op, op_id);
   if (data_ == DataKind::kTrace) {
+    phase.reads.add_span({place, number}, event, tables_.kernels.all()[number].device);
     tables_.values.of_kernels[event.correlation].push_back(
         {place, number, {event.metric, event.value}});
     return;
   }
+  phase.reads.count({place, number});
   losses_.count_refused(phase.kernel_metrics.add(row_of(phase, place, number), event.metric,
                                                  event.kind, event.value));
 }

@@ -20,6 +20,7 @@
 #include "session/booking/phase_boundaries.h"
 #include "session/booking/recorded_regions.h"
 #include "session/booking/sample_table.h"
+#include "session/booking/value_reads.h"
 #include "session/metrics/distribution.h"
 #include "session/metrics/metric_table.h"
 #include "session/scopes/host_booking.h"
@@ -151,6 +152,7 @@ struct DevicePhase {
   MetricTable kernel_metrics;  // rows are indices into `kernels`
   MetricTable replay_metrics;  // rows are captured places
   MetricTable device_values;   // rows are places: metrics of scopes that came from a device
+  ValueReads reads;            // of those values, and of values of kernels
   std::vector<ValueSpan> value_spans;
   std::vector<KernelSpan> kernel_spans;
   std::vector<SpanMetric> kernel_span_metrics;

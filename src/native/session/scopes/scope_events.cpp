@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/launch_count.h"
+#include "base/text.h"
 #include "session/scopes/host_booking.h"
 
 namespace proton {
@@ -190,6 +191,11 @@ PathId path_with_state(PathId path, std::string_view name) {
     name.remove_prefix(kMetadataPrefix.size());
   }
   return process.paths.child(path, FrameId::state(process.names.intern(name)));
+}
+
+std::string metadata_state(std::string_view kernel) {
+  const size_t size = kMetadataPrefix.size() - (kernel.empty() ? 1 : 0);
+  return concat(kMetadataPrefix.substr(0, size), kernel);
 }
 
 PathId resolve_path(ScopeEntry* entry) {

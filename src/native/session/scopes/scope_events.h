@@ -2,6 +2,7 @@
 /// Host path only (GIL).
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "model/event_sink.h"
@@ -31,6 +32,8 @@ PathId launch_path(ThreadState& thread, const ContextStack& stack, bool with_fra
 /// `path`, with a frame for the innermost state of the stack, or for the state of that name.
 PathId path_with_state(PathId path, const ContextStack& stack);
 PathId path_with_state(PathId path, std::string_view state);
+/// The state of work for the metrics of a kernel, or of a scope where `kernel` is empty.
+std::string metadata_state(std::string_view kernel);
 
 /// Makes the path of a thread known that has states, launch metadata or ranges of libraries.
 void publish_more(ThreadState& thread, const ContextStack& stack);

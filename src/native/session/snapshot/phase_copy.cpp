@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 
 namespace proton {
 namespace {
@@ -31,6 +32,7 @@ void PhaseCopy::copy_device_part() {
   device.copy_rows(device_phase_->kernel_metrics.cells(), kernel_metrics);
   device.copy_rows(device_phase_->replay_metrics.cells(), replay_metrics);
   device.copy_rows(device_phase_->device_values.cells(), device_values);
+  device.copy_rows(device_phase_->reads.rows(), reads);
   device.copy_rows(device_phase_->regions.rows(), regions);
   device.copy_rows(device_phase_->kernels, rows);
   samples.copy_names();
@@ -69,9 +71,30 @@ void PhaseCopy::copy_paths() {
     follow_range(place.replay);
     if (place.is_seen()) follow_range(place.capture);
   }
+  place_reads();
   paths = process.paths.rows();
   names = process.names.texts();
   frame_texts = process.frame_texts.by_position;
+}
+
+/// Puts reads where work for metrics stands: in that state, of the owner's path.
+void PhaseCopy::place_reads() {
+  for (ReadRow& read : reads) {
+    auto& [place, kernel] = read.owner;
+    const std::string name =
+        kernel == ReadOwner::kNoKernel ? "" : kernel_name(this->kernel(kernel).name);
+    if (!is_captured(place)) {
+      follow_range(place);
+      place = path_with_state(place, metadata_state(name));
+      continue;
+    }
+    CapturedPlace captured = this->captured(place);
+    if (captured.is_seen()) {
+      captured.capture = path_with_state(captured.capture, metadata_state(name));
+    }
+    place = static_cast<PlaceId>(samples.captured_places.size()) | kLaunchBit;
+    samples.captured_places.push_back(captured);
+  }
 }
 
 std::string PhaseCopy::frame_name(FrameId frame) const {

@@ -44,6 +44,7 @@ class PhaseCopy {
   std::vector<MetricCell> kernel_metrics;
   std::vector<MetricCell> replay_metrics;
   std::vector<MetricCell> device_values;
+  std::vector<ReadRow> reads;
   std::vector<RegionRow> regions;
   std::vector<KernelRow> rows;
   // host part
@@ -59,6 +60,7 @@ class PhaseCopy {
  private:
   PhaseCopy(const Session& session, int phase, std::shared_ptr<const DevicePhase> device_phase);
   void copy_paths();
+  void place_reads();
 
   const Session& session_;
   std::shared_ptr<const DevicePhase> device_phase_;

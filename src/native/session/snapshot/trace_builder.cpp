@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "session/samples/sample_report.h"
 #include "session/scopes/process.h"
+#include "session/scopes/scope_events.h"
 #include "session/snapshot/kernel_details.h"
 #include "session/snapshot/recorded_spans.h"
 #include "session/snapshot/replay_spans.h"
@@ -178,6 +179,7 @@ class TraceBuilder {
     for (const LaunchSpan& launch : device.launch_spans) add_launch(launch);
     for (const KernelSpan& span : device.kernel_spans) add_kernel_span(span);
     for (const ValueSpan& span : device.value_spans) add_value_span(span);
+    for (const ReadSpan& span : device.reads.spans()) add_read_span(span);
     for (const RecordedKernel& recorded : device.recorded) add_recorded(recorded);
     lanes_.number_threads();
     residuals_.note(source_, log_.summary.devices);
@@ -275,6 +277,17 @@ class TraceBuilder {
     span.first_metric = static_cast<uint32_t>(log_.metrics.size());
     add_metric(span, from.metric);
     log_.spans.push_back(span);
+  }
+
+  /// The kernel that read it, as known traces have one: with a moment in place of its time, which
+  /// is not the program's.
+  void add_read_span(const ReadSpan& from) {
+    const auto& [place, kernel] = from.owner;
+    uint32_t path = paths_.child(paths_.of_place(place), texts_.intern(metadata_state("")));
+    if (kernel != ReadOwner::kNoKernel) path = paths_.child(path, names_.kernel(kernel));
+    log_.spans.push_back({SpanKind::kKernel, device_lane(LaneKind::kDevice, from.device, from.lane),
+                          paths_.child(path, texts_.intern(kValueRead)), from.time_ns,
+                          from.time_ns});
   }
 
   /// Named after the driver's function until its kernel is found.

@@ -128,6 +128,7 @@ class TreeBuilder {
         metrics_.add_sample(rows_.row_of_place(cell.row), cell.metric, cell.value);
       }
     }
+    add_reads();
     add_regions();
     if (copy_.samples.is_wanted()) {
       TreeSamples(copy_.samples, rows_, metrics_).add(tree_.summary);
@@ -169,6 +170,17 @@ class TreeBuilder {
       details_.add(row, kernel, limits.has_value() ? &*limits : nullptr);
     }
     for (; next_path < seen.size(); ++next_path) rows_.add(seen[next_path]);
+  }
+
+  /// Kernels of ours are none of the program's: they have no time and no device.
+  void add_reads() {
+    if (copy_.reads.empty()) return;
+    const uint32_t label = rows_.label_of_text(kValueRead);
+    const uint32_t count_key = metrics_.add_key(kCountMetric);
+    for (const ReadRow& read : copy_.reads) {
+      const uint32_t row = rows_.child(rows_.row_of_place(read.owner.place), label);
+      metrics_.add_sum(row, count_key, read.count);
+    }
   }
 
   /// Regions that instrumented kernels recorded, below their kernels.

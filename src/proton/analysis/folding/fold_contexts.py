@@ -16,21 +16,21 @@ from proton.analysis.aggregate import KindOf, sum_metrics
 from proton.analysis.folding.library_frames import library_rows, python_file
 from proton.analysis.regions import capture_rows, is_captured
 from proton.analysis.select import Mask
+from proton.analysis.several_devices import device_marks
 from proton.model.frame import Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel
 from proton.model.merge_in_kernel import merge_in_kernel
 from proton.model.metric import TIME_NS, Metrics
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.span_table import span_table
-from proton.model.trace import Trace
+from proton.model.trace import LAUNCH_PREFIX, Trace
 from proton.model.tree import KernelDetail, Steps, Tree, merge_details, row_at
 
 LEAST = 3  # siblings; two with numbers are as likely a pair of different things
 _MANY = 32  # numbers of so many siblings need not count up: they are no list of sizes
 _NUMBER = re.compile(r"[0-9]+")
-_KINDS = {FrameKind.SCOPE, FrameKind.STATE}
+_KINDS = {FrameKind.SCOPE, FrameKind.STATE, FrameKind.MODULE}
 _DIGITS = 18  # of a number that are read; whoever has more counts nothing
-_LAUNCH = "launch "  # before the name of a kernel: numbers there tell kernels apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,9 @@ def fold_contexts(
     below: list[list[int]] = [[] for _ in range(len(tree))]
     for row in range(1, len(tree)):
         below[tree.parents[row]].append(row)
+    keys: list[object] = list(tree.frames)
+    if (marks := device_marks(tree)) is not None:  # a row of one device is none of another's
+        keys = list(zip(tree.frames, marks, strict=True))
     group = [0] * len(tree)
     titles: dict[int, str] = {}
     pending: list[tuple[list[int], str]] = [([0], "")]
@@ -74,7 +77,7 @@ def fold_contexts(
         for row in members:
             group[row] = number
         number += 1
-        pending += reversed(_groups(children, tree.frames, loops))
+        pending += reversed(_groups(children, tree.frames, keys, loops))
     return None if hidden is None and not titles else Folding(group, titles)
 
 
@@ -206,24 +209,29 @@ def folded_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _groups(
-    children: Iterable[int], frames: Sequence[Frame], numbered: Collection[Frame]
+    children: Iterable[int],
+    frames: Sequence[Frame],
+    keys: Sequence[object],
+    numbered: Collection[Frame],
 ) -> list[tuple[list[int], str]]:
-    """The rows that are one, and their title; empty where their name says it."""
-    by_frame: dict[Frame, list[int]] = {}
+    """The rows that are one, those of equal `keys`, and their title; empty: their name says it."""
+    by_key: dict[object, list[int]] = {}
     for row in children:
-        by_frame.setdefault(frames[row], []).append(row)
-    titles = folded_names([frame.name for frame in by_frame if frame in numbered])
+        by_key.setdefault(keys[row], []).append(row)
+    firsts = [frames[rows[0]] for rows in by_key.values()]
+    titles = folded_names([frame.name for frame in firsts if frame in numbered])
     if not titles:
-        return [(rows, "") for rows in by_frame.values()]
+        return [(rows, "") for rows in by_key.values()]
     found: dict[object, tuple[list[int], str]] = {}
-    for frame, rows in by_frame.items():
+    for frame, (key, rows) in zip(firsts, by_key.items(), strict=True):
         title = titles.get(frame.name, "") if frame in numbered else ""
-        found.setdefault(title or frame, ([], title))[0].extend(rows)
+        found.setdefault(title or key, ([], title))[0].extend(rows)
     return list(found.values())
 
 
 def _is_numbered(frame: Frame) -> bool:
-    if frame.kind not in _KINDS or frame.name.startswith(_LAUNCH):
+    # Numbers in the name of a kernel tell kernels apart, also where they are launched.
+    if frame.kind not in _KINDS or frame.name.startswith(LAUNCH_PREFIX):
         return False
     return _NUMBER.search(frame.name) is not None and python_file(frame) is None
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from proton.errors import MetricNotFound, UsageError
 from proton.model.frame import Frame, FrameKind
+from proton.model.host_time import self_times
 from proton.model.metric import TIME_NS, MetricKind, split_unit
 from proton.model.profile import LABELS, Profile, TreeProfile, kind_of
 from proton.model.tree import Tree
@@ -99,18 +100,8 @@ def _own(profile: Profile, tree: Tree, metric: str) -> list[float] | None:
     if kind is MetricKind.INCLUSIVE:
         return own
     # An exclusive time is that of a whole scope, inner ones included: the rest is its own.
-    return _self_times(tree, numbers) if split_unit(metric)[1] == "ns" else None
-
-
-def _self_times(tree: Tree, numbers: list[float | None]) -> list[float]:
-    own = [number or 0 for number in numbers]
-    nearest = [-1] * len(numbers)  # the row above that measured a time
-    for row, parent in enumerate(tree.parents):
-        if parent >= 0:
-            nearest[row] = parent if numbers[parent] is not None else nearest[parent]
-        if numbers[row] is not None and nearest[row] >= 0:
-            own[nearest[row]] -= numbers[row] or 0
-    return [max(value, 0) for value in own]  # scopes of several threads may overlap
+    is_time = split_unit(metric)[1] == "ns"
+    return [time or 0 for time in self_times(tree, metric)] if is_time else None
 
 
 def refuse_endless(profile: Profile, tree: Tree, weights: Sequence[Weights]) -> None:

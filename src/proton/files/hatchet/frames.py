@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from proton.model.frame import Frame, FrameKind
+from proton.model.frame import METADATA_SCOPE, Frame, FrameKind
 from proton.model.metric import CYCLES, DEVICE_ID, DEVICE_TYPE, TIME_NS, MetricValue
 
 LETTERS = frozenset(kind.value for kind in FrameKind)
 _PLACE = re.compile(r"(.+):(\d{1,9})@(.+)", re.DOTALL).fullmatch
-_LAUNCH_METADATA = "__proton_launch_metadata"
 _SAMPLES = "num_samples"
 _DEVICE_TYPES = {"0": "HIP", "1": "CUDA"}  # Triton's numbers for them, beside cycles only
 
@@ -39,7 +38,7 @@ class _Letters(dict[str, str]):
         if "@" in name and _PLACE(name):
             letter = "p"
         else:
-            letter = "t" if name.startswith(_LAUNCH_METADATA) else "s"
+            letter = "t" if name.startswith(METADATA_SCOPE) else "s"
         self[name] = letter
         return letter
 

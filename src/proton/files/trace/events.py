@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 from proton.files.encoding.checks import is_integer, is_number, is_text, read_attributes, short
 from proton.files.trace.lanes import Row
+from proton.model.frame import METADATA_SCOPE, VALUE_READ
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
-from proton.model.trace import Flow, SpanKind
+from proton.model.span_table import FlowTable, numbered_flows
+from proton.model.trace import SpanKind
 
 _MAX_TIME_US = 1e16  # 300 years
 _KNOWN_ARGUMENTS = {"call_stack", "scope_id", "metrics"}
@@ -45,6 +47,12 @@ def kind_of(category: object, attributes: Metrics = EMPTY) -> SpanKind:
     """
     kind = _KINDS.get(category, SpanKind.OTHER) if type(category) is str else SpanKind.OTHER
     return SpanKind.LAUNCH if kind is SpanKind.SCOPE and "function" in attributes else kind
+
+
+def kind_at(kind: SpanKind, path: tuple[str, ...]) -> SpanKind:
+    """The kind of a span of a path: a kernel that only read a metric's value is no work."""
+    is_read = kind is SpanKind.KERNEL and path[-1:] == (VALUE_READ,) and METADATA_SCOPE in path
+    return SpanKind.METRIC if is_read else kind
 
 
 def pair_key(event: dict[str, Any]) -> object:
@@ -120,6 +128,12 @@ class _Seen(NamedTuple):
     span: int
 
 
+def _number_in(identity: object) -> int:
+    """The id of a flow where it is a number; else 0."""
+    number = identity[-1] if isinstance(identity, tuple) else identity
+    return number if type(number) is int else 0
+
+
 class FlowEnds:
     """Collects the ends of flows and the spans they may belong to, in the order of the file."""
 
@@ -147,11 +161,11 @@ class FlowEnds:
         ends = self._sources if is_source else self._targets
         ends.setdefault(identity, []).append(end)
 
-    def flows(self) -> list[Flow]:
+    def flows(self) -> FlowTable:
         """The flows whose both ends lie in a span, in the order of the spans."""
         for spans in self._rows.values():
             spans.sort()
-        found = []
+        found: list[tuple[int, int, int]] = []
         self.unbound = 0
         for identity, sources in self._sources.items():
             targets = self._targets.pop(identity, [])
@@ -163,9 +177,9 @@ class FlowEnds:
                 if ends[0] is None or ends[1] is None:
                     self.unbound += 2
                 else:
-                    found.append(Flow(ends[0], ends[1]))
+                    found.append((ends[0], ends[1], _number_in(identity)))
         self.unbound += sum(map(len, self._targets.values()))
-        return sorted(found)
+        return numbered_flows(found)
 
     def _span_at(self, end: _End) -> int | None:
         """The innermost span around the end, else None."""

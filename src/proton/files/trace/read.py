@@ -17,6 +17,7 @@ from proton.files.trace.events import (
     EventError,
     FlowEnds,
     attributes_of,
+    kind_at,
     kind_of,
     metrics_of,
     pair_key,
@@ -172,7 +173,7 @@ class TraceReader:
         if table.name is not None:
             name, path = self.renamed(path, table.name)
         else:
-            name, _, path = self.named(name, kind, path)
+            name, kind, path = self.named(name, kind, path)
         return row, Look(name, kind, path, metrics_of(args), attributes)
 
     def named(
@@ -180,10 +181,14 @@ class TraceReader:
     ) -> tuple[str, SpanKind, tuple[str, ...]]:
         """The name, kind and path of an event of that name with that call stack."""
         if path and (kind is SpanKind.METRIC or self.is_ours):
-            return path[-1], kind, path  # the event's own tells values as well, or is short
+            return (
+                path[-1],
+                kind_at(kind, path),
+                path,
+            )  # the event's own tells values as well, or is short
         if path and path[-1] != name:
-            return name, kind, (*path, name)
-        return name, kind, path
+            path = (*path, name)
+        return name, kind_at(kind, path), path
 
     def renamed(self, path: tuple[str, ...], name: str) -> tuple[str, tuple[str, ...]]:
         """The name and path of a launch that the tables name."""

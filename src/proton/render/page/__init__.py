@@ -30,6 +30,7 @@ from proton.render.page.steps import StepsPart, steps_part
 from proton.render.page.summary import SummaryPart, summary_part
 from proton.render.page.trace import TracePart, trace_part
 from proton.render.page.tree import TreePart, tree_part
+from proton.render.page.work import WorkPart, work_part
 from proton.render.units import format_count
 
 FORMAT = "proton-page/2"
@@ -62,7 +63,7 @@ class TuningPart:
 class ProfileParts:
     """All that a page has of one profile; null where the profile has nothing for a part.
 
-    `summary`, `kernels` and `roofline` are of the program: without `tuning`.
+    `summary`, `kernels`, `work` and `roofline` are of the program: without `tuning`.
     """
 
     source: str
@@ -72,6 +73,7 @@ class ProfileParts:
     names: Mapping[str, ShownName]
     summary: SummaryPart
     kernels: KernelsPart | None
+    work: WorkPart | None
     roofline: RooflinePart | None
     tuning: TuningPart | None
     autotune: AutotunePart | None
@@ -136,6 +138,7 @@ def _parts(profile: TreeProfile, columns: Columns) -> ProfileParts:
         names=names_part(profile),
         summary=summary_part(program),
         kernels=kernels_part(program),
+        work=work_part(program, columns),
         roofline=roofline_part(program),
         tuning=None if cost is None else _tuning(profile, cost),
         autotune=AutotunePart(runs) if (runs := tuning_runs(profile)) else None,

@@ -15,7 +15,7 @@ from proton.analysis.measurements import whole_of
 from proton.analysis.run_times import Runs
 from proton.analysis.uncertainty import CONFIDENCE
 from proton.model.frame import FrameKind
-from proton.model.metric import CPU_TIME_NS, MetricValue
+from proton.model.metric import CALLS, CPU_TIME_NS, MetricValue
 from proton.model.profile import TreeProfile
 from proton.model.tree import Tree
 from proton.render.page.pack import record_of
@@ -167,8 +167,9 @@ def _host_runs(tree: Tree, row: int) -> DiffRuns | None:
     time_ns = None if row == ABSENT else tree.own[row].get(CPU_TIME_NS)
     if not isinstance(time_ns, (int, float)):
         return None
-    entries = tree.entries.get(row)
-    return DiffRuns(time_ns, entries, time_ns / entries if entries else None)
+    calls = tree.own[row].get(CALLS)
+    runs = calls if isinstance(calls, int) else tree.entries.get(row)
+    return DiffRuns(time_ns, runs, time_ns / runs if runs else None)
 
 
 def _host_change(

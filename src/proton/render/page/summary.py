@@ -13,7 +13,7 @@ from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import TreeProfile
 from proton.render.page.pack import record_of
 from proton.render.page.roofline import RoofDevice, roof_device
-from proton.render.text.head import device_names
+from proton.render.text.head import device_names, framework_text, refused_lines
 
 _SUMMED = (TIME_NS, CPU_TIME_NS, COUNT)
 
@@ -42,6 +42,8 @@ class SummaryPart:
     host: str
     start_time_ns: int | None  # Unix time
     end_time_ns: int | None
+    framework: str  # what was recorded of one: `ops, torch 2.13.0`
+    refused: str  # why not more of it
     backends: Sequence[str]
     mode: str
     proton_version: str
@@ -74,4 +76,6 @@ def summary_part(profile: TreeProfile) -> SummaryPart:
         says_losses=bool(header.proton_version),
         warnings=profile.warnings,
         rates=whole_rates(profile),
+        framework=framework_text(profile),
+        refused="".join(refused_lines(profile)),
     )

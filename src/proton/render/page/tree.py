@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
 
+from proton.analysis.several_devices import device_marks
 from proton.analysis.spread import LAUNCH
 from proton.model.frame import Frame
+from proton.model.host_time import has_operators, with_self_times
 from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS, MetricKind, MetricValue
 from proton.model.profile import LABELS, TreeProfile, kind_of
 from proton.model.tree import KernelDetail, Tree
@@ -68,6 +70,7 @@ class TreePart:
     places: Mapping[str, Place]  # number of a frame -> its place, where it has one
     frame: ColumnId  # of each row: the number of its frame
     parent: ColumnId  # of each row: the row above it, -1 for the root
+    marks: Mapping[str, str]  # number of a row -> `(GPU 1)`, where rows beside it have its name
     metrics: Sequence[MetricColumns]
     runs: RunColumns
     launches: Sequence[LaunchShape]
@@ -89,6 +92,7 @@ def tree_part(profile: TreeProfile, columns: Columns) -> TreePart:
         },
         frame=frame,
         parent=columns.add("i32", tree.parents),
+        marks={str(row): mark for row, mark in enumerate(device_marks(tree) or ()) if mark},
         metrics=_metrics(profile, tree, columns),
         runs=_runs(tree.details, launches, columns),
         launches=list(launches),
@@ -96,7 +100,13 @@ def tree_part(profile: TreeProfile, columns: Columns) -> TreePart:
 
 
 def _metrics(profile: TreeProfile, tree: Tree, columns: Columns) -> list[MetricColumns]:
-    """Metrics that are numbers. A zero of the root only says that a metric is inclusive."""
+    """Metrics that are numbers. A zero of the root only says that a metric is inclusive.
+
+    Where operators were recorded, time of the host is that of each without those inside, which adds
+    up: rows around operators, backward ones too, have what is in them.
+    """
+    if adds_up := has_operators(tree):
+        tree = with_self_times(tree)
     rows: dict[str, array[int]] = {}
     values: dict[str, array[float]] = {}
     for row, own in enumerate(tree.own):
@@ -113,7 +123,7 @@ def _metrics(profile: TreeProfile, tree: Tree, columns: Columns) -> list[MetricC
     return [
         MetricColumns(
             name,
-            kind_of(profile, name),
+            MetricKind.INCLUSIVE if adds_up and name == CPU_TIME_NS else kind_of(profile, name),
             columns.add("u32", rows[name]),
             columns.add("f64", values[name]),
         )

@@ -8,15 +8,17 @@ from proton.analysis.source_lines import Samples, samples_by_file, samples_of_fi
 from proton.errors import FormatError
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.profile import Profile
-from proton.render.display_names import cut_end, display_name, printable
+from proton.render.display_names import cell_width, cut_end, cut_middle, display_name, printable
 from proton.render.statement_places import statements_of
 from proton.render.text.bars import BAR_ROOM, bar
 from proton.render.text.choose_by_name import choose_file
 from proton.render.text.head import program_head
+from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.sample_texts import (
     choices_of_reasons,
     fitting,
     legend_lines,
+    reasons_in,
     text_remark,
 )
 from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
@@ -62,25 +64,29 @@ def annotated_source(
     output = [
         *program_head(profile, style, without_autotune=without_autotune),
         "",
-        _title(file, whole, style),
+        *_title(file, whole, style),
     ]
     if remark := text_remark(file, text):
-        output.append(style.paint(f"! {remark}", RED))
+        output += [style.paint(line, RED) for line in wrapped(f"! {remark}", style)]
     margin = _Margin(lines, whole.count, style if not full else Style(style.color, None))
     output += ["", *margin.drawn(text, _shown(lines, text, full=full))]
     legend = legend_lines(lines.values(), style, full=full)
     return [*output, "", *(style.paint(line, DIM) for line in legend)]
 
 
-def _title(file: str, whole: Samples, style: Style) -> str:
+def _title(file: str, whole: Samples, style: Style) -> list[str]:
+    """The file with its kernels beside it or, where there is no room, below it."""
     kernels = [
         f"{display_name(name)} {format_count(count)}"
         for name, count in whole.kernels.most_common(_MOST_KERNELS)
     ]
     if (more := len(whole.kernels) - len(kernels)) > 0:
         kernels.append(f"{more} more")
-    title = style.paint(printable(file), BOLD)
-    return f"{title}   {format_count(whole.count)} samples in {', '.join(kernels)}"
+    name = printable(file)
+    counted = f"{format_count(whole.count)} samples in {', '.join(kernels)}"
+    if style.width is None or cell_width(name) + 3 + cell_width(counted) <= style.width:
+        return [f"{style.paint(name, BOLD)}   {counted}"]
+    return [style.paint(cut_middle(name, style.width), BOLD), *wrapped(counted, style)]
 
 
 def _shown(lines: Mapping[int, Samples], text: SourceText, *, full: bool) -> list[int]:
@@ -114,8 +120,6 @@ class _Margin:
         # Where the code would get too little, the bar goes and reasons stand below their line.
         taken = self._count_room + 7 + BAR_ROOM + self._reason_room + 5 + 10
         self._is_narrow = style.width is not None and style.width - taken < _LEAST_CODE
-        if self._is_narrow:
-            self._reasons = choices_of_reasons(lines)[0].texts
         looks = looks_of_shares([one.count for one in lines.values()], self._whole)
         self._looks = dict(zip(lines, looks, strict=True))
 
@@ -135,11 +139,10 @@ class _Margin:
                 indent = " " * (len(titles) + 2)
                 output.append(self._style.paint(f"{indent}{mark}", DIM))
             output.append(self._line(number, number_room, text))
-            if self._is_narrow and self._reasons.get(number):
-                below = cut_end(
-                    " " * (len(titles) + 2) + self._reasons[number], self._style.width or 0
-                )
-                output.append(self._style.paint(below, DIM))
+            if self._is_narrow and number in self._lines:
+                room = (self._style.width or 0) - len(titles) - 2
+                below = " " * (len(titles) + 2) + reasons_in(self._lines[number], room)
+                output += [self._style.paint(self._cut(below), DIM)] if below.strip() else []
             before = number
         return output
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from proton.analysis.folding.work_groups import By, group_entries, group_rows, work_places
 from proton.analysis.kernel_table import kernel_table
 from proton.analysis.losses import losses_of
 from proton.analysis.measurements import shown_values, whole_of
@@ -46,7 +47,7 @@ MOST_REGIONS = 10
 _TIMES = ("time_ns", "share", "count", "avg_ns", "min_ns", "max_ns")
 _RATES = ("flop_per_s", "byte_per_s", "share_of_peak", "bound", "headroom_ns")
 Entry = dict[str, object]  # an object of the digest
-_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE)
+_NAMED = (FrameKind.SCOPE, FrameKind.PYTHON, FrameKind.STATE, FrameKind.MODULE)
 
 
 def digest_of(whole: TreeProfile, *, with_autotune: bool = False) -> dict[str, Any]:
@@ -58,6 +59,7 @@ def digest_of(whole: TreeProfile, *, with_autotune: bool = False) -> dict[str, A
     rows = [] if metric is None else _scope_rows(profile, tree, metric)
     shown = shown_names(frame.name for frame in whole.tree.frames)
     kernels = _kernel_rows(profile, shown) if metric == TIME_NS else []
+    modules, operators = _groups(profile, "module"), _groups(profile, "op")
     return {
         "schema": SCHEMA,
         "source": profile.source,
@@ -78,6 +80,10 @@ def digest_of(whole: TreeProfile, *, with_autotune: bool = False) -> dict[str, A
         "more_kernels": max(len(kernels) - MOST_ROWS, 0),
         "scopes": rows[:MOST_ROWS],
         "more_scopes": max(len(rows) - MOST_ROWS, 0),
+        "modules": modules[:MOST_ROWS],
+        "more_modules": max(len(modules) - MOST_ROWS, 0),
+        "operators": operators[:MOST_ROWS],
+        "more_operators": max(len(operators) - MOST_ROWS, 0),
         "ranks": _ranks(profile.ranks),
         "steps": _steps(profile),
         "samples": _samples(whole, whole.tree, shown),  # by kernel, whatever ran it
@@ -184,6 +190,18 @@ def _scope_rows(profile: TreeProfile, tree: Tree, metric: str) -> list[Entry]:
     return rows + [{}] * (len(timed) - len(rows))
 
 
+def _groups(profile: TreeProfile, by: By) -> list[Entry]:
+    """All work by module or operator, the most time first; nothing where none was recorded."""
+    rows = group_rows(work_places(profile.tree), by)
+    if not any(row.name for row in rows):
+        return []
+    entries = group_entries(rows)
+    return [
+        entry | {"name": None if not row.name else cut(row.name)}
+        for entry, row in zip(entries, rows, strict=True)
+    ]
+
+
 def _path(tree: Tree, row: int) -> list[str]:
     names = [cut(name) for name in tree.path(row)]
     return names if len(names) <= MOST_FRAMES else ["...", *names[-MOST_FRAMES:]]
@@ -217,6 +235,7 @@ def _steps(profile: Profile) -> Entry | None:
         "max_ns": times.largest_ns,
         "slowest": times.slowest,
         "slowest_rank": times.slowest_rank,
+        "work_median_ns": times.work_median_ns,
     }
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from proton.analysis.whole_rates import NO_WIDTH
+from proton.analysis.whole_rates import NO_WIDTH, NO_WORK
+from proton.model.metric import TIME_NS
 from proton.render.display_names import cut_middle, cut_names, display_name
+from proton.render.text.head import work_time
 from proton.render.units import MISSING, format_count, format_digits, format_time
 
 Entry = Mapping[str, Any]  # an object of the digest; docs/reference/digest.md lists its keys
@@ -16,11 +18,13 @@ _FRAME = "file_function_line"  # folders of Python frames would take all the roo
 
 def markdown_lines(digest: Entry) -> list[str]:
     """The lines of a digest, as `digest_of` gives it."""
-    lines = [f"# Profile {_code(digest['source'])}", ""]
+    lines = [f"# Profile {code(digest['source'])}", ""]
     lines += [f"- {line}" for line in _facts(digest)]
     for title, table, more in (
         ("Kernels", _kernels(digest["kernels"]), digest["more_kernels"]),
         ("Scopes", _scopes(digest["scopes"]), digest["more_scopes"]),
+        ("Modules", _groups(digest["modules"], "module"), digest["more_modules"]),
+        ("Operators", _groups(digest["operators"], "operator"), digest["more_operators"]),
     ):
         if len(table) > 2:
             lines += ["", f"## {title}", "", *table, *_more(more)]
@@ -33,13 +37,12 @@ def markdown_lines(digest: Entry) -> list[str]:
 
 def _facts(digest: Entry) -> list[str]:
     total, ranks = digest["total"], digest["ranks"]
-    interpreted = " (interpreted)" if digest["is_interpreted"] else ""
-    facts = [f"device: {_plain(digest['device']) or 'not known'}{interpreted}"]
+    facts = [f"device: {_plain(digest['device']) or 'not known'}"]
     if digest["command"]:
-        facts.append(f"command: {_code(' '.join(digest['command']))}")
-    what = "GPU time" if digest["time_metric"] == "time (ns)" else "time of scopes"
-    if digest["is_interpreted"] and what == "GPU time":
-        what = "time (interpreted)"
+        facts.append(f"command: {code(' '.join(digest['command']))}")
+    what = "CPU time" if digest["operators"] else "time of scopes"
+    if digest["time_metric"] == TIME_NS:
+        what = work_time(is_interpreted=digest["is_interpreted"])
     kernels = total["kernels"]
     counted = "" if kernels is None else f", {_count(kernels)} kernel{'s' * (kernels != 1)}"
     facts.append(f"{what}: {format_time(total['time_ns'])}{counted}")
@@ -59,6 +62,8 @@ def _facts(digest: Entry) -> list[str]:
             slowest = ranks["slowest"][0]["rank"]
             said += f"; time of a rank {least} to {most}, median {median}, slowest: rank {slowest}"
         facts.append(said)
+    if steps := digest["steps"]:
+        facts.append(_steps(steps, is_interpreted=digest["is_interpreted"]))
     lost = [f"{_count(count)} {kind}" for kind, count in digest["losses"].items()]
     nothing = "nothing" if digest["says_losses"] else "not said by the file"
     facts.append(f"lost: {', '.join(lost) or nothing}")
@@ -66,6 +71,19 @@ def _facts(digest: Entry) -> list[str]:
     if digest["more_warnings"]:
         facts.append(f"and {digest['more_warnings']} more warnings")
     return facts
+
+
+def _steps(steps: Entry, *, is_interpreted: bool) -> str:
+    median, p90, most = (format_time(steps[key]) for key in ("median_ns", "p90_ns", "max_ns"))
+    whose = "" if steps["slowest_rank"] is None else f" of rank {steps['slowest_rank']}"
+    said = (
+        f"steps: {_count(steps['count'])}; time of a step on the host: median {median}, p90 {p90}, "
+        f"slowest {most} (step {steps['slowest']}{whose})"
+    )
+    if steps["work_median_ns"] is None:
+        return said
+    work = f"{work_time(is_interpreted=is_interpreted)} of a step"
+    return f"{said}; {work}: median {format_time(steps['work_median_ns'])}"
 
 
 def _peak(total: Entry) -> list[str]:
@@ -78,7 +96,9 @@ def _peak(total: Entry) -> list[str]:
             said += f" (work is known for {_share(total['declared_share'])} of the time)"
         facts.append(said)
     elif total["remark"]:
-        facts.append(f"share of peak: not known ({total['remark']})")
+        known = total["declared_share"] if total["remark"] == NO_WORK else None
+        why = f"work is known for {_share(known)} of the time" if known else total["remark"]
+        facts.append(f"share of peak: not known ({why})")
     if total["headroom_ns"] is not None:
         saved = format_time(total["headroom_ns"])
         facts.append(f"could save at best: {saved}, of the work that is known")
@@ -88,11 +108,11 @@ def _peak(total: Entry) -> list[str]:
 def _kernels(rows: Sequence[Entry]) -> list[str]:
     titles = ("kernel", "time", "share", "count", "avg", "p50", "p99", "TFLOP/s", "GB/s")
     names = cut_names([row["shown"] for row in rows], _LETTERS)
-    lines = _table(
+    lines = markdown_table(
         (*titles, "of peak", "bound", "could save"),
         (
             (
-                _code(name),
+                code(name),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["count"]),
@@ -109,7 +129,7 @@ def _kernels(rows: Sequence[Entry]) -> list[str]:
         ),
     )
     remarks = [
-        f"- {_code(name)}: {_plain(text)}"
+        f"- {code(name)}: {_plain(text)}"
         for name, row in zip(names, rows, strict=True)
         for text in row["remarks"]
     ]
@@ -128,11 +148,11 @@ def _at_least(is_partial: bool) -> str:
 def _scopes(rows: Sequence[Entry]) -> list[str]:
     has_ranks = any(row["ranks"] for row in rows)
     titles = ("scope", "time", "share", "kernels")
-    return _table(
+    return markdown_table(
         (*titles, "rank min", "median", "max", "slowest") if has_ranks else titles,
         (
             (
-                _code(" / ".join(display_name(name, frame_format=_FRAME) for name in row["path"])),
+                _path(row["path"]),
                 format_time(row["time_ns"]),
                 _share(row["share"]),
                 _count(row["kernels"]),
@@ -141,6 +161,34 @@ def _scopes(rows: Sequence[Entry]) -> list[str]:
             for row in rows
         ),
     )
+
+
+def _groups(rows: Sequence[Entry], title: str) -> list[str]:
+    """Modules or operators: where time went, forward and backward, and how often they ran.
+
+    It is time of the GPU that is split; where no kernel ran, of the CPU.
+    """
+    phases = ("forward", "backward", "recompute")
+    has_gpu = any(row["time_ns"] for row in rows)
+    keys = [f"{phase}_ns" if has_gpu else f"cpu_{phase}_ns" for phase in phases]
+    first = (("GPU time", "time_ns"),) if has_gpu else ()
+    times = (*first, *zip(phases, keys, strict=True), ("CPU time", "cpu_ns"))
+    return markdown_table(
+        (title, "share", *(name for name, _ in times), "calls"),
+        (
+            (
+                code(row["name"]) if row["name"] else "outside",
+                _share(row["share"]),
+                *(format_time(row[key] or None) for _, key in times),
+                _count(row["calls"] or None),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _path(names: Sequence[str]) -> str:
+    return code(" / ".join(display_name(name, frame_format=_FRAME) for name in names))
 
 
 def _spread(ranks: Entry | None) -> tuple[str, ...]:
@@ -164,12 +212,12 @@ def _samples(part: Entry) -> list[str]:
         f"- {each['name']} {_share(each['share'])}: {each['meaning']} Helps: {each['remedy']}"
         for each in part["reasons"]
     ]
-    table = _table(
+    table = markdown_table(
         ("line", "kernel", "samples", "share", "reasons"),
         (
             (
-                _code(f"{each['file']}:{each['line'] or '?'}"),
-                _code(each["shown"]),
+                code(f"{each['file']}:{each['line'] or '?'}"),
+                code(each["shown"]),
                 _count(each["samples"]),
                 _share(each["share"]),
                 ", ".join(f"{why['name']} {_share(why['share'])}" for why in each["reasons"]),
@@ -183,16 +231,18 @@ def _samples(part: Entry) -> list[str]:
 def _launches(kernel: Entry) -> str:
     if kernel["replays"]:
         return f"read {_count(kernel['launches'])} of {_count(kernel['replays'])} replays"
-    return f"{_count(kernel['launches'])} launches"
+    launches = kernel["launches"]
+    return f"{_count(launches)} launch{'es' * (launches != 1)}"
 
 
 def _in_kernel(part: Entry) -> list[str]:
     lines = ["", "## Inside kernels"]
     for kernel in part["kernels"]:
+        where = f", in {_path(kernel['context'])}" if kernel["context"] else ""
         lines += [
             "",
-            f"{_code(kernel['kernel'])}, mode {_code(kernel['mode'] or 'default')}, "
-            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps",
+            f"{code(kernel['kernel'])}, mode {code(kernel['mode'] or 'default')}, "
+            f"{_launches(kernel)}, {_count(kernel['recorded_warps'])} warps{where}",
         ]
         lost = [f"{_count(count)} {kind}" for kind, count in kernel["losses"].items()]
         if lost:
@@ -201,20 +251,21 @@ def _in_kernel(part: Entry) -> list[str]:
             lines.append(f"recording changed it: {', '.join(kernel['harm'])}")
         rows = (
             (
-                _code(f"{'  ' * region['depth']}{region['name']}"),
+                code(f"{'  ' * region['depth']}{region['name']}"),
                 _count(region["count"]),
-                f"{region['cycles']:.0f}",
+                _count(round(region["cycles"])),
                 _share(region["share"]),
             )
             for region in kernel["regions"]
         )
         if kernel["regions"]:
-            lines += ["", *_table(("region", "count", "cycles", "share"), rows)]
+            lines += ["", *markdown_table(("region", "count", "cycles", "share"), rows)]
         lines += _more(kernel["more_regions"])
     return lines + _more(part["more_kernels"])
 
 
-def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def markdown_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Titles and rows as a table; the first column stands to the left."""
     lines = [f"| {' | '.join(titles)} |", f"|---{'|---:' * (len(titles) - 1)}|"]
     return lines + [f"| {' | '.join(row)} |" for row in rows]
 
@@ -228,7 +279,8 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Text as code: on one line, and cut where it is long."""
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)
     shown = cut_middle(shown, _LETTERS)
     return "`" + shown.replace("`", "'").replace("|", "\\|") + "`"

@@ -10,7 +10,8 @@ from proton.analysis.several_devices import device_totals
 from proton.analysis.step_times import step_times
 from proton.analysis.tuning_work import TuningCost, drop_tuning
 from proton.model.device import INTERPRETED, Device
-from proton.model.metric import COUNT, TIME_NS
+from proton.model.host_time import has_operators
+from proton.model.metric import COUNT, CPU_TIME_NS, TIME_NS
 from proton.model.profile import Profile, TreeProfile
 from proton.model.ranks import spread_of
 from proton.render.display_names import cell_width, printable
@@ -35,10 +36,13 @@ def head_lines(profile: Profile, style: Style, tuning: TuningCost | None = None)
         parts.append(counts)
     if (time_ns := _whole(profile, TIME_NS)) is not None:
         parts.append(f"total {format_time(time_ns)}")
+    elif isinstance(profile, TreeProfile) and has_operators(profile.tree):
+        parts.append(f"CPU time {format_time(_whole(profile, CPU_TIME_NS))}")
     if len(profile.phases) > 1:
         parts.append(f"{len(profile.phases)} phases")
     said = [] if tuning is None else [tuning_line(tuning)]
     said += [
+        *refused_lines(profile),
         *device_lines(profile),
         *rank_lines(profile),
         *step_lines(profile),
@@ -84,8 +88,16 @@ def program_head(profile: Profile, style: Style, *, without_autotune: bool) -> l
 
 def tuning_line(tuning: TuningCost) -> str:
     """How much autotuning took, which is not counted, and how to count it."""
-    took = f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
-    return f"autotuning took {took}, left out; --with-autotune counts it"
+    return f"autotuning took {_spent(tuning)}, left out; --with-autotune counts it"
+
+
+def counted_line(tuning: TuningCost) -> str:
+    """How much autotuning took of what is shown, where views without -m leave it out."""
+    return f"with -m autotuning counts: it took {_spent(tuning)}"
+
+
+def _spent(tuning: TuningCost) -> str:
+    return f"{format_time(tuning.time_ns)} ({100 * tuning.share:.1f} %)"
 
 
 def device_names(profile: Profile) -> str:
@@ -138,6 +150,23 @@ def _warnings(profile: Profile, style: Style) -> list[str]:
     return [style.paint(part, RED) for line in shown for part in wrapped_remark(line, style)]
 
 
+def framework_text(profile: Profile) -> str:
+    """What was recorded of a framework, in a few words: `ops, torch 2.13.0`; empty: nothing."""
+    found = profile.header.framework_context
+    if found is None:
+        return ""
+    torch = f"torch {found.torch}" if found.torch else ""
+    return printable(", ".join(filter(None, (found.tier, torch))))
+
+
+def refused_lines(profile: Profile) -> list[str]:
+    """Why less of a framework was recorded than was asked for, where no warning says it."""
+    found = profile.header.framework_context
+    if found is None or not found.refused or found.refused in profile.warnings:
+        return []
+    return [f"recorded with context {framework_text(profile)}: {printable(found.refused)}"]
+
+
 def device_lines(profile: Profile) -> list[str]:
     """What each device did; none where there are not several."""
     totals = device_totals(profile) if isinstance(profile, TreeProfile) else []
@@ -151,11 +180,20 @@ def step_lines(profile: Profile) -> list[str]:
     if times is None:
         return []
     whose = "" if times.slowest_rank is None else f" of rank {times.slowest_rank}"
+    work = ""
+    if times.work_median_ns is not None:
+        what = work_time(is_interpreted=profile.is_interpreted)
+        work = f"; {what} of a step: median {format_time(times.work_median_ns)}"
     return [
         f"{format_count(times.count)} step{'s' * (times.count != 1)}, "
         f"median {format_time(times.median_ns)}, p90 {format_time(times.p90_ns)}, "
-        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose})"
+        f"slowest {format_time(times.largest_ns)} (step {times.slowest}{whose}){work}"
     ]
+
+
+def work_time(*, is_interpreted: bool) -> str:
+    """What the time of kernels is called; that of the interpreter says nothing of a GPU."""
+    return "time (interpreted)" if is_interpreted else "GPU time"
 
 
 def rank_lines(profile: Profile) -> list[str]:

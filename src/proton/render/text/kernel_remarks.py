@@ -6,6 +6,7 @@ mark it wherever they name it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -27,6 +28,9 @@ from proton.render.units import MISSING, format_count
 _MOST_MARKED = 4
 _REMARK_LINES = 4
 _BYTES = {SPILLS, SHARED}
+_HARD = "\0"  # a blank at which no line ends; `printable` texts have no such character
+# Blanks inside of what is read as one: groups of digits, numbers with units, options with values.
+_HELD = re.compile(r"(?<=\d) (?=\d{3}(?!\d)|(?:[num]?s|GHz|%)(?!\w))|(?<=--fold|--hide) (?=\w)")
 
 
 def in_kernel_lines(profile: Profile, style: Style) -> list[str]:
@@ -136,7 +140,9 @@ def wrapped(text: str, style: Style) -> list[str]:
     """`text` in lines as wide as there is room."""
     if style.width is None:
         return [text]
-    return wrap(text, max(style.width, 40), subsequent_indent="  ", break_on_hyphens=False)
+    held = _HELD.sub(_HARD, text)
+    lines = wrap(held, max(style.width, 40), subsequent_indent="  ", break_on_hyphens=False)
+    return [line.replace(_HARD, " ") for line in lines]
 
 
 def wrapped_remark(text: str, style: Style) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from proton.analysis.folding.fold_lines import HotLine, Lineless
-from proton.analysis.regions import RegionRow, find_recorded
+from proton.analysis.regions import EVENT, RegionRow, find_recorded
 from proton.files.source_text import SourceText, TextState, read_source
 from proton.model.in_kernel import Region
 from proton.model.profile import Profile
@@ -19,6 +19,7 @@ from proton.render.text.sample_texts import (
     MOST_REASONS,
     WITHOUT_LINES,
     choices_of_reasons,
+    fit_reason,
     fitting,
     legend_lines,
     reasons_text,
@@ -79,7 +80,7 @@ class LineLabels:
         front = f"{place}  {100 * line.share:5.1f} % {drawn} "
         left = None if room is None else room - cell_width(front)
         reasons = fitting(self._reasons, left, _TEXT_ROOM)
-        text = f"{front}{pad(reasons.texts[row], reasons.room)}"
+        text = f"{front}{pad(fit_reason(reasons.texts[row], left), reasons.room)}"
         source = self._source(line)
         if room is None or room - cell_width(text) > _LEAST_TEXT_ROOM:
             text += f"  {source}"
@@ -93,7 +94,9 @@ class LineLabels:
             if room is None or cell_width(name) + len(tail) <= room:
                 return name + tail
         assert room is not None
-        return cut_middle(name, max(room - len(tail), _NAME_ROOM)) + tail
+        if room - len(tail) < _NAME_ROOM:
+            tail = status
+        return cut_end(cut_middle(name, max(room - len(tail), _NAME_ROOM)) + tail, room)
 
     def explained(self, mask: Sequence[int]) -> list[str]:
         """What is to be known about the rows that `mask` keeps: files, lines that are not known."""
@@ -102,7 +105,8 @@ class LineLabels:
         notes += [note for status, note in WITHOUT_LINES.items() if status in statuses]
         shown = [line.samples for row, line in self._lines.items() if mask[row]]
         shown += [kernel.samples for row, kernel in self._kernels.items() if mask[row]]
-        return [*filter(None, notes), *legend_lines(shown, self._style, full=self._full)]
+        lines = [line for note in filter(None, notes) for line in wrapped(note, self._style)]
+        return lines + legend_lines(shown, self._style, full=self._full)
 
     def _place(self, line: HotLine) -> str:
         if not line.is_line:
@@ -132,7 +136,7 @@ class _Rooms:
 
     name: int = 0  # with what is in front of it below the outermost regions
     place: int = 0
-    spread: int = 0
+    spreads: Sequence[int] = ()  # of each way to write them, the longest first
 
 
 class RegionLabels:
@@ -152,7 +156,8 @@ class RegionLabels:
             name = min(cell_width(tree.frames[row].name), _REGION_NAME_ROOM)
             rooms.name = max(rooms.name, name + found.depth * _INDENT)
             rooms.place = max(rooms.place, cell_width(place_of(found.region)))
-            rooms.spread = max(rooms.spread, len(_spread(found.region)))
+            lengths = [len(text) for text in _spreads(found.region)]
+            rooms.spreads = list(map(max, lengths, rooms.spreads or lengths))
 
     def __bool__(self) -> bool:
         return bool(self._regions or self._marks)
@@ -172,8 +177,15 @@ class RegionLabels:
         rooms = self._rooms[found.kernel_row]
         name_room = rooms.name - indent
         text = pad(name if room is None else cut_middle(name, name_room), name_room)
-        # What all regions of the kernel have room for: a bar and the line go first.
-        left = None if room is None else room + indent - rooms.name - rooms.spread - 2 - _SHARE_ROOM
+        # What all regions of the kernel have room for: a bar and the line go first, then a part of
+        # the spread, because half a number would be another one.
+        lefts = [
+            None if room is None else room + indent - rooms.name - spread - 2 - _SHARE_ROOM
+            for spread in rooms.spreads
+        ]
+        fits = [way for way, left in enumerate(lefts) if left is None or left >= 0]
+        way = fits[0] if fits else -1
+        left = lefts[way]
         if left is None or left >= rooms.place + 2:
             text += "  " + pad(place_of(found.region), rooms.place)
             left = None if left is None else left - rooms.place - 2
@@ -185,7 +197,7 @@ class RegionLabels:
             text += f"  {100 * found.share:5.1f} %"
             if bar_room:
                 text += f" {bar(found.share, bar_room, self._style.glyphs)}"
-        text += f"  {_spread(found.region)}"
+        text += f"  {_spreads(found.region)[way]}"
         return text.rstrip() if room is None else cut_end(text.rstrip(), room)
 
     def explained(self, mask: Sequence[int]) -> list[str]:
@@ -200,13 +212,22 @@ class RegionLabels:
                 f"{spread if known else ''}; --regions KERNEL shows more"
             )
             notes += wrapped(note, self._style)
+        events = [one.region for one in shown if one.region.kind == EVENT and one.share is None]
+        if events:
+            note = (
+                f"{printable(events[0].name)}: events overlap other regions and have no share, "
+                "though the cycles of their kernel include theirs"
+            )
+            notes += wrapped(note, self._style)
         return notes
 
 
-def _spread(region: Region) -> str:
+def _spreads(region: Region) -> tuple[str, str, str]:
+    """Passages and how long they took, with less and less of the latter."""
     text = f"{format_count(region.count)} times"
     if every := every_text(region):
         text += f" ({every})"
     if region.p50 is None:
-        return text
-    return f"{text}, " + "/".join(cycles_text(one) for one in (region.p10, region.p50, region.p90))
+        return text, text, text
+    spread = "/".join(cycles_text(one) for one in (region.p10, region.p50, region.p90))
+    return f"{text}, {spread}", f"{text}, p50 {cycles_text(region.p50)}", text

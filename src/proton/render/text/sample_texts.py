@@ -14,7 +14,7 @@ from proton.analysis.source_lines import Samples
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import Profile, TraceProfile, TreeProfile
 from proton.model.sampling import NO_CUBIN, NO_LINE_TABLE, NUM_SAMPLES, SampledKernel, Sampling
-from proton.render.display_names import printable
+from proton.render.display_names import cut_end, printable
 from proton.render.text.style import RED, Style
 from proton.render.units import format_count
 
@@ -28,6 +28,7 @@ WITHOUT_LINES = {
 }
 MOST_REASONS = 3
 _LEAST_EXPLAINED = 0.02  # share of all reasons from which one is explained
+_LEAST_REASON_ROOM = 8  # columns of its name
 _LEAST_REASON = 0.05  # share of a line's samples from which a reason is named
 
 
@@ -98,6 +99,21 @@ def reasons_text(samples: Samples, most: int = MOST_REASONS) -> str:
     top = samples.top_reasons(most)
     shown = [pair for place, pair in enumerate(top) if not place or pair[1] >= _LEAST_REASON]
     return ", ".join(f"{printable(name)} {100 * share:.0f} %" for name, share in shown)
+
+
+def fit_reason(text: str, room: int | None) -> str:
+    """What `reasons_text` says of one reason, in `room` columns: its name is cut, not its share."""
+    if room is None or len(text) <= room or text.count(" ") < 2:
+        return text
+    name, number, percent = text.rsplit(" ", 2)
+    share = f" {number} {percent}"
+    return cut_end(name, max(room - len(share), _LEAST_REASON_ROOM)) + share
+
+
+def reasons_in(samples: Samples, room: int, most: int = MOST_REASONS) -> str:
+    """As many of the reasons that matter as `room` columns hold, one at least."""
+    texts = [reasons_text(samples, each) for each in range(most, 0, -1)]
+    return fit_reason(next((text for text in texts if len(text) <= room), texts[-1]), room)
 
 
 def legend_lines(found: Iterable[Samples], style: Style, *, full: bool = False) -> list[str]:

@@ -18,6 +18,7 @@ from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.sample_texts import (
     kernel_remark,
     legend_lines,
+    reasons_in,
     reasons_text,
 )
 from proton.render.text.style import BOLD, DIM, Style, looks_of_shares
@@ -177,8 +178,7 @@ class _KernelView:
     def _below(self, samples: Samples, indent: int) -> str:
         """The reasons of an instruction for a line of their own."""
         room = max((self._style.width or 0) - indent, _LEAST_ROOM)
-        texts = [reasons_text(samples, most) for most in range(_MOST_REASONS, 0, -1)]
-        text = next((text for text in texts if len(text) <= room), texts[-1])
+        text = reasons_in(samples, room, _MOST_REASONS)
         return " " * indent + cut_end(text, room) if text else ""
 
     def _samples_of(self, one: Instruction) -> Samples:

@@ -12,7 +12,7 @@ from proton.model.profile import TreeProfile, kind_of
 from proton.model.tree import Tree
 from proton.render.display_names import cut_names, printable
 from proton.render.text.aligned_table import table_lines
-from proton.render.text.head import head_lines
+from proton.render.text.head import program_head
 from proton.render.text.style import BOLD, Style
 from proton.render.text.terminal import aligned_cells
 from proton.render.units import format_count
@@ -53,8 +53,13 @@ def sorted_lines(
     return lines
 
 
-def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
-    """What can be asked for with -m: the metrics measured, then the ones derived from them."""
+def metric_lines(
+    profile: TreeProfile, style: Style, *, without_autotune: bool = False
+) -> list[str]:
+    """What can be asked for with -m: the metrics measured, then the ones derived from them.
+
+    `without_autotune` is of the head; -m counts autotuning, and so do these metrics.
+    """
     tree = profile.tree
     measured = [
         (
@@ -75,4 +80,5 @@ def metric_lines(profile: TreeProfile, style: Style) -> list[str]:
         parts = wrap(printable("  ".join(words)), room, break_on_hyphens=False)
         heads = [family, *[""] * (len(parts) - 1)]
         lines += (f"{head:<{margin}}{part}" for head, part in zip(heads, parts, strict=True))
-    return [*head_lines(profile, style), "", *lines]
+    head = program_head(profile, style, without_autotune=without_autotune)
+    return [*head, "", *lines]

@@ -20,7 +20,7 @@ from proton.render.units import Notation, format_column
 _GAP = "  "
 _NAME_ROOM = 24  # columns that indentation leaves to names
 _LEAST_NAME_ROOM = 16  # below this a name is of no use: the line gets longer than the terminal
-_LEAST_LEVELS = 8
+_LEAST_LEVELS = 6
 _MOST_LEVELS = 60  # levels that are indented where lines may have any length
 
 

@@ -13,6 +13,7 @@ from proton.render.units import Notation, format_count, format_number
 
 _LEAST_ROOM = 16
 NOTE = "{}: siblings that differ in a number, how many and how they spread; --fold none shows each"
+SOME = "N of M: the others have no value"
 
 
 class Turns(NamedTuple):
@@ -29,7 +30,9 @@ class TurnLabels:
         column = columns[0] if columns else None
         self._notation = Notation()
         if column is not None:
-            self._notation = Notation(column.decimals, column.is_raw, is_grouped=column.is_grouped)
+            self._notation = Notation(
+                column.decimals, column.is_raw, column.is_difference, column.is_grouped
+            )
         self._turns = turns
 
     def __bool__(self) -> bool:
@@ -52,10 +55,14 @@ class TurnLabels:
         count = format_count(turns.amount)
         if not turns.values:
             return [f"({count})"]
+        if len(turns.values) < turns.amount:  # a spread is that of those with a value
+            count = f"{format_count(len(turns.values))} of {count}"
         least, middle, largest = (
             format_number(value, self._notation)
             for value in (min(turns.values), median_low(turns.values), max(turns.values))
         )
+        if len(turns.values) == 1:
+            return [f"({count}: {middle})", f"({count})"]
         return [
             f"({count}: {least} to {largest}, median {middle})",
             f"({count}: median {middle})",
@@ -65,4 +72,8 @@ class TurnLabels:
     def explained(self, mask: Sequence[int], tree: Tree) -> list[str]:
         """What the rows that `mask` keeps stand for."""
         shown = [row for row in self._turns if mask[row]]
-        return [NOTE.format(printable(tree.frames[min(shown)].name))] if shown else []
+        if not shown:
+            return []
+        some = any(0 < len(self._turns[row].values) < self._turns[row].amount for row in shown)
+        note = NOTE.format(printable(tree.frames[min(shown)].name))
+        return [f"{note}; {SOME}" if some else note]

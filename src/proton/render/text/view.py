@@ -12,16 +12,17 @@ from proton.analysis.derive import NOT_KNOWN, derive
 from proton.analysis.folding.fold_contexts import without_library
 from proton.analysis.folding.library_frames import library_rows
 from proton.analysis.kernel_table import recorded_by_name
-from proton.analysis.measurements import find_metric, plain_name, raw_metrics
+from proton.analysis.measurements import find_metric, plain_name, raw_metrics, whole_of
 from proton.analysis.several_devices import device_marks
 from proton.analysis.tuning_runs import tuning_runs
-from proton.analysis.tuning_work import drop_tuning
+from proton.analysis.tuning_work import TuningCost, drop_tuning, without_tuning
+from proton.model.metric import TIME_NS
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.display_names import name_formatter, printable
 from proton.render.text.autotune_table import autotune_lines
-from proton.render.text.head import head_lines
+from proton.render.text.head import counted_line, head_lines, tuning_line
 from proton.render.text.kernel_remarks import short_mark, wrapped
 from proton.render.text.row_labels import LineLabels, RegionLabels
 from proton.render.text.style import DIM, Style, legend, looks_of_differences, looks_of_shares
@@ -34,8 +35,10 @@ from proton.render.text.view_content import (
     content_of,
     hidden_share,
     select_rows,
+    without_spare,
 )
-from proton.render.units import Notation, format_count, format_number
+from proton.render.text.view_difference import difference_of
+from proton.render.units import Notation, format_count, format_number, format_time
 
 TRACE_NOTE = "a trace: spans of one path are summed here; proton report shows the timeline"
 
@@ -58,10 +61,11 @@ def view_lines(
         style = replace(style, width=None)
     names = [frame.name for each in (profile, against) if each for frame in each.tree.frames]
     name = name_formatter(options.frame_format, full=options.full, names=names)
-    tuning = None
+    tuning = subtracted = None
     if options.without_autotune:
         profile, tuning = drop_tuning(profile)
-        against = None if against is None else drop_tuning(against).profile
+        if against is not None:
+            against, subtracted = drop_tuning(against)
     library = _library(profile, options)
     if options.without_library:
         profile = without_library(profile)
@@ -69,16 +73,21 @@ def view_lines(
     if options.autotune:
         tried = autotune_lines(tuning_runs(profile), style)
         return [*head_lines(profile, style, tuning), *(tried or ["", "no autotuning was recorded"])]
-    content = content_of(profile, options, against, name)
+    if against is None:
+        content = content_of(profile, options, name)
+        if not options.metrics:
+            content = without_spare(content, style.width)
+    else:
+        content = difference_of(profile, against, options, name)
     if options.is_for_people:
         grouped = [replace(column, is_grouped=True) for column in content.columns]
         content = replace(content, columns=grouped)
     mask = select_rows(content, options, name)
     lines = head_lines(profile, style, tuning)
     if against is not None:
-        lines.append(f"minus {printable(against.source)}")
+        lines += _minus(against, subtracted, style)
     if profile.trace is not None:
-        lines.append(style.paint(TRACE_NOTE, DIM))
+        lines += [style.paint(line, DIM) for line in wrapped(TRACE_NOTE, style)]
     lines.append("")
     looks, of_what = _looks(content) if style.color else (None, "")
     notes: list[str] = []
@@ -111,14 +120,23 @@ def view_lines(
             notes.append(
                 f"{deeper} is a context at depth N, below the {drawing.levels} drawn levels"
             )
-    notes += _notes(profile, content, options)
-    notes += [part for note in (*content.notes, *library) for part in wrapped(note, style)]
-    if hidden := _hidden(content, mask, options):
-        notes.append(hidden)
+    said = [*_notes(profile, content), *content.notes, *library]
+    if options.says_autotune and (counted := without_tuning(profile).cost) is not None:
+        said.append(counted_line(counted))
+    said += filter(None, [_hidden(content, mask, options)])
+    notes += [part for note in said for part in wrapped(note, style)]
     notes = [style.paint(note, DIM) for note in notes]
     if looks is not None:
         notes.insert(0, legend(style, is_difference=content.is_difference, of_what=of_what))
     return [*lines, "", *notes] if notes else lines
+
+
+def _minus(against: TreeProfile, tuning: TuningCost | None, style: Style) -> list[str]:
+    """What is subtracted, with its total: differences say little without it."""
+    time_ns = whole_of(against.tree, TIME_NS)
+    total = "" if time_ns is None else f"   total {format_time(time_ns)}"
+    lines = wrapped(f"minus {printable(against.source)}{total}", style)
+    return lines if tuning is None else [*lines, *wrapped(tuning_line(tuning), style)]
 
 
 def _recorded_marks(profile: TreeProfile, flat: Tree) -> list[str] | None:
@@ -183,7 +201,7 @@ def _looks(content: Content) -> tuple[list[str] | None, str]:
     return looks, f"total {column.title}"
 
 
-def _notes(profile: TreeProfile, content: Content, options: ViewOptions) -> list[str]:
+def _notes(profile: TreeProfile, content: Content) -> list[str]:
     notes: list[str] = []
     if not content.columns:
         notes.append("no metrics were recorded in these contexts")

@@ -1,6 +1,6 @@
 """What a view draws: contexts, columns and selected rows, as its options ask for.
 
-Nothing here writes a line of text; `view` does.
+Nothing here writes a line of text; `view` does. What two profiles differ in is `view_difference`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from proton.analysis import diff, select
+from proton.analysis import select
 from proton.analysis.aggregate import merge_by_name
 from proton.analysis.derive import Column, default_word, derive
 from proton.analysis.folding.fold_contexts import fold_contexts, fold_profile
@@ -21,21 +21,22 @@ from proton.analysis.folding.fold_lines import (
     is_of_samples,
     kernels_without_lines,
 )
-from proton.analysis.measurements import whole_of
+from proton.analysis.measurements import shown_values, whole_of
 from proton.analysis.source_lines import is_sampled
 from proton.analysis.spread import RANK_TIMES, SLOWEST, SPREAD, times_metric
 from proton.analysis.union_quantiles import with_quantiles
-from proton.errors import UsageError
 from proton.model.metric import CPU_TIME_NS, CYCLES, TIME_NS
 from proton.model.profile import TreeProfile, kind_of
 from proton.model.sampling import NUM_SAMPLES
 from proton.model.tree import Tree
 from proton.render.statement_places import statements_of
+from proton.render.text.terminal import aligned_cells
 from proton.render.text.turn_labels import Turns
-from proton.render.text.verdicts import NO_VERDICTS, NOTE, changes_of, verdict_columns
 from proton.render.units import column_time_unit
 
 QUANTILES = ("p50_time", "p99_time")
+SPARE = ("rank_median", "rank_min")  # columns that nobody asked for, the first to go first
+_NAME_ROOM = 36  # columns of a line that names, with the tree in front, should have
 ESTIMATED = (
     "p50_time and p99_time of a name in several contexts are estimated from those of each context"
 )
@@ -56,6 +57,7 @@ class ViewOptions:
     autotune: bool = False
     sort: str | None = None  # the metric by which contexts of one parent stand; None: as recorded
     without_autotune: bool = False  # what autotuning ran is not shown, and said to be left out
+    says_autotune: bool = False  # what autotuning ran is shown, and said to be counted
     without_library: bool = False  # frames of libraries stand in the rows above them
     fold_numbered: bool = False  # `step_0` to `step_990` are one row
     is_for_people: bool = False  # digits in groups; what else could be asked for is said
@@ -76,69 +78,44 @@ class Content:
     notes: Sequence[str] = ()  # what the columns mean
 
 
-def content_of(
-    profile: TreeProfile,
-    options: ViewOptions,
-    against: TreeProfile | None,
-    name: Callable[[str], str],
-) -> Content:
-    """What to draw of `profile`, or of its difference to `against`."""
-    words = options.metrics or _default_words(profile)
-    if not options.metrics and against is None:
-        words = [*words, *rank_words(profile)]
-    if against is not None and not options.metrics and not is_sampled(against):
-        words = [word for word in words if word != NUM_SAMPLES]
+def content_of(profile: TreeProfile, options: ViewOptions, name: Callable[[str], str]) -> Content:
+    """What to draw of `profile`."""
+    words = options.metrics or [*default_words(profile), *rank_words(profile)]
     turns: Mapping[int, Turns] = {}
-    if options.fold_numbered and not (options.is_sorted or against):
+    if options.fold_numbered and not options.is_sorted:
         profile, turns = _fold_turns(profile, words)
-    if options.sort is not None and against is None:
+    if options.sort is not None:
         profile, moved = _ordered(profile, options.sort or next(iter(words), ""))
         turns = {moved[row]: each for row, each in turns.items()}
-    if not (options.metrics or options.is_sorted or against) and is_sampled(profile):
+    if not (options.metrics or options.is_sorted) and is_sampled(profile):
         return _folded(profile, words, turns)
-    unmerged = profile
     estimated: set[str] = set()
     if options.is_sorted:
-        profile, estimated = _flatten(profile, words, options, name)
-    columns = _derive(profile, words)
-    if against is None:
-        has_quantiles = any(column.title.startswith(QUANTILES) for column in columns)
-        notes = [ESTIMATED] if estimated and has_quantiles else []
-        return Content(profile, profile.tree, columns, turns=turns, notes=notes)
-    wholes = unmerged, against
-    try:
-        if options.is_sorted:
-            against = _flatten(against, words, options, name)[0]
-        others = _derive(against, words)
-        union = diff.unite(profile.tree, against.tree)
-        if options.sort is not None:
-            union = _union_by_size(union, profile, against, options.sort or next(iter(words), ""))
-    except UsageError as error:
-        raise UsageError(f"{against.source}: {error}") from None
-    differences = [diff.subtract(union, a, b) for a, b in zip(columns, others, strict=True)]
-    notes = []
-    if not options.metrics and any(column.base == TIME_NS for column in columns):
-        changes = changes_of(*wholes, union, by_name=options.is_sorted)
-        judged = verdict_columns(changes)
-        differences += judged
-        notes = [NOTE if judged else NO_VERDICTS]
-    return Content(profile, union.tree, differences, True, _marks(union), notes=notes)
+        profile, estimated = flatten(profile, words, options, name)
+    columns = shown_columns(profile, words)
+    if options.is_sorted and not options.metrics:  # regions of kernels have cycles, names have none
+        columns = [each for each in columns if any(value is not None for value in each.values[1:])]
+    has_quantiles = any(column.title.startswith(QUANTILES) for column in columns)
+    notes = [ESTIMATED] if estimated and has_quantiles else []
+    return Content(profile, profile.tree, columns, turns=turns, notes=notes)
 
 
-def _union_by_size(
-    union: diff.Union, profile: TreeProfile, against: TreeProfile, word: str
-) -> diff.Union:
-    """The contexts of two profiles with the largest difference of each parent first."""
-    if not word:
-        return union
-    (first,), (second,) = derive(profile, [word]), derive(against, [word])
-    change = diff.subtract(union, first, second)
-    order = select.by_size(union.tree, change.values)
-    return diff.Union(
-        select.reordered(union.tree, order),
-        [union.first_rows[row] for row in order],
-        [union.second_rows[row] for row in order],
-    )
+def without_spare(content: Content, width: int | None) -> Content:
+    """`content` without columns that would leave too little of `width` to names."""
+    kept = list(content.columns)
+    if width is None or not any(column.title in SPARE for column in kept):
+        return content
+    rows = range(len(content.tree))
+    gone: list[str] = []
+    for title in SPARE:
+        if width - len(aligned_cells(kept, rows, pad=True)[1]) >= _NAME_ROOM:
+            break
+        kept = [column for column in kept if column.title != title]
+        gone.append(title)
+    if not gone:
+        return content
+    note = f"no room for {' and '.join(gone)}; -m shows what you name"
+    return replace(content, columns=kept, notes=[*content.notes, note])
 
 
 def _fold_turns(
@@ -180,33 +157,21 @@ def _folded(profile: TreeProfile, words: Sequence[str], turns: Mapping[int, Turn
     return Content(
         profile,
         tree,
-        _derive(profile, words),
+        shown_columns(profile, words),
         hot_lines=lines,
         lineless=kernels_without_lines(profile, tree),
         turns={moved[row]: each for row, each in turns.items()},
     )
 
 
-def _marks(union: diff.Union) -> list[str]:
-    """A word for each context that only one profile has, but not again for what is below it."""
-    states = [
-        "(gone)" if first == diff.ABSENT else "(new)" if second == diff.ABSENT else ""
-        for first, second in zip(union.first_rows, union.second_rows, strict=True)
-    ]
-    return [
-        "" if parent >= 0 and states[parent] == state else state
-        for state, parent in zip(states, union.tree.parents, strict=True)
-    ]
-
-
-def _default_words(profile: TreeProfile) -> list[str]:
+def default_words(profile: TreeProfile) -> list[str]:
     """The time in the unit in which its total reads best, and samples; else the first metric."""
     if (time_ns := whole_of(profile.tree, TIME_NS)) is not None:
         words = [f"time/{column_time_unit(time_ns)[0]}"]
     else:
         words = [word for word in (default_word(profile),) if word is not None]
     if words == [CPU_TIME_NS]:
-        times = [own.get(CPU_TIME_NS) for own in profile.tree.own]
+        times = shown_values(profile.tree, CPU_TIME_NS, kind_of(profile, CPU_TIME_NS))
         largest = max((time for time in times if isinstance(time, (int, float))), default=0)
         words = [f"cpu_time/{column_time_unit(largest)[0]}"]
     if profile.in_kernel and whole_of(profile.tree, CYCLES) is not None:
@@ -229,7 +194,8 @@ def rank_words(profile: TreeProfile) -> list[str]:
     return [*(f"{word}/{unit}" for word in RANK_TIMES), SLOWEST]
 
 
-def _derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
+def shown_columns(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
+    """The columns that `words` ask for; times of the interpreter say so."""
     columns = derive(profile, words)
     if not profile.is_interpreted:
         return columns
@@ -241,7 +207,7 @@ def _derive(profile: TreeProfile, words: Sequence[str]) -> list[Column]:
     ]
 
 
-def _flatten(
+def flatten(
     profile: TreeProfile, words: Sequence[str], options: ViewOptions, name: Callable[[str], str]
 ) -> tuple[TreeProfile, set[str]]:
     """One row a name, of the contexts that pass the filters by name and depth.
@@ -254,7 +220,7 @@ def _flatten(
     if not is_of_samples(base):  # lines have nothing else, so their kernels take them in
         tree = absorb_lines(tree)
         profile = replace(profile, tree=tree)
-    mask = _named(tree, options, name)
+    mask = named_rows(tree, options, name)
     flat = merge_by_name(profile, base, mask, partial(kind_of, profile))
     if not all(mask):  # spans do not know which contexts were left out
         kept = {row: detail for row, detail in tree.details.items() if mask[row]}
@@ -262,7 +228,7 @@ def _flatten(
     return with_quantiles(flat, profile)
 
 
-def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
+def named_rows(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
     """The rows that pass the filters by name and depth."""
     mask = select.everything(tree)
     if options.include is not None:
@@ -279,7 +245,7 @@ def _named(tree: Tree, options: ViewOptions, name: Callable[[str], str]) -> sele
 def select_rows(content: Content, options: ViewOptions, name: Callable[[str], str]) -> select.Mask:
     """The rows of `content` that pass the filters of `options`."""
     tree, columns = content.tree, content.columns
-    mask = select.everything(tree) if options.is_sorted else _named(tree, options, name)
+    mask = select.everything(tree) if options.is_sorted else named_rows(tree, options, name)
     if options.threshold is not None and columns:
         values = columns[0].values
         if content.is_difference:  # a large loss matters as much as a large gain

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from proton.errors import MetricNotFound, UsageError
 from proton.files.export import stacks
 from proton.files.export.stacks import Place, loss_notes, place_of, refuse_endless, stacks_of
+from proton.files.read import read_profile
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import MetricKind
 from proton.model.profile import Profile, TreeProfile
 from tests.support.profiles import Row, profile_of
 
+DATA = Path(__file__).parents[3] / "data"
 ROWS: list[Row] = [
     (0, "ROOT", {}),
     (1, "step", {"cpu_time (ns)": 100, "loss": 0.5}),
@@ -37,6 +41,15 @@ def test_the_time_of_a_scope_is_without_that_of_scopes_in_it() -> None:
     assert isinstance(profile, TreeProfile)
     (weights,), _ = stacks_of(profile, profile.tree, "cpu_time")
     assert weights.own == [0, 70, 30, 0]
+
+
+def test_the_time_of_an_operator_is_with_no_backward_work_taken_off() -> None:
+    profile = read_profile((DATA / "training_cpu.hatchet").read_bytes(), "training_cpu.hatchet")
+    assert isinstance(profile, TreeProfile)
+    (weights,), notes = stacks_of(profile, profile.tree)
+    assert weights.metric == "cpu_time (ns)"
+    assert sum(weights.own) == 7_129_600
+    assert notes == ("left out, as stacks hold only what adds up: calls",)
 
 
 def test_values_below_zero_are_said_to_count_as_zero() -> None:

@@ -177,3 +177,19 @@ def test_a_trace_put_together_by_hand_is_written_with_rows_of_its_own() -> None:
     again, *_ = read_trace(written, "f")
     assert (again.spans, again.flows) == (spans, [Flow(0, 1)])
     assert [lane[1:] for lane in again.lanes] == [lane[1:] for lane in lanes]
+
+
+@pytest.mark.parametrize("name", ["<metric>", "tensor_metric_kernel"])
+def test_a_kernel_that_only_read_a_metric_is_no_work(name: str) -> None:
+    stack = ["ROOT", "replay", "<captured_at>", "layer", "__proton_launch_metadata", name]
+    event = {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 200007, "ts": 1, "dur": 2}
+    (read,) = trace_of({**event, "args": {"call_stack": stack}}).spans
+    (other,) = trace_of({**event, "args": {"call_stack": ["ROOT", name]}}).spans
+    assert read.kind is (SpanKind.METRIC if name == "<metric>" else SpanKind.KERNEL)
+    assert other.kind is SpanKind.KERNEL
+    written = Trace([Lane("a", "GPU Stream 7", LaneKind.DEVICE)], [read])
+    content = to_chrome(TraceProfile("f", trace=written), written)
+    assert list(trace_in(read_profile(content, "f")).spans) == [read]
+    assert [event["name"] for event in json.loads(content)["traceEvents"] if "dur" in event] == [
+        name
+    ]

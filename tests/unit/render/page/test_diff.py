@@ -103,6 +103,14 @@ def test_nothing_timed_nothing_to_compare() -> None:
     assert plain(diff_part(empty, empty)) is None
 
 
+def test_operators_are_compared_with_how_often_they_were_called() -> None:
+    profile = prepare(open_profile(str(DATA / "training_cpu.hatchet")))
+    part = plain(diff_part(profile, profile))
+    assert part is not None
+    (adam,) = [each for each in part["scopes"] if each["path"][-1] == "aten::_fused_adamw_"]
+    assert (adam["before"]["count"], adam["before"]["mean_ns"]) == (4, 96_000)
+
+
 def test_profiles_without_kernels_are_compared_by_the_time_of_their_scopes() -> None:
     def host(**times: int) -> TreeProfile:
         rows: list[Row] = [(0, "ROOT", {})]

@@ -4,6 +4,7 @@ import { diff } from "../diff/diff"
 import { flame } from "../flame/flame"
 import { inKernel } from "../inkernel/inkernel"
 import { kernels } from "../tables/kernels"
+import { modules } from "../tables/modules"
 import { ranks } from "../tables/ranks"
 import { roofline } from "../roofline/roofline"
 import { source } from "../source/source"
@@ -15,6 +16,7 @@ export const VIEWS: readonly View[] = [
   summary,
   flame,
   kernels,
+  modules,
   timeline,
   roofline,
   source,

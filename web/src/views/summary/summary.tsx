@@ -9,6 +9,7 @@ import { amount, count, moment, percent, plain, text, time } from "../../units"
 import { Figure } from "../widgets/facts"
 import { MarkedSteps } from "./marked_steps"
 import { Kernels } from "./top_kernels"
+import { TopWork } from "./top_work"
 import { Tuning } from "../widgets/tuning"
 import { Where } from "./where"
 import type { View } from "../widgets/view"
@@ -26,7 +27,7 @@ export const summary: View = {
 function Summary(): VNode | null {
   const shown = profile.value
   if (shown === null) return null
-  const { summary: part, kernels: table, steps } = shown.parts
+  const { summary: part, kernels: table, steps, work } = shown.parts
   return (
     <>
       <Figures of={shown} part={part} />
@@ -34,6 +35,9 @@ function Summary(): VNode | null {
       <Tuning of={shown} />
       {steps === null ? null : <MarkedSteps of={shown} part={steps} />}
       <Where of={shown} />
+      {part.refused === "" ? null : <p class="quiet">{printable(part.refused)}</p>}
+      {work === null ? null : <TopWork of={shown} part={work} by="module" />}
+      {work === null || table !== null ? null : <TopWork of={shown} part={work} by="op" />}
       {table === null ? null : <Kernels of={shown} table={table} />}
       <Recording of={shown} part={part} />
     </>
@@ -42,6 +46,7 @@ function Summary(): VNode | null {
 
 function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   const isHost = part.time_metric !== TIME_NS
+  const worker = part.is_interpreted ? "the interpreter" : "the GPU"
   const where = part.is_interpreted ? "total, interpreted" : isHost ? "total on the host" : "total GPU"
   const what = part.ranks > 1 ? `${where}, sum over ${part.ranks} ranks` : where
   const shares = of.parts.trace?.shares ?? null
@@ -53,9 +58,9 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
       {part.time_ns === null ? null : <Figure name={what} of={time(part.time_ns)} />}
       {part.kernels === null ? null : <Figure name={part.kernels === 1 ? "kernel run" : "kernel runs"} of={count(part.kernels)} />}
       {part.time_ns === null && part.kernels === null ? <Figure name="contexts" of={count(part.contexts)} /> : null}
-      {shares === null ? null : <Figure name="busy" of={percent(shares.busy)} title="share of the wall time in which the GPU worked" />}
+      {shares === null ? null : <Figure name="busy" of={percent(shares.busy)} title={`share of the wall time in which ${worker} worked`} />}
       {shares === null || shares.launch_bound === null ? null : (
-        <Figure name="launch-bound" of={percent(shares.launch_bound)} title="share of the wall time in which the GPU waited for launches" />
+        <Figure name="launch-bound" of={percent(shares.launch_bound)} title={`share of the wall time in which ${worker} waited for launches`} />
       )}
       {isHost ? null : (
         <Figure
@@ -100,6 +105,7 @@ function Recording({ of, part }: { of: Profile; part: SummaryPart }): VNode {
     ["recorded", moment(part.start_time_ns)],
     ["lasted", part.start_time_ns !== null && part.end_time_ns !== null ? text(time(part.end_time_ns - part.start_time_ns)) : ""],
     ["backend", [part.backends.join(", "), part.mode].filter((each) => each !== "").join(" ")],
+    ["context", part.framework],
     ["device", part.devices.map(deviceText).join("; ")],
     ["time by device", part.by_device.map((each) => `${each.name} ${text(time(each.time_ns))}`).join(", ")],
     ["contexts", text(count(part.contexts))],

@@ -26,6 +26,7 @@ export interface View {
 const NEEDS: Readonly<Record<string, readonly [string, string]>> = {
   flame: ["The flame graph", "a metric that adds up, and none was recorded"],
   kernels: ["Kernels", "kernels or copies, and none were recorded"],
+  modules: ["The view of modules", "modules or operators of a framework: record with proton -c ops"],
   timeline: ["The timeline", "a trace, and this profile is a tree: record one with proton -d trace, or data=\"trace\""],
   roofline: ["The roofline", "flops or bytes of kernels, and a device whose peak rates are known: record with --hook triton"],
   source: ["The source view", "samples of instructions: record with proton -m pcsampling"],
