@@ -229,6 +229,7 @@ std::vector<OperatorSum> TorchObserver::take_sums() {
   std::vector<OperatorSum> taken;
   taken.reserve(sums.size());
   for (const auto& [context, sum] : sums) taken.push_back(sum);
+  std::ranges::sort(taken, {}, &OperatorSum::context);
   return taken;
 }
 
