@@ -427,3 +427,27 @@ TEST(clear_forgets_sums_numbers_and_counts) {
   CHECK_EQ(observer.counts().unknown_forward, 1);
   CHECK_EQ(observer.counts().backward_nodes, 1);
 }
+
+TEST(torch_without_the_functions_that_are_not_needed_is_observed) {
+  Observed observer(ObserverTier::kOff);
+  proton::TorchLibrary library = observed::library();
+  library.is_grad_enabled = nullptr;
+  library.graph_task = nullptr;
+  library.is_async = nullptr;
+  torch_observer.attach(library, {25, 38}, test_host::table);
+  torch_observer.set_tier(ObserverTier::kOps);
+  const Node node = op("aten::mul");
+  evaluate(1, "MulBackward0", node, [] {
+    const fake_torch::GradMode mode(true);
+    op("aten::exp");
+    torch_observer.context();
+  });
+  evaluate(1, "AccumulateGrad", kNoNode);
+  {
+    const fake_torch::OpenCall announced(fake_torch::kUser, "gloo:all_reduce", -1, true);
+  }
+  // Neither what runs again nor the neighbours of nodes are known then.
+  CHECK_EQ(observer.take_paths(),
+           "<backward>/AccumulateGrad aten::mul aten::mul/<backward>/MulBackward0 "
+           "aten::mul/<backward>/MulBackward0/aten::exp gloo:all_reduce");
+}
