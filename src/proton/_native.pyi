@@ -466,7 +466,7 @@ def encode_perfetto(
     paths: Sequence[tuple[int | None, str]],
     spans: Sequence[tuple[str, int, int, int, int, Mapping[str, Any], int]],
     attributes: Sequence[Mapping[str, Any]],
-    flows: Sequence[tuple[int, int]],
+    flows: Sequence[tuple[int, int, int]],
     properties: Sequence[str],
     header: Mapping[str, Any],
     summary: str,
@@ -478,7 +478,7 @@ def encode_perfetto(
     `lanes` are kind, name, place, CTA, multiprocessor, key and title of each; `paths` the parent
     (None: a name that is no path) and the name of each, the root first; `spans` kind, lane, path,
     start, end, metrics and number of attributes (0: none) of each. Times are nanoseconds after
-    `zero_ns`. `flows` lead from span to span, and `summary` is JSON."""
+    `zero_ns`. `flows` lead from span to span, with an id each, and `summary` is JSON."""
 
 def cubin_section(image: bytes, name: str) -> bytes:
     """The bytes of a section of a cubin; empty where it is none or has no such section."""

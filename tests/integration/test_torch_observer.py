@@ -7,6 +7,8 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
 from typing import Any
 
 import pytest
@@ -151,6 +153,50 @@ def test_every_numbered_node_finds_its_forward_operator(
     assert others <= {("aten::nll_loss_forward", "NllLoss")}
 
 
+def on_a_thread(work: Callable[[], None]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nodes_of_a_random_program_stand_below_the_frames_that_made_them(
+    observer: Observer, seed: int
+) -> None:
+    random = Random(seed)
+    values = [torch.randn(3, 3, requires_grad=True) for _ in range(3)]
+    made: Counter[tuple[str, str]] = Counter()
+
+    def run_one() -> None:
+        left, right = random.choice(values), random.choice(values)
+        unary = [torch.tanh, torch.sin, torch.t]
+        binary = [partial(function, other=right) for function in (torch.add, torch.mul)]
+        function = random.choice([*unary, *binary, partial(torch.mm, mat2=right)])
+        frame = f"frame{random.randrange(10)}"
+        with observer.frame(frame):
+            if random.random() < 0.2:
+                with torch.no_grad():
+                    function(left)
+            result = function(left)
+        made[frame, result.grad_fn.name()] += 1
+        values.append(result)
+
+    observer.set_tier(OPS)
+    for _ in range(60):
+        if random.random() < 0.2:
+            on_a_thread(run_one)
+        else:
+            run_one()
+    torch.stack(values).sum().backward()
+    observer.set_tier(OFF)
+    seen: Counter[tuple[str, str]] = Counter()
+    for row in observer.take_sums():
+        if match := re.fullmatch(r"(frame\d)/[^/]+/<backward>/([^/]+Backward\d)", row.path):
+            seen[match[1], match[2]] += row.calls
+    assert seen == made
+    assert observer.counts().unknown_forward == 0
+
+
 def test_calls_and_time_of_an_operator(observer: Observer) -> None:
     left, right = torch.ones(400, 400), torch.ones(400, 400)
     torch.mm(left, right)
@@ -177,9 +223,7 @@ def test_numbers_of_two_threads_are_told_apart(observer: Observer) -> None:
             results[name] = function(torch.ones(2, requires_grad=True))
 
     for name, function in (("first", torch.exp), ("second", torch.sin)):
-        thread = threading.Thread(target=run, args=(name, function))
-        thread.start()
-        thread.join()
+        on_a_thread(partial(run, name, function))
     numbers = {result.grad_fn._sequence_nr() for result in results.values()}
     assert len(numbers) == 1
     for result in results.values():
@@ -223,7 +267,7 @@ def test_checkpoints_mark_what_they_run_again(observer: Observer, use_reentrant:
 
 
 def test_what_functions_of_python_run_stands_where_it_is_called(observer: Observer) -> None:
-    class Cube(torch.autograd.Function):
+    class Cube(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
         def forward(context: Any, value: Any) -> Any:
             context.save_for_backward(value)
@@ -270,7 +314,7 @@ def test_an_operator_that_fails_leaves_nothing_open(observer: Observer) -> None:
 def test_in_tier_blame_nodes_lead_to_where_kernels_were_launched(observer: Observer) -> None:
     contexts = []
 
-    class Note(torch.autograd.Function):
+    class Note(torch.autograd.Function):  # type: ignore[misc]
         """Launches something in both passes."""
 
         @staticmethod

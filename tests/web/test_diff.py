@@ -205,3 +205,35 @@ def color_at(opened: Opened, share: float, level: int) -> list[int]:
         [x - box["x"], y - box["y"] + 9],
     )
     return color
+
+
+@pytest.mark.parametrize("selected", ["", "&sel=node:40"])
+def test_all_columns_are_seen_at_the_width_of_a_laptop(open_report: Open, selected: str) -> None:
+    """Long names once took the room of the last columns, and units were cut."""
+    sources = "h200/gpt2.hatchet", "h200/gpt2.pftrace"
+    opened = open_report(*sources, hash=f"view=diff{selected}", size=(1440, 900))
+    opened.page.wait_for_selector(".details:not(.arriving) h2" if selected else ".diff-view th")
+    place = opened.page.locator(".diff-view .table").bounding_box()
+    assert place is not None
+    heads = [opened.page.locator(".diff-view th").nth(at) for at in range(len(opened.texts("th")))]
+    for head in heads:
+        box = head.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= place["x"] + place["width"] + 1, head.inner_text()
+    cut = "e => [...e].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.innerText)"
+    assert opened.page.locator(".diff-view td:not(.text)").evaluate_all(cut) == []
+
+
+def test_names_stay_where_columns_have_to_scroll(open_report: Open) -> None:
+    sources = "h200/gpt2.hatchet", "h200/gpt2.pftrace"
+    opened = open_report(*sources, hash="view=diff", size=(700, 800))
+    opened.page.locator(".diff-view .table").evaluate("e => e.scrollLeft = e.scrollWidth")
+    place, name, last = (
+        opened.page.locator(f".diff-view {each}").bounding_box()
+        for each in (".table", "tbody td:first-child >> nth=0", "th:last-child")
+    )
+    assert place
+    assert name
+    assert last
+    assert abs(name["x"] - place["x"]) <= 2
+    assert last["x"] + last["width"] <= place["x"] + place["width"] + 1

@@ -144,7 +144,7 @@ def test_sums_of_ctas_and_heat_maps_are_drawn(
     assert box is not None
     opened.page.mouse.move(box["x"] + 80, box["y"] + 8)
     said = opened.page.inner_text(".hover")
-    assert said.startswith("+0 B to +")
+    assert said.replace("\u00a0", " ").startswith("+0 B to +")
     assert "moved" in said
     assert [digits(row[5]) for row in cells(opened, "memory accesses")] == ["11.7", "5.86"]
     opened.page.mouse.move(5, 5)

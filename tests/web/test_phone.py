@@ -55,3 +55,15 @@ def test_the_chosen_tab_is_in_sight(open_report: Open) -> None:
 def test_the_switch_of_the_diff_is_whole(open_report: Open) -> None:
     opened = open_report("gpt.hatchet", "h200/kernels.hatchet", size=PHONE)
     assert is_inside(opened, ".diff-view .choice button")
+
+
+def test_the_lanes_of_a_timeline_have_most_of_the_width(open_report: Open) -> None:
+    opened = open_report("h200/gpt2.pftrace", hash="view=timeline", size=PHONE)
+    lanes = opened.page.locator(".timeline-canvas canvas").bounding_box()
+    overview = opened.page.locator(".timeline-map canvas").bounding_box()
+    assert lanes is not None
+    assert overview is not None
+    assert lanes["width"] > 0.6 * PHONE[0]
+    assert (lanes["x"], lanes["width"]) == (overview["x"], overview["width"])
+    assert is_inside(opened, ".timeline-gutter button")
+    assert "96.6 % busy" in opened.texts(".timeline-lane")[-1].replace("\u00a0", " ")

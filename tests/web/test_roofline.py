@@ -101,3 +101,9 @@ def test_its_picture_for_the_documentation_is_small(
     opened = open_report(steps, hash="view=roofline", size=(1280, 760))
     opened.page.hover(".plot circle >> nth=0", force=True)
     picture(opened, "roofline")
+
+
+def test_no_number_of_the_table_is_cut(open_report: Open, steps: Path) -> None:
+    opened = open_report(steps, hash="view=roofline", size=(1440, 900))
+    cut = "e => [...e].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.innerText)"
+    assert opened.page.locator(".table td:not(.text)").evaluate_all(cut) == []

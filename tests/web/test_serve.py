@@ -260,6 +260,7 @@ def test_a_folder_is_a_list_that_leads_to_pages_and_comparisons(
     assert opened.texts("tbody a") == ["trace.pftrace", "after.hatchet", "before.hatchet"]
     opened.page.wait_for_selector("td >> text=36 520 >> nth=1")
     opened.page.wait_for_selector("td >> text=4 565")
+    assert opened.texts("tbody td:nth-child(7)")[1:] == ["75.6 KiB"] * 2
     picture(opened, "folder")
     button = opened.page.locator("button.compare")
     assert button.is_disabled()

@@ -52,7 +52,7 @@ def test_marked_steps_have_a_chart_with_host_and_gpu_time(
     opened = open_report(path)
     said = words(opened, ".steps")
     assert "40 steps, host time of each: median 10" in said
-    assert "slowest 31.0 ms (step 17)" in said
+    assert "slowest 31.0 ms (step 17); GPU time of a step: median 8.00 ms" in said
     assert opened.texts(".steps .legend > span") == ["host time", "GPU time of what it launched"]
     assert "one is slow: step 17 eval 31.0 ms" in said
     assert opened.page.locator(".where .steps").count() == 0  # numbered scopes stay out of the way
@@ -123,3 +123,15 @@ def test_a_step_leads_to_its_place_in_the_timeline(
     opened.page.get_by_role("button", name="show it in the timeline").click()
     opened.page.wait_for_selector(".timeline")
     assert "zoom.timeline=" in opened.hash()
+
+
+def test_interpreted_work_is_not_called_gpu_time(open_report: Open, tmp_path: Path) -> None:
+    path = write(tmp_path / "run.hatchet", series(DURATIONS, gpu_time_ns=GPU))
+    root, _ = json.loads(path.read_text())
+    path.write_text(json.dumps([root, {"CPU": {"0": {"arch": "interpreter"}}}]))
+    opened = open_report(path)
+    legend = ["host time", "time (interpreted) of what it launched"]
+    assert opened.texts(".steps .legend > span") == legend
+    assert "GPU" not in words(opened, ".steps")
+    opened.page.locator(".steps canvas").hover()
+    assert "time (interpreted)" in words(opened, ".hover")

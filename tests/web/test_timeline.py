@@ -12,6 +12,7 @@ import pytest
 from benchmarks.web_work import big_trace
 from proton.files.trace.write import to_chrome
 from proton.model.profile import Profile, TraceProfile
+from proton.model.span_table import numbered_flows
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from tests.support.browser import Opened
 
@@ -20,6 +21,9 @@ CANVAS = ".timeline-canvas canvas"
 HOST = Lane("[0, 0]", "CPU Thread 0", LaneKind.HOST)
 STREAM = Lane("[0, 200007]", "GPU Stream 7", LaneKind.DEVICE)
 OTHER = Lane("[0, 200009]", "GPU Stream 9", LaneKind.DEVICE)
+
+
+LAUNCHES = numbered_flows([(1, 2, 71), (4, 5, 72)])
 
 
 def call(start_us: float, end_us: float, name: str) -> Span:
@@ -42,7 +46,7 @@ def small_trace() -> TraceProfile:
         call(70, 75, "second_kernel"),
         work(1, 80, 95, "second_kernel", SpanKind.KERNEL),
     ]
-    return TraceProfile("t", trace=Trace([HOST, STREAM, OTHER], spans, [Flow(1, 2), Flow(4, 5)]))
+    return TraceProfile("t", trace=Trace([HOST, STREAM, OTHER], spans, LAUNCHES))
 
 
 @pytest.fixture
@@ -460,3 +464,18 @@ def test_a_training_trace_fits_the_window(
     legend = opened.page.locator(".timeline-legend").bounding_box()
     assert legend is not None
     assert legend["height"] < 90
+
+
+def test_launch_and_kernel_have_the_correlation_id_and_lead_to_each_other(opened: Opened) -> None:
+    click(opened, "stream 7", 0.88)
+    opened.page.wait_for_selector(".details h2")
+    assert "correlation id\n72" in opened.page.locator(".details").inner_text()
+    opened.page.get_by_role("button", name="launch second_kernel").click()
+    pane = opened.page.locator(".details").inner_text()
+    assert opened.texts(".details h2") == ["launch second_kernel"]
+    assert "correlation id\n72" in pane
+    opened.page.get_by_role("button", name="second_kernel", exact=True).click()
+    assert opened.texts(".details h2") == ["second_kernel"]
+    click(opened, "stream 9", 0.16)  # nobody knows what launched it
+    opened.page.wait_for_function("document.querySelector('.details h2').innerText === 'Memcpy'")
+    assert "correlation id" not in opened.page.locator(".details").inner_text()

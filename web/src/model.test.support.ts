@@ -8,6 +8,8 @@ export type Row = readonly [depth: number, name: string, metrics?: Readonly<Reco
 interface More {
   kinds?: Readonly<Record<string, MetricKind>>
   places?: Record<string, Place>
+  /** The device of a row, where rows beside it have its name. */
+  marks?: Record<string, string>
   parts?: Partial<ProfileParts>
   /** The group of each row and titles of groups, where several rows are one. */
   folds?: [group: readonly number[], titles: Record<string, string>]
@@ -16,7 +18,7 @@ interface More {
 }
 
 /** A profile with these contexts, row 0 the root; a row with a time is a kernel. */
-export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, parts = {}, folds, library }: More = {}): Profile {
+export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, marks = {}, parts = {}, folds, library }: More = {}): Profile {
   const columns: Record<string, Column> = {}
   const path: number[] = []
   const parents = rows.map(([depth], row) => {
@@ -42,6 +44,7 @@ export function profileOf(rows: readonly Row[], { kinds = {}, places = {}, parts
     places,
     frame: "frame",
     parent: "parent",
+    marks,
     metrics,
     runs: { rows: "runs", min_ns: "min", p50_ns: "p50", p99_ns: "p99", max_ns: "max", launch: "launch" },
     launches: [{ grid: "4x1x1", block: null, regs: 32, shared: null, occupancy: 0.5 }],

@@ -33,6 +33,11 @@ describe("a profile", () => {
     expect(profile.value("time (ns)", 99)).toBeNaN()
   })
 
+  it("says on which device a row ran whose neighbours have its name", () => {
+    const two = profileOf([[0, "ROOT"], [1, "_Zk", { "time (ns)": 5 }], [1, "_Zk", { "time (ns)": 7 }]], { marks: { 2: "(GPU 1)" }, parts: { names: { _Zk: ["k", "void k()"] } } })
+    expect([two.name(1), two.name(2), two.wholeName(2), two.rawName(2)]).toEqual(["k", "k (GPU 1)", "void k() (GPU 1)", "_Zk"])
+  })
+
   it("offers metrics in the order of its columns", () => {
     expect(profile.metrics).toEqual(["cpu_time (ns)", "time (ns)", "count", "lr"])
   })

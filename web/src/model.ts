@@ -84,9 +84,20 @@ export class Profile {
     return this.parts.tree.names[this.#frames[row] as number] ?? ""
   }
 
-  /** The name as people read it. */
+  /** The name as people read it; where rows beside it have the same, with the device that it ran on. */
   name(row: number): string {
-    return this.shown(this.rawName(row))
+    return this.shown(this.rawName(row)) + this.mark(row)
+  }
+
+  /** The same with all that belongs to the name. */
+  wholeName(row: number): string {
+    return this.whole(this.rawName(row)) + this.mark(row)
+  }
+
+  /** ` (GPU 1)` behind the name of a row whose neighbours of that name ran elsewhere; else nothing. */
+  mark(row: number): string {
+    const { marks } = this.parts.tree
+    return Object.hasOwn(marks, row) ? ` ${marks[row]}` : ""
   }
 
   /** A name of the file as people read it: demangled and shortened, harmless characters only. */

@@ -43,6 +43,7 @@ export interface TreePart {
   places: Record<string, Place>
   frame: string
   parent: string
+  marks: Record<string, string>
   metrics: MetricColumns[]
   runs: RunColumns
   launches: LaunchShape[]
@@ -272,6 +273,7 @@ export interface FlowColumns {
   count: number
   source: string
   target: string
+  correlation: string | null
 }
 
 /** Gaps of a lane whose stream stood still; `lane` is null where all of the device did. */
@@ -313,6 +315,7 @@ export interface TracePart {
   duration_ns: string
   look: string
   names: string[]
+  library: number[]
   looks: LookColumns
   args: (Record<string, number | string | number[]>)[]
   args_left_out: number

@@ -190,6 +190,13 @@ describe("the search", () => {
     search.value = ""
     expect(matches.value).toBeNull()
   })
+
+  it("finds the device of rows that it tells apart", () => {
+    page.value = pageOf(profileOf([[0, "ROOT"], [1, "k", { "time (ns)": 5 }], [1, "k", { "time (ns)": 7 }]], { marks: { 1: "(GPU 0)", 2: "(GPU 1)" } }))
+    search.value = "gpu 1"
+    expect([...(matches.value ?? [])]).toEqual([0, 0, 1])
+    search.value = ""
+  })
 })
 
 it("shows the time unless another metric of the profile is chosen", () => {

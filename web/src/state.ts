@@ -133,7 +133,8 @@ export const matches = computed<Uint8Array | null>(() => {
     const raw = shown.rawName(row)
     let hit = known.get(raw)
     if (hit === undefined) known.set(raw, (hit = fits(shown.shown(raw)) || fits(raw) ? 1 : 0))
-    found[row] = hit === 1 && isHidden(shown, row) ? 0 : hit
+    const isHit = hit === 1 || (shown.mark(row) !== "" && fits(shown.name(row)))
+    found[row] = isHit && !isHidden(shown, row) ? 1 : 0
   }
   return found
 })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
-import { MISSING, amount, amountScale, count, digits, exactMoment, exactTime, inScale, memoryScale, metricQuantity, moment, percent, plain, plainName, text, time, timeScale, unitOf } from "./units"
+import { MISSING, amount, amountScale, count, digits, exactMoment, exactTime, inScale, memory, memoryScale, metricQuantity, moment, percent, plain, plainName, text, time, timeScale, unitOf } from "./units"
 
 const shown = (quantity: ReturnType<typeof time>): string => text(quantity).replaceAll(/\s/g, " ")
 
@@ -9,6 +9,7 @@ const WRITERS: Record<string, (value: number) => string> = {
   "times in nanoseconds": (value) => shown(time(value)).replace("µ", "u"),
   numbers: (value) => digits(value).replaceAll(/\s/g, " "),
   counts: (value) => shown(count(value)),
+  "sizes in bytes": (value) => shown(memory(value)),
 }
 
 describe.each(Object.entries(GOLDEN))("%s", (kind, rows) => {

@@ -71,7 +71,7 @@ const PREFIXES: readonly [string, number][] = [
   ["P", 1e15],
 ]
 
-/** An amount with a decimal prefix before its unit: 612 TFLOP/s, 1.90 TB/s, 48.0 kB. */
+/** An amount with a decimal prefix before its unit: 612 TFLOP/s, 1.90 TB/s, 48.0 kFLOP. */
 export function amount(value: Maybe, unit: string): Quantity {
   if (isMissing(value)) return missing
   const size = Math.abs(value)
@@ -106,6 +106,13 @@ export function amountScale(values: Iterable<Maybe>, unit: string): Scale {
   const [least, largest] = reach(values)
   const scales = PREFIXES.map(([prefix, size]) => ({ unit: prefix + unit, size }))
   return finer(scales, scales.findLastIndex(({ size }) => largest >= 0.9995 * size), least, largest)
+}
+
+/** The size of memory or of a file: 96.0 KiB. Rates and what is moved at them have decimal prefixes. */
+export function memory(value: Maybe): Quantity {
+  if (isMissing(value)) return missing
+  const scale = BINARY.findLast(({ size }) => value >= size) ?? (BINARY[0] as Scale)
+  return pieces(scale.size === 1 ? grouped(value) : (value / scale.size).toFixed(1), scale.unit)
 }
 
 const BINARY: readonly Scale[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((unit, power) => ({ unit, size: 1024 ** power }))

@@ -92,8 +92,7 @@ class ReadLog {
     log.spans.push_back(span);
   }
 
-  void add_flow(uint32_t source, uint32_t target) {
-    const uint64_t id = log.flow_ends.size() / 2 + 1;
+  void add_flow(uint32_t source, uint32_t target, uint64_t id) {
     log.flow_ends.push_back({source, id, true});
     log.flow_ends.push_back({target, id, false});
   }
@@ -113,7 +112,7 @@ class ReadLog {
 nb::bytes encode_perfetto(std::vector<LaneColumns> lanes, const std::vector<PathColumns>& paths,
                           const std::vector<SpanColumns>& spans,
                           const std::vector<nb::object>& attributes,
-                          const std::vector<std::pair<uint32_t, uint32_t>>& flows,
+                          const std::vector<std::tuple<uint32_t, uint32_t, uint64_t>>& flows,
                           const std::vector<std::string>& properties, nb::handle header,
                           std::string summary, int64_t zero_ns, bool has_unix_time) {
   ReadLog read;
@@ -122,7 +121,7 @@ nb::bytes encode_perfetto(std::vector<LaneColumns> lanes, const std::vector<Path
   for (const PathColumns& path : paths) read.add_path(path);
   for (const SpanColumns& span : spans) read.add_span(span);
   for (const nb::object& launch : attributes) log.attributes.push_back(to_map(launch));
-  for (const auto& [source, target] : flows) read.add_flow(source, target);
+  for (const auto& [source, target, id] : flows) read.add_flow(source, target, id);
   std::ranges::stable_sort(log.flow_ends, {}, &FlowEnd::span);
   for (const std::string& name : properties) {
     log.summary.metric_kinds[name] = MetricKind::kProperty;

@@ -19,6 +19,7 @@
 #include "files/event_scanner.h"
 #include "files/file_text.h"
 #include "files/packet_scanner.h"
+#include "files/scanned_flow.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -39,10 +40,11 @@ nb::bytes column(const std::vector<Number>& numbers) {
   return nb::bytes(numbers.data(), numbers.size() * sizeof(Number));
 }
 
-nb::bytes flow_column(const std::vector<std::pair<uint32_t, uint32_t>>& flows, bool is_source) {
-  std::vector<uint32_t> found;
+template <typename Number>
+nb::bytes flow_column(const std::vector<ScannedFlow>& flows, Number ScannedFlow::* field) {
+  std::vector<Number> found;
   found.reserve(flows.size());
-  for (const auto& [source, target] : flows) found.push_back(is_source ? source : target);
+  for (const ScannedFlow& flow : flows) found.push_back(flow.*field);
   return column(found);
 }
 
@@ -60,8 +62,9 @@ nb::dict span_columns(const Columns& found) {
   columns["lane"] = column(found.lane);
   columns["start_ns"] = column(found.start_ns);
   columns["duration_ns"] = column(found.duration_ns);
-  columns["source"] = flow_column(found.flows, true);
-  columns["target"] = flow_column(found.flows, false);
+  columns["source"] = flow_column(found.flows, &ScannedFlow::source);
+  columns["target"] = flow_column(found.flows, &ScannedFlow::target);
+  columns["flow_id"] = flow_column(found.flows, &ScannedFlow::id);
   return columns;
 }
 

@@ -379,7 +379,8 @@ class EventScanner::FlowEnds {
       if (source == kUnknown || target == kUnknown) {
         bound.unbound += 2;
       } else {
-        bound.flows.emplace_back(static_cast<uint32_t>(source), static_cast<uint32_t>(target));
+        bound.flows.push_back({static_cast<uint32_t>(source), static_cast<uint32_t>(target),
+                               static_cast<uint64_t>(std::max<int64_t>(ends_[begin].id, 0))});
       }
     }
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/key_index.h"
+#include "files/scanned_flow.h"
 #include "files/text_numbers.h"
 
 namespace proton {
@@ -56,7 +57,7 @@ class EventScanner {
     std::vector<double> start_ns;
     std::vector<double> duration_ns;
     std::vector<uint32_t> rows;  // by lane, as spans first use them
-    std::vector<std::pair<uint32_t, uint32_t>> flows;
+    std::vector<ScannedFlow> flows;
     uint64_t negative = 0;  // durations
     uint64_t unbound = 0;   // ends of flows
     double shift_us = 0;    // what was taken off all starts, as absolute times lose digits in ns

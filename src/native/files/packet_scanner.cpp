@@ -291,12 +291,12 @@ uint64_t PacketScanner::unclosed_count() const {
   return count;
 }
 
-std::vector<std::pair<uint32_t, uint32_t>> PacketScanner::pair_flows() const {
+std::vector<ScannedFlow> PacketScanner::pair_flows() const {
   std::vector<FlowEnd> ends = flow_ends_;
   std::ranges::sort(ends);
-  std::vector<std::pair<uint32_t, uint32_t>> found;
+  std::vector<ScannedFlow> found;
   for (size_t i = 1; i < ends.size(); ++i) {
-    if (ends[i - 1].id == ends[i].id) found.emplace_back(ends[i - 1].span, ends[i].span);
+    if (ends[i - 1].id == ends[i].id) found.push_back({ends[i - 1].span, ends[i].span, ends[i].id});
   }
   return found;
 }
@@ -336,7 +336,7 @@ PacketScanner::Ordered PacketScanner::ordered(int64_t zero_ns, const std::vector
     found.duration_ns.push_back(static_cast<double>(duration_ns[span]));
   }
   found.flows = pair_flows();
-  for (auto& [source, target] : found.flows) {
+  for (auto& [source, target, id] : found.flows) {
     source = place[source];
     target = place[target];
   }

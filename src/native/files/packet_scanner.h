@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "files/scanned_flow.h"
 #include "files/text_numbers.h"
 
 namespace proton {
@@ -63,7 +64,7 @@ class PacketScanner {
     std::vector<double> start_ns;
     std::vector<double> duration_ns;
     std::vector<uint32_t> lanes;  // those given, as spans first use them
-    std::vector<std::pair<uint32_t, uint32_t>> flows;
+    std::vector<ScannedFlow> flows;
   };
   /// The spans by start, the longer first, then by the rank of their lane. `lanes` and `ranks` are
   /// by sequence and by lane.
@@ -109,7 +110,7 @@ class PacketScanner {
   bool take_interned(std::string_view message, Sequence& sequence);
   bool read_event(std::string_view message, const Sequence& sequence, Event& event);
   bool begin_span(const Event& event, int64_t time_ns, uint32_t sequence);
-  std::vector<std::pair<uint32_t, uint32_t>> pair_flows() const;
+  std::vector<ScannedFlow> pair_flows() const;
 
   std::vector<Sequence> sequences_;
   std::unordered_map<uint64_t, uint32_t> by_id_;

@@ -206,4 +206,5 @@ def _changed(
     if before is None or after is None:
         return {}
     pairs = {name: (before.attributes.get(name), after.attributes.get(name)) for name in _SHOWN}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    # One that is missing differs among the launches of its side, or is not known: no change.
+    return {name: pair for name, pair in pairs.items() if None not in pair and pair[0] != pair[1]}

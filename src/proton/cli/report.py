@@ -75,6 +75,7 @@ def _write(sources: Sequence[str], output: str, without: frozenset[str]) -> list
     from proton.files.source_text import withhold_sources
     from proton.render.page import page_data
     from proton.render.page.html import fill, template
+    from proton.render.units import format_bytes
 
     page = template()  # first: what is missing is said before long work
     profiles = []
@@ -84,17 +85,13 @@ def _write(sources: Sequence[str], output: str, without: frozenset[str]) -> list
     withheld = withhold_sources() if SOURCE in without else nullcontext()
     with busy("laying out the page") as tell, withheld:
         data = page_data(profiles, tell)
-        tell(f"compressing {_size(len(data))}")
+        tell(f"compressing {format_bytes(len(data))}")
         content = fill(page, data).encode("utf-8")
-        tell(f"writing {name_of(output)} ({_size(len(content))})")
+        tell(f"writing {name_of(output)} ({format_bytes(len(content))})")
         write_output(output, content)
     lines = [line for profile in profiles for line in profile.warnings]
     remedy = "; open it in a browser" if is_plain_file(output) else ""
-    return [*lines, f"wrote {name_of(output)} ({_size(len(content))}){remedy}"]
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:.1f} MB" if count >= 1e6 else f"{count / 1e3:.0f} KB"
+    return [*lines, f"wrote {name_of(output)} ({format_bytes(len(content))}){remedy}"]
 
 
 def page_path(sources: Sequence[str], output: str | None) -> str:

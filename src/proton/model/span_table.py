@@ -17,6 +17,9 @@ from proton.model.trace import Flow, Span, SpanKind
 _Row = TypeVar("_Row")
 
 
+NOT_DRIVERS = 1 << 32  # ids of flows that no driver gave begin here
+
+
 class Look(NamedTuple):
     """What spans of one kind of work share: all but place and time."""
 
@@ -81,10 +84,16 @@ class SpanTable(_Columns[Span]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowTable(_Columns[Flow]):
-    """Flows as columns."""
+    """Flows as columns.
+
+    `ids` are what the file calls each of them, 0 where that is no number; empty where nobody told.
+    Of launches that Proton recorded they are the driver's correlation ids, below `NOT_DRIVERS`.
+    Traces that differ in them alone are equal.
+    """
 
     source: array[int] = field(default_factory=lambda: array("I"))
     target: array[int] = field(default_factory=lambda: array("I"))
+    ids: array[int] = field(default_factory=lambda: array("Q"))
 
     def _at(self, place: int) -> Flow:
         return Flow(self.source[place], self.target[place])
@@ -120,6 +129,31 @@ def span_table(spans: Sequence[Span]) -> SpanTable:
 def content_of(values: Metrics) -> object:
     """What tells the values of two spans apart, to be looked up by."""
     return None if values is EMPTY else tuple(values.items())
+
+
+def flow_numbers(flows: FlowTable, *, by_source: bool) -> Sequence[int]:
+    """What a writer calls each flow: as the file that was read did, if that tells them apart.
+
+    Args:
+        flows: The flows.
+        by_source: Flows from one span may have one number.
+    """
+    owners: dict[int, int] = {}
+    for place, (number, source) in enumerate(zip(flows.ids, flows.source, strict=False)):
+        owner = source if by_source else place
+        if not number or owners.setdefault(number, owner) != owner:
+            break
+    else:
+        if len(flows.ids) == len(flows):
+            return flows.ids
+    return range(NOT_DRIVERS, NOT_DRIVERS + len(flows))
+
+
+def numbered_flows(found: Sequence[tuple[int, int, int]]) -> FlowTable:
+    """Flows in order, each given as source, target and id; an id that no column holds is 0."""
+    columns = list(zip(*sorted(found), strict=True)) or [(), (), ()]
+    ids = array("Q", (number if 0 <= number < 1 << 64 else 0 for number in columns[2]))
+    return FlowTable(array("I", columns[0]), array("I", columns[1]), ids)
 
 
 def flow_table(flows: Sequence[Flow]) -> FlowTable:

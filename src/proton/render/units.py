@@ -118,11 +118,11 @@ def format_change(share: float) -> str:
 
 
 def format_bytes(size: float) -> str:
-    """`64.0 KiB`; whole bytes below that."""
-    for unit, length in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+    """The size of memory or of a file: `64.0 KiB`; whole bytes below that."""
+    for unit, length in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size >= length:
             return f"{size / length:.1f} {unit}"
-    return f"{size:.0f} B"
+    return f"{format_count(size)} B"
 
 
 def column_time_unit(largest_ns: float) -> tuple[str, float]:

@@ -60,7 +60,7 @@ TEST(flows_connect_the_events_that_name_them) {
   CHECK_EQ(scanner.unclosed_count(), uint64_t{1});
   const auto found = scanner.ordered(0, {0}, {0});
   CHECK_EQ(found.flows.size(), size_t{1});
-  CHECK(found.flows[0] == std::pair(uint32_t{0}, uint32_t{1}));
+  CHECK((found.flows[0] == ScannedFlow{0, 1, 5}));
 }
 
 TEST(packets_of_a_sequence_that_did_not_begin_stop_the_scan) {

@@ -18,6 +18,21 @@ using proton::torch_observer;
 
 namespace {
 
+/// Passes time in which nothing else is done.
+void spend(int64_t time_ns) {
+  const int64_t end_ns = proton::now_ns() + time_ns;
+  while (proton::now_ns() < end_ns) {
+  }
+}
+
+std::map<std::string, int64_t> take_times() {
+  std::map<std::string, int64_t> times;
+  for (const proton::OperatorSum& sum : torch_observer.take_sums()) {
+    times[test_host::path(sum.context)] = sum.time_ns;
+  }
+  return times;
+}
+
 struct Frame {
   explicit Frame(const char* name) { test_host::enter(FrameKind::kPython, name); }
   ~Frame() { test_host::leave(); }
@@ -53,21 +68,34 @@ TEST(operators_of_an_earlier_order_are_found_in_any_later_order) {
 TEST(time_of_an_operator_is_inclusive_and_in_nanoseconds) {
   Observed observer(ObserverTier::kOps);
   const int64_t start_ns = proton::now_ns();
-  op("a::outer", [] {
-    op("a::inner", [] {
-      const int64_t end_ns = proton::now_ns() + 20'000'000;
-      while (proton::now_ns() < end_ns) {
-      }
-    });
-  });
+  op("a::outer", [] { op("a::inner", [] { spend(20'000'000); }); });
   const int64_t most_ns = proton::now_ns() - start_ns;
-  std::map<std::string, int64_t> times;
-  for (const proton::OperatorSum& sum : torch_observer.take_sums()) {
-    times[test_host::path(sum.context)] = sum.time_ns;
-  }
+  auto times = take_times();
   CHECK(times["a::outer/a::inner"] >= 19'990'000);
   CHECK(times["a::outer"] >= times["a::outer/a::inner"]);
   CHECK(times["a::outer"] <= most_ns + most_ns / 1000);
+}
+
+TEST(time_of_a_backward_pass_is_not_in_that_of_what_runs_it) {
+  Observed observer(ObserverTier::kOps);
+  const int64_t start_ns = proton::now_ns();
+  const Node outer = op("CheckpointFunction");
+  evaluate(1, "CheckpointFunctionBackward", outer, [] {
+    Node inner;
+    {
+      const fake_torch::GradMode mode(true);
+      inner = op("aten::exp", [] { spend(5'000'000); });
+    }
+    evaluate(2, "ExpBackward0", inner, [] { spend(20'000'000); });
+  });
+  const int64_t all_ns = proton::now_ns() - start_ns;
+  auto times = take_times();
+  const std::string node = "CheckpointFunction/<backward>/CheckpointFunctionBackward";
+  const std::string again = node + "/<recompute>/aten::exp";
+  CHECK(times[again] >= 4'990'000);
+  CHECK(times[node] >= times[again]);
+  CHECK(times[again + "/<backward>/ExpBackward0"] >= 19'990'000);
+  CHECK(times[node] + times[again + "/<backward>/ExpBackward0"] <= all_ns + all_ns / 1000);
 }
 
 TEST(backward_nodes_stand_below_their_forward_operator) {
@@ -237,23 +265,15 @@ TEST(time_of_a_python_function_is_what_its_operators_leave) {
   host.enter = nullptr;
   host.leave = nullptr;
   Observed observer(ObserverTier::kOps, host);
-  const auto spend = [](int64_t time_ns) {
-    const int64_t end_ns = proton::now_ns() + time_ns;
-    while (proton::now_ns() < end_ns) {
-    }
-  };
   const int64_t start_ns = proton::now_ns();
-  fake_torch::user_scope("step", [&] {
-    op("MyFunction", [&] { op("aten::mul", [&] { spend(20'000'000); }); });
+  fake_torch::user_scope("step", [] {
+    op("MyFunction", [] { op("aten::mul", [] { spend(20'000'000); }); });
     spend(2'000'000);
   });
   const int64_t all_ns = proton::now_ns() - start_ns;
+  auto times = take_times();
   int64_t sum_ns = 0;
-  std::map<std::string, int64_t> times;
-  for (const proton::OperatorSum& sum : torch_observer.take_sums()) {
-    times[test_host::path(sum.context)] = sum.time_ns;
-    sum_ns += sum.time_ns;
-  }
+  for (const auto& [path, time_ns] : times) sum_ns += time_ns;
   CHECK(times["aten::mul"] >= 19'990'000);
   CHECK(times["step"] >= 1'990'000);
   CHECK(times.contains("MyFunction"));
@@ -406,4 +426,28 @@ TEST(clear_forgets_sums_numbers_and_counts) {
   evaluate(1, "MulBackward0", node);
   CHECK_EQ(observer.counts().unknown_forward, 1);
   CHECK_EQ(observer.counts().backward_nodes, 1);
+}
+
+TEST(torch_without_the_functions_that_are_not_needed_is_observed) {
+  Observed observer(ObserverTier::kOff);
+  proton::TorchLibrary library = observed::library();
+  library.is_grad_enabled = nullptr;
+  library.graph_task = nullptr;
+  library.is_async = nullptr;
+  torch_observer.attach(library, {25, 38}, test_host::table);
+  torch_observer.set_tier(ObserverTier::kOps);
+  const Node node = op("aten::mul");
+  evaluate(1, "MulBackward0", node, [] {
+    const fake_torch::GradMode mode(true);
+    op("aten::exp");
+    torch_observer.context();
+  });
+  evaluate(1, "AccumulateGrad", kNoNode);
+  {
+    const fake_torch::OpenCall announced(fake_torch::kUser, "gloo:all_reduce", -1, true);
+  }
+  // Neither what runs again nor the neighbours of nodes are known then.
+  CHECK_EQ(observer.take_paths(),
+           "<backward>/AccumulateGrad aten::mul aten::mul/<backward>/MulBackward0 "
+           "aten::mul/<backward>/MulBackward0/aten::exp gloo:all_reduce");
 }

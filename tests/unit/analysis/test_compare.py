@@ -140,6 +140,7 @@ def test_launches_that_changed_are_named() -> None:
 
     before, after = launched(registers=64, occupancy=1), launched(registers=128, occupancy=1)
     assert Comparison(before, after).kernels[0].launches == {"registers": (64, 128)}
+    assert Comparison(launched(registers=64), after).kernels[0].launches == {"registers": (64, 128)}
 
 
 def test_scopes_are_matched_by_path() -> None:

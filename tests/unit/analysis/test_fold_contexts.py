@@ -117,6 +117,18 @@ def test_what_took_time_of_a_device_keeps_its_number() -> None:
     assert fold_contexts(Tree(frames, [-1, *([0] * 5)], own)) is None
 
 
+def test_rows_of_different_devices_stay_apart() -> None:
+    def ran(device: str) -> dict[str, int | str]:
+        return {"time (ns)": 1, "device_id": device, "device_type": "CUDA"}
+
+    rows: list[Row] = [(0, "ROOT", {})]
+    for turn in range(3):
+        rows += [(1, f"turn_{turn}", {}), (2, "k", ran("0")), (2, "k", ran("1"))]
+    folding = fold_contexts(profile_of(rows).tree)
+    assert folding is not None
+    assert folding.group == [0, *[1, 2, 3] * 3]
+
+
 def test_a_profile_without_loops_is_not_folded() -> None:
     assert fold_contexts(tree_of(("a", "b"), ("c",))) is None
     profile = prepare(open_profile(str(DATA / "h200" / "kernels.hatchet")))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from proton.analysis.folding.library_frames import is_library, library_rows
+from proton.analysis.folding.library_frames import is_library, library_names, library_rows
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.frame import ROOT_FRAME, Frame, FrameKind
@@ -41,6 +41,7 @@ def python_frame(file: str) -> Frame:
 def test_files_of_packages_are_libraries(file: str) -> None:
     assert is_library(python_frame(file))
     assert is_library(Frame(f"{file}:7@run"))  # as the path of a trace has it
+    assert library_names(["main", f"{file}(7): run"]) == [1]  # as torch has it
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from proton.model.span_table import FlowTable, Look, SpanTable, content_of, flow_table, span_table
+from proton.model.span_table import (
+    NOT_DRIVERS,
+    FlowTable,
+    Look,
+    SpanTable,
+    content_of,
+    flow_numbers,
+    flow_table,
+    numbered_flows,
+    span_table,
+)
 from proton.model.trace import Flow, Span, SpanKind
 
 SPANS = [
@@ -42,6 +52,17 @@ def test_tables_equal_lists_with_the_same_content_and_no_others() -> None:
     assert span_table(SPANS) != [*SPANS[:-1], SPANS[0]]
     assert flow_table(FLOWS) == FLOWS
     assert flow_table(FLOWS) != 3
+
+
+def test_flows_are_called_as_in_their_file_where_that_tells_them_apart() -> None:
+    assert list(flow_numbers(numbered_flows([(4, 5, 9), (1, 2, 7)]), by_source=False)) == [7, 9]
+    graph = numbered_flows([(1, 2, 7), (1, 3, 7)])
+    assert list(flow_numbers(graph, by_source=True)) == [7, 7]
+    made = [NOT_DRIVERS, NOT_DRIVERS + 1]
+    assert list(flow_numbers(graph, by_source=False)) == made
+    assert list(flow_numbers(numbered_flows([(1, 2, 7), (3, 4, 0)]), by_source=True)) == made
+    assert list(flow_numbers(flow_table(FLOWS), by_source=True)) == made
+    assert list(numbered_flows([(1, 2, 1 << 64)]).ids) == [0]
 
 
 def test_columns_are_not_made_twice() -> None:

@@ -49,5 +49,5 @@ def test_terminals_without_blocks_get_letters() -> None:
 
 def test_sizes_read_well() -> None:
     assert [format_bytes(size) for size in (0, 1023, 1536, 5 * 2**20, 3 * 2**30)] == [
-        "0 B", "1023 B", "1.5 KiB", "5.0 MiB", "3.0 GiB",
+        "0 B", "1 023 B", "1.5 KiB", "5.0 MiB", "3.0 GiB",
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from proton.render.units import (
     Notation,
     column_time_unit,
+    format_bytes,
     format_change,
     format_column,
     format_count,
@@ -23,6 +24,7 @@ WRITERS: dict[str, Callable[[float], str]] = {
     "times in nanoseconds": format_time,
     "numbers": format_digits,
     "counts": format_count,
+    "sizes in bytes": format_bytes,
 }
 
 

@@ -101,6 +101,6 @@ export function drawTimes(
     context.fillStyle = inks.quiet
     const words = tick === 0 ? "0" : text(time(tick, unit))
     const half = context.measureText(words).width / 2
-    context.fillText(words, Math.min(Math.max(x, half), width - half - 2), AXIS / 2)
+    context.fillText(words, Math.min(Math.max(x, left + half), width - half - 2), AXIS / 2)
   }
 }

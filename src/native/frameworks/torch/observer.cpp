@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 
 #include "frameworks/torch/operator_thread.h"
 
@@ -181,10 +182,9 @@ TorchObserver& torch_observer = *new TorchObserver;
 
 void TorchObserver::open(const TorchLibrary& library) {
   set_tier(ObserverTier::kOff);
-  if (state.parts.library.add_callback == library.add_callback) return;
-  if (state.parts.library.add_callback == nullptr)
-    pthread_key_create(&state.thread_key, end_thread);
-  state.parts.library = library;
+  const auto before = std::exchange(state.parts.library, library).add_callback;
+  if (before == library.add_callback) return;
+  if (before == nullptr) pthread_key_create(&state.thread_key, end_thread);
   // Few of them: torch looks at all whenever it starts a backward node, at those that are off too.
   state.switches = {add_switch(RecordScope::kBackward, on_node, ObserverTier::kBlame),
                     add_switch(RecordScope::kFunction, on_operator, ObserverTier::kOps),
@@ -229,6 +229,7 @@ std::vector<OperatorSum> TorchObserver::take_sums() {
   std::vector<OperatorSum> taken;
   taken.reserve(sums.size());
   for (const auto& [context, sum] : sums) taken.push_back(sum);
+  std::ranges::sort(taken, {}, &OperatorSum::context);
   return taken;
 }
 

@@ -49,8 +49,8 @@ class TorchObserver {
   void attach(const TorchLibrary& library, const RecordFields& fields, const ObserverHost& host);
   void set_tier(ObserverTier tier);
   ObserverTier tier() const;
-  /// What all threads have added up since the last call, each context once. Operators that are
-  /// open count when they end.
+  /// What all threads have added up since the last call, each context once and in order. Operators
+  /// that are open count when they end.
   std::vector<OperatorSum> take_sums();
   ObserverCounts counts() const;
   /// Forgets sums, numbers and counts; contexts follow ObserverHost::epoch by themselves.

@@ -107,7 +107,7 @@ ContextId OperatorThread::recomputed_below(Site& node) {
 
 void OperatorThread::push(const RecordFunction* function, Site* site, Kind kind,
                           bool is_grad_enabled, bool is_guess) {
-  open_.push_back({function, site, nullptr, parts_.clock.read(), 0, innermost_node_, kind,
+  open_.push_back({function, site, nullptr, parts_.clock.read(), 0, 0, innermost_node_, kind,
                    is_grad_enabled, is_guess});
 }
 
@@ -197,10 +197,22 @@ void OperatorThread::close(const Open& open, uint64_t now_ticks) {
   } else if (open.kind == Kind::kRegion) {
     parts_.host.leave();
   }
-  if (open.kind == Kind::kUncountedNode || open.site == nullptr) return;
   const uint64_t ticks = now_ticks - std::min(now_ticks, open.start_ticks);
-  open.site->add(ticks - std::min(ticks, open.inside_ticks));
-  if (!open_.empty() && open_.back().kind == Kind::kPython) open_.back().inside_ticks += ticks;
+  if (open.kind != Kind::kUncountedNode && open.site != nullptr) {
+    open.site->add(ticks - std::min(ticks, open.elsewhere_ticks));
+  }
+  if (!open_.empty()) tell_outer(open, ticks);
+}
+
+void OperatorThread::tell_outer(const Open& ended, uint64_t ticks) {
+  Open& outer = open_.back();
+  if (ended.kind == Kind::kEvaluation || ended.kind == Kind::kNode) {
+    outer.elsewhere_ticks += ticks;  // a backward pass that is run from inside of something
+    outer.backward_ticks += ticks;
+  } else {
+    outer.elsewhere_ticks += outer.kind == Kind::kPython ? ticks : ended.backward_ticks;
+    outer.backward_ticks += ended.backward_ticks;
+  }
 }
 
 void OperatorThread::end(const RecordFunction* function) {

@@ -76,8 +76,9 @@ class OperatorThread {
     Site* site;        // null: not known yet, or of an earlier generation
     Site* last_child;  // that began last below it; null: none did yet
     uint64_t start_ticks;
-    uint64_t inside_ticks;  // of what a kPython ran, which counts elsewhere
-    int32_t outer_node;     // place on the stack of the node around a node; -1: none
+    uint64_t elsewhere_ticks;  // of what ran inside and does not stand below it
+    uint64_t backward_ticks;   // of these, what stands below its own forward operators
+    int32_t outer_node;        // place on the stack of the node around a node; -1: none
     Kind kind;
     bool is_grad_enabled;  // of a node, when it began: its own operators have numbers then
     bool is_guess;         // of a node: its forward operator is that of a neighbour
@@ -90,6 +91,8 @@ class OperatorThread {
   void push(const RecordFunction* function, Site* site, Kind kind, bool is_grad_enabled = true,
             bool is_guess = false);
   void close(const Open& open, uint64_t now_ticks);
+  /// Has the one around it leave out what does not stand below that.
+  void tell_outer(const Open& ended, uint64_t ticks);
   /// Whether Python runs here now, not called by an operator or node.
   bool is_in_python() const;
   /// Where something with that number begins now.

@@ -16,6 +16,7 @@ from proton.analysis.aggregate import KindOf, sum_metrics
 from proton.analysis.folding.library_frames import library_rows, python_file
 from proton.analysis.regions import capture_rows, is_captured
 from proton.analysis.select import Mask
+from proton.analysis.several_devices import device_marks
 from proton.model.frame import Frame, FrameKind
 from proton.model.in_kernel import RecordedKernel
 from proton.model.merge_in_kernel import merge_in_kernel
@@ -61,6 +62,9 @@ def fold_contexts(
     below: list[list[int]] = [[] for _ in range(len(tree))]
     for row in range(1, len(tree)):
         below[tree.parents[row]].append(row)
+    keys: list[object] = list(tree.frames)
+    if (marks := device_marks(tree)) is not None:  # a row of one device is none of another's
+        keys = list(zip(tree.frames, marks, strict=True))
     group = [0] * len(tree)
     titles: dict[int, str] = {}
     pending: list[tuple[list[int], str]] = [([0], "")]
@@ -73,7 +77,7 @@ def fold_contexts(
         for row in members:
             group[row] = number
         number += 1
-        pending += reversed(_groups(children, tree.frames, loops))
+        pending += reversed(_groups(children, tree.frames, keys, loops))
     return None if hidden is None and not titles else Folding(group, titles)
 
 
@@ -205,19 +209,23 @@ def folded_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _groups(
-    children: Iterable[int], frames: Sequence[Frame], numbered: Collection[Frame]
+    children: Iterable[int],
+    frames: Sequence[Frame],
+    keys: Sequence[object],
+    numbered: Collection[Frame],
 ) -> list[tuple[list[int], str]]:
-    """The rows that are one, and their title; empty where their name says it."""
-    by_frame: dict[Frame, list[int]] = {}
+    """The rows that are one, those of equal `keys`, and their title; empty: their name says it."""
+    by_key: dict[object, list[int]] = {}
     for row in children:
-        by_frame.setdefault(frames[row], []).append(row)
-    titles = folded_names([frame.name for frame in by_frame if frame in numbered])
+        by_key.setdefault(keys[row], []).append(row)
+    firsts = [frames[rows[0]] for rows in by_key.values()]
+    titles = folded_names([frame.name for frame in firsts if frame in numbered])
     if not titles:
-        return [(rows, "") for rows in by_frame.values()]
+        return [(rows, "") for rows in by_key.values()]
     found: dict[object, tuple[list[int], str]] = {}
-    for frame, rows in by_frame.items():
+    for frame, (key, rows) in zip(firsts, by_key.items(), strict=True):
         title = titles.get(frame.name, "") if frame in numbered else ""
-        found.setdefault(title or frame, ([], title))[0].extend(rows)
+        found.setdefault(title or key, ([], title))[0].extend(rows)
     return list(found.values())
 
 

@@ -8,7 +8,7 @@ both ask here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from proton.analysis.select import Mask
 from proton.model.frame import Frame, FrameKind
@@ -16,7 +16,8 @@ from proton.model.library_files import is_library_file
 from proton.model.metric import MetricKind
 from proton.model.tree import Tree
 
-_FRAME = re.compile(r"(?s)(?P<file>.+):\d+@.+")  # traces know frames by these names only
+# Traces know frames by names only: `file:12@function`, in those of torch `file(12): function`.
+_FRAME = re.compile(r"(?s)(?P<file>.+?)(?::\d+@.+|\(\d+\): .+)")
 
 
 def is_library(frame: Frame) -> bool:
@@ -36,6 +37,11 @@ def python_file(frame: Frame) -> str | None:
         return None
     found = _FRAME.fullmatch(frame.name)
     return None if found is None else found["file"]
+
+
+def library_names(names: Sequence[str]) -> list[int]:
+    """Places of the names of spans that are frames of libraries."""
+    return [at for at, name in enumerate(names) if is_library(Frame(name))]
 
 
 def library_rows(tree: Tree, kind_of: Callable[[str], MetricKind]) -> Mask:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,8 +16,8 @@ from proton.files.trace.events import kind_at, kind_of
 from proton.files.trace.lanes import LaneNames, Row, in_order
 from proton.files.trace.read import BASE_TIME
 from proton.model.metric import EMPTY, Metrics, MetricValue
-from proton.model.span_table import Look
-from proton.model.trace import Flow, Lane, LaneKind, Span, Trace
+from proton.model.span_table import FlowTable, Look, numbered_flows
+from proton.model.trace import Lane, LaneKind, Span, Trace
 
 SUMMARY = "proton"  # the annotation that holds the `proton` object, and the name of the event
 TABLES = "proton_tables"
@@ -68,6 +69,7 @@ def _lane(key: Any, name: Any, kind: Any, sort: Any) -> Lane:
 
 
 _TRACK_BITS = 32  # the lower half of a track's uuid counts the tracks of a file
+_MOST_FLOWS = 1 << 33  # of a process: ids of the driver, and those that the recorder counts itself
 _NOT_ATTRIBUTES = {"call_stack", "metrics"}
 
 
@@ -109,7 +111,7 @@ def assemble(
     zero_ns, base_ns = zero_of(first_ns, tables, unix_offset_ns)
     lanes = Lanes(tracks, tables)
     spans = [_span(one, lanes, tables, zero_ns) for one in begun]
-    return in_order(lanes.found, spans, _flows(begun), base_ns)
+    return in_order(lanes.found, spans, with_own_ids(_flows(begun), tables), base_ns)
 
 
 def zero_of(
@@ -274,11 +276,25 @@ def _extent(value: Any) -> Any:
     )
 
 
+def with_own_ids(flows: FlowTable, tables: Mapping[int, Tables]) -> FlowTable:
+    """The flows by the ids that their process gave them: files of ours add its uuid."""
+    if not tables:
+        return flows
+    ids = array("Q", (_own_id(number, tables) for number in flows.ids))
+    return replace(flows, ids=ids)
+
+
+def _own_id(number: int, processes: Iterable[int]) -> int:
+    """The id without the uuid of its process; 0 where it is of none."""
+    found = (number - process for process in processes if 0 < number - process < _MOST_FLOWS)
+    return next(found, 0)
+
+
 def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _flows(begun: list[Begun]) -> list[Flow]:
+def _flows(begun: list[Begun]) -> FlowTable:
     """An arrow from each event of a flow to the next; the one that ends it is the last."""
     ends: dict[int, list[tuple[bool, int]]] = {}
     for index, one in enumerate(begun):
@@ -286,8 +302,8 @@ def _flows(begun: list[Begun]) -> list[Flow]:
             ends.setdefault(flow, []).append((False, index))
         for flow in one.event.ending_flows:
             ends.setdefault(flow, []).append((True, index))
-    flows = []
-    for found in ends.values():
+    flows: list[tuple[int, int, int]] = []
+    for flow, found in ends.items():
         found.sort(key=lambda end: (end[0], begun[end[1]].start_ns))
-        flows += [Flow(a, b) for (_, a), (_, b) in pairwise(found)]
-    return flows
+        flows += [(a, b, flow) for (_, a), (_, b) in pairwise(found)]
+    return numbered_flows(flows)

@@ -20,6 +20,7 @@ from proton.files.perfetto.assemble import (
     home_of,
     look_of,
     measured_of,
+    with_own_ids,
     zero_of,
 )
 from proton.files.perfetto.blocks import COMPRESSED, unpack
@@ -164,9 +165,11 @@ class _ColumnReader:
         for sequence in dict.fromkeys(shape[0] for shape in shapes):
             lane_of[sequence] = lanes.of(self._tracks[sequence])
         spans = scanner.spans(zero_ns=zero_ns, lanes=lane_of, ranks=_ranks(lanes.found))
+        table, flows = tables_of(looks, spans)
         trace = Trace(
             [lanes.found[lane] for lane in spans["lanes"]],
-            *tables_of(looks, spans),
+            table,
+            with_own_ids(flows, packets.tables),
             base_ns,
         )
         return packets.file_of(trace)

@@ -16,7 +16,7 @@ from proton.files.encoding.summary import trace_summary
 from proton.files.trace.lanes import row_of_key
 from proton.model.metric import MetricKind, Metrics, MetricValue
 from proton.model.profile import Profile
-from proton.model.span_table import Look, span_table
+from proton.model.span_table import Look, flow_numbers, flow_table, span_table
 from proton.model.trace import Lane, LaneKind, Trace
 
 _TIME_LIMIT = 1 << 62
@@ -55,12 +55,15 @@ def to_perfetto(profile: Profile, trace: Trace) -> bytes:
         kind, path, metrics, launch = found
         spans.append((kind, lane, path, start_ns, end_ns, metrics, launch))
     header = profile.header
+    flows = flow_table(trace.flows)
     return _core.encode_perfetto(
         lanes=list(map(_lane, trace.lanes)),
         paths=list(paths.listed()),
         spans=spans,
         attributes=list(map(dict, launches))[1:],
-        flows=trace.flows,
+        flows=list(
+            zip(flows.source, flows.target, flow_numbers(flows, by_source=False), strict=True)
+        ),
         properties=[
             name for name, kind in profile.metric_kinds.items() if kind is MetricKind.PROPERTY
         ],

@@ -249,7 +249,12 @@ def tables_of(looks: list[Look], columns: Mapping[str, Any]) -> tuple[SpanTable,
         to_array("d", columns["start_ns"]),
         to_array("d", columns["duration_ns"]),
     )
-    return spans, FlowTable(to_array("I", columns["source"]), to_array("I", columns["target"]))
+    flows = FlowTable(
+        to_array("I", columns["source"]),
+        to_array("I", columns["target"]),
+        to_array("Q", columns["flow_id"]),
+    )
+    return spans, flows
 
 
 def to_array(letter: str, content: bytes) -> array[Any]:

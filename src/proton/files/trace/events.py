@@ -10,7 +10,8 @@ from proton.files.encoding.checks import is_integer, is_number, is_text, read_at
 from proton.files.trace.lanes import Row
 from proton.model.frame import METADATA_SCOPE, VALUE_READ
 from proton.model.metric import DEVICE_ID, DEVICE_TYPE, EMPTY, Metrics, MetricValue
-from proton.model.trace import Flow, SpanKind
+from proton.model.span_table import FlowTable, numbered_flows
+from proton.model.trace import SpanKind
 
 _MAX_TIME_US = 1e16  # 300 years
 _KNOWN_ARGUMENTS = {"call_stack", "scope_id", "metrics"}
@@ -127,6 +128,12 @@ class _Seen(NamedTuple):
     span: int
 
 
+def _number_in(identity: object) -> int:
+    """The id of a flow where it is a number; else 0."""
+    number = identity[-1] if isinstance(identity, tuple) else identity
+    return number if type(number) is int else 0
+
+
 class FlowEnds:
     """Collects the ends of flows and the spans they may belong to, in the order of the file."""
 
@@ -154,11 +161,11 @@ class FlowEnds:
         ends = self._sources if is_source else self._targets
         ends.setdefault(identity, []).append(end)
 
-    def flows(self) -> list[Flow]:
+    def flows(self) -> FlowTable:
         """The flows whose both ends lie in a span, in the order of the spans."""
         for spans in self._rows.values():
             spans.sort()
-        found = []
+        found: list[tuple[int, int, int]] = []
         self.unbound = 0
         for identity, sources in self._sources.items():
             targets = self._targets.pop(identity, [])
@@ -170,9 +177,9 @@ class FlowEnds:
                 if ends[0] is None or ends[1] is None:
                     self.unbound += 2
                 else:
-                    found.append(Flow(ends[0], ends[1]))
+                    found.append((ends[0], ends[1], _number_in(identity)))
         self.unbound += sum(map(len, self._targets.values()))
-        return sorted(found)
+        return numbered_flows(found)
 
     def _span_at(self, end: _End) -> int | None:
         """The innermost span around the end, else None."""

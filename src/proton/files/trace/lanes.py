@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from proton.model.span_table import flow_table, numbered_flows
 from proton.model.trace import Flow, Lane, LaneKind, Span, Trace
 
 GRAPH_BASE = 100_000
@@ -131,5 +132,12 @@ def in_order(
         span = spans[old]
         lane = moved.setdefault(span.lane, len(moved))
         sorted_spans.append(span if lane == span.lane else span._replace(lane=lane))
-    sorted_flows = sorted(Flow(place[flow.source], place[flow.target]) for flow in flows)
+    table = flow_table(flows)
+    ids = table.ids or [0] * len(table)
+    sorted_flows = numbered_flows(
+        [
+            (place[a], place[b], number)
+            for a, b, number in zip(table.source, table.target, ids, strict=True)
+        ]
+    )
     return Trace([lanes[lane] for lane in moved], sorted_spans, sorted_flows, base_time_ns)

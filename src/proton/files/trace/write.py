@@ -19,7 +19,14 @@ from proton.files.trace.tables import WITH_ROW, SpanTables
 from proton.model.columns import take
 from proton.model.metric import MetricKind, MetricValue
 from proton.model.profile import Profile
-from proton.model.span_table import FlowTable, Look, SpanTable, flow_table, span_table
+from proton.model.span_table import (
+    FlowTable,
+    Look,
+    SpanTable,
+    flow_numbers,
+    flow_table,
+    span_table,
+)
 from proton.model.trace import LaneKind, SpanKind, Trace
 
 _BATCH = 4096  # events that are encoded at once
@@ -131,7 +138,8 @@ def _arrows(flows: FlowTable, size: int) -> tuple[array[int], dict[int, list[dic
     }
     bound = array("q", bytes(8 * size))
     arrows: dict[int, list[dict[str, Any]]] = {}
-    for number, (source, target) in enumerate(zip(flows.source, flows.target, strict=True), 1):
+    numbers = flow_numbers(flows, by_source=True)
+    for number, source, target in zip(numbers, flows.source, flows.target, strict=True):
         if source in odd:
             arrows.setdefault(source, []).append({"ph": "s", "id": number})
             arrows.setdefault(target, []).append({"ph": "f", "id": number})

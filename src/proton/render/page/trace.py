@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from operator import sub
 
+from proton.analysis.folding.library_frames import library_names
 from proton.analysis.idle_time import CAUSES, Gaps, Idle, WallShares, find_idle, wall_shares
 from proton.analysis.several_devices import SpanRows
 from proton.model.columns import add, order_by, put, subtract, take, to_whole
 from proton.model.metric import Metrics
 from proton.model.profile import TreeProfile
-from proton.model.span_table import SpanTable, content_of, flow_table, span_table
+from proton.model.span_table import NOT_DRIVERS, SpanTable, content_of, flow_table, span_table
 from proton.model.trace import LaneKind, SpanKind, Trace
 from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.page.trace_lanes import ShownLane, shown_lanes
@@ -57,6 +58,7 @@ class FlowColumns:
     count: int
     source: ColumnId
     target: ColumnId
+    correlation: ColumnId | None  # ids of the driver, 0: none; null where no pair has one
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class TracePart:
     duration_ns: ColumnId
     look: ColumnId
     names: Sequence[str]
+    library: Sequence[int]  # places in `names`: frames of libraries
     looks: LookColumns
     args: Sequence[Metrics]
     args_left_out: int
@@ -145,6 +148,7 @@ def trace_part(profile: TreeProfile, columns: Columns) -> TracePart | None:
         duration_ns=_add_times(columns, _not_negative(durations)),
         look=_add_numbers(columns, take(looks.numbers(spans), order)),
         names=looks.names,
+        library=library_names(looks.names),
         looks=looks.columns(columns),
         args=looks.arguments,
         args_left_out=looks.left_out,
@@ -273,10 +277,12 @@ def _flows(trace: Trace, order: array[int], columns: Columns) -> FlowColumns:
     place = put(len(order), order, array("I", range(len(order))))
     sources, targets = take(place, flows.source), take(place, flows.target)
     in_order = order_by(sources, targets)
+    ids = array("I", (each if each < NOT_DRIVERS else 0 for each in flows.ids))
     return FlowColumns(
         count=len(in_order),
         source=columns.add("u32", _differences(take(sources, in_order))),
         target=columns.add("i32", _differences(take(targets, in_order))),
+        correlation=columns.add("u32", take(ids, in_order)) if any(ids) else None,
     )
 
 

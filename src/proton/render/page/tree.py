@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
 
+from proton.analysis.several_devices import device_marks
 from proton.analysis.spread import LAUNCH
 from proton.model.frame import Frame
 from proton.model.host_time import has_operators, with_self_times
@@ -69,6 +70,7 @@ class TreePart:
     places: Mapping[str, Place]  # number of a frame -> its place, where it has one
     frame: ColumnId  # of each row: the number of its frame
     parent: ColumnId  # of each row: the row above it, -1 for the root
+    marks: Mapping[str, str]  # number of a row -> `(GPU 1)`, where rows beside it have its name
     metrics: Sequence[MetricColumns]
     runs: RunColumns
     launches: Sequence[LaunchShape]
@@ -90,6 +92,7 @@ def tree_part(profile: TreeProfile, columns: Columns) -> TreePart:
         },
         frame=frame,
         parent=columns.add("i32", tree.parents),
+        marks={str(row): mark for row, mark in enumerate(device_marks(tree) or ()) if mark},
         metrics=_metrics(profile, tree, columns),
         runs=_runs(tree.details, launches, columns),
         launches=list(launches),

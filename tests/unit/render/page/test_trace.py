@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import random
 import struct
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from proton import _core
 from proton.analysis.prepare import prepare
 from proton.files.read import read_profile
 from proton.model.profile import Profile, TraceProfile, TreeProfile
+from proton.model.span_table import numbered_flows
 from proton.model.trace import Flow, Lane, LaneKind, Span, SpanKind, Trace
 from proton.render.page import trace as part_module
 from proton.render.page.pack import TYPES, Columns, to_json
@@ -100,6 +102,25 @@ def test_spans_name_the_rows_of_the_tree() -> None:
 
 def test_flows_name_spans_by_their_place_in_the_page() -> None:
     assert Read(small()).flows() == [(1, 3)]
+
+
+def test_correlation_ids_are_those_of_the_driver() -> None:
+    trace = small().trace
+    assert trace is not None
+    for number, ids in ((71, [71]), (1 << 32, None)):  # larger ones are the recorder's own
+        flows = numbered_flows([(2, 0, number)])
+        read = Read(TraceProfile("run", trace=replace(trace, flows=flows)))
+        column = read.part["flows"]["correlation"]
+        assert (column and list(read.column(column))) == ids
+
+
+def test_frames_of_libraries_are_known_by_their_names() -> None:
+    spans = [
+        Span(name, SpanKind.SCOPE, 0, 0.0, 1.0, (name,))
+        for name in ("train.py:3@main", "site-packages/a.py:3@f", "torch/_ops.py(9): __call__")
+    ]
+    part = Read(TraceProfile("run", trace=Trace([HOST], spans))).part
+    assert [part["names"][at] for at in part["library"]] == [span.name for span in spans[1:]]
 
 
 def test_gaps_stand_with_cause_and_sum() -> None:

@@ -37,7 +37,8 @@ function chart(change: (part: TracePart, columns: Record<string, Column>) => voi
     looks: { name: "name", kind: "kind", row: "row", args: "none" },
     args: [],
     args_left_out: 0,
-    flows: { count: 0, source: "empty", target: "empty" },
+    library: [],
+    flows: { count: 0, source: "empty", target: "empty", correlation: null },
     gaps: {
       causes: ["host busy"],
       rows: [{ lane: 1, group: "GPU", count: 1, first_ns: 30, sums_ns: [40] }],

@@ -30,9 +30,14 @@ export class Chart {
   readonly #gaps = new Map<number | string, GapSums>() // by lane, of devices by group
   readonly #unions = new Map<string, Track>()
 
-  constructor(readonly timeline: Timeline) {
+  constructor(
+    readonly timeline: Timeline,
+    /** Whether frames of libraries have no place. */
+    readonly hidesLibrary = false,
+  ) {
     this.groups = groupsOf(timeline.lanes)
-    this.#tracks = timeline.lanes.map((lane) => tracksOf(timeline, lane.from, lane.to))
+    const isHidden = (span: number): boolean => hidesLibrary && timeline.isLibrary(timeline.look[span] as number)
+    this.#tracks = timeline.lanes.map((lane) => tracksOf(timeline, lane.from, lane.to, isHidden))
     const causes = timeline.part.gaps.causes.length
     for (const gaps of timeline.gaps) this.#gaps.set(gaps.lane ?? gaps.group, new GapSums(gaps, causes))
   }

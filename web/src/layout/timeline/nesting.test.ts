@@ -39,6 +39,11 @@ describe("tracks", () => {
     expect(found.map((track) => [...track.spans])).toEqual([[0, 2], [1, 3]])
   })
 
+  it("have no place for spans that are hidden: what is inside of them moves up", () => {
+    const found = tracksOf(times([0, 100], [0, 40], [10, 20]), 0, 3, (span) => span === 1)
+    expect(found.map((track) => [...track.spans])).toEqual([[0], [2]])
+  })
+
   it("keep to a limit of rows, with ends that can be searched", () => {
     const found = tracks(...Array.from({ length: 200 }, (_, at): [number, number] => [at, 1000 - at]))
     expect(found.length).toBe(64)

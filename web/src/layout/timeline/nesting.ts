@@ -9,6 +9,7 @@ import { firstAtLeast } from "./spans"
 
 /** Rows that a lane may have; spans that would need more share the last. */
 export const MAX_DEPTH = 64
+const HIDDEN = 255 // in place of a depth
 /** A span at least so many pixels wide is drawn by itself; narrower ones share columns. */
 export const BOX_PIXELS = 1
 
@@ -19,13 +20,17 @@ export interface Track extends Intervals {
 }
 
 /** The tracks of the spans from `from` up to `to`, which are by start, the longer first: depth 0 is
- * on top, and what runs inside of a span or overlaps it stands below it. */
-export function tracksOf(times: Intervals, from: number, to: number): Track[] {
+ * on top, and what runs inside of a span or overlaps it stands below it. Spans that are hidden have no place. */
+export function tracksOf(times: Intervals, from: number, to: number, isHidden: (span: number) => boolean = () => false): Track[] {
   const depths = new Uint8Array(to - from)
   const counts: number[] = []
   const free: number[] = [] // by depth: when the last span there ends
   for (let at = from; at < to; at++) {
     const start = times.starts[at] as number
+    if (isHidden(at)) {
+      depths[at - from] = HIDDEN
+      continue
+    }
     let depth = 0
     while (depth < free.length && (free[depth] as number) > start) depth++
     if (depth >= MAX_DEPTH) depth = MAX_DEPTH - 1
@@ -37,6 +42,7 @@ export function tracksOf(times: Intervals, from: number, to: number): Track[] {
   const filled = counts.map(() => 0)
   for (let at = from; at < to; at++) {
     const depth = depths[at - from] as number
+    if (depth === HIDDEN) continue
     const place = filled[depth] as number
     ;(lists[depth] as Uint32Array)[place] = at
     filled[depth] = place + 1

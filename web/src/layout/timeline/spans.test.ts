@@ -13,6 +13,7 @@ const COLUMNS: Record<string, Column> = {
   args: Int32Array.of(-1, -1, 0),
   source: Uint32Array.of(0, 1),
   target: Int32Array.of(3, -1),
+  correlation: Uint32Array.of(71, 0),
   gapDelta: Uint32Array.of(0, 30),
   gapDuration: Uint32Array.of(30, 10),
   cause: Uint8Array.of(0, 3),
@@ -34,7 +35,8 @@ const PART: TracePart = {
   looks: { name: "name", kind: "kind", row: "row", args: "args" },
   args: [{ grid: [1, 1, 1] }],
   args_left_out: 0,
-  flows: { count: 2, source: "source", target: "target" },
+  library: [2],
+  flows: { count: 2, source: "source", target: "target", correlation: "correlation" },
   gaps: {
     causes: ["host busy", "waiting for a copy", "waiting for another stream", "launch latency", "not known"],
     rows: [{ lane: 1, group: "GPU", count: 2, first_ns: 30, sums_ns: [30, 0, 0, 10, 0] }],
@@ -67,6 +69,17 @@ describe("a timeline", () => {
     expect(TIMELINE.launched(1)).toEqual([2])
     expect(TIMELINE.launchedBy(3)).toEqual([0])
     expect(TIMELINE.launchedBy(0)).toEqual([])
+  })
+
+  it("knows the correlation id of both ends of a launch", () => {
+    expect([0, 3].map((span) => TIMELINE.correlation(span))).toEqual([71, 71])
+    expect([1, 2].map((span) => TIMELINE.correlation(span))).toEqual([null, null])
+    const older = new Timeline({ ...PART, flows: { ...PART.flows, correlation: null } }, (id) => COLUMNS[id] as Column)
+    expect(older.correlation(0)).toBeNull()
+  })
+
+  it("knows which spans are frames of libraries", () => {
+    expect([0, 1, 2].map((look) => TIMELINE.isLibrary(look))).toEqual([false, false, true])
   })
 
   it("knows all the calls that launched one span", () => {

@@ -35,6 +35,7 @@ export class Timeline {
   readonly #lookKind: Column
   readonly #lookRow: Column
   readonly #lookArgs: Column
+  readonly #library: ReadonlySet<number>
   #flows: Flows | null = null
 
   constructor(
@@ -54,6 +55,7 @@ export class Timeline {
     this.#lookKind = column(part.looks.kind)
     this.#lookRow = column(part.looks.row)
     this.#lookArgs = column(part.looks.args)
+    this.#library = new Set(part.library)
     this.gaps = gapsOf(part, column)
   }
 
@@ -63,6 +65,11 @@ export class Timeline {
 
   nameOfLook(look: number): string {
     return this.part.names[this.#lookName[look] as number] ?? ""
+  }
+
+  /** Whether spans of a look are frames of a library. */
+  isLibrary(look: number): boolean {
+    return this.#library.has(this.#lookName[look] as number)
   }
 
   kindOfLook(look: number): SpanKind {
@@ -114,6 +121,17 @@ export class Timeline {
     const found: number[] = []
     for (let at = firstOf[span] ?? NONE; at !== NONE; at = nextOf[at] as number) found.push(sources[at] as number)
     return found
+  }
+
+  /** The driver's number of a launch and of what it launched, by which other tools find both; null where the trace has none. */
+  correlation(span: number): number | null {
+    const { sources, firstOf } = this.#flowTables()
+    const { correlation } = this.part.flows
+    if (correlation === null) return null
+    const out = firstAtLeast(sources, span)
+    const at = firstOf[span] ?? NONE
+    const flow = at !== NONE ? at : sources[out] === span ? out : NONE
+    return flow === NONE ? null : (this.column(correlation)[flow] as number) || null
   }
 
   /** Made when first asked for; flows of one target are a chain, as a rule of one. */

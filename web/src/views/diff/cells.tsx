@@ -1,9 +1,10 @@
 /** Cells of the diff: verdicts, changes with their intervals, bars. */
 import type { VNode } from "preact"
 import { layoutDiffBar } from "../../layout/diff_bar"
+import type { Profile } from "../../model"
 import { printable } from "../../names"
 import type { DiffChange, DiffKernel, DiffScope } from "../../schema"
-import { page } from "../../state"
+import { hidesLibrary, isHidden, page } from "../../state"
 import { MISSING, type Quantity, type Scale, count, grouped, percent, text } from "../../units"
 
 export type DiffRow = DiffKernel | DiffScope
@@ -133,16 +134,37 @@ export function signedText(of: Quantity, value: number): string {
 }
 
 export function nameOf(row: DiffRow): string {
-  return "path" in row ? row.path.join(" › ") : row.name
+  return "path" in row ? pathOf(row).join(" › ") : row.name
 }
 
 export function shownName(row: DiffRow): string {
-  return "path" in row ? row.path.map((each) => printable(shownIn(each, "shown"))).join(" › ") : shownIn(row.name, "shown")
+  return "path" in row ? pathOf(row).map((each) => printable(shownIn(each, "shown"))).join(" › ") : shownIn(row.name, "shown")
+}
+
+/** The profile that has a context, and its row there: the second rather than the first. */
+function contextOf({ before_row: before, after_row: after }: DiffScope): [Profile | undefined, number] {
+  return after >= 0 ? [page.value?.profiles[1], after] : [page.value?.profiles[0], before]
+}
+
+/** Whether a row is a frame of a library that is left out. */
+export function isLeftOut(row: DiffRow): boolean {
+  if (!("path" in row)) return false
+  const [of, at] = contextOf(row)
+  return of !== undefined && isHidden(of, at)
+}
+
+/** The names from the root down to a context, without frames that are left out. */
+function pathOf(row: DiffScope): readonly string[] {
+  const [of, at] = contextOf(row)
+  if (of === undefined || !hidesLibrary.value) return row.path
+  const rows = of.path(at).slice(-row.path.length)
+  const first = row.path.length - rows.length // long paths begin with dots
+  return row.path.filter((_, place) => place < first || !isHidden(of, rows[place - first] as number))
 }
 
 /** The name with all that belongs to it. */
 export function wholeName(row: DiffRow): string {
-  return "path" in row ? row.path.map((each) => printable(shownIn(each, "whole"))).join(" › ") : shownIn(row.name, "whole")
+  return "path" in row ? pathOf(row).map((each) => printable(shownIn(each, "whole"))).join(" › ") : shownIn(row.name, "whole")
 }
 
 /** A kernel's name as people read it, from whichever profile has it. */

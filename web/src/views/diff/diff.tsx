@@ -3,10 +3,10 @@ import type { VNode } from "preact"
 import { largestChange } from "../../layout/diff_bar"
 import { baseName, printable } from "../../names"
 import type { DiffPart, DiffSide } from "../../schema"
-import { matcher, page, profile, profileIndex, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, view, zoom } from "../../state"
-import { inScale, moment, plain, text, time, timeScale } from "../../units"
+import { hidesLibrary, matcher, page, profile, profileIndex, regroup, selectKernel, selectRow, selectedKernel, selectedRow, setZoom, view, zoom } from "../../state"
+import { grouped, inScale, moment, plain, text, time, timeScale } from "../../units"
 import { COUNT, type NumberColumn, TIME, type TableColumn, numberColumn, wordColumn } from "../widgets/columns"
-import { Choice } from "../widgets/facts"
+import { Choice, LibrarySwitch } from "../widgets/facts"
 import { Table } from "../widgets/table"
 import type { View } from "../widgets/view"
 import {
@@ -19,6 +19,7 @@ import {
   countsText,
   halfShare,
   halfTime,
+  isLeftOut,
   launchesText,
   measured,
   nameOf,
@@ -46,6 +47,12 @@ export const diff: View = {
     return [rowsOf(current.diff, of).length, of === "scopes" ? "scopes" : "kernels"]
   },
   Component: Diff,
+  onKey: (event) => {
+    if (event.key !== "l" || page.value?.profiles.every((each) => each.parts.library === null) === true) return false
+    regroup({ hidesLibrary: !hidesLibrary.value })
+    return true
+  },
+  keys: [["l", "hide library frames in the paths of scopes, or show them"]],
 }
 
 interface DiffState {
@@ -77,6 +84,7 @@ function Diff(): VNode | null {
   }
   const rows = rowsOf(part, of)
   const lists = (["kernels", "scopes", "new", "gone"] as const).filter((each) => part[each].length > 0 || each === (part.is_host ? "scopes" : "kernels"))
+  const frames = (page.value?.profiles ?? []).reduce((most, each) => Math.max(most, each.parts.library?.frames ?? 0), 0)
   const areRunsEqual = part.kernels.every((row) => row.before?.count === row.after?.count)
   return (
     <div class="diff-view">
@@ -100,6 +108,7 @@ function Diff(): VNode | null {
           />
         )}
         {of === "scopes" && part.more_scopes > 0 ? <span class="quiet">the {part.scopes.length} that changed most</span> : null}
+        {of === "scopes" && frames > 0 ? <LibrarySwitch many={`${grouped(frames)} frames`} onPress={() => regroup({ hidesLibrary: !hidesLibrary.value })} /> : null}
         <span class="gap" />
         <span class="quiet">{sumOf(rows, by)}</span>
         <button class="link" title="every path of the second profile, in colours that tell what changed" onClick={showFlame}>
@@ -186,7 +195,7 @@ function Side({ title, of, total }: { title: string; of: DiffSide; total: number
 
 function rowsOf(part: DiffPart, of: Of): Row[] {
   const fits = matcher.value
-  const all: Row[] = part[of]
+  const all: Row[] = (part[of] as Row[]).filter((row) => !isLeftOut(row))
   return fits === null ? all : all.filter((row) => fits(nameOf(row)) || fits(shownName(row)))
 }
 
@@ -277,8 +286,8 @@ function columnsOf(part: DiffPart, of: Of, by: Measure, rows: readonly Row[]): T
     change,
     bar,
     ...(of === "kernels" ? [PER_RUN] : []),
-    number({ id: "before", title: "before", width: 80, as: TIME, of: (row) => row.before?.total_ns }),
-    number({ id: "after", title: "after", width: 80, as: TIME, of: (row) => row.after?.total_ns }),
+    number({ id: "before", title: "before", width: 96, as: TIME, of: (row) => row.before?.total_ns }),
+    number({ id: "after", title: "after", width: 96, as: TIME, of: (row) => row.after?.total_ns }),
     { id: "n", title: "n", hint: "runs, before and after where they differ", width: areRunsEqual ? 76 : 108, key: (row) => row.after?.count ?? null, cell: (row) => countsText(row), words: countsText },
     ...(of === "kernels" && part.kernels.some((row) => Object.keys(row.launches).length > 0)
       ? [wordColumn<Row>({ id: "launch", title: "launched differently", width: 220, of: launchesText })]

@@ -63,7 +63,7 @@ function Box({ of, box, zoom, seen }: { of: Flames; box: number; zoom: number; s
   const both = bothOf(of, box)
   return (
     <>
-      <strong>{isAll ? "everything" : cutMiddle(title === null ? shown.whole(shown.rawName(row)) : printable(title), 240)}</strong>
+      <strong>{isAll ? "everything" : cutMiddle(title === null ? shown.wholeName(row) : printable(title), 240)}</strong>
       <p class="quiet">{isAll ? "" : `${kindText(of, box)} · ${sandwich === null ? pathOf(of, box) : wayOf(of, box)}`}</p>
       <dl>
         <Fact name={cutMiddle(name, 40)} of={metricQuantity(metric.value, value)} share={value / whole} />

@@ -77,13 +77,14 @@ export interface Flames {
   folds: Folds | null
 }
 
-/** What a box is called where the name of its context does not say it: `step_*` for several numbers, `forward  model.py` for several lines. */
+/** What a box is called where the name of its context does not say it: `step_*` for several numbers, `forward  model.py` for several lines, `matmul` for several devices. */
 export function titleOf({ of, tree, folds: known, sandwich }: Flames, box: number): string | null {
   const row = tree.row(box)
+  const raw = of.rawName(row)
   const title = known?.title(sandwich === null ? box : (known.of[row] as number)) ?? null
   if (title !== null || sandwich === null) return title
+  if (of.mark(row) !== "" && Array.from(tree.rows(box)).some((each) => of.mark(each) !== of.mark(row))) return of.shown(raw)
   const place = of.kind(row) === "p" ? of.place(row) : null
-  const raw = of.rawName(row)
   return place === null || !Array.from(tree.rows(box)).some((each) => of.rawName(each) !== raw) ? null : `${place[2]}  ${baseName(place[0])}`
 }
 

@@ -19,7 +19,7 @@ const sort = signal("-value")
 /** What a box is called, in full. */
 function wholeName(of: Flames, box: number): string {
   if (isEverything(of, box)) return "everything"
-  return printable(titleOf(of, box) ?? of.of.whole(of.of.rawName(of.tree.row(box))))
+  return printable(titleOf(of, box) ?? of.of.wholeName(of.tree.row(box)))
 }
 
 /** The names of the boxes between it and the root, or the middle of a sandwich. */

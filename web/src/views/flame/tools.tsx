@@ -6,7 +6,7 @@ import { cutMiddle, printable } from "../../names"
 import type { FrameKind } from "../../schema"
 import { hidesLibrary, isDark, isUnfolded, metric, page } from "../../state"
 import { grouped, metricQuantity, percent, text } from "../../units"
-import { Choice, shortName } from "../widgets/facts"
+import { Choice, LibrarySwitch, shortName } from "../widgets/facts"
 import { isTableShown } from "./table"
 import { type Flames, WHOLE, bothOf, change, leaveSandwich, matched, selectedContext, showSandwich, state, show, titleOf, zoomTo, zoomed } from "./flame_state"
 
@@ -59,17 +59,8 @@ export function FlameTools({ of }: { of: Flames }): VNode {
           onPick={(id) => change({ isDiff: id === "change" })}
         />
       )}
-      {library === null ? null : (
-        <button
-          class="flame-switch"
-          title={`${grouped(library.frames)} frames of Python's own and installed packages, of torch and of Triton: what they called stands below your code (l)`}
-          aria-pressed={hidesLibrary.value}
-          onClick={() => show({ hidesLibrary: !hidesLibrary.value })}
-        >
-          Hide library frames
-        </button>
-      )}
-      <button class="flame-switch" title="the boxes in view as a table (t)" aria-pressed={isTableShown.value} onClick={() => (isTableShown.value = !isTableShown.value)}>
+      {library === null ? null : <LibrarySwitch many={`${grouped(library.frames)} frames`} onPress={() => show({ hidesLibrary: !hidesLibrary.value })} />}
+      <button class="switch" title="the boxes in view as a table (t)" aria-pressed={isTableShown.value} onClick={() => (isTableShown.value = !isTableShown.value)}>
         Table
       </button>
       <Trail of={of} />

@@ -4,7 +4,7 @@ import type { VNode } from "preact"
 import type { FolderData, FolderRow } from "../../schema"
 import { matcherOf } from "../../state"
 import { MISSING } from "../../units"
-import { COUNT, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { COUNT, MEMORY, TIME, type TableColumn, numberColumn, wordColumn } from "../widgets/columns"
 import { Table } from "../widgets/table"
 import "./folder.css"
 
@@ -91,7 +91,7 @@ function columnsOf(rows: readonly FolderRow[], chosen: readonly string[], tick: 
     wordColumn({ id: "device", title: "device", width: 150, of: (row) => row.device || MISSING }),
     numberColumn(rows, { id: "kernels", title: "kernel runs", width: 110, as: COUNT, of: (row) => row.kernels }),
     numberColumn(rows, { id: "time", title: "total time", width: 110, as: TIME, of: (row) => row.time_ns }),
-    numberColumn(rows, { id: "size", title: "size", width: 100, as: amounts("B"), of: (row) => row.size_bytes }),
+    numberColumn(rows, { id: "size", title: "size", width: 100, as: MEMORY, of: (row) => row.size_bytes }),
     wordColumn({ id: "changed", title: "changed (UTC)", width: 160, of: changedText, key: (row) => row.changed_s }),
   ]
 }

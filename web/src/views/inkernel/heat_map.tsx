@@ -7,7 +7,7 @@ import { type Grid, gridOf, heatOf, lowestOf } from "../../layout/inkernel/heat"
 import { cutMiddle } from "../../names"
 import type { HeatColumns } from "../../schema"
 import { isDark, profile } from "../../state"
-import { amount, count, percent, text } from "../../units"
+import { count, memory, percent, text } from "../../units"
 import { useSize } from "../widgets/canvas_hooks"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
@@ -16,14 +16,6 @@ const CELL = 9
 const LEFT = 76
 const MOST_ROWS = 20
 const TOP = 3 // for the text before the first row
-
-/** Bytes as addresses count them: 64.0 KiB. */
-export function bytesText(size: number): string {
-  for (const [unit, length] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]] as const) {
-    if (size >= length) return `${(size / length).toFixed(1)} ${unit}`
-  }
-  return `${Math.round(size)} B`
-}
 
 export function HeatMaps({ of }: { of: readonly HeatColumns[] }): VNode {
   return (
@@ -50,7 +42,7 @@ function HeatMap({ of }: { of: HeatColumns }): VNode {
       <div class="figure-head">
         <strong>{cutMiddle(of.tensor, 80)}</strong>
         <span class="quiet">
-          {bytesText(of.bytes)} moved by {text(count(of.accesses))} access{of.accesses === 1 ? "" : "es"}
+          {text(memory(of.bytes))} moved by {text(count(of.accesses))} access{of.accesses === 1 ? "" : "es"}
         </span>
         <span class="gap" />
         {grid.most > 0 ? <Scale lowest={lowestOf(grid)} most={grid.most} /> : null}
@@ -61,7 +53,7 @@ function HeatMap({ of }: { of: HeatColumns }): VNode {
         <>
           {width > LEFT ? <Cells grid={grid} moved={moved} cellBytes={cellBytes} width={width} name={of.tensor} /> : null}
           <p class="quiet note">
-            a square is {bytesText(cellBytes)}; {text(count(of.touched))} of {text(count(bins.length))} bins of {bytesText(of.bin_bytes)} touched (
+            a square is {text(memory(cellBytes))}; {text(count(of.touched))} of {text(count(bins.length))} bins of {text(memory(of.bin_bytes))} touched (
             {text(percent(of.touched / Math.max(bins.length, 1)))})
           </p>
         </>
@@ -106,7 +98,7 @@ function Cells({ grid, moved, cellBytes, width, name }: CellsOf): VNode {
     context.textBaseline = "middle"
     const step = grid.rows > 1 ? 2 : 1
     for (let row = 0; row < grid.rows; row += step) {
-      context.fillText(`+${bytesText(row * grid.columns * cellBytes)}`, LEFT - 6, TOP + row * CELL + CELL / 2)
+      context.fillText(`+${text(memory(row * grid.columns * cellBytes))}`, LEFT - 6, TOP + row * CELL + CELL / 2)
     }
   })
   return (
@@ -123,10 +115,10 @@ function Cells({ grid, moved, cellBytes, width, name }: CellsOf): VNode {
           event,
           found === undefined ? null : (
             <>
-              <strong>+{bytesText(at * cellBytes)} to +{bytesText((at + 1) * cellBytes)}</strong>
+              <strong>+{text(memory(at * cellBytes))} to +{text(memory((at + 1) * cellBytes))}</strong>
               <dl>
                 <Fact name="accesses" of={count(found)} />
-                {moved === null ? null : <Fact name="moved" of={amount(moved[at] ?? null, "B")} />}
+                {moved === null ? null : <Fact name="moved" of={memory(moved[at])} />}
               </dl>
             </>
           ),

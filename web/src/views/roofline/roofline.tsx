@@ -109,6 +109,6 @@ function columnsOf(of: Profile, dots: readonly RoofDot[]): TableColumn<RoofDot>[
     wordColumn({ id: "bound", title: "bound by", width: 76, of: (dot) => dot.bound ?? MISSING, key: (dot) => dot.bound }),
     number({ id: "flops", title: "FLOP/s", width: 106, as: amounts("FLOP/s"), of: (dot) => dot.flops_per_s }),
     number({ id: "bytes", title: "B/s", width: 92, as: amounts("B/s"), of: (dot) => dot.bytes_per_s }),
-    number({ id: "intensity", title: "FLOP/B", width: 74, as: PLAIN, of: (dot) => dot.intensity }),
+    number({ id: "intensity", title: "FLOP/B", width: 92, as: PLAIN, of: (dot) => dot.intensity }),
   ]
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks"
 import { NUM_SAMPLES, type Profile } from "../../model"
 import { cutMiddle, printable } from "../../names"
 import { metric, page, profile, selectRow, selectedKernel, selectedRow, selection, view } from "../../state"
-import { type Quantity, amount, count, inScale, metricQuantity, metricScale, percent, plainName, text, time } from "../../units"
+import { type Quantity, amount, count, inScale, metricQuantity, metricScale, memory, percent, plainName, text, time } from "../../units"
 import { Fact, Num, Quantile, Row, STALLED, Words, isOfSamples, pathAbove, pathText, shortName } from "../widgets/facts"
 import { RunHistogram } from "../widgets/histogram"
 import { Instrumented } from "../widgets/label"
@@ -58,7 +58,7 @@ function Context({ of, row, isBelow }: { of: Profile; row: number; isBelow: bool
   const whole = of.value(metric.value, 0)
   return (
     <section>
-      {isBelow ? <h3>its context, all spans together</h3> : <h2 title={of.whole(of.rawName(row))}>{row === 0 ? "everything" : of.name(row)}</h2>}
+      {isBelow ? <h3>its context, all spans together</h3> : <h2 title={of.wholeName(row)}>{row === 0 ? "everything" : of.name(row)}</h2>}
       {of.isWork(row) ? <Instrumented of={of} name={of.rawName(row)} isWhole /> : null}
       <Path of={of} rows={pathAbove(of, row)} />
       <dl>
@@ -130,7 +130,7 @@ function Launch({ of, row }: { of: Profile; row: number }): VNode | null {
       <Words name="grid" of={times(launch.grid)} />
       <Words name="block" of={times(launch.block)} />
       <Known name="registers" value={launch.regs} as={count} />
-      <Known name="shared memory" value={launch.shared} as={bytes} />
+      <Known name="shared memory" value={launch.shared} as={memory} />
       <Known name="occupancy" value={launch.occupancy} as={percent} />
     </dl>
   )
@@ -166,7 +166,7 @@ function Kernel({ of, name, alone }: { of: Profile; name: string; alone: boolean
             <Words name="grid" of={times(table.grid[at])} />
             <Words name="block" of={times(table.block[at])} />
             <Known name="registers" value={table.regs[at]} as={count} />
-            <Known name="shared memory" value={table.shared[at]} as={bytes} />
+            <Known name="shared memory" value={table.shared[at]} as={memory} />
             <Known name="occupancy" value={table.occupancy[at]} as={percent} />
           </>
         ) : null}
@@ -217,10 +217,6 @@ function Contexts({ of, rows }: { of: Profile; rows: readonly number[] }): VNode
 
 function Known({ name, value, as }: { name: string; value: number | null | undefined; as(value: number): Quantity }): VNode | null {
   return value === null || value === undefined ? null : <Fact name={name} of={as(value)} />
-}
-
-function bytes(value: number): Quantity {
-  return amount(value, "B")
 }
 
 function times(extent: string | null | undefined): string | null {

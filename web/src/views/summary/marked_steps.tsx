@@ -1,4 +1,4 @@
-/** The steps that the program marked: how long each took on the host, and how much GPU time was launched in it. */
+/** The steps that the program marked: how long each took on the host, and how long the work took that was launched in it. */
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import { type Hue, strongOf } from "../../draw/colors"
@@ -28,6 +28,7 @@ export function MarkedSteps({ of, part }: { of: Profile; part: StepsPart }): VNo
       <p>
         <b>{grouped(times.count)} {times.count === 1 ? "step" : "steps"}</b>, host time of each: median {text(time(times.median_ns))}, p90{" "}
         {text(time(times.p90_ns))}, slowest {text(time(times.largest_ns))} (step {grouped(times.slowest)}{whose})
+        {times.work_median_ns === null ? "" : `; ${workTime(of)} of a step: median ${text(time(times.work_median_ns))}`}
         {times.kept < times.count ? `; the times of ${grouped(times.kept)} are known` : ""}
         {series.length < 2 ? null : (
           <>
@@ -47,11 +48,17 @@ export function MarkedSteps({ of, part }: { of: Profile; part: StepsPart }): VNo
   )
 }
 
+/** What the time of kernels is called; that of the interpreter says nothing of a GPU. */
+function workTime(of: Profile): string {
+  return of.parts.summary.is_interpreted ? "time (interpreted)" : "GPU time"
+}
+
 /** `median`: of the steps of all ranks. */
 function Series({ of, series, median }: { of: Profile; series: StepsOfRank; median: number }): VNode | null {
   const [chosen, setChosen] = useState(-1)
   const [starts, host] = [of.column(series.start_ns), of.column(series.duration_ns)]
   const gpu = series.gpu_time_ns === null ? null : of.column(series.gpu_time_ns)
+  const work = workTime(of)
   const steps = useMemo(() => stepsOf(host, gpu), [host, gpu])
   if (steps === null) return null
   const name = (at: number): string => `step ${grouped(at)}${(series.names[at] ?? "") === "" ? "" : ` ${printable(series.names[at] as string)}`}`
@@ -60,7 +67,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
     <dl>
       <Fact name="host time" of={time(host[at])} />
       <Fact name="of the median" of={percent((host[at] as number) / median)} />
-      {gpu === null ? null : <Fact name="GPU time" of={time(gpu[at])} />}
+      {gpu === null ? null : <Fact name={work} of={time(gpu[at])} />}
       <Fact name="began after" of={time(starts[at])} />
     </dl>
   )
@@ -88,7 +95,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
       {gpu === null ? null : (
         <p class="legend quiet">
           <Swatch hue="scope" title="host time" />
-          <Swatch hue="kernel" title="GPU time of what it launched" />
+          <Swatch hue="kernel" title={`${work} of what it launched`} />
         </p>
       )}
       {chosen < 0 ? null : (
@@ -109,7 +116,7 @@ function Series({ of, series, median }: { of: Profile; series: StepsOfRank; medi
           { id: "name", title: "step", isText: true, name, key: (at: number) => at },
           numberColumn(list, { id: "host", title: "host time", width: 104, as: TIME, of: (at) => host[at] }),
           numberColumn(list, { id: "ratio", title: "of median", width: 92, as: SHARE, of: (at) => (host[at] as number) / median }),
-          ...(gpu === null ? [] : [numberColumn(list, { id: "gpu", title: "GPU time", width: 104, as: TIME, of: (at) => gpu[at] })]),
+          ...(gpu === null ? [] : [numberColumn(list, { id: "gpu", title: work, width: 124, as: TIME, of: (at) => gpu[at] })]),
           numberColumn(list, { id: "start", title: "began after", width: 112, as: TIME, of: (at) => starts[at], gives: 1 }),
         ]}
         idOf={String}

@@ -46,6 +46,7 @@ function Summary(): VNode | null {
 
 function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
   const isHost = part.time_metric !== TIME_NS
+  const worker = part.is_interpreted ? "the interpreter" : "the GPU"
   const where = part.is_interpreted ? "total, interpreted" : isHost ? "total on the host" : "total GPU"
   const what = part.ranks > 1 ? `${where}, sum over ${part.ranks} ranks` : where
   const shares = of.parts.trace?.shares ?? null
@@ -57,9 +58,9 @@ function Figures({ of, part }: { of: Profile; part: SummaryPart }): VNode {
       {part.time_ns === null ? null : <Figure name={what} of={time(part.time_ns)} />}
       {part.kernels === null ? null : <Figure name={part.kernels === 1 ? "kernel run" : "kernel runs"} of={count(part.kernels)} />}
       {part.time_ns === null && part.kernels === null ? <Figure name="contexts" of={count(part.contexts)} /> : null}
-      {shares === null ? null : <Figure name="busy" of={percent(shares.busy)} title="share of the wall time in which the GPU worked" />}
+      {shares === null ? null : <Figure name="busy" of={percent(shares.busy)} title={`share of the wall time in which ${worker} worked`} />}
       {shares === null || shares.launch_bound === null ? null : (
-        <Figure name="launch-bound" of={percent(shares.launch_bound)} title="share of the wall time in which the GPU waited for launches" />
+        <Figure name="launch-bound" of={percent(shares.launch_bound)} title={`share of the wall time in which ${worker} waited for launches`} />
       )}
       {isHost ? null : (
         <Figure

@@ -116,7 +116,7 @@ function Line({ of, bar, label, scale }: { of: Profile; bar: Bar; label: Piece[]
   const { row, group, share, value } = bar
   const isPressed = group !== null && selection.value?.kind === "group" ? selection.value.group === group.box : selectedRow.value === row
   return (
-    <button class="bar" aria-pressed={isPressed} onClick={() => (group === null ? selectRow(row) : selectGroup(group.folds, group.box))} title={cutMiddle(of.whole(of.rawName(row)), 4000)}>
+    <button class="bar" aria-pressed={isPressed} onClick={() => (group === null ? selectRow(row) : selectGroup(group.folds, group.box))} title={cutMiddle(of.wholeName(row), 4000)}>
       <span class="label">
         <Label of={label} />
       </span>

@@ -5,7 +5,7 @@ import { printable } from "../../names"
 import type { AutotunePart, TunedConfig, TuningRun } from "../../schema"
 import { isDark, matcher, profile, selectRow, setZoom, zoom } from "../../state"
 import { MISSING, percent, plain, text, time } from "../../units"
-import { COUNT, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, amounts, numberColumn } from "../widgets/columns"
+import { COUNT, MEMORY, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, numberColumn } from "../widgets/columns"
 import { ROW_HEIGHT, TABLE_FRAME, Table } from "../widgets/table"
 import type { View } from "../widgets/view"
 import "./tables.css"
@@ -183,7 +183,7 @@ function columnsOf(run: TuningRun): TableColumn<number>[] {
     ...(known((config) => config.registers) ? [number("registers", "registers", COUNT, (config) => config.registers, { hint: "of a thread" })] : []),
     // Spilled registers are a problem, so they may be red.
     ...(known((config) => config.spills) ? [{ ...spills, cell: (at: number) => <span class={(of(at).spills ?? 0) > 0 ? "bad" : ""}>{spills.cell?.(at)}</span> }] : []),
-    ...(known((config) => config.shared_bytes) ? [number("shared", "shared", amounts("B"), (config) => config.shared_bytes, { hint: "shared memory of a block", width: 92 })] : []),
+    ...(known((config) => config.shared_bytes) ? [number("shared", "shared", MEMORY, (config) => config.shared_bytes, { hint: "shared memory of a block", width: 92 })] : []),
   ]
 }
 

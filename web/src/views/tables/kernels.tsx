@@ -5,7 +5,7 @@ import type { Profile } from "../../model"
 import type { KernelsPart } from "../../schema"
 import { fittingNames, isDark, profile, search, selectKernel, selectedKernel, setZoom, zoom } from "../../state"
 import { MISSING, count, percent, text, time } from "../../units"
-import { COUNT, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
+import { COUNT, MEMORY, type Measure, type NumberColumn, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
 import { estimateOf } from "../widgets/facts"
 import { kernelColumn } from "../widgets/label"
 import { Table } from "../widgets/table"
@@ -141,7 +141,7 @@ function columnsOf(of: Profile, table: KernelsPart, rows: readonly number[]): Ta
   launch(table.grid, "grid", 100)
   launch(table.block, "block", 84)
   number(table.regs, "regs", "registers", 84, COUNT, { hint: "of a thread" })
-  number(table.shared, "shared", "shared", 86, amounts("B"), { hint: "shared memory of a block" })
+  number(table.shared, "shared", "shared", 92, MEMORY, { hint: "shared memory of a block" })
   number(table.occupancy, "occupancy", "occupancy", 96, SHARE, { hint: "share of a multiprocessor's warps that a launch may fill" })
   return columns
 }

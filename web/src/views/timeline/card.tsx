@@ -6,7 +6,7 @@ import { cutMiddle, printable } from "../../names"
 import { type Timeline, timelineOf } from "../../layout/timeline/spans"
 import { profile, selection } from "../../state"
 import { exactMoment, exactTime, text, time } from "../../units"
-import { Fact, Words } from "../widgets/facts"
+import { Fact, Words, pathAbove } from "../widgets/facts"
 import { argumentName, argumentText, causeText, labelsOf } from "./texts"
 
 const MOST_ARGUMENTS = 8
@@ -19,7 +19,7 @@ export function Card({ of, chart, hit }: { of: Profile; chart: Chart; hit: Exclu
 function SpanCard({ of, timeline, span }: { of: Profile; timeline: Timeline; span: number }): VNode {
   const look = timeline.look[span] as number
   const row = timeline.row(span)
-  const path = row === null ? [] : of.path(row).slice(0, -1)
+  const path = row === null ? [] : pathAbove(of, row)
   return (
     <>
       <strong>{cutMiddle(labelsOf(timeline, of)(look), 120)}</strong>
@@ -49,11 +49,13 @@ function SpanFacts({ timeline, span, isWhole }: { timeline: Timeline; span: numb
   const [start, end] = [timeline.starts[span] as number, timeline.ends[span] as number]
   const [call] = timeline.launchedBy(span)
   const called = call === undefined ? null : start - (timeline.starts[call] as number)
+  const correlation = isWhole ? timeline.correlation(span) : null
   const args = Object.entries(timeline.args(span) ?? {})
   return (
     <>
       <Fact name="took" of={time(end - start)} />
       {isWhole ? <Exact timeline={timeline} start={start} end={end} /> : <Fact name="began after" of={exactTime(start - timeline.part.extent_ns[0])} />}
+      {correlation === null ? null : <Words name="correlation id" of={String(correlation)} />}
       {called !== null && called >= 0 ? <Fact name="since its launch call" of={time(called)} /> : null}
       {args.slice(0, MOST_ARGUMENTS).map(([name, value]) => (
         <Words key={name} name={cutMiddle(argumentName(name), 32)} of={cutMiddle(argumentText(name, value), 60)} />

@@ -5,7 +5,7 @@ describe("arguments of launches", () => {
   it("have names and values as people say them", () => {
     expect(argumentName("dynamic_shared_bytes")).toBe("dynamic shared")
     expect(argumentName("Frequency (MHz)")).toBe("Frequency (MHz)")
-    expect(argumentText("dynamic_shared_bytes", 98_304)).toBe("98.3\u00a0kB")
+    expect(argumentText("dynamic_shared_bytes", 98_304)).toBe("96.0\u00a0KiB")
     expect(argumentText("grid", [132, 1, 1])).toBe("132\u202f×\u202f1\u202f×\u202f1")
     expect(argumentText("occupancy", 0.1875)).toBe("18.8\u00a0%")
     expect(argumentText("registers", 168)).toBe("168")

@@ -2,7 +2,7 @@
 import type { Profile } from "../../model"
 import { printable } from "../../names"
 import type { Arguments, Timeline } from "../../layout/timeline/spans"
-import { metricQuantity, percent, text } from "../../units"
+import { memory, metricQuantity, percent, text } from "../../units"
 
 const CAUSES: Readonly<Record<string, string>> = {
   "host busy": "the call that launched the next work had not begun",
@@ -29,10 +29,10 @@ export function argumentName(name: string): string {
   return printable(/^[a-z_]+$/.test(name) ? name.replace(/_bytes$/, "").replaceAll("_", " ") : name)
 }
 
-/** What an argument says: `132 × 1 × 1`, `96.0 kB`, `18.8 %`, `cuLaunchKernel`. */
+/** What an argument says: `132 × 1 × 1`, `96.0 KiB`, `18.8 %`, `cuLaunchKernel`. */
 export function argumentText(name: string, value: Arguments[string]): string {
   if (typeof value === "string") return printable(value)
   if (typeof value !== "number") return value.map(String).join("\u202f×\u202f")
   if (SHARES.has(name)) return text(percent(value))
-  return text(metricQuantity(/_bytes$/.test(name) ? "bytes" : name, value))
+  return text(/_bytes$/.test(name) ? memory(value) : metricQuantity(name, value))
 }

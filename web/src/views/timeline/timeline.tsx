@@ -10,9 +10,10 @@ import { closedAtFirst, rowsOf } from "../../layout/timeline/rows"
 import { rangeOfText, rangeText, wholeRange } from "../../layout/timeline/window"
 import type { Profile } from "../../model"
 import { timelineOf } from "../../layout/timeline/spans"
-import { groupsOf, isDark, matcher, profile, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
+import { groupsOf, hidesLibrary, isDark, matcher, profile, regroup, rowOfSpan, selectedKernel, selection, setZoom, zoom } from "../../state"
 import "./timeline.css"
 import { useSize } from "../widgets/canvas_hooks"
+import { LibrarySwitch } from "../widgets/facts"
 import { hover } from "../widgets/hover"
 import { Card, SpanDetails } from "./card"
 import { Legend } from "./legend"
@@ -27,6 +28,7 @@ const ID = "timeline"
 /** The one that is shown; keys go to it. */
 let stage: Stage | null = null
 const charts = new WeakMap<Profile, Chart>()
+const chartsOfOwn = new WeakMap<Profile, Chart>() // without frames of libraries
 /** What `n` goes through: what a search found, or else what is selected. */
 let marked: Marks | null = null
 /** The window when it last came to rest: what the legend sums up. */
@@ -36,8 +38,10 @@ rowOfSpan.value = (of, index) => timelineOf(of)?.row(index) ?? null
 
 function chartOf(of: Profile): Chart | null {
   const timeline = timelineOf(of)
-  let chart = charts.get(of)
-  if (chart === undefined && timeline !== null) charts.set(of, (chart = new Chart(timeline)))
+  const isOwn = hidesLibrary.value && timeline !== null && timeline.part.library.length > 0
+  const made = isOwn ? chartsOfOwn : charts
+  let chart = made.get(of)
+  if (chart === undefined && timeline !== null) made.set(of, (chart = new Chart(timeline, isOwn)))
   return chart ?? null
 }
 
@@ -149,7 +153,7 @@ function Lanes({ of, chart }: { of: Profile; chart: Chart }): VNode {
         </div>
       </div>
       <div class="timeline-head">
-        <div class="timeline-gutter" />
+        <div class="timeline-gutter">{chart.timeline.part.library.length === 0 ? null : <LibrarySwitch many="spans" onPress={toggleLibrary} />}</div>
         <canvas class="timeline-axis" ref={keep("axis")} />
       </div>
       <div
@@ -180,6 +184,8 @@ const spansFound = computed<number | null>(() => {
   const label = labelsOf(timeline, of)
   const isHit = Array.from({ length: timeline.lookCount }, (_, look) => fits(label(look)) || fits(timeline.nameOfLook(look)))
   let found = 0
+  const isShown = (look: number): boolean => !(hidesLibrary.value && timeline.isLibrary(look))
+  for (let look = 0; look < isHit.length; look++) isHit[look] &&= isShown(look)
   for (let span = 0; span < timeline.look.length; span++) if (isHit[timeline.look[span] as number]) found++
   return found
 })
@@ -223,6 +229,10 @@ function useChosen(of: Profile, chart: Chart): Marks | null {
   }, [of, chart, kernel, row, group])
 }
 
+function toggleLibrary(): void {
+  regroup({ hidesLibrary: !hidesLibrary.value })
+}
+
 function pick(chart: Chart, hit: Hit | null, toggle: (group: string) => void): void {
   if (hit?.kind === "group") toggle(hit.group)
   else if (hit?.kind === "span") selection.value = { kind: "span", index: hit.span }
@@ -250,6 +260,10 @@ function onKey(event: KeyboardEvent): boolean {
       return true
     case "t":
       toggleTable()
+      return true
+    case "l":
+      if (stage.chart.timeline.part.library.length === 0) return false
+      toggleLibrary()
       return true
     case "Escape":
       return endStretch()
@@ -327,5 +341,6 @@ export const timeline: View = {
     ["shift wheel", "lanes up and down"],
     ["shift drag", "sum up a stretch of time; m makes dragging do that, Esc ends it"],
     ["t", "what is in view as a table"],
+    ["l", "hide library frames, or show them"],
   ],
 }

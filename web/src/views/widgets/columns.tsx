@@ -54,7 +54,7 @@ export const SHARE: Measure = { unit: "%", factor: 100, writer: () => percent }
 export const COUNT: Measure = { unit: "", writer: () => count }
 export const PLAIN: Measure = { unit: "", writer: () => (value) => plain(value) }
 
-/** Bytes at addresses: KiB, MiB. */
+/** Sizes of memory and of files: KiB, MiB. */
 export const MEMORY: Measure = {
   unit: "B",
   writer: (values) => {

@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import type { Profile } from "../../model"
 import { cutMiddle, frameName, printable } from "../../names"
-import { isHidden } from "../../state"
+import { hidesLibrary, isHidden } from "../../state"
 import { MISSING, type Quantity, percent, text, time } from "../../units"
 
 const SHORT = 200
@@ -22,6 +22,20 @@ export function pathAbove(of: Profile, row: number): number[] {
 export function pathText(of: Profile, row: number, room: number): string {
   const names = pathAbove(of, row).map((each) => (room < SHORT ? shortName(of, each) : of.name(each)))
   return cutMiddle(names.join(" › ") || "at the top", room)
+}
+
+/** Leaves out frames of libraries, `many` of them, or shows them again. */
+export function LibrarySwitch({ many, onPress }: { many: string; onPress(): void }): VNode {
+  return (
+    <button
+      class="switch"
+      title={`${many} of Python's own and installed packages, of torch and of Triton: what they called stands below your code (l)`}
+      aria-pressed={hidesLibrary.value}
+      onClick={onPress}
+    >
+      Hide library frames
+    </button>
+  )
 }
 
 /** Why a quantile of times is no more than an estimate; undefined where it is known. */

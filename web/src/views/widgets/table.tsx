@@ -76,7 +76,9 @@ export function Table<Row>(props: TableProps<Row>): VNode {
   const names = nameOf === undefined ? [] : ordered.map(nameOf)
   const wanted = names.reduce((most, name) => Math.max(most, widthOf(name)), 0) + PADDING
   const least = Math.min(LEAST, seen.width / 2)
-  const left = dragged ?? Math.max(least, seen.width - fixed, Math.min(wanted, MOST_SHARE * seen.width))
+  // Where all columns fit, they are seen; where they do not, the table scrolls anyway and names have room.
+  const rest = seen.width - fixed
+  const left = dragged ?? (rest >= least ? rest : Math.max(least, Math.min(wanted, MOST_SHARE * seen.width)))
   const labels = useLabels(names, left - PADDING)
   return (
     <div class="table-box">
