@@ -33,7 +33,8 @@ def version() -> str | None:
 def when_imported(callback: Callable[[], None]) -> Callable[[], None]:
     """Call `callback` once the program has imported torch: now, or later; what takes it back."""
     module = sys.modules.get("torch")
-    if module is not None and not getattr(module.__spec__, "_initializing", False):
+    spec = getattr(module, "__spec__", None)
+    if module is not None and not getattr(spec, "_initializing", False):
         callback()
         return lambda: None
     return _torch_watch.add(callback)

@@ -191,7 +191,7 @@ def test_names_of_any_characters_are_kept(session: Any) -> None:
 
 def test_children_that_are_no_dictionary_are_none(session: Any) -> None:
     model = Module()
-    model._modules = [1]  # type: ignore[assignment]
-    model.forward = launch  # type: ignore[method-assign, assignment]
+    model._modules = [1]
+    model.forward = launch  # type: ignore[method-assign]
     model(session)
     assert modules(session) == [("Module",)]

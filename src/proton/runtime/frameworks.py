@@ -88,6 +88,7 @@ class FrameworkWatch:
 def forget() -> None:
     """In a forked child: the parent's sessions are not ours."""
     _readers.clear()
+    _native.TorchObserver.read_frames(False)
 
 
 def _observe() -> str:

@@ -87,3 +87,13 @@ def test_a_torch_that_does_not_fit_costs_a_sentence_and_nothing_else(runner: Any
     assert sentence in said["framework_context"]["refused"]
     assert [line for line in said["warnings"] if sentence in line]
     assert said["kinds"] == "rs"
+
+
+@pytest.mark.torch
+@needs_torch
+def test_a_session_that_is_started_before_torch_observes_it_once_it_is_there(runner: Any) -> None:
+    program = MODEL.replace("import proton", "import proton\nproton.start(context='ops')")
+    runner.write("model.py", program)
+    assert runner.python("model.py").code == 0
+    [linear] = [path for path in runner.paths() if path[-1] == "aten::linear"]
+    assert linear[2:] == ("Sequential", "0", "aten::linear")
