@@ -180,7 +180,7 @@ def test_a_class_whose_objects_take_no_weak_references_is_named_all_the_same(
         def forward(self, *args: Any) -> None:
             launch(args[0])
 
-    Slotted()(session)
+    Slotted()(session)  # type: ignore[misc]
     assert modules(session) == [("Slotted",)]
 
 
@@ -191,7 +191,7 @@ def test_names_of_any_characters_are_kept(session: Any) -> None:
 
 def test_children_that_are_no_dictionary_are_none(session: Any) -> None:
     model = Module()
-    model._modules = [1]
+    model._modules = [1]  # type: ignore[assignment]
     model.forward = launch  # type: ignore[method-assign]
     model(session)
     assert modules(session) == [("Module",)]
