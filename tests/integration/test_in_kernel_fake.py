@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,11 @@ def test_regions_stand_below_their_kernel_in_the_scope_of_the_launch(launches: A
     assert region["count"] == warps
     assert region["p10"] == region["p50"] == region["p90"] == region["min"] == 180
     assert region["file"].endswith("recorded_softmax.py")
+    content = Path(region["file"]).read_bytes()
+    assert entry["files"][region["file"]] == {
+        "sha256": sha256(content).hexdigest(),
+        "size": len(content),
+    }
     assert region["line"] > 0
     assert entry["ctas"]["count"] == entry["ctas"]["sms"] == ROWS
     assert entry["ctas"]["waves"] == 1.0

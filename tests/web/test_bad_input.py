@@ -15,7 +15,7 @@ Open = Callable[..., Opened]
     ("view", "line"),
     [
         ("timeline", "The timeline needs a trace, and this profile is a tree: record one with"),
-        ("source", "The source view needs samples of instructions: record with"),
+        ("source", "The source view needs samples of instructions, or regions of kernels: record"),
         ("diff", "The diff needs two profiles: proton report BEFORE AFTER"),
     ],
 )
@@ -42,7 +42,7 @@ def test_every_view_has_a_tab_that_shows_its_key(open_report: Open) -> None:
     opened = open_report("interpreter.hatchet")
     tabs = opened.page.locator("[role=tab]")
     keys = [str(tabs.nth(at).get_attribute("data-key")) for at in range(tabs.count())]
-    assert keys == [*"123456789", "r"]
+    assert keys == [*"123o456789r"]
     for at, key in enumerate(keys):
         opened.page.keyboard.press(key)
         assert tabs.nth(at).get_attribute("aria-selected") == "true"

@@ -217,6 +217,78 @@ def test_launches_of_another_tool_are_drawn_too(open_report: Open) -> None:
     assert opened.page.get_attribute(".cta-canvas", "aria-label") == "4 CTAs on 4 multiprocessors"
 
 
+def test_an_address_shows_the_same_part_of_the_warps(open_report: Open) -> None:
+    """What was seen of warps was once not in the address."""
+    opened = open_report("in_kernel.chrome_trace", hash=f"{HASH}&zoom.inkernel=..1")
+    warps = opened.page.locator(".warp-canvas")
+    whole = warps.screenshot()
+    box = warps.bounding_box()
+    assert box is not None
+    opened.page.mouse.move(box["x"] + 400, box["y"] + 20)
+    opened.page.mouse.wheel(0, -600)
+    opened.page.mouse.move(5, 5)
+    opened.page.wait_for_url(re.compile(r"#.*zoom.inkernel=0\.\.1\.w\d+-\d+"))
+    zoomed = warps.screenshot()
+    assert zoomed != whole
+    words = opened.hash().removeprefix("#")
+    again = open_report("in_kernel.chrome_trace", hash=words)
+    assert again.page.locator(".warp-canvas").get_attribute("aria-label") == "2 warps"
+    assert again.hash().removeprefix("#") == words
+    assert again.page.locator(".warp-canvas").screenshot() != whole
+    again.page.evaluate(f"location.hash = '{HASH}&zoom.inkernel=0..1'")
+    again.page.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+    assert again.page.locator(".warp-canvas").screenshot() == whole, "an address is followed"
+    again.page.keyboard.press("ArrowUp")
+    assert again.hash() == f"#{HASH}&zoom.inkernel=0..0", "of another CTA all is seen"
+
+
+@pytest.mark.parametrize(
+    ("name", "heads"),
+    [
+        ("triton36_inkernel.hatchet", ["region", "line", "cycles", "share", "per warp"]),
+        (
+            "triton36_inkernel_trace.chrome_trace",
+            ["region", "line", "passages", "share", "average"],
+        ),
+    ],
+)
+def test_regions_of_triton_s_own_profiler_have_a_table(
+    name: str, heads: list[str], open_report: Open
+) -> None:
+    opened = open_report(name, hash=HASH)
+    assert opened.texts("section:has(h3:text-is('regions')) th") == heads
+    rows = cells(opened, "regions")
+    assert [row[0] for row in rows] == ["load", "store"]
+
+
+def test_a_region_leads_to_its_line_without_any_samples(open_report: Open, tmp_path: Path) -> None:
+    opened = open_report("in_kernel.hatchet", hash=HASH)
+    opened.page.click("section:has(h3:text-is('regions')) button:text-is('matmul.py:51')")
+    opened.page.wait_for_selector("[data-line='51'][aria-selected=true]")
+    assert "pb = pointers(b, k, n, N)" in opened.page.inner_text("[data-line='51']")
+    assert opened.texts("[data-line='51'] .region-chip") == ["k loop 80.3\u00a0%"]
+    assert "nothing was sampled" in opened.page.inner_text("#view")
+    opened.page.keyboard.press("j")
+    opened.page.wait_for_selector("[data-line='53'][aria-selected=true]")
+    opened.page.click("[data-line='53'] .region-chip")
+    opened.page.wait_for_selector("section:has(h3:text-is('regions'))")
+
+
+def test_a_region_of_a_file_that_is_gone_leads_to_its_number(
+    open_report: Open, tmp_path: Path
+) -> None:
+    recording = tmp_path / "moved.hatchet"
+    text = (DATA / "in_kernel.hatchet").read_text()
+    recording.write_text(text.replace("sampled/matmul.py", "gone/matmul.py"))
+    opened = open_report(recording, hash=HASH)
+    opened.page.click("section:has(h3:text-is('regions')) button:text-is('matmul.py:55')")
+    opened.page.wait_for_selector("[data-line='55'][aria-selected=true]")
+    assert "no text" in opened.page.inner_text("[data-line='55']")
+    assert "gone/matmul.py: no such file" in opened.page.inner_text(".beware")
+
+
 def test_keys_zoom_and_move(open_report: Open) -> None:
     opened = open_report("in_kernel.chrome_trace", hash=HASH)
     link = opened.page.locator("button:text-is('all')")

@@ -12,6 +12,7 @@ import pytest
 from proton.analysis.source_lines import samples_by_file, samples_of_file
 from proton.files.detect import open_profile
 from tests.support.browser import Opened
+from tests.support.whole_kernel import write_whole_kernel
 from tests.web.conftest import DATA
 
 Open = Callable[..., Opened]
@@ -64,21 +65,18 @@ def choose(opened: Opened, label: str, word: str) -> None:
     )
 
 
-def test_the_file_with_most_samples_is_open_at_its_hottest_line(
-    open_report: Open, picture: Callable[[Opened, str], None]
-) -> None:
-    opened = open_report("sampled.hatchet", hash=HASH, size=(1280, 760))
+def test_the_file_with_most_samples_is_open_at_its_hottest_line(open_report: Open) -> None:
+    opened = open_report("sampled.hatchet", hash=HASH)
     assert "acc = tl.dot(x, y, acc)" in rows(opened)[56][2]
     assert opened.page.locator("[data-line='56']").is_visible()
     opened.page.click("[data-line='56']")
-    assert "line 56" in opened.page.inner_text(".sass-head")
+    assert "only line 56 (4)" in opened.page.inner_text(".sass-head")
+    assert opened.page.locator(".ins.linked").count() == 4
     opened.page.hover("[data-line='56']")
     card = opened.page.inner_text(".hover")
     assert "math_pipe_throttle" in card
     assert "The arithmetic or tensor unit that the instruction needs is busy." in card
     assert "1\u202f198" in card
-    opened.page.mouse.move(5, 5)
-    picture(opened, "source")
 
 
 def test_a_selected_kernel_is_that_of_the_lines(open_report: Open) -> None:
@@ -106,17 +104,105 @@ def test_what_was_inlined_is_folded_below_the_line(open_report: Open) -> None:
     assert opened.page.locator(".src.inlined").count() == 0
 
 
-def test_instructions_are_those_of_the_line_or_of_the_kernel(open_report: Open) -> None:
+def test_a_line_marks_its_instructions_and_an_instruction_its_line(open_report: Open) -> None:
     opened = open_report("sampled.hatchet", hash=f"{HASH}&sel=kernel:softmax")
     opened.page.keyboard.press("i")
     assert opened.page.locator(".ins").count() == 10
     opened.page.click("[data-line='14']")
+    assert opened.page.locator(".ins").count() == 10
+    assert opened.texts(".ins.linked .offset") == ["310", "380", "400", "450", "500"]
+    opened.page.click("text=only line 14")
     assert opened.texts(".ins .offset") == ["310", "380", "400", "450", "500"]
-    opened.page.click("text=hottest of the kernel")
+    opened.page.click("text=only line 14")
     opened.page.click(".ins >> nth=0")
     assert opened.page.get_attribute("[data-line='13']", "aria-selected") == "true"
     opened.page.keyboard.press("i")
     assert opened.page.locator(".sass").count() == 0
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    """A recording with all instructions of a kernel."""
+    write_whole_kernel(tmp_path / "whole.hatchet")
+    return tmp_path / "whole.hatchet"
+
+
+def test_every_instruction_of_a_kernel_stands_beside_its_source(
+    tmp_path: Path, open_report: Open
+) -> None:
+    offsets = write_whole_kernel(tmp_path / "whole.hatchet", copies=40)
+    opened = open_report(tmp_path / "whole.hatchet", hash=f"{HASH}&zoom.source=..1")
+    table = opened.page.get_by_role("table", name="instructions")
+    assert table.get_attribute("aria-rowcount") == str(len(offsets))
+    assert "5\u202f760 instructions" in opened.page.inner_text(".sass-head")
+    assert opened.page.inner_text(".sass-foot") == ""
+    shown = opened.texts(".ins .offset")
+    assert "310" in shown, "the hottest one"
+    assert len(shown) < 100, "rows that are not in view are not drawn"
+    table.evaluate("box => box.scrollTop = box.scrollHeight")
+    opened.page.wait_for_selector(f"[data-offset='{offsets[-1]:x}']")
+    opened.page.keyboard.press("i")
+    opened.page.keyboard.press("i")
+    assert "310" in opened.texts(".ins .offset")
+
+
+def test_pointing_marks_the_other_side(whole: Path, open_report: Open) -> None:
+    opened = open_report(whole, hash=f"{HASH}&zoom.source=..1")
+    opened.page.hover("[data-line='22']")
+    assert set(opened.texts(".ins.pointed .number")) == {"22"}
+    opened.page.hover("[data-offset='310']")
+    assert opened.texts(".src.pointed .number") == ["21"]
+    assert opened.page.inner_text(".sass-chain").split() == [
+        "standard.py:191", "<inlined>", "\u2039", "kernels.py:21", "softmax",
+    ]  # fmt: skip
+    opened.page.hover(".src.head")
+    opened.page.mouse.move(5, 5)
+    assert opened.page.locator(".pointed").count() == 0
+
+
+def test_an_instruction_shows_what_it_was_inlined_from_and_into(
+    whole: Path, open_report: Open, picture: Callable[[Opened, str], None]
+) -> None:
+    opened = open_report(whole, hash=f"{HASH}&zoom.source=..1", size=(1280, 560))
+    opened.page.click("[data-offset='310']")
+    assert opened.page.get_attribute("[data-offset='310']", "aria-selected") == "true"
+    assert opened.page.get_attribute("[data-line='21']", "aria-selected") == "true"
+    assert "standard.py" in opened.page.inner_text(".src.inlined.linked")
+    opened.page.mouse.move(5, 5)
+    picture(opened, "source")
+    words = opened.hash().removeprefix("#")
+    assert words.endswith("zoom.source=0.21.1.0-0-310")
+    again = open_report(whole, hash=words)
+    assert again.page.get_attribute("[data-offset='310']", "aria-selected") == "true"
+    again.page.click(".sass-chain .link >> nth=0")
+    again.page.wait_for_selector("[data-line='191'][aria-selected=true]")
+    assert "standard.py" in again.page.inner_text(".src.head")
+    assert again.page.get_attribute("[data-offset='310']", "aria-selected") == "true"
+
+
+def test_keys_go_from_one_instruction_to_the_next(whole: Path, open_report: Open) -> None:
+    opened = open_report(whole, hash=HASH)
+    chosen = ".ins[aria-selected=true]"
+    for key, offset in (("n", "310"), ("n", "320"), ("p", "310"), ("p", "300")):
+        opened.page.keyboard.press(key)
+        opened.page.wait_for_selector(f"{chosen}[data-offset='{offset}']")
+    opened.page.keyboard.press("j")
+    opened.page.wait_for_selector("[data-line='22'][aria-selected=true]")
+    assert opened.page.locator(chosen).count() == 0
+    opened.page.keyboard.press("n")
+    assert opened.page.get_attribute(chosen, "data-offset") == "400"
+
+
+def test_how_many_instructions_the_file_has_is_said(tmp_path: Path, open_report: Open) -> None:
+    write_whole_kernel(tmp_path / "part.hatchet")
+    document = json.loads((tmp_path / "part.hatchet").read_text())
+    kernel = document[0]["proton"]["sampling"]["kernels"][0]
+    kernel["instructions"] = [row for row in kernel["instructions"] if row[3]]
+    (tmp_path / "part.hatchet").write_text(json.dumps(document))
+    opened = open_report(tmp_path / "part.hatchet", hash=f"{HASH}&zoom.source=..1")
+    assert opened.page.inner_text(".sass-foot").startswith(
+        "the file has 5 of 144 instructions, the hottest: it keeps all of the kernels with most"
+    )
 
 
 def test_a_reason_can_be_looked_at_alone(open_report: Open) -> None:
@@ -236,6 +322,40 @@ def test_nothing_is_promised_that_was_not_recorded(open_report: Open) -> None:
     said = opened.page.inner_text(".source-view")
     assert "choose a kernel for its instructions" not in said
     assert "no instructions" in said
+    opened.page.click(".sampled-kernels button >> nth=0")
+    said = opened.page.inner_text(".source-view")
+    assert "The file has no instructions of this kernel" in said
+    assert "record with proton -m pcsampling" in said
+    opened.page.click("button:text-is('all kernels')")
+    assert opened.page.locator(".sampled-kernels").count() == 1
+
+
+def test_the_pane_promises_no_instructions_that_there_are_not(open_report: Open) -> None:
+    """It once said "lines and instructions" of every kernel."""
+    opened = open_report(
+        "triton36_samples.hatchet", hash="view=kernels&sel=kernel:matmul_512x512x512"
+    )
+    assert "lines and instructions" not in opened.page.inner_text(".details")
+    opened.page.click(".details button:text-is('what it waited for')")
+    opened.page.wait_for_selector(".source-view .why")
+
+
+def test_kernels_that_have_instructions_are_told_from_others(
+    tmp_path: Path, open_report: Open
+) -> None:
+    document = json.loads((DATA / "sampled.hatchet").read_text())
+    kernels = document[0]["proton"]["sampling"]["kernels"]
+    document[0]["proton"]["sampling"]["kernels"] = kernels[2:]
+    document[0]["children"] = document[0]["children"][1:]  # that with lines
+    document[0]["children"][0]["children"] = document[0]["children"][0]["children"][1:]
+    document[0]["proton"]["kinds"] = "rskk"
+    kernels[3]["instructions"] = []
+    (tmp_path / "two.hatchet").write_text(json.dumps(document))
+    opened = open_report(tmp_path / "two.hatchet", hash=HASH)
+    assert "the file has instructions of 1 of 2" in opened.page.inner_text(".source-view")
+    with_, without = opened.texts(".sampled-kernels .kernel-name")
+    assert "no instructions" not in with_
+    assert without.endswith("no cubin, no instructions")
 
 
 def test_the_pane_of_a_sampled_kernel_has_its_reasons_once(open_report: Open) -> None:

@@ -343,13 +343,14 @@ export type ReasonCount = [reason: number, samples: number]
 /** One instruction; `places` are numbers of source lines, the innermost first. */
 export type InstructionRow = [offset: number, text: string, places: number[], samples: number, latency: number, reasons: ReasonCount[]]
 
-/** One compiled code of a kernel with its hottest instructions, by offset. */
+/** One compiled code of a kernel with its instructions, by offset; all, or the hottest. */
 export interface CodeOfKernel {
   symbol: string
   arch: number | null
   samples: number
   contexts: number | null
   remark: string
+  listed: string
   instructions: InstructionRow[]
 }
 
@@ -365,6 +366,9 @@ export interface KernelSamples {
 /** Samples of one kernel in one stack of lines; `places` is empty where no line is known. */
 export type SampledStack = [kernel: number, places: number[], samples: number, latency: number, reasons: ReasonCount[]]
 
+/** A region that a kernel recorded, at its line; `share` is of its kernel's outermost. */
+export type RegionPlace = [place: number, kernel: string, name: string, share: number | null]
+
 /** Why a warp does not issue, in words. */
 export type ReasonMeaning = [name: string, meaning: string, remedy: string]
 
@@ -377,7 +381,7 @@ export type TextState = "same" | "not checked" | "changed" | "gone"
 /** Lines of a file that follow each other. */
 export type TextChunk = [first: number, lines: string[]]
 
-/** A file with samples and its text. Other than `is_user` ones are only inlined. */
+/** A file with samples or regions, and its text. Other than `is_user` ones are only inlined. */
 export interface SourceFile {
   path: string
   state: TextState
@@ -389,9 +393,10 @@ export interface SourceFile {
 
 /** What was sampled, by kernel and stack of lines; lists are named by place elsewhere. */
 export interface SourcePart {
-  sampling: SamplingFacts
+  sampling: SamplingFacts | null
   kernels: KernelSamples[]
   seen: SampledStack[]
+  regions: RegionPlace[]
   reasons: ReasonMeaning[]
   places: LinePlace[]
   functions: string[]
@@ -405,7 +410,7 @@ export interface RegionRow {
   line: number
   kind: string
   depth: number
-  count: number
+  count: number | null
   every: string
   cycles: number | null
   share: number | null
@@ -415,6 +420,7 @@ export interface RegionRow {
   min: number | null
   max: number | null
   mean_ns: number | null
+  per_warp: number | null
 }
 
 /** Numbers that a kernel recorded under one name; mean and extremes are of the finite ones. */

@@ -110,8 +110,6 @@ nb::bytes cubin_section(const nb::bytes& image, const std::string& name) {
   return nb::bytes(section.data(), section.size());
 }
 
-constexpr size_t kInstructionBytes = 16;
-
 class CubinCode : public SampledCode {
  public:
   CubinCode(std::shared_ptr<const cubin::Cubin> cubin, const cubin::Function& function)
@@ -127,6 +125,8 @@ class CubinCode : public SampledCode {
     }
     return frames;
   }
+
+  uint32_t size() const override { return static_cast<uint32_t>(cubin_->code(function_).size()); }
 
   std::span<const std::byte> instruction(uint32_t pc) const override {
     const auto code = cubin_->code(function_);

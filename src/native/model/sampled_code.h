@@ -18,6 +18,9 @@ struct SourceFrame {
   std::string_view function;
 };
 
+/// Of every architecture that is sampled.
+inline constexpr uint32_t kInstructionBytes = 16;
+
 class SampledCode {
  public:
   virtual ~SampledCode() = default;
@@ -30,6 +33,9 @@ class SampledCode {
 
   /// The user's frame first, what was inlined into it behind it.
   virtual std::vector<SourceFrame> frames(uint32_t location) const = 0;
+
+  /// Bytes of the function, with the routines behind it.
+  virtual uint32_t size() const = 0;
 
   /// The bytes of an instruction; none where there is none.
   virtual std::span<const std::byte> instruction(uint32_t pc) const = 0;

@@ -12,6 +12,7 @@ from dataclasses import replace
 from proton.analysis.aggregate import GrowingTree, add_metrics, tree_of_trace
 from proton.analysis.reasons import SELECTED
 from proton.analysis.select import drop_metadata
+from proton.analysis.source_lines import sampled_lines
 from proton.errors import FormatError
 from proton.model.frame import Frame, FrameKind
 from proton.model.merge import merge_trees
@@ -57,7 +58,7 @@ def _tree_of(sampling: Sampling) -> Tree:
     sampled = growing.child(0, IN_TRACE, Frame(IN_TRACE))
     for at, kernel in enumerate(sampling.kernels):
         top = growing.child(sampled, at, Frame(kernel.symbol, FrameKind.KERNEL))
-        seen = kernel.line_samples or kernel.instructions
+        seen = sampled_lines(kernel)
         left = kernel.samples - sum(one.samples for one in seen)
         if left > 0:
             own[top] = {NUM_SAMPLES: left}

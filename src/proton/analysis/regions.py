@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from proton.analysis.several_devices import of_device
@@ -18,21 +19,43 @@ CAPTURED_AT = "<captured_at>"  # below a replay of a graph: what follows is wher
 def shares_of(kernel: RecordedKernel) -> list[float | None]:
     """The share of each region's cycles in those of the outermost regions; None without cycles.
 
-    Events are no part of a whole: they have shares only where a kernel recorded nothing else.
+    Events are no part of a whole: they have shares only where a kernel recorded nothing else. Where
+    nothing was counted in cycles, shares are of time.
     """
-    counted = [region for region in kernel.regions if region.kind != EVENT and region.cycles]
+    costs = [region.cycles for region in kernel.regions]
+    if not any(costs):
+        costs = [region.ns or 0.0 for region in kernel.regions]
+    pairs = list(zip(kernel.regions, costs, strict=True))
+    counted = [pair for pair in pairs if pair[0].kind != EVENT and pair[1]]
     has_only_events = not counted
     whole = sum(
-        region.cycles
-        for region in (kernel.regions if has_only_events else counted)
+        cost
+        for region, cost in (pairs if has_only_events else counted)
         if region.parent == NO_PARENT
     )
     return [
-        region.cycles / whole
-        if whole and region.cycles and (has_only_events or region.kind != EVENT)
-        else None
-        for region in kernel.regions
+        cost / whole if whole and cost and (has_only_events or region.kind != EVENT) else None
+        for region, cost in pairs
     ]
+
+
+def has_sums_only(kernel: RecordedKernel) -> bool:
+    """Whether a file has the cycles of regions, but not how often warps went through them."""
+    return any(one.cycles for one in kernel.regions) and not any(
+        one.count for one in kernel.regions
+    )
+
+
+def per_warp(kernel: RecordedKernel, region: Region) -> float | None:
+    """Cycles of a region by warp, where a file tells no more of how they spread; else None."""
+    if not has_sums_only(kernel) or not kernel.recorded_warps:
+        return None
+    return region.cycles / kernel.recorded_warps
+
+
+def by_cycles(kernels: Iterable[RecordedKernel]) -> list[RecordedKernel]:
+    """Kernels with the most cycles in their regions first."""
+    return sorted(kernels, key=lambda kernel: -sum(region.cycles for region in kernel.regions))
 
 
 def order_of(kernel: RecordedKernel, most: int | None) -> list[tuple[int, int]]:

@@ -17,7 +17,14 @@ from proton.analysis.statement_lines import Begin, as_recorded
 from proton.model.frame import Frame, FrameKind
 from proton.model.metric import Metrics
 from proton.model.profile import Profile, TreeProfile
-from proton.model.sampling import NUM_LATENCY, NUM_SAMPLES, Sampling
+from proton.model.sampling import (
+    NUM_LATENCY,
+    NUM_SAMPLES,
+    Instruction,
+    LineSamples,
+    SampledKernel,
+    Sampling,
+)
 from proton.model.tree import Tree
 
 
@@ -174,7 +181,7 @@ def _whole(own: Metrics, metric: str) -> int:
 
 def _seen_in_kernels(sampling: Sampling) -> Iterator[Seen]:
     for kernel in sampling.kernels:
-        for one in kernel.line_samples or kernel.instructions:
+        for one in sampled_lines(kernel):
             places = [sampling.lines[at] for at in sampling.stack(one.line)]
             yield Seen(
                 kernel.symbol,
@@ -183,6 +190,11 @@ def _seen_in_kernels(sampling: Sampling) -> Iterator[Seen]:
                 one.latency,
                 name_reasons(sampling.reasons, one.reasons),
             )
+
+
+def sampled_lines(kernel: SampledKernel) -> Sequence[LineSamples | Instruction]:
+    """What a kernel tells of its lines: every line, else the instructions that have samples."""
+    return kernel.line_samples or [one for one in kernel.instructions if one.samples]
 
 
 def name_reasons(names: Sequence[str], counts: Mapping[int, int]) -> dict[str, int]:

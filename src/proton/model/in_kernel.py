@@ -15,6 +15,7 @@ from itertools import accumulate
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
+from proton.model.sampling import SourceFile
 from proton.model.schema import (
     COUNTS,
     EQUAL,
@@ -296,6 +297,15 @@ class RecordedKernel:
             "them]`, null where not known: the first where the kernel was not compiled "
             "without records",
             row="two numbers, without records and with them",
+        ),
+    ] = field(default_factory=_nothing)
+    files: Annotated[
+        Mapping[str, SourceFile],
+        Stored(
+            'path -> `{"sha256", "size"}` of the source files of regions and accesses, as they '
+            "were at the end",
+            LAST,
+            sparse=True,
         ),
     ] = field(default_factory=_nothing)
 

@@ -36,7 +36,7 @@ class SourceLine(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """The samples of one instruction. `code` is empty where its bytes are not known."""
+    """An instruction and its samples. `code` is empty where its bytes are not known."""
 
     offset: int  # bytes from the start of the function
     code: bytes = b""
@@ -73,8 +73,15 @@ class SampledKernel:
     lines: Annotated[str, Stored("`found`, `no line table` or `no cubin`", sparse=True)] = ""
     instructions: Annotated[
         Sequence[Instruction],
-        Stored("the hottest, by offset: at most 256 of a kernel and 1536 of all", sparse=True),
+        Stored(
+            "by offset: every one of the kernels with most samples, 16384 together; of the others "
+            "the hottest, at most 256 of a kernel and 1536 of all",
+            sparse=True,
+        ),
     ] = ()
+    instruction_count: Annotated[
+        int, Stored("how many its code has; left out: not known", LARGEST, sparse=True)
+    ] = 0
     other_samples: Annotated[int, Stored("those of the other instructions", SUM, sparse=True)] = 0
     line_samples: Annotated[
         Sequence[LineSamples],

@@ -5,15 +5,13 @@ Not thread-safe: `runtime/sessions.py` holds its lock around every call.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import platform
-import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from signal import Signals
 
@@ -29,7 +27,7 @@ from proton.backends.common.base import (
     make_backend,
 )
 from proton.errors import WriteError
-from proton.model.schema import FORMAT_VERSION, to_object
+from proton.model.schema import FORMAT_VERSION, to_object, to_plain
 from proton.runtime import nvtx
 from proton.runtime.autosave import Autosave
 from proton.runtime.environment import read_rank
@@ -39,12 +37,12 @@ from proton.runtime.launch_hook import LaunchHook
 from proton.runtime.options import SessionOptions
 from proton.runtime.phase_files import PhaseFiles, prepare_folder
 from proton.runtime.schedule import Following
+from proton.runtime.source_files import identify, with_sources
 
 # Their events reach the sink before the launch returns: a phase is complete once it is left.
 _SYNCHRONOUS = {"interpreter"}
 
 _log = logging.getLogger("proton")
-LARGEST_BYTES = 16 << 20  # nobody writes a larger source; a device file has no end
 
 
 class OpenSession:
@@ -373,7 +371,7 @@ class OpenSession:
         """What instrumented kernels recorded about themselves, where some did."""
         backends = [each for each in self.backends.values() if isinstance(each, RecordsInKernel)]
         kernels = [kernel for each in backends for kernel in each.recorded_kernels(phase)]
-        return {"in_kernel": [to_object(kernel) for kernel in kernels]} if kernels else {}
+        return {"in_kernel": [to_object(one) for one in with_sources(kernels)]} if kernels else {}
 
     def _drop_in_kernel(self, phase: int) -> None:
         for backend in self.backends.values():
@@ -383,7 +381,7 @@ class OpenSession:
     def _sources(self, phase: int) -> dict[str, object]:
         """What identifies the source files that samples of a phase lie in, where there are any."""
         files = identify(self.native.sampled_files(phase))
-        return {"sampling": {"files": files}} if files else {}
+        return {"sampling": {"files": to_plain(files)}} if files else {}
 
     def what_was_missed(self) -> str:
         """What was lost and what the session was warned of, in one line; "": nothing."""
@@ -471,27 +469,3 @@ def list_losses(losses: Mapping[str, int]) -> str:
 def _clean(text: str) -> str:
     """`text` without the lone surrogates that undecodable arguments come as."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def identify(paths: Iterable[str]) -> dict[str, dict[str, str | int]]:
-    """Path -> `sha256` and `size` of each file that is there and can be read; others are left out.
-
-    A relative path is one of the folder that is current now.
-    """
-    found: dict[str, dict[str, str | int]] = {}
-    for path in dict.fromkeys(paths):
-        content = _read(path)
-        if content is not None:
-            found[path] = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
-    return found
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        status = os.stat(path)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_BYTES:
-            return None
-        with open(path, "rb") as file:
-            return file.read(LARGEST_BYTES)
-    except (OSError, ValueError):  # ValueError: a NUL in it
-        return None

@@ -1,6 +1,7 @@
 // The layout of torch's objects: found, or refused with a reason; never guessed.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 

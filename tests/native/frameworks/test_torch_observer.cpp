@@ -1,4 +1,5 @@
 // Where operators and backward nodes stand, and what they add up to.
+#include <functional>
 #include <stdexcept>
 
 #include "base/clock.h"

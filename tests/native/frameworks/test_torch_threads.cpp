@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <vector>
 
 #include "check.h"
 #include "observed.h"

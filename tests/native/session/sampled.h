@@ -17,6 +17,9 @@ inline constexpr uint64_t kBare = 8;    // has none
 inline const std::vector<std::string> kReasons = {"selected", "long_scoreboard", "not_selected",
                                                   "no_instructions", "warpgroup_arrive"};
 
+/// How long functions of kModule and kBare are; 0: nobody knows.
+inline uint32_t code_bytes = 0;
+
 /// pc 16: user.py:10. pc 32: lib.py:3 inlined into user.py:10. pc 48: lib.py:3 inlined into
 /// user.py:11. Others: nowhere.
 class Code : public proton::SampledCode {
@@ -31,6 +34,7 @@ class Code : public proton::SampledCode {
     if (location > 1) frames.push_back({"lib.py", 3, location == 2 ? "helper" : ""});
     return frames;
   }
+  uint32_t size() const override { return code_bytes; }
   std::span<const std::byte> instruction(uint32_t) const override {
     static const std::byte kCode[16] = {std::byte{1}, std::byte{2}, std::byte{0xff}};
     return kCode;
@@ -42,7 +46,8 @@ class Code : public proton::SampledCode {
 
 /// While it lives, the process knows the code of kModule and kBare.
 struct Modules {
-  Modules() {
+  explicit Modules(uint32_t bytes = 0) {
+    code_bytes = bytes;
     proton::process.find_code = [](uint64_t module, std::string_view) {
       std::shared_ptr<const proton::SampledCode> code;
       if (module == kModule || module == kBare) code = std::make_shared<Code>(module == kModule);

@@ -87,6 +87,76 @@ TEST(the_hottest_instructions_are_listed_and_the_rest_is_summed) {
   CHECK_EQ(sampled::number(sampled::at(kernel, "arch")), 90);
 }
 
+TEST(every_instruction_of_a_sampled_kernel_is_listed) {
+  host::thread();
+  sampled::Modules modules(64);
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.device.set_sampling({16384});
+  sampled::report(session, {{"k", 32, {0, 5, 0, 0, 0}}});
+  const CallTree tree = host::tree(session, 0, {});
+  const auto& kernel =
+      sampled::map(sampled::list(sampled::at(tree.summary.sampling, "kernels"))[0]);
+  CHECK_EQ(sampled::number(sampled::at(kernel, "instruction_count")), 4);
+  std::vector<std::vector<int64_t>> listed;  // offset, line, samples
+  for (const Value& each : sampled::list(sampled::at(kernel, "instructions"))) {
+    const auto& row = sampled::list(each);
+    CHECK_EQ(sampled::text(row[1]), "AQL/AAAAAAAAAAAAAAAAAA==");
+    listed.push_back({sampled::number(row[0]), sampled::number(row[2]), sampled::number(row[3])});
+  }
+  // pc 0 has no line; the others stand in user.py:10, in what is inlined there, and in user.py:11.
+  CHECK_EQ(listed.size(), 4u);
+  CHECK(listed[0] == std::vector<int64_t>({0, -1, 0}));
+  CHECK_EQ(listed[2][2], 5);
+  CHECK(listed[1][1] >= 0 && listed[2][1] >= 0 && listed[3][1] >= 0);
+  CHECK(listed[1][1] != listed[2][1] && listed[2][1] != listed[3][1]);
+  // Lines without samples are no contexts.
+  CHECK_EQ(host::row_of(tree, "<sampled without a timed launch>/k/user.py:11@k"), 0u);
+}
+
+TEST(kernels_without_room_have_their_hottest_instructions) {
+  host::thread();
+  sampled::Modules modules(10'000 * 16);
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.device.set_sampling({16384});
+  std::vector<sampled::Pc> pcs;
+  for (const char* name : {"cold", "hot"}) {
+    for (uint32_t i = 0; i < 300; ++i) {
+      pcs.push_back({name, i * 16, {0, name[0] == 'h' ? 9u : 1u + i, 0, 0, 0}});
+    }
+  }
+  for (uint32_t i = 0; i < 300; ++i) pcs[300 + i].samples[1] += 300;
+  sampled::report(session, pcs);
+  const CallTree tree = host::tree(session, 0, {});
+  const auto& kernels = sampled::list(sampled::at(tree.summary.sampling, "kernels"));
+  const auto count = [&](size_t kernel) {
+    return sampled::list(sampled::at(sampled::map(kernels[kernel]), "instructions")).size();
+  };
+  CHECK_EQ(sampled::text(sampled::at(sampled::map(kernels[0]), "symbol")), "hot");
+  CHECK_EQ(count(0), 10'000u);
+  CHECK_EQ(count(1), 256u);
+  CHECK_EQ(sampled::number(sampled::at(sampled::map(kernels[1]), "instruction_count")), 10'000);
+}
+
+TEST(whole_kernels_keep_files_below_a_bound) {
+  host::thread();
+  sampled::Modules modules(3000 * 16);
+  Session session(0, ContextKind::kShadow, DataKind::kTree);
+  session.device.set_sampling({16384});
+  session.host.activate();
+  report_training(session, 60, 3000, sampled::kBare);
+  const CallTree tree = host::tree(session, 0, {});
+  MemorySink sink;
+  write_hatchet(tree, sink);
+  CHECK(sink.take().size() < 2'500'000);  // each instruction was seen, for nine reasons
+  sampled::Modules other(3000 * 16);
+  Session usual(1, ContextKind::kShadow, DataKind::kTree);
+  usual.device.set_sampling({16384});
+  usual.host.activate();
+  report_training(usual, 60, 300, sampled::kBare);
+  write_hatchet(host::tree(usual, 0, {}), sink);
+  CHECK(sink.take().size() < 1'250'000);  // one of ten was seen
+}
+
 TEST(a_long_training_run_stays_small) {
   host::thread();
   sampled::Modules modules;

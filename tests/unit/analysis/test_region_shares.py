@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from proton.analysis.regions import order_of, shares_of
+from proton.analysis.regions import by_cycles, order_of, shares_of
 from proton.model.in_kernel import RecordedKernel, Region
 from tests.support.in_kernel import KERNEL
 
@@ -28,6 +28,16 @@ def test_events_alone_share_among_themselves() -> None:
 def test_what_has_no_cycles_has_no_share() -> None:
     assert shares_of(kernel(Region("mark", kind="mark", count=5))) == [None]
     assert shares_of(kernel()) == []
+
+
+def test_where_nothing_was_counted_in_cycles_shares_are_of_time() -> None:
+    both = [Region(name, count=1, ns=time_ns) for name, time_ns in (("a", 30.0), ("b", 10.0))]
+    assert shares_of(kernel(*both)) == [0.75, 0.25]
+
+
+def test_kernels_with_the_most_cycles_come_first() -> None:
+    small, large = kernel(Region("a", cycles=1.0)), kernel(Region("a", cycles=2.0))
+    assert by_cycles([small, kernel(), large]) == [large, small, kernel()]
 
 
 def test_regions_follow_their_parent_whatever_their_numbers() -> None:

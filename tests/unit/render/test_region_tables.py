@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from proton.analysis.prepare import prepare
 from proton.errors import FormatError, UsageError
+from proton.files.detect import open_profile
 from proton.model.in_kernel import RecordedKernel, Region, Value
 from proton.model.profile import Profile
 from proton.render.text.region_tables import cycles_text, kernel_lines, place_of, region_tables
 from proton.render.text.style import ASCII, Style
 from tests.support.in_kernel import KERNEL
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 PLAIN = replace(
     KERNEL, ctas=None, accesses=(), heat=(), values=(), losses={}, changed={}, context=()
 )
@@ -131,6 +135,27 @@ def test_no_kernel_or_several_list_the_candidates() -> None:
 def test_a_profile_without_records_says_how_to_get_them() -> None:
     with pytest.raises(FormatError, match=r"f: has no records from inside kernels; record with"):
         region_tables(Profile("f"), "k", Style(), full=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        (
+            "triton36_inkernel.hatchet",
+            ["load - 14 209 94.0 888", "store - 904 6.0 56.5"],
+        ),
+        (
+            "triton36_inkernel_trace.chrome_trace",
+            ["load - 16 93.9 870", "store - 16 6.1 57"],
+        ),
+    ],
+)
+def test_regions_of_triton_s_own_profiler_have_a_table(name: str, rows: list[str]) -> None:
+    """They were said to have no records from inside kernels."""
+    profile = prepare(open_profile(DATA / name))
+    lines = region_tables(profile, "", Style(glyphs=ASCII), full=False)
+    plain = [" ".join(line.replace("#", " ").split()) for line in lines]
+    assert [line for line in plain if line.startswith(("load", "store"))] == rows
 
 
 def test_terminals_without_blocks_get_letters() -> None:

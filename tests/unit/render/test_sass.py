@@ -80,6 +80,18 @@ def test_only_the_hottest_are_shown_unless_all_are_asked_for() -> None:
     assert sum("LDG" in line for line in shown(profile, "kernel", full=True)) == 100
 
 
+def test_instructions_without_samples_are_shown_where_all_are_asked_for() -> None:
+    cold = Instruction(0x20, LOAD, 0)
+    listed = (*KERNEL.instructions, cold)
+    kernel = replace(KERNEL, instructions=listed, instruction_count=9)
+    profile = Profile("f", sampling=replace(SAMPLING, kernels=(kernel,)))
+    assert not any(line.startswith("    20 ") for line in shown(profile, "kernel"))
+    assert "1 more instructions; --full shows all" in shown(profile, "kernel")
+    whole = shown(profile, "kernel", full=True)
+    assert any(line.startswith("    20 ") for line in whole)
+    assert any(line.startswith("the file has 4 of 9 instructions, the hottest") for line in whole)
+
+
 def test_kernels_of_one_symbol_are_shown_one_after_the_other() -> None:
     kernels = (replace(KERNEL, module="a"), replace(KERNEL, module="b", samples=300))
     lines = shown(Profile("f", sampling=replace(SAMPLING, kernels=kernels)), "kernel")

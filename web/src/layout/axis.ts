@@ -16,6 +16,13 @@ export function moved(range: Range, step: number, whole: Range): Range {
   return within([range[0] + step, range[1] + step], whole)
 }
 
+/** What an address says is seen, as far as there is such a time; all where it says nothing. */
+export function rangeIn(range: Range | null, whole: Range): Range {
+  if (range === null) return whole
+  const [from, to] = [Math.max(range[0], whole[0]), Math.min(range[1], whole[1])]
+  return from < to ? [from, to] : whole
+}
+
 function within(range: Range, whole: Range): Range {
   const length = Math.min(range[1] - range[0], whole[1] - whole[0])
   const from = Math.min(Math.max(range[0], whole[0]), whole[1] - length)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import type { SampledStack, SourceFile, SourcePart } from "../schema"
+import type { InstructionRow, SampledStack, SourceFile, SourcePart } from "../schema"
 import {
   NO_REASON,
   OTHERS,
@@ -7,10 +7,16 @@ import {
   fileSum,
   filesOf,
   inlinedInto,
-  instructionsOf,
+  hottestOf,
+  isOfLine,
+  kernelAt,
   kernelSum,
   kernelSums,
   linesOf,
+  linesOfInstruction,
+  placeOf,
+  regionsOf,
+  rowsInView,
   rowsOf,
   unplacedSum,
 } from "./source"
@@ -42,7 +48,7 @@ const PART: SourcePart = {
     {
       name: "k", title: "k", samples: 98, remark: "",
       codes: [{
-        symbol: "k", arch: 90, samples: 98, contexts: 1, remark: "",
+        symbol: "k", arch: 90, samples: 98, contexts: 1, remark: "", listed: "",
         instructions: [
           [0x10, "LDG", [USER_3], 60, 30, [[0, 50]]],
           [0x20, "ADD", [LIBRARY_9, USER_4], 30, 5, [[2, 30]]],
@@ -53,11 +59,13 @@ const PART: SourcePart = {
     { name: "l", title: "l", samples: 9, remark: "", codes: [] },
   ],
   seen: SEEN,
+  regions: [[USER_3, "k", "load", 0.5], [USER_3, "l", "load", 0.25], [USER_3, "k", "load", 0.1], [USER_4, "k", "loop", null]],
   reasons: [["wait", "", ""], ["selected", "", ""], ["drain", "", ""]],
   places: [[0, 3], [0, 4], [1, 9], [1, 5]],
   functions: ["", "", "sum", "add"],
   files: [file("k.py", true), file("lib.py", false)],
 }
+const ROWS = PART.kernels[0]?.codes[0]?.instructions ?? []
 
 describe("samples of source", () => {
   it("counts for a line what was inlined there, and a sample once", () => {
@@ -99,10 +107,52 @@ describe("samples of source", () => {
   })
 
   it("finds the instructions of a line, those of inlined functions too", () => {
-    expect(instructionsOf(PART, 0, { file: 0, line: 4 }).map((each) => each.instruction[1])).toEqual(["ADD"])
-    expect(instructionsOf(PART, 0, { file: 1, line: 9 }).map((each) => each.instruction[1])).toEqual(["ADD"])
-    expect(instructionsOf(PART, 0, null)).toHaveLength(3)
-    expect(instructionsOf(PART, 1, null)).toEqual([])
+    const at = (file: number, line: number): string[] => ROWS.filter((each) => isOfLine(PART, each, file, line)).map((each) => each[1])
+    expect(at(0, 4)).toEqual(["ADD"])
+    expect(at(1, 9)).toEqual(["ADD"])
+    expect(at(1, 5)).toEqual([])
+  })
+
+  it("finds the lines of an instruction: in a file, and the one that it stands for", () => {
+    const [load, add, nothing] = ROWS as [InstructionRow, InstructionRow, InstructionRow]
+    expect([...linesOfInstruction(PART, add, 0)]).toEqual([4])
+    expect([...linesOfInstruction(PART, add, 1)]).toEqual([9])
+    expect(linesOfInstruction(PART, nothing, 0).size).toBe(0)
+    expect(placeOf(PART, load, 0)).toEqual([0, 3])
+    expect(placeOf(PART, add, 0)).toEqual([0, 4])
+    expect(placeOf(PART, add, 1)).toEqual([1, 9]) // that of the file which is shown
+    expect(placeOf(PART, add, 7)).toEqual([0, 4]) // else that of the user
+    expect(placeOf(PART, nothing, 0)).toBe(null)
+  })
+
+  it("shows the code of the kernel with most samples in a place, if there is any", () => {
+    expect(kernelAt(PART, null)).toBe(0)
+    expect(kernelAt(PART, { file: 0, line: 4 })).toBe(0)
+    expect(kernelAt({ ...PART, kernels: PART.kernels.slice(1) }, null)).toBe(null)
+    expect(hottestOf(ROWS)?.[1]).toBe("LDG")
+    expect(hottestOf([])).toBe(null)
+  })
+
+  it("draws the rows of a long list that are in view", () => {
+    expect(rowsInView(10_000, 20, 0, 400)).toEqual([0, 32])
+    expect(rowsInView(10_000, 20, 2000, 400)).toEqual([88, 132])
+    expect(rowsInView(10_000, 20, 199_800, 400)).toEqual([9978, 10_000])
+    expect(rowsInView(3, 20, 9000, 400)).toEqual([3, 3])
+  })
+
+  it("has the regions of a file by line, one of a name for each kernel", () => {
+    const found = regionsOf(PART, 0)
+    expect(found.get(3)?.map((each) => [each[1], each[3]])).toEqual([["k", 0.5], ["l", 0.25]])
+    expect(found.get(4)?.map((each) => each[2])).toEqual(["loop"])
+    expect(regionsOf(PART, 1).size).toBe(0)
+  })
+
+  it("has files of regions and of instructions that were never sampled", () => {
+    const unsampled = { ...PART, kernels: [], seen: [], sampling: null }
+    expect(filesOf(unsampled, null).map((each) => each.samples)).toEqual([0, 0])
+    const cold: SourcePart = { ...PART, seen: SEEN.slice(0, 1) }
+    expect(filesOf(cold, 0)).toEqual([{ file: 0, samples: 60 }, { file: 1, samples: 0 }])
+    expect(filesOf({ ...PART, seen: [], regions: [] }, 1)).toEqual([])
   })
 
   it("divides a bar by the most frequent reasons and the rest", () => {

@@ -1,5 +1,5 @@
-/** What a reader of source asks for, added up: lines of a file, what is inlined in one, instructions. */
-import type { InstructionRow, ReasonCount, SourceFile, SourcePart } from "../schema"
+/** What a reader of source asks for, added up: lines of a file, what is inlined in one, instructions, regions. */
+import type { InstructionRow, LinePlace, ReasonCount, RegionPlace, SourceFile, SourcePart } from "../schema"
 
 /** Samples somewhere, with their reasons, the most frequent first. */
 export interface Sum {
@@ -91,18 +91,38 @@ export function linesOf(part: SourcePart, file: number, kernel: number | null): 
   return lines
 }
 
-/** Files with samples of a kernel: those that kernels are written in first, then by samples. */
+/** Files with lines of a kernel, sampled or not: those that kernels are written in first, then by samples. */
 export function filesOf(part: SourcePart, kernel: number | null): { file: number; samples: number }[] {
   const samplesOf = new Map<number, number>()
+  for (const file of filesWithoutSamples(part, kernel)) samplesOf.set(file, 0)
   for (const [of, places, samples] of part.seen) {
     if (kernel !== null && of !== kernel) continue
     for (const file of new Set(places.map((place) => part.places[place]?.[0] ?? -1))) {
       samplesOf.set(file, (samplesOf.get(file) ?? 0) + samples)
     }
   }
-  const found = [...samplesOf].map(([file, samples]) => ({ file, samples })).filter((each) => each.samples > 0)
+  const found = [...samplesOf].map(([file, samples]) => ({ file, samples })).filter((each) => each.file >= 0)
   const isUser = (file: number): number => (part.files[file]?.is_user === true ? 0 : 1)
   return found.sort((a, b) => isUser(a.file) - isUser(b.file) || b.samples - a.samples || a.file - b.file)
+}
+
+const knownFiles = new WeakMap<SourcePart, Map<number | null, Set<number>>>()
+
+/** Files that instructions or regions of a kernel are of; of all kernels every file. Found once, as codes are long. */
+function filesWithoutSamples(part: SourcePart, kernel: number | null): Set<number> {
+  if (kernel === null) return new Set(part.files.keys())
+  const known = knownFiles.get(part) ?? new Map<number | null, Set<number>>()
+  knownFiles.set(part, known)
+  let files = known.get(kernel)
+  if (files === undefined) {
+    const places = new Set<number>()
+    for (const code of part.kernels[kernel]?.codes ?? []) {
+      for (const instruction of code.instructions) for (const place of instruction[2]) places.add(place)
+    }
+    for (const [place, name] of part.regions) if (name === part.kernels[kernel]?.name) places.add(place)
+    known.set(kernel, (files = new Set([...places].map((place) => part.places[place]?.[0] ?? -1))))
+  }
+  return files
 }
 
 interface Branch {
@@ -141,28 +161,72 @@ export function inlinedInto(part: SourcePart, file: number, line: number, kernel
   return lines
 }
 
-/** One instruction with the code that it is of. */
-export interface Shown {
-  code: number
-  instruction: InstructionRow
+/** The regions of a file by line, those of the kernels with most cycles first; one of a name for each kernel. */
+export function regionsOf(part: SourcePart, file: number): Map<number, RegionPlace[]> {
+  const found = new Map<number, RegionPlace[]>()
+  for (const region of part.regions) {
+    const [of, line] = part.places[region[0]] ?? [-1, 0]
+    if (of !== file) continue
+    const here = found.get(line)
+    if (here === undefined) found.set(line, [region])
+    else if (!here.some((each) => each[1] === region[1] && each[2] === region[2])) here.push(region)
+  }
+  return found
 }
 
-/** The instructions of a kernel by address; with a line only those of it and of what it inlines. */
-export function instructionsOf(
-  part: SourcePart,
-  kernel: number,
-  where: { file: number; line: number } | null,
-): Shown[] {
-  const found: Shown[] = []
-  part.kernels[kernel]?.codes.forEach((each, code) => {
-    for (const instruction of each.instructions) {
-      const isWanted =
-        where === null ||
-        instruction[2].some((at) => part.places[at]?.[0] === where.file && part.places[at]?.[1] === where.line)
-      if (isWanted) found.push({ code, instruction })
-    }
+// ---- lines and instructions, each from the other ----
+
+/** An instruction: of which kernel, of which of its codes, and where in it; null: none of them. */
+export interface At {
+  kernel: number
+  code: number
+  offset: number | null
+}
+
+/** Whether an instruction is of a line, or of something that was inlined there. */
+export function isOfLine(part: SourcePart, instruction: InstructionRow, file: number, line: number): boolean {
+  return instruction[2].some((at) => part.places[at]?.[0] === file && part.places[at]?.[1] === line)
+}
+
+/** The line that an instruction stands for: the outermost in `file`, else the outermost; null where none is known. */
+export function placeOf(part: SourcePart, instruction: InstructionRow, file: number | null): LinePlace | null {
+  const stack = instruction[2].map((at) => part.places[at]).filter((each) => each !== undefined)
+  return stack.findLast((each) => each[0] === file) ?? stack.at(-1) ?? null
+}
+
+/** The lines of a file that an instruction is of: where it stands, and what that was inlined into. */
+export function linesOfInstruction(part: SourcePart, instruction: InstructionRow, file: number): Set<number> {
+  const stack = instruction[2].map((at) => part.places[at])
+  return new Set(stack.filter((each) => each?.[0] === file).map((each) => (each as LinePlace)[1]))
+}
+
+/** The kernel with the most samples in a place, or in all, among those whose instructions are known. */
+export function kernelAt(part: SourcePart, place: { file: number; line: number | null } | null): number | null {
+  let [best, most] = [null as number | null, -1]
+  part.kernels.forEach((each, at) => {
+    if (each.codes.length === 0) return
+    const sum = (): number =>
+      place === null
+        ? each.samples
+        : place.line === null
+          ? fileSum(part, place.file, at).samples
+          : (linesOf(part, place.file, at).get(place.line)?.samples ?? 0)
+    const samples = sum()
+    if (samples > most) [best, most] = [at, samples]
   })
-  return found
+  return best
+}
+
+/** The instruction with most samples; null where there is none. */
+export function hottestOf(rows: readonly InstructionRow[]): InstructionRow | null {
+  return rows.reduce<InstructionRow | null>((best, each) => (best === null || each[3] > best[3] ? each : best), null)
+}
+
+/** The first and the last row of a long list that are worth drawing, with some more on both sides. */
+export function rowsInView(count: number, rowHeight: number, scroll: number, height: number): [number, number] {
+  const more = 12
+  const first = Math.max(0, Math.floor(scroll / rowHeight) - more)
+  return [Math.min(first, count), Math.min(count, Math.ceil((scroll + height) / rowHeight) + more)]
 }
 
 /** What stands in the margin and in the text: a line, or lines that are left out. */

@@ -104,7 +104,7 @@ void SampleReport::divide(const Contexts& contexts, const Take& take) {
   for (const Group& group : groups()) {
     divide_group(group, contexts(group.symbol, group.device, group.timed), take);
   }
-  limit_instructions();
+  choose_instructions();
 }
 
 void SampleReport::divide_group(const Group& group, std::vector<SampleContext> contexts,
@@ -158,10 +158,8 @@ void SampleReport::add_function(uint32_t number, size_t context_count, ShareSpli
   const SampledFunction& function = copy_.rows.functions[number];
   Kernel kernel{function, copy_.code[number].get()};
   kernel.context_count = context_count;
-  const std::string& symbol = copy_.kernel_names[function.symbol];
-  KeyIndex known;  // location -> line
+  KeyIndex known;
   LineCounts own;
-  std::vector<Instruction> all;
   for (const uint32_t row : rows_of_function_[number]) {
     const SampledInstruction& instruction = copy_.rows.instructions[row];
     SampleCounts counts = counts_of(instruction);
@@ -169,13 +167,7 @@ void SampleReport::add_function(uint32_t number, size_t context_count, ShareSpli
     if (included != nullptr) keep_included(counts, *included);
     const uint64_t samples = counts.total();
     if (samples == 0) continue;
-    LineId line = kNoLine;
-    if (const uint32_t place = kernel.code == nullptr ? 0 : kernel.code->locate(instruction.pc)) {
-      bool is_new;
-      uint32_t* at = known.find_or_add(uint64_t{place}, is_new);
-      if (is_new) *at = lines_.find(*kernel.code, place, symbol);
-      line = *at;
-    }
+    const LineId line = line_at(kernel, instruction.pc, known);
     for (LineCounts* to : {&lines, &own}) {
       if (to == &own && !limits_.with_line_totals) continue;
       SampleCounts& sums = to->at(line, reason_count_);
@@ -186,38 +178,85 @@ void SampleReport::add_function(uint32_t number, size_t context_count, ShareSpli
     }
     kernel.has_lines |= line != kNoLine;
     kernel.samples += samples;
-    all.push_back({row, line, samples});
+    kernel.listed.push_back({instruction.pc, row, line, samples});
     if (included != nullptr) partial_.emplace(row, std::move(counts));
   }
   for (size_t i = 0; i < own.lines.size(); ++i) {
     kernel.totals.emplace_back(own.lines[i], std::move(own.counts[i]));
   }
-  if (kernel.samples == 0) return;
-  keep_hottest(kernel, all);
-  kernels_.push_back(std::move(kernel));
+  if (kernel.samples > 0) kernels_.push_back(std::move(kernel));
 }
 
-void SampleReport::keep_hottest(Kernel& kernel, std::vector<Instruction>& all) const {
-  const size_t count = std::min(all.size(), limits_.kernel_instructions);
-  std::ranges::partial_sort(all, all.begin() + static_cast<ptrdiff_t>(count), std::greater(),
-                            &Instruction::samples);
-  kernel.hottest.assign(all.begin(), all.begin() + static_cast<ptrdiff_t>(count));
+/// The line of an instruction; `known` has those of the kernel by location, as many share one.
+LineId SampleReport::line_at(const Kernel& kernel, uint32_t pc, KeyIndex& known) {
+  const uint32_t place = kernel.code == nullptr ? 0 : kernel.code->locate(pc);
+  if (place == 0) return kNoLine;
+  bool is_new;
+  uint32_t* at = known.find_or_add(uint64_t{place}, is_new);
+  if (is_new) *at = lines_.find(*kernel.code, place, copy_.kernel_names[kernel.function.symbol]);
+  return *at;
 }
 
-/// Those with most samples, of whatever kernel; each kernel's by offset.
-void SampleReport::limit_instructions() {
+/// The kernels with most samples are listed whole as long as there is room, of the others the
+/// hottest instructions; each kernel's by offset.
+void SampleReport::choose_instructions() {
+  std::ranges::stable_sort(kernels_, std::greater(), &Kernel::samples);
+  size_t room = limits_.whole_instructions;
+  for (Kernel& kernel : kernels_) {
+    const size_t count = kernel.instruction_count = whole_count(kernel);
+    kernel.is_whole = count > 0 && count <= room;
+    if (kernel.is_whole) {
+      room -= count;
+      list_whole(kernel);
+    } else {
+      keep_hottest(kernel);
+    }
+    std::ranges::sort(kernel.listed, {}, &Instruction::pc);
+  }
+  drop_coldest();
+}
+
+/// The instructions of a kernel's code, and those that were sampled behind its end; 0: not known.
+size_t SampleReport::whole_count(const Kernel& kernel) const {
+  const uint32_t size = kernel.code == nullptr ? 0 : kernel.code->size();
+  if (size == 0) return 0;
+  const auto is_behind = [size](const Instruction& each) { return each.pc >= size; };
+  return size / kInstructionBytes +
+         static_cast<size_t>(std::ranges::count_if(kernel.listed, is_behind));
+}
+
+void SampleReport::list_whole(Kernel& kernel) {
+  std::unordered_set<uint32_t> sampled;
+  for (const Instruction& instruction : kernel.listed) sampled.insert(instruction.pc);
+  KeyIndex known;
+  const uint32_t size = kernel.code->size();
+  for (uint32_t pc = 0; size - pc >= kInstructionBytes; pc += kInstructionBytes) {
+    if (sampled.contains(pc)) continue;
+    kernel.listed.push_back({pc, kNotSampled, line_at(kernel, pc, known), 0});
+  }
+}
+
+void SampleReport::keep_hottest(Kernel& kernel) const {
+  const size_t count = std::min(kernel.listed.size(), limits_.kernel_instructions);
+  std::ranges::partial_sort(kernel.listed, kernel.listed.begin() + static_cast<ptrdiff_t>(count),
+                            std::greater(), &Instruction::samples);
+  kernel.listed.resize(count);
+}
+
+/// Of the kernels that are not whole, the instructions with most samples stay.
+void SampleReport::drop_coldest() {
   std::vector<uint64_t> counts;
   for (const Kernel& kernel : kernels_) {
-    for (const Instruction& instruction : kernel.hottest) counts.push_back(instruction.samples);
+    if (kernel.is_whole) continue;
+    for (const Instruction& instruction : kernel.listed) counts.push_back(instruction.samples);
   }
-  const auto pc = [this](const Instruction& each) { return copy_.rows.instructions[each.row].pc; };
-  for (Kernel& kernel : kernels_) std::ranges::sort(kernel.hottest, {}, pc);
   if (counts.size() <= limits_.instructions) return;
   const auto last = counts.begin() + static_cast<ptrdiff_t>(limits_.instructions);
   std::nth_element(counts.begin(), last, counts.end(), std::greater());
   const uint64_t bar = *last;  // the first that is too many; ties go as well
   for (Kernel& kernel : kernels_) {
-    std::erase_if(kernel.hottest, [bar](const Instruction& each) { return each.samples <= bar; });
+    if (kernel.is_whole) continue;
+    std::erase_if(kernel.listed, [bar](const Instruction& each) { return each.samples <= bar; });
   }
 }
 
@@ -263,7 +302,7 @@ std::vector<LineId> SampleReport::number_lines() const {
     for (; line != kNoLine && numbers[line] == kNoLine; line = all[line].parent) numbers[line] = 0;
   };
   for (const Kernel& kernel : kernels_) {
-    for (const Instruction& instruction : kernel.hottest) use(instruction.line);
+    for (const Instruction& instruction : kernel.listed) use(instruction.line);
     for (const auto& [line, counts] : kernel.totals) use(line);
   }
   LineId next = 0;
@@ -276,12 +315,15 @@ std::vector<LineId> SampleReport::number_lines() const {
 /// [pc, code, line, samples, latency samples, {reason: samples}]
 Value SampleReport::instruction_value(const Kernel& kernel, const Instruction& instruction,
                                       const std::vector<LineId>& numbers) const {
-  const SampledInstruction& sampled = copy_.rows.instructions[instruction.row];
-  const auto part = partial_.find(instruction.row);
-  const SampleCounts counts = part == partial_.end() ? counts_of(sampled) : part->second;
+  SampleCounts counts(reason_count_);
+  if (instruction.row != kNotSampled) {
+    const auto part = partial_.find(instruction.row);
+    counts =
+        part == partial_.end() ? counts_of(copy_.rows.instructions[instruction.row]) : part->second;
+  }
   std::string code;
-  if (kernel.code != nullptr) code = base64(kernel.code->instruction(sampled.pc));
-  return {Value::List{{int64_t{sampled.pc}},
+  if (kernel.code != nullptr) code = base64(kernel.code->instruction(instruction.pc));
+  return {Value::List{{int64_t{instruction.pc}},
                       {std::move(code)},
                       number_value(instruction.line, numbers),
                       count_value(counts.total()),
@@ -310,7 +352,7 @@ Value SampleReport::kernel_value(const Kernel& kernel, const std::vector<LineId>
   std::from_chars(device.id.data(), device.id.data() + device.id.size(), number);
   Value::List instructions;
   uint64_t listed = 0;
-  for (const Instruction& instruction : kernel.hottest) {
+  for (const Instruction& instruction : kernel.listed) {
     instructions.push_back(instruction_value(kernel, instruction, numbers));
     listed += instruction.samples;
   }
@@ -323,6 +365,9 @@ Value SampleReport::kernel_value(const Kernel& kernel, const std::vector<LineId>
                  {"lines", {std::string(lines)}},
                  {"instructions", {std::move(instructions)}},
                  {"other_samples", count_value(kernel.samples - listed)}};
+  if (kernel.instruction_count > 0) {
+    map.emplace_back("instruction_count", count_value(kernel.instruction_count));
+  }
   if (limits_.with_line_totals) {
     map.emplace_back("line_samples", line_totals_value(kernel, numbers));
   }
@@ -345,7 +390,6 @@ void SampleReport::describe(Summary& summary) {
   const std::vector<LineId> numbers = number_lines();
   Value::List reasons, kernels, lines;
   for (const std::string& reason : copy_.reasons) reasons.push_back({reason});
-  std::ranges::stable_sort(kernels_, std::greater(), &Kernel::samples);
   for (const Kernel& kernel : kernels_) kernels.push_back(kernel_value(kernel, numbers));
   for (LineId i = 0; i < numbers.size(); ++i) {
     if (numbers[i] == kNoLine) continue;

@@ -1,5 +1,5 @@
 /// From the samples of a phase to what a file shows: samples of a symbol divided over the contexts
-/// it was launched from, and the `sampling` object with the hottest instructions. Takes no lock.
+/// it was launched from, and the `sampling` object with the instructions of kernels. Takes no lock.
 #pragma once
 
 #include <cstdint>
@@ -42,9 +42,10 @@ struct SampleCounts {
 std::string sample_metric(const std::string& reason);
 
 struct ReportLimits {
-  size_t kernel_instructions = 256;  // of one kernel
-  size_t instructions = 1536;        // of all
-  bool with_line_totals = false;     // for files without nodes
+  size_t whole_instructions = 16384;  // of kernels that are listed whole
+  size_t kernel_instructions = 256;   // of one of the others, its hottest
+  size_t instructions = 1536;         // of all of the others
+  bool with_line_totals = false;      // for files without nodes
 };
 
 /// Stands above kernels that were sampled but never timed: those of a graph that is one event, and
@@ -79,8 +80,10 @@ class SampleReport {
   void describe(Summary& summary);
 
  private:
+  static constexpr uint32_t kNotSampled = UINT32_MAX;
   struct Instruction {
-    uint32_t row;  // of SampleRows::instructions
+    uint32_t pc;
+    uint32_t row;  // of SampleRows::instructions, or kNotSampled
     LineId line;
     uint64_t samples;
   };
@@ -91,7 +94,9 @@ class SampleReport {
     uint64_t samples = 0;
     size_t context_count = 0;
     bool has_lines = false;
-    std::vector<Instruction> hottest = {};
+    size_t instruction_count = 0;  // 0: not known
+    bool is_whole = false;
+    std::vector<Instruction> listed = {};
     std::vector<std::pair<LineId, SampleCounts>> totals = {};  // by line, when they are asked for
   };
   /// Functions of one symbol on one device: they share their contexts.
@@ -117,8 +122,12 @@ class SampleReport {
   void keep_included(SampleCounts& counts, ShareSplit& included);
   void divide_lines(const LineCounts& lines, const std::vector<SampleContext>& contexts,
                     const Take& take) const;
-  void keep_hottest(Kernel& kernel, std::vector<Instruction>& all) const;
-  void limit_instructions();
+  LineId line_at(const Kernel& kernel, uint32_t pc, KeyIndex& known);
+  void choose_instructions();
+  size_t whole_count(const Kernel& kernel) const;
+  void list_whole(Kernel& kernel);
+  void keep_hottest(Kernel& kernel) const;
+  void drop_coldest();
   Value kernel_value(const Kernel& kernel, const std::vector<LineId>& numbers) const;
   Value instruction_value(const Kernel& kernel, const Instruction& instruction,
                           const std::vector<LineId>& numbers) const;

@@ -467,7 +467,7 @@ TraceLog build_trace(const Session& session, int phase, Value::Map header) {
 TraceLog build_new_trace(const Session& session, int phase, Value::Map header, TraceCursor& cursor,
                          size_t limit) {
   // In every chunk, as the last one tells about the whole: a short list must do.
-  const ReportLimits limits{.instructions = 256, .with_line_totals = true};
+  const ReportLimits limits{.whole_instructions = 0, .instructions = 256, .with_line_totals = true};
   return take_trace(session, phase, limits, [&](const TraceSource& source) {
     return TraceBuilder(source, std::move(header), std::move(cursor.lanes))
         .build_new(cursor, limit);

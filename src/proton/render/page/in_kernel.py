@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proton.analysis.cta_launches import cta_launches
-from proton.analysis.regions import find_recorded, order_of, shares_of
+from proton.analysis.other_regions import with_other_regions
+from proton.analysis.regions import (
+    by_cycles,
+    find_recorded,
+    has_sums_only,
+    order_of,
+    per_warp,
+    shares_of,
+)
 from proton.analysis.source_lines import other_names
 from proton.model.in_kernel import AccessSite, HeatMap, RecordedKernel, Region, Value
 from proton.model.profile import TreeProfile
@@ -15,21 +23,24 @@ from proton.render.page.launches import CtaFacts, Launches, facts_of_ctas, launc
 from proton.render.page.pack import ColumnId, Columns, record_of
 from proton.render.text.kernel_remarks import every_text, marks_of, short_mark
 from proton.render.text.memory_accesses import access_notes
-from proton.render.text.region_tables import facts_of, notes_of
+from proton.render.text.region_tables import facts_of, has_cycles, notes_of
 
 _LARGEST_U32 = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RegionRow:
-    """One region. Quantiles and extremes are of one passage, in cycles; null: not known."""
+    """One region. Quantiles and extremes are of one passage, in cycles; null: not known.
+
+    `per_warp` is told in place of them where a file has nothing but sums.
+    """
 
     name: str
     file: str
     line: int
     kind: str  # scope, op, loop, mma, wait, event, mark, ...
     depth: int
-    count: int
+    count: int | None
     every: str  # `1 of 4 iterations`; empty: all of them
     cycles: float | None
     share: float | None
@@ -39,6 +50,7 @@ class RegionRow:
     min: float | None
     max: float | None
     mean_ns: float | None
+    per_warp: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +133,7 @@ class InKernelPart:
 
 def in_kernel_part(profile: TreeProfile, columns: Columns) -> InKernelPart | None:
     """Regions, CTAs, memory accesses and launches; None where no kernel recorded anything."""
+    profile = with_other_regions(profile)
     launches = [] if profile.trace is None else cta_launches(profile.trace)
     tree = profile.tree
     if not profile.in_kernel and not launches:
@@ -130,7 +143,7 @@ def in_kernel_part(profile: TreeProfile, columns: Columns) -> InKernelPart | Non
         for one in recorded:
             rows.setdefault(id(one), []).append(row)
     others = other_names(profile)
-    ranked = sorted(profile.in_kernel, key=lambda kernel: -sum(r.cycles for r in kernel.regions))
+    ranked = by_cycles(profile.in_kernel)
     kernels = []
     for kernel in ranked:
         at = rows.get(id(kernel), [])
@@ -157,7 +170,7 @@ def kernel_records(
         marks=marks_of(kernel),
         mark=short_mark([kernel]),
         regions=[
-            _region(kernel.regions[number], depth, shares[number])
+            _region(kernel, kernel.regions[number], depth, shares[number])
             for number, depth in order_of(kernel, None)
         ],
         region_notes=notes_of(kernel) if kernel.regions else [],
@@ -172,17 +185,18 @@ def kernel_records(
     )
 
 
-def _region(region: Region, depth: int, share: float | None) -> RegionRow:
-    is_moment = not region.cycles and region.kind in ("mark", "value")
+def _region(kernel: RecordedKernel, region: Region, depth: int, share: float | None) -> RegionRow:
     return record_of(
         RegionRow,
         region,
         name=printable(region.name) or '""',
         depth=depth,
         every=every_text(region),
-        cycles=None if is_moment else region.cycles,
+        count=None if has_sums_only(kernel) else region.count,
+        cycles=region.cycles if has_cycles(kernel, region) else None,
         share=share,
         mean_ns=None if region.ns is None or not region.count else region.ns / region.count,
+        per_warp=per_warp(kernel, region),
     )
 
 

@@ -1,4 +1,4 @@
-"""The kernels of the source part with their hottest instructions, as text."""
+"""The kernels of the source part with their instructions, as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proton.render.display_names import display_name, printable
 from proton.render.nvdisasm import Disassembly, disassemble_all
 from proton.render.page.pack import record_of
 from proton.render.statement_places import statements_of
-from proton.render.text.sample_texts import kernel_remark
+from proton.render.text.sample_texts import kernel_remark, listed_remark
 
 MOST_DISASSEMBLED = 40  # kernels, those with the most samples
 _ONLY_NAMES = "only names of instructions: the page has the text of the kernels with most samples"
@@ -42,13 +42,14 @@ class InstructionRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CodeOfKernel:
-    """One compiled code of a kernel with its hottest instructions, by offset."""
+    """One compiled code of a kernel with its instructions, by offset; all, or the hottest."""
 
     symbol: str
     arch: int | None
     samples: int
     contexts: int | None
     remark: str
+    listed: str  # how many of its instructions these are, and why; empty: all
     instructions: Sequence[InstructionRow]
 
 
@@ -172,5 +173,6 @@ def _code(
         CodeOfKernel,
         kernel,
         remark=text.remark,
+        listed=listed_remark(kernel),
         instructions=instructions,
     )

@@ -1,5 +1,6 @@
 """The source part: every sample with its kernel, its stack of lines and its reasons, and the texts.
 
+Regions that kernels recorded have lines too, and the part has those, with samples or without.
 The page adds up what it is asked for (a file, a kernel, a line with what was inlined there); what
 reasons mean, and which text is still the recorded one, is said here.
 """
@@ -7,7 +8,7 @@ reasons mean, and which text is still the recorded one, is said here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from proton.analysis.folding.fold_lines import kernels_without_lines
 from proton.analysis.measurements import whole_of
 from proton.analysis.reasons import explain
+from proton.analysis.regions import by_cycles, shares_of
 from proton.analysis.source_lines import Samples, Seen, is_sampled, samples_of
 from proton.files.source_text import SourceText, TextState, is_program, read_source
 from proton.model.profile import TreeProfile
@@ -77,6 +79,15 @@ class LinePlace(NamedTuple):
     line: int
 
 
+class RegionPlace(NamedTuple):
+    """A region that a kernel recorded, at its line; `share` is of its kernel's outermost."""
+
+    place: int
+    kernel: str  # as in the file
+    name: str
+    share: float | None
+
+
 class TextChunk(NamedTuple):
     """Lines of a file that follow each other."""
 
@@ -86,7 +97,7 @@ class TextChunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file with samples and its text. Other than `is_user` ones are only inlined."""
+    """A file with samples or regions, and its text. Other than `is_user` ones are only inlined."""
 
     path: str
     state: TextState
@@ -98,11 +109,15 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class SourcePart:
-    """What was sampled, by kernel and stack of lines; lists are named by place elsewhere."""
+    """What was sampled, by kernel and stack of lines; lists are named by place elsewhere.
 
-    sampling: SamplingFacts
+    `sampling` is null where the lines are those of regions alone.
+    """
+
+    sampling: SamplingFacts | None
     kernels: Sequence[KernelSamples]
     seen: Sequence[SampledStack]
+    regions: Sequence[RegionPlace]
     reasons: Sequence[ReasonMeaning]
     places: Sequence[LinePlace]
     functions: Sequence[str]  # of each place; empty where it is not known
@@ -110,13 +125,11 @@ class SourcePart:
 
 
 def source_part(profile: TreeProfile, tool: str | None = "") -> SourcePart | None:
-    """Samples by kernel and stack of lines; None where nothing was sampled.
+    """Samples by kernel and stack of lines, and regions; None where there is neither.
 
     `tool` is the nvdisasm to run, as `disassemble` takes it.
     """
     found = _summed(profile) if is_sampled(profile) else {}
-    if not found:
-        return None
     samples, reasons = Counter[str](), Counter[str]()
     for (kernel, _), one in found.items():
         samples[kernel] += one.count
@@ -135,15 +148,43 @@ def source_part(profile: TreeProfile, tool: str | None = "") -> SourcePart | Non
         for (kernel, stack), one in found.items()
     ]
     kernels = kernel_samples(profile, {name: samples[name] for name in ranked}, numbers, tool)
+    outermost = {stack[-1][0] for _, stack in found if stack} | _recorded_files(profile)
+    regions = list(_regions(profile, numbers))
+    if not seen and not numbers.places:
+        return None
     return SourcePart(
-        sampling=_sampling(profile),
+        sampling=_sampling(profile) if found else None,
         kernels=kernels,
         seen=seen,
+        regions=regions,
         reasons=[ReasonMeaning(name, *explain(name)) for name in numbers.reasons],
         places=[LinePlace(numbers.files[file], line) for file, line in numbers.places],
         functions=_functions(profile, numbers),
-        files=_files(profile, numbers, {stack[-1][0] for _, stack in found if stack}),
+        files=_files(profile, numbers, outermost),
     )
+
+
+def _recorded_files(profile: TreeProfile) -> set[str]:
+    """Files that kernels recorded regions and accesses of."""
+    regions = {one.file for kernel in profile.in_kernel for one in kernel.regions if one.line}
+    return regions | {
+        one.file for kernel in profile.in_kernel for one in kernel.accesses if one.line
+    }
+
+
+def _regions(profile: TreeProfile, numbers: Numbering) -> Iterator[RegionPlace]:
+    """Regions with a known line, those of kernels with most cycles first.
+
+    Accesses to memory get a place as well, so that their lines can be shown.
+    """
+    for kernel in by_cycles(profile.in_kernel):
+        for region, share in zip(kernel.regions, shares_of(kernel), strict=True):
+            if region.file and region.line:
+                (place,) = numbers.places_of([(region.file, region.line)])
+                yield RegionPlace(place, kernel.kernel, printable(region.name) or '""', share)
+        numbers.places_of(
+            (site.file, site.line) for site in kernel.accesses if site.file and site.line
+        )
 
 
 def _sampling(profile: TreeProfile) -> SamplingFacts:
@@ -196,14 +237,14 @@ def _functions(profile: TreeProfile, numbers: Numbering) -> list[str]:
 
 
 def _files(profile: TreeProfile, numbers: Numbering, outermost: set[str]) -> list[SourceFile]:
-    sampling = profile.sampling
+    known = {path: file for kernel in profile.in_kernel for path, file in kernel.files.items()}
+    known |= {} if profile.sampling is None else profile.sampling.files
     sampled: dict[str, set[int]] = {}
     for file, line in numbers.places:
         sampled.setdefault(file, set()).add(line)
     files = []
     for file in numbers.files:
-        recorded = None if sampling is None else sampling.files.get(file)
-        text = read_source(file, recorded, profile.source)
+        text = read_source(file, known.get(file), profile.source)
         if text.state is not TextState.SAME and not is_program(file):
             # Pages are sent to others: a profile may not name any file of its reader's for them.
             text = SourceText(TextState.GONE, remark="not the file of a program")

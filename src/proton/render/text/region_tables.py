@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from proton.analysis.regions import order_of, shares_of
+from proton.analysis.other_regions import with_other_regions
+from proton.analysis.regions import by_cycles, has_sums_only, order_of, per_warp, shares_of
 from proton.analysis.source_lines import other_names
 from proton.errors import FormatError
 from proton.model.in_kernel import RecordedKernel, Region
-from proton.model.profile import Profile
+from proton.model.profile import Profile, TreeProfile
 from proton.render.display_names import cell_width, cut_middle, display_name, printable
 from proton.render.text.aligned_table import table_lines
 from proton.render.text.bars import BAR_ROOM, bar
@@ -29,6 +30,11 @@ from proton.render.text.style import BOLD, DIM, RED, Style, looks_of_shares
 from proton.render.units import MISSING, format_count
 
 _MOST_REGIONS = 60
+_TITLES = (
+    *("region", "line", "count", "cycles", "share %", ""),
+    *("p10", "p50", "p90", "avg ns", "per warp"),
+)
+_FIRST_NUMBER = 2
 
 
 def region_tables(
@@ -49,12 +55,15 @@ def region_tables(
         UsageError: No instrumented kernel or several are meant; the message lists them.
         FormatError: The profile has no records of kernels.
     """
-    if not profile.in_kernel:
+    recorded = profile.in_kernel
+    if isinstance(profile, TreeProfile):
+        recorded = with_other_regions(profile).in_kernel
+    if not recorded:
         raise FormatError(
             f"{profile.source}: has no records from inside kernels; "
             'record with backend="instrumentation"'
         )
-    ranked = sorted(profile.in_kernel, key=lambda kernel: -_cycles(kernel))
+    ranked = by_cycles(recorded)
     symbols = list(dict.fromkeys(kernel.kernel for kernel in ranked))
     names = other_names(profile)
     if wanted:
@@ -99,10 +108,6 @@ def kernel_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
     return lines
 
 
-def _cycles(kernel: RecordedKernel) -> float:
-    return sum(region.cycles for region in kernel.regions)
-
-
 def _title(kernel: RecordedKernel, style: Style, *, full: bool) -> list[str]:
     """The name, with the facts beside it or, where there is no room, below it."""
     name = display_name(kernel.kernel, full=full)
@@ -119,7 +124,9 @@ def facts_of(kernel: RecordedKernel) -> list[str]:
         f"device {kernel.device_id}" if kernel.device_id else "",
         replays_text(kernel)
         if kernel.replays
-        else f"{format_count(kernel.launches)} launch{'es' * (kernel.launches != 1)}",
+        else f"{format_count(kernel.launches)} launch{'es' * (kernel.launches != 1)}"
+        if kernel.launches or not has_sums_only(kernel)
+        else "",
         f"{format_count(kernel.recorded_warps)} warps",
         f"{kernel.clock_ghz:.3f} GHz" if kernel.clock_ghz else "",
     ]
@@ -137,12 +144,14 @@ def region_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
     """The regions of a kernel, nested, with what they cost, and what the numbers are."""
     shares = shares_of(kernel)
     shown = order_of(kernel, None if full else _MOST_REGIONS)
+    rows = [_row(kernel, kernel.regions[at], depth, shares[at], style) for at, depth in shown]
+    kept = _columns(kernel, rows)
     lines = table_lines(
-        ("region", "line", "count", "cycles", "share %", "", "p10", "p50", "p90", "avg ns"),
-        [_row(kernel.regions[at], depth, shares[at], style) for at, depth in shown],
+        [_TITLES[column] for column in kept],
+        [[row[column] for column in kept] for row in rows],
         style,
-        align="<<>>><>>>>",
-        spare=(5, 9, 8, 7, 6),
+        align="".join("<<>>><>>>>>"[column] for column in kept),
+        spare=[kept.index(column) for column in (5, 9, 8, 7, 6) if column in kept],
         looks=looks_of_shares([shares[at] for at, _ in shown], 1.0),
     )
     notes = notes_of(kernel)
@@ -151,30 +160,59 @@ def region_lines(kernel: RecordedKernel, style: Style, *, full: bool) -> list[st
     return [*lines, *(style.paint(line, DIM) for note in notes for line in wrapped(note, style))]
 
 
-def _row(region: Region, depth: int, share: float | None, style: Style) -> Sequence[str]:
-    is_moment = not region.cycles and region.kind in ("mark", "value")
+def _columns(kernel: RecordedKernel, rows: Sequence[Sequence[str]]) -> Sequence[int]:
+    """The columns of the table; files of other tools know less, and have none of dashes alone."""
+    if any(region.cycles for region in kernel.regions) and not has_sums_only(kernel):
+        return range(len(_TITLES) - 1)
+    if not any(region.cycles or region.ns for region in kernel.regions):
+        return range(len(_TITLES) - 1)
+    return [
+        column
+        for column in range(len(_TITLES))
+        if column < _FIRST_NUMBER or any(row[column] != MISSING for row in rows)
+    ]
+
+
+def has_cycles(kernel: RecordedKernel, region: Region) -> bool:
+    """Whether a region was counted in cycles: marks take none, other tools' traces have times."""
+    if region.cycles or region.kind in ("mark", "value"):
+        return region.cycles > 0
+    return region.ns is None or any(one.cycles for one in kernel.regions)
+
+
+def _row(
+    kernel: RecordedKernel, region: Region, depth: int, share: float | None, style: Style
+) -> Sequence[str]:
     is_timed = region.ns is not None and region.count
     name = printable(region.name) or '""'
     return (
         "  " * depth + (f"{name} ({every})" if (every := every_text(region)) else name),
         place_of(region),
-        format_count(region.count),
-        MISSING if is_moment else format_count(region.cycles),
+        MISSING if has_sums_only(kernel) else format_count(region.count),
+        format_count(region.cycles) if has_cycles(kernel, region) else MISSING,
         MISSING if share is None else f"{100 * share:.1f}",
         " " * BAR_ROOM if share is None else bar(share, BAR_ROOM, style.glyphs),
         *(cycles_text(value) for value in (region.p10, region.p50, region.p90)),
         cycles_text((region.ns or 0) / region.count if is_timed else None),
+        cycles_text(per_warp(kernel, region)),
     )
 
 
 def notes_of(kernel: RecordedKernel) -> list[str]:
     """What the numbers of regions are, and how far they may be off."""
     notes = []
-    if any(region.cycles for region in kernel.regions):
+    if has_sums_only(kernel):
+        notes.append(
+            "cycles of all warps and launches; share of the outermost regions; the file does not "
+            "say how often warps went through a region"
+        )
+    elif any(region.cycles for region in kernel.regions):
         notes.append(
             "cycles of all warps; share of the outermost regions; p10, p50, p90 of one "
             "passage in cycles, over warps"
         )
+    elif any(region.ns for region in kernel.regions):
+        notes.append("the file has times of regions and no cycles; share of the outermost regions")
     if any(region.kind == "event" for region in kernel.regions):
         notes.append(
             "events are asynchronous: they overlap other regions and count in none of them"

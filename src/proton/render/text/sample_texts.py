@@ -163,6 +163,24 @@ def kernel_remark(kernel: SampledKernel) -> str:
     return WITHOUT_LINES.get(kernel.lines, "")
 
 
+def listed_remark(kernel: SampledKernel) -> str:
+    """How many of a kernel's instructions a file has, and why; empty where it has all."""
+    listed, count = len(kernel.instructions), kernel.instruction_count
+    if count and listed >= count:
+        return ""
+    if count:
+        return (
+            f"the file has {format_count(listed)} of {format_count(count)} instructions, the "
+            "hottest: it keeps all of the kernels with most samples"
+        )
+    why = (
+        "the code of this kernel was not found"
+        if kernel.lines == NO_CUBIN
+        else "it does not say how many the kernel has"
+    )
+    return f"the file has {format_count(listed)} instructions, those with most samples: {why}"
+
+
 class Reasons(NamedTuple):
     """What `reasons_text` says of every line, and the most columns that one of them takes."""
 

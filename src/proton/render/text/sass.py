@@ -18,6 +18,7 @@ from proton.render.text.kernel_remarks import wrapped
 from proton.render.text.sample_texts import (
     kernel_remark,
     legend_lines,
+    listed_remark,
     reasons_in,
     reasons_text,
 )
@@ -46,7 +47,7 @@ def hot_instructions(
         profile: What was recorded.
         wanted: A kernel's symbol or name, or a part of one.
         style: How.
-        full: Every instruction that was recorded, with all lines of its inline stack.
+        full: Every instruction that the file has, with all lines of its inline stack.
         without_autotune: The head tells of the program alone.
         tool: The nvdisasm to run, as `disassemble` takes it.
 
@@ -100,8 +101,10 @@ class _KernelView:
         self._kernel = kernel
         self._style = style
         self._full = full
-        most = len(kernel.instructions) if full else _MOST_INSTRUCTIONS
-        hottest = sorted(kernel.instructions, key=lambda one: -one.samples)[:most]
+        hottest = list(kernel.instructions)
+        if not full:
+            sampled = [one for one in hottest if one.samples]
+            hottest = sorted(sampled, key=lambda one: -one.samples)[:_MOST_INSTRUCTIONS]
         self._instructions = sorted(hottest, key=lambda one: one.offset)
         self.samples = [self._samples_of(one) for one in self._instructions]
         result = disassemble(
@@ -125,10 +128,15 @@ class _KernelView:
         if self._style.width is not None:
             name = cut_middle(name, max(self._style.width - len(facts), _LEAST_ROOM))
         lines = [self._style.paint(name, BOLD) + facts, "", *self._table()]
+        remarks = []
         if (rest := kernel.samples - shown) > 0:
-            remark = f"{format_count(rest)} samples in instructions that are not shown"
-            lines.append(self._style.paint(remark, DIM))
-        return lines
+            remarks.append(f"{format_count(rest)} samples in instructions that are not shown")
+        if hidden := len(kernel.instructions) - len(self._instructions):
+            remarks.append(f"{format_count(hidden)} more instructions; --full shows all")
+        elif (remark := listed_remark(kernel)) and kernel.instruction_count:
+            remarks.append(remark)
+        said = (line for remark in remarks for line in wrapped(remark, self._style))
+        return lines + [self._style.paint(line, DIM) for line in said]
 
     def _table(self) -> list[str]:
         """The widest table that fits: bars go first, then reasons stand below their instruction."""

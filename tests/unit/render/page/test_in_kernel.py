@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
 from proton.model.in_kernel import HeatMap, RecordedKernel
@@ -105,10 +107,23 @@ def test_counts_past_32_bits_stay_what_they_are() -> None:
     assert heat["byte_bins"] is None, "not known"
 
 
-def test_a_trace_of_another_tool_has_launches_alone() -> None:
+def test_a_trace_of_another_tool_has_a_table_of_regions_too() -> None:
     part = part_of("triton36_inkernel_trace.chrome_trace")
-    assert part["kernels"] == []
-    assert [launch["title"] for launch in part["launches"]["shown"]] == ["add"]
+    (kernel,) = part["kernels"]
+    told = [(each["name"], each["count"], each["cycles"]) for each in kernel["regions"]]
+    assert told == [("load", 16, None), ("store", 16, None)]
+    assert sum(each["share"] for each in kernel["regions"]) == pytest.approx(1)
+    (launch,) = part["launches"]["shown"]
+    assert (launch["title"], launch["kernel"]) == ("add", 0)
+
+
+def test_a_tree_of_another_tool_has_sums_of_regions() -> None:
+    (kernel,) = part_of("triton36_inkernel.hatchet")["kernels"]
+    assert (kernel["title"], kernel["context"], kernel["facts"]) == ("add", ["add"], ["16 warps"])
+    told = [(each["name"], each["cycles"], each["per_warp"]) for each in kernel["regions"]]
+    assert told == [("load", 14209, pytest.approx(888.0625)), ("store", 904, 56.5)]
+    assert {each["count"] for each in kernel["regions"]} == {None}, "the file does not say"
+    assert "does not say how often" in kernel["region_notes"][0]
 
 
 def test_a_profile_without_records_has_no_such_part() -> None:

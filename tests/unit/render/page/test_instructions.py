@@ -7,6 +7,7 @@ import pytest
 
 from proton.analysis.prepare import prepare
 from proton.files.detect import open_profile
+from proton.model.sampling import FOUND, NO_CUBIN
 from proton.model.tree import KernelDetail
 from proton.render.nvdisasm import HOW_TO_GET_TEXT, find_nvdisasm
 from proton.render.page import instructions
@@ -75,6 +76,25 @@ def test_a_kernel_that_was_compiled_twice_has_two_codes() -> None:
     profile = replace(PROFILE, sampling=both)
     (kernel,) = plain(kernel_samples(profile, {"kernel": 103}, Numbering(), None))
     assert [code["samples"] for code in kernel["codes"]] == [100, 3]
+
+
+@pytest.mark.parametrize(
+    ("count", "lines", "said"),
+    [
+        (3, FOUND, ""),
+        (500, FOUND, "the file has 3 of 500 instructions, the hottest: it keeps all"),
+        (0, FOUND, "those with most samples: it does not say how many the kernel has"),
+        (0, NO_CUBIN, "those with most samples: the code of this kernel was not found"),
+    ],
+)
+def test_how_many_of_how_many_instructions_there_are_is_said(
+    count: int, lines: str, said: str
+) -> None:
+    one = replace(KERNEL, instruction_count=count, lines=lines)
+    profile = replace(PROFILE, sampling=replace(SAMPLING, kernels=(one,)))
+    (kernel,) = plain(kernel_samples(profile, {"kernel": 100}, Numbering(), None))
+    assert said in kernel["codes"][0]["listed"]
+    assert bool(said) == bool(kernel["codes"][0]["listed"])
 
 
 def test_what_comes_again_keeps_its_number() -> None:

@@ -15,7 +15,8 @@ from proton.analysis.source_lines import samples_by_file
 from proton.files.detect import open_profile
 from proton.files.source_text import SourceText, TextState
 from proton.model.profile import TreeProfile
-from proton.model.sampling import NO_CUBIN
+from proton.model.sampling import NO_CUBIN, Instruction
+from proton.model.sampling import SourceFile as RecordedFile
 from proton.render.page.source import AROUND, WHOLE_FILE, chunks_of, source_part
 from tests.support.pages import plain
 from tests.support.profiles import profile_of
@@ -143,6 +144,40 @@ def test_of_a_very_long_file_the_lines_around_samples_are_in_the_page() -> None:
     ]  # fmt: skip
     for first, lines in chunks:
         assert lines == [f"line {n}" for n in range(first, first + len(lines))]
+
+
+def test_regions_have_their_lines_and_the_text_of_their_files(tmp_path: Path) -> None:
+    profile = copied(tmp_path, "in_kernel.hatchet")
+    (tmp_path / "matmul.py").write_text("\n".join(f"line {n}" for n in range(1, 71)))
+    path = str(tmp_path / "matmul.py")
+    (first, *others) = profile.in_kernel
+    moved = replace(first, regions=[replace(one, file=path) for one in first.regions])
+    part = part_of(replace(profile, in_kernel=(moved, *others)))
+    assert (part["sampling"], part["kernels"], part["seen"]) == (None, [], [])
+    told = [
+        (part["files"][part["places"][place][0]]["path"], part["places"][place][1], kernel, name)
+        for place, kernel, name, _ in part["regions"]
+    ]
+    assert (path, 51, "matmul_kernel", "k loop") in told
+    file = next(file for file in part["files"] if file["path"] == path)
+    assert (file["state"], file["is_user"], file["count"]) == ("not checked", True, 70)
+    known = replace(moved, files={path: RecordedFile(size=5)})
+    changed = part_of(replace(profile, in_kernel=(known, *others)))["files"]
+    assert "changed" in {file["state"] for file in changed if file["path"] == path}
+    assert file["chunks"][0][1][50] == "line 51"
+    assert any(file["path"].endswith("softmax.py") for file in part["files"]), "of accesses"
+
+
+def test_instructions_without_samples_are_no_sampled_lines() -> None:
+    cold = Instruction(0x20, b"", 2)
+    kernel = replace(KERNEL, instructions=(*KERNEL.instructions[:1], cold), samples=60)
+    profile = replace(
+        profile_of([(0, "ROOT", {}), (1, "kernel", {"time (ns)": 5})]),
+        sampling=replace(SAMPLING, kernels=(kernel,)),
+    )
+    part = part_of(profile)
+    assert [samples for _, _, samples, _, _ in part["seen"]] == [60]
+    assert [row[3] for row in part["kernels"][0]["codes"][0]["instructions"]] == [60, 0]
 
 
 def test_a_profile_without_samples_has_no_such_part() -> None:

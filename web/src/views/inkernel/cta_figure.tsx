@@ -13,6 +13,7 @@ import { COUNT, TIME, type TableColumn, numberColumn } from "../widgets/columns"
 import { Choice, Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { Twin } from "../widgets/twin"
+import { useAddressRange } from "./address_range"
 import { CtaWords } from "./cta_summary"
 import { chooseHere, here } from "./inkernel_state"
 import { WarpFigure } from "./warp_figure"
@@ -20,7 +21,6 @@ import { WarpFigure } from "./warp_figure"
 const MOST_ROW = 26 // pixels
 const LEAST_ROW = 2
 const MOST_HEIGHT = 460
-const REST_MS = 250
 
 /** What a key does while a picture is shown. */
 export const figureKey: { current: ((key: string) => boolean) | null } = { current: null }
@@ -39,7 +39,6 @@ interface Columns {
 }
 
 interface Look {
-  range: Range
   /** Height of a multiprocessor; 0: all fit. */
   rowHeight: number
   scroll: number
@@ -99,11 +98,6 @@ function titleOf(columns: Columns, packed: PackedCtas, cta: number): string {
   return `CTA ${columns.number[cta] ?? 0} on SM ${columns.sm[cta] ?? 0}, ${text(time(length))} from ${text(time(start))} on, wave ${(packed.wave[cta] ?? 0) + 1}`
 }
 
-/** What an address says is seen, as far as there is such a time. */
-function rangeIn(range: Range | null, whole: Range): Range {
-  return range === null || range[0] >= whole[1] ? whole : [range[0], Math.min(range[1], whole[1])]
-}
-
 function extremesOf(values: ArrayLike<number>): Range {
   let [least, most] = [Number.POSITIVE_INFINITY, 0]
   for (let at = 0; at < values.length; at++) {
@@ -119,7 +113,8 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
   const { width } = useSize(place)
   const end = Math.max(launch.duration_ns, launch.last_ns, 1)
   const whole: Range = [0, end]
-  const [look, setLook] = useState<Look>(() => ({ range: rangeIn(here.value.range, whole), rowHeight: 0, scroll: 0 }))
+  const [range, setRange] = useAddressRange(whole, here.value.range, (seen) => chooseHere({ range: seen }))
+  const [look, setLook] = useState<Look>({ rowHeight: 0, scroll: 0 })
   const [color, setColor] = useState<"wave" | "duration">("wave")
   const [pointed, setPointed] = useState(-1)
   const extremes = useMemo(() => extremesOf(columns.duration), [columns])
@@ -133,7 +128,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
   const picture: CtaPicture = {
     packed,
     numbers: columns.number,
-    range: look.range,
+    range,
     width,
     height,
     rowHeight,
@@ -153,8 +148,8 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     if (context !== null) drawCtas(context, picture)
   })
 
-  const nsPerPixel = (look.range[1] - look.range[0]) / Math.max(width - LEFT, 1)
-  const timeAt = (event: MouseEvent): number => look.range[0] + (event.offsetX - LEFT) * nsPerPixel
+  const nsPerPixel = (range[1] - range[0]) / Math.max(width - LEFT, 1)
+  const timeAt = (event: MouseEvent): number => range[0] + (event.offsetX - LEFT) * nsPerPixel
   const find = (event: MouseEvent): number => {
     const y = event.offsetY - TOP + scroll
     if (event.offsetX < LEFT || event.offsetY < TOP) return -1
@@ -162,25 +157,27 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
     const slot = Math.min(packed.slots - 1, Math.floor((y - row * rowHeight) / ((rowHeight - rowGap(rowHeight)) / packed.slots)))
     return ctaAt(packed, { row, slot, time: timeAt(event), slack: 3 * nsPerPixel })
   }
-  const zoomBy = (factor: number, around: number): void => setLook({ ...look, range: zoomed(look.range, factor, around, whole) })
+  const zoomBy = (factor: number, around: number): void => setRange(zoomed(range, factor, around, whole))
   const taller = (factor: number): void => {
     const next = Math.min(60, rowHeight * factor)
     setLook({ ...look, rowHeight: next <= fit ? 0 : next, scroll: next <= fit ? 0 : (scroll * next) / rowHeight })
   }
   const onKey = (key: string): boolean => {
-    const middle = (look.range[0] + look.range[1]) / 2
-    const step = (look.range[1] - look.range[0]) / 5
+    const middle = (range[0] + range[1]) / 2
+    const step = (range[1] - range[0]) / 5
     if (key === "w") zoomBy(0.6, middle)
     else if (key === "s") zoomBy(1 / 0.6, middle)
-    else if (key === "a") setLook({ ...look, range: moved(look.range, -step, whole) })
-    else if (key === "d") setLook({ ...look, range: moved(look.range, step, whole) })
+    else if (key === "a") setRange(moved(range, -step, whole))
+    else if (key === "d") setRange(moved(range, step, whole))
     else if (chosen >= 0 && key.startsWith("Arrow")) {
       const next = neighbourOf(packed, chosen, key.slice(5) as Direction)
       if (next >= 0) chooseHere({ cta: next })
     } else if (key === "+" || key === "=") taller(1.5)
     else if (key === "-") taller(1 / 1.5)
-    else if (key === "0") setLook({ range: whole, rowHeight: 0, scroll: 0 })
-    else return false
+    else if (key === "0") {
+      setRange(whole)
+      setLook({ rowHeight: 0, scroll: 0 })
+    } else return false
     return true
   }
   useLayoutEffect(() => {
@@ -194,20 +191,13 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
       setLook({ ...look, scroll: Math.min(mostScroll, Math.max(0, scroll + (event.deltaY || event.deltaX))) })
       return mostScroll > 0
     }
-    const isWhole = look.range[0] <= whole[0] && look.range[1] >= whole[1]
+    const isWhole = range[0] <= whole[0] && range[1] >= whole[1]
     if (event.deltaY > 0 && isWhole) return false // the page scrolls on
     zoomBy(Math.exp(event.deltaY * 0.0015), timeAt(event))
     return true
   })
-  useLayoutEffect(() => {
-    // The address follows once the picture rests.
-    const isWhole = look.range[0] <= whole[0] && look.range[1] >= whole[1]
-    if (isWhole && here.value.range === null) return undefined
-    const timer = setTimeout(() => chooseHere({ range: isWhole ? null : look.range }), REST_MS)
-    return () => clearTimeout(timer)
-  }, [look.range])
-  const drag = useRef<{ x: number; y: number; look: Look; isMoved: boolean } | null>(null)
-  const isZoomed = look.range[0] > whole[0] || look.range[1] < whole[1] || look.rowHeight > 0
+  const drag = useRef<{ x: number; y: number; range: Range; scroll: number; isMoved: boolean } | null>(null)
+  const isZoomed = range[0] > whole[0] || range[1] < whole[1] || look.rowHeight > 0
   return (
     <>
       <div class="figure-head">
@@ -235,7 +225,7 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
           role="img"
           aria-label={`${count(columns.sm.length).whole} CTAs on ${rows} multiprocessors`}
           onPointerDown={(event) => {
-            drag.current = { x: event.clientX, y: event.clientY, look: { ...look, scroll }, isMoved: false }
+            drag.current = { x: event.clientX, y: event.clientY, range, scroll, isMoved: false }
             event.currentTarget.setPointerCapture(event.pointerId)
           }}
           onPointerMove={(event) => {
@@ -245,8 +235,8 @@ function Boxes({ launch, columns, packed, chosen }: { launch: Launch; columns: C
               from.isMoved ||= Math.abs(dx) + Math.abs(dy) > 4
               if (!from.isMoved) return
               leave()
-              const range = moved(from.look.range, -dx * nsPerPixel, whole)
-              setLook({ ...look, range, scroll: Math.min(mostScroll, Math.max(0, from.look.scroll - dy)) })
+              setRange(moved(from.range, -dx * nsPerPixel, whole))
+              setLook({ ...look, scroll: Math.min(mostScroll, Math.max(0, from.scroll - dy)) })
               return
             }
             const at = find(event)

@@ -3,16 +3,24 @@ import type { InKernelPart, KernelRecords, Launch } from "../../schema"
 import { entriesOf, readChoice, writeChoice } from "./inkernel_state"
 
 it("remembers what was chosen in few letters", () => {
-  const all = { entry: 2, launch: 0, cta: 31, range: [100, 250] as const }
+  const all = { entry: 2, launch: 0, cta: 31, range: [100, 250] as const, warps: null }
   expect(writeChoice(all)).toBe("2.0.31.100-250")
   expect(readChoice("2.0.31.100-250")).toEqual(all)
-  const some = { entry: null, launch: null, cta: 7, range: null }
+  const some = { entry: null, launch: null, cta: 7, range: null, warps: null }
   expect(readChoice(writeChoice(some))).toEqual(some)
-  expect(writeChoice({ entry: null, launch: null, cta: null, range: null })).toBe("")
+  expect(writeChoice({ entry: null, launch: null, cta: null, range: null, warps: null })).toBe("")
+})
+
+it("remembers what is seen of warps, with and without what is seen of the launch", () => {
+  const both = { entry: 0, launch: null, cta: 3, range: [1, 9] as const, warps: [20, 41] as const }
+  expect(writeChoice({ ...both, warps: [20.7, 40.2] })).toBe("0..3.1-9.w20-41")
+  expect(readChoice("0..3.1-9.w20-41")).toEqual(both)
+  expect(readChoice("0..3.w20-41")).toEqual({ ...both, range: null })
+  expect(readChoice("0..3.w41-20").warps).toBe(null)
 })
 
 it("takes nothing from an address that makes no sense", () => {
-  const nothing = { entry: null, launch: null, cta: null, range: null }
+  const nothing = { entry: null, launch: null, cta: null, range: null, warps: null }
   for (const text of ["", "x", "1.2", "-1.0.0", "1e9.0.0", "1.1.1.9-"]) expect(readChoice(text)).toEqual(nothing)
   expect(readChoice("1.1.1.9-3").range).toBe(null)
 })

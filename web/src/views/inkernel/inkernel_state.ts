@@ -71,20 +71,34 @@ export interface Choice {
   cta: number | null
   /** What is seen of the launch, in nanoseconds from its beginning; null: all. */
   range: readonly [number, number] | null
+  /** What is seen of the warps of the CTA, likewise. */
+  warps: readonly [number, number] | null
 }
+
+const NOTHING: Choice = { entry: null, launch: null, cta: null, range: null, warps: null }
 
 export function readChoice(text: string): Choice {
-  const found = /^(\d{0,6})\.(\d{0,6})\.(\d{0,9})(?:\.(\d{1,15})-(\d{1,15}))?$/.exec(text)
+  const found = /^(\d{0,6})\.(\d{0,6})\.(\d{0,9})(?:\.(\d{1,15})-(\d{1,15}))?(?:\.w(\d{1,15})-(\d{1,15}))?$/.exec(text)
   const number = (part: string | undefined): number | null => (part === undefined || part === "" ? null : Number(part))
-  const [from, to] = [number(found?.[4]), number(found?.[5])]
-  const range: [number, number] | null = from !== null && to !== null && from < to ? [from, to] : null
-  return { entry: number(found?.[1]), launch: number(found?.[2]), cta: number(found?.[3]), range }
+  const range = (from: number | null, to: number | null): [number, number] | null => (from !== null && to !== null && from < to ? [from, to] : null)
+  return {
+    entry: number(found?.[1]),
+    launch: number(found?.[2]),
+    cta: number(found?.[3]),
+    range: range(number(found?.[4]), number(found?.[5])),
+    warps: range(number(found?.[6]), number(found?.[7])),
+  }
 }
 
-export function writeChoice({ entry, launch, cta, range }: Choice): string {
-  if (entry === null && launch === null && cta === null && range === null) return ""
-  const seen = range === null ? "" : `.${Math.floor(range[0])}-${Math.ceil(range[1])}`
-  return `${entry ?? ""}.${launch ?? ""}.${cta ?? ""}${seen}`
+export function writeChoice({ entry, launch, cta, range, warps }: Choice): string {
+  if (entry === null && launch === null && cta === null && range === null && warps === null) return ""
+  const [seen, seenWarps] = [rangeText(range), rangeText(warps)]
+  return `${entry ?? ""}.${launch ?? ""}.${cta ?? ""}${seen === "" ? "" : `.${seen}`}${seenWarps === "" ? "" : `.w${seenWarps}`}`
+}
+
+/** A range as it stands in the address: whole nanoseconds that have all of it in them. */
+export function rangeText(range: readonly [number, number] | null): string {
+  return range === null ? "" : `${Math.floor(range[0])}-${Math.ceil(range[1])}`
 }
 
 export const choice = computed<Choice>(() => readChoice(zoom.value[ID] ?? ""))
@@ -109,18 +123,19 @@ export const shownEntry = computed<number>(() => {
 export const here = computed<Choice>(() => {
   const { entry } = choice.value
   if (entry === null || entry === shownEntry.value) return choice.value
-  return { entry, launch: null, cta: null, range: null }
+  return { ...NOTHING, entry }
 })
 
-/** Choose a launch, a CTA or a time of the entry that is shown. */
+/** Choose a launch, a CTA or a time of the entry that is shown. What is seen of warps is that of one CTA. */
 export function chooseHere(change: Partial<Choice>, step = false): void {
-  setZoom(ID, writeChoice({ ...here.value, ...change, entry: shownEntry.value }), step)
+  const warps = "cta" in change ? null : here.value.warps
+  setZoom(ID, writeChoice({ ...here.value, warps, ...change, entry: shownEntry.value }), step)
 }
 
 /** Show an entry, and select its context or its kernel. */
 export function showEntry(at: number): void {
   const entry = entries.value[at]
-  setZoom(ID, writeChoice({ entry: at, launch: null, cta: null, range: null }), true)
+  setZoom(ID, writeChoice({ ...NOTHING, entry: at }), true)
   const row = entry?.rows[0]
   const shown = profile.value
   if (row !== undefined) selectRow(row)

@@ -3,9 +3,9 @@ import type { VNode } from "preact"
 import { colorOfRegion, strongOf } from "../../draw/colors"
 import { baseName, cutMiddle, printable } from "../../names"
 import type { KernelRecords, RegionRow } from "../../schema"
-import { isDark, profile, view } from "../../state"
+import { isDark, profile, selection, view } from "../../state"
 import { MISSING, count, plain } from "../../units"
-import { choose } from "../source/source_state"
+import { choose, place } from "../source/source_state"
 import { COUNT, MEMORY, type Measure, type NumberColumn, PLAIN, SHARE, TIME, type TableColumn, amounts, numberColumn, wordColumn } from "../widgets/columns"
 import { PlainTable } from "../widgets/plain_table"
 
@@ -31,9 +31,10 @@ function regionColumns(of: KernelRecords, rows: readonly number[]): TableColumn<
   const known = of.regions.filter((each) => each.min !== null && each.max !== null && (each.min ?? 0) > 0)
   const least = Math.min(...known.map((each) => each.min as number))
   const most = Math.max(...known.map((each) => each.max as number))
-  const number = (id: string, as: Measure, pick: (row: RegionRow) => number | null, more: Partial<NumberColumn<number>> = {}): TableColumn<number> =>
-    numberColumn(rows, { id, title: id, width: 0, as, of: (at) => pick(region(at)), ...more })
-  const cycles = (id: string, pick: (row: RegionRow) => number | null): TableColumn<number> =>
+  // Files of other tools know less: a column that is empty is none.
+  const number = (id: string, as: Measure, pick: (row: RegionRow) => number | null, more: Partial<NumberColumn<number>> = {}): TableColumn<number>[] =>
+    of.regions.every((row) => pick(row) === null) ? [] : [numberColumn(rows, { id, title: id, width: 0, as, of: (at) => pick(region(at)), ...more })]
+  const cycles = (id: string, pick: (row: RegionRow) => number | null): TableColumn<number>[] =>
     number(id, CYCLES, pick, { hint: "of one passage in cycles, over warps", mark: (at) => roughOf(pick(region(at)), of.error_cycles) })
   const kindOf = (at: number): string => [printable(region(at).kind), region(at).every || ""].filter((each) => each !== "").join(" ")
   return [
@@ -50,16 +51,17 @@ function regionColumns(of: KernelRecords, rows: readonly number[]): TableColumn<
       ),
     },
     { id: "line", title: "line", isText: true, cell: (at) => <Place file={region(at).file} line={region(at).line} />, words: (at) => placeText(region(at).file, region(at).line) },
-    number("passages", COUNT, (row) => row.count, { hint: "how often warps went through it" }),
-    number("cycles", amounts(""), (row) => row.cycles, { hint: "of all warps" }),
-    number("share", SHARE, (row) => row.share, { hint: "of the outermost regions", bar: { share: (at) => region(at).share, color } }),
-    cycles("p10", (row) => row.p10),
-    cycles("p50", (row) => row.p50),
-    cycles("p90", (row) => row.p90),
+    ...number("passages", COUNT, (row) => row.count, { hint: "how often warps went through it" }),
+    ...number("cycles", amounts(""), (row) => row.cycles, { hint: "of all warps" }),
+    ...number("share", SHARE, (row) => row.share, { hint: "of the outermost regions", bar: { share: (at) => region(at).share, color } }),
+    ...cycles("p10", (row) => row.p10),
+    ...cycles("p50", (row) => row.p50),
+    ...cycles("p90", (row) => row.p90),
+    ...number("per warp", CYCLES, (row) => row.per_warp, { hint: "cycles of a warp; how its passages spread is not in the file" }),
     ...(known.length > 0 && most > least
       ? [{ id: "spread", title: "spread", isText: true, hint: "shortest, p10, p50, p90 and longest passage, on a logarithmic scale", cell: (at: number) => <Spread of={region(at)} least={least} most={most} /> }]
       : []),
-    number("average", TIME, (row) => row.mean_ns, { hint: "of one passage" }),
+    ...number("average", TIME, (row) => row.mean_ns, { hint: "of one passage" }),
   ]
 }
 
@@ -92,14 +94,15 @@ function placeText(file: string, line: number): string {
   return line === 0 ? name || MISSING : `${name}:${line}`
 }
 
-/** A place in the source; where the page has its samples, a way there. */
+/** A place in the source, and a way there. */
 export function Place({ file, line }: { file: string; line: number }): VNode {
   const words = placeText(file, line)
   const samples = profile.value?.parts.sampled ?? null
   const at = samples?.files.findIndex((each) => each.path === file) ?? -1
   if (at < 0 || line === 0) return <span title={cutMiddle(printable(file), 1000)}>{words}</span>
   const go = (): void => {
-    choose({ file: at, line })
+    choose({ file: at, line, at: null })
+    if (place.value?.file !== at) selection.value = null // that of a kernel that has nothing in this file
     view.value = "source"
   }
   return <button class="link" title={cutMiddle(printable(file), 1000)} onClick={go}>{words}</button>

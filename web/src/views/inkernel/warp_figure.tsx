@@ -15,7 +15,8 @@ import { COUNT, TIME, type TableColumn, numberColumn } from "../widgets/columns"
 import { Fact } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { Twin } from "../widgets/twin"
-import { chooseHere } from "./inkernel_state"
+import { useAddressRange } from "./address_range"
+import { chooseHere, here } from "./inkernel_state"
 
 interface WarpProps {
   found: InKernelPart
@@ -76,7 +77,7 @@ function Bands({ warps, names, regions }: { warps: ReturnType<typeof layoutWarps
   const canvas = useRef<HTMLCanvasElement>(null)
   const { width } = useSize(place)
   const whole: Range = [warps.from, Math.max(warps.to, warps.from + 1)]
-  const [range, setRange] = useState<Range>(whole)
+  const [range, setRange] = useAddressRange(whole, here.value.warps, (seen) => chooseHere({ warps: seen }))
   const [pointed, setPointed] = useState<RegionBox | null>(null)
   const height = heightOf(warps)
   const colors = useMemo(() => names.map((name, at) => colorNumber(regions, name, at)), [names, regions])

@@ -1,15 +1,15 @@
-/** The lines of a source file with their samples in the margin; what was inlined unfolds below a line. */
+/** The lines of a source file with their samples in the margin and their regions; what was inlined unfolds below a line. */
 import type { VNode } from "preact"
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { type InlinedLine, type LineSum, type SourceRow, type Sum, fileSum, inlinedInto, linesOf, rowsOf } from "../../layout/source"
+import { type InlinedLine, type LineSum, type SourceRow, type Sum, fileSum, inlinedInto, isOfLine, linesOf, regionsOf, rowsOf } from "../../layout/source"
 import { baseName, cutMiddle, printable } from "../../names"
-import type { SourceFile, SourcePart } from "../../schema"
-import { matcher } from "../../state"
+import type { RegionPlace, SourceFile, SourcePart } from "../../schema"
+import { matcher, selectKernel, view } from "../../state"
 import { count, grouped, percent, text } from "../../units"
 import { Num } from "../widgets/facts"
 import { hover, leave } from "../widgets/hover"
 import { ReasonBar, ReasonWords } from "./reasons"
-import { choose, kernel, place } from "./source_state"
+import { choose, chosenInstruction, kernel, linkedLines, place, point, pointed, pointedInstruction } from "./source_state"
 
 interface ListingProps {
   of: SourcePart
@@ -28,17 +28,26 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
   const box = useRef<HTMLDivElement>(null)
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
   const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set())
-  const at = kernel.value
+  const only = kernel.value
   const about = of.files[file] as SourceFile
-  const lines = useMemo(() => linesOf(of, file, at), [of, file, at])
-  const whole = useMemo(() => fileSum(of, file, at), [of, file, at])
-  const rows = useMemo(() => rowsOf(about, lines, opened), [about, lines, opened])
+  const lines = useMemo(() => linesOf(of, file, only), [of, file, only])
+  const whole = useMemo(() => fileSum(of, file, only), [of, file, only])
+  const regions = useMemo(() => regionsOf(of, file), [of, file])
+  const chosen = place.value?.line ?? null
+  const shown = useMemo(() => {
+    const known = new Map<number, unknown>([...lines, ...regions])
+    if (chosen !== null && (about.count === 0 || chosen <= about.count)) known.set(chosen, null)
+    return known
+  }, [lines, regions, about, chosen])
+  const rows = useMemo(() => rowsOf(about, shown, opened), [about, shown, opened])
   const hottest = [...lines.values()].reduce((best, each) => (each.samples > (best?.samples ?? 0) ? each : best), null as LineSum | null)
   const most = Math.max(1, ...[...lines.values()].map((each) => counted(each, focus)))
-  const chosen = place.value?.line ?? null
+  const linked = linkedLines(of, file)
+  const at = pointed.value
+  const isPointed = (line: number): boolean => linked.pointed.has(line) || (at?.kind === "line" && at.file === file && at.line === line)
 
   // What is hottest is seen at first, and what is chosen when it is.
-  useLayoutEffect(() => show(box.current, chosen ?? hottest?.line ?? null), [file, at])
+  useLayoutEffect(() => show(box.current, chosen ?? hottest?.line ?? [...regions.keys()][0] ?? null), [file, only])
   useLayoutEffect(() => show(box.current, chosen), [chosen])
 
   const toggle = (line: number): void => {
@@ -46,13 +55,30 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
     if (!next.delete(line)) next.add(line)
     setUnfolded(next)
   }
+  // What a chosen instruction was inlined from is seen below its line.
+  const isUnfolded = (line: number): boolean =>
+    unfolded.has(line) !== (line === chosen && (chosenInstruction.value?.[2].length ?? 0) > 1 && (lines.get(line)?.inlined ?? 0) > 0)
   const shared = { of, about, whole: counted(whole, focus), most, focus }
   return (
-    <div class="listing" ref={box} role="table" style={{ "--count": countRoom(most) }} aria-label={`${cutMiddle(printable(about.path), 200)} by line`} onMouseLeave={leave}>
+    <div
+      class={of.sampling === null ? "listing unsampled" : "listing"}
+      ref={box}
+      role="table"
+      style={{ "--count": countRoom(most) }}
+      aria-label={`${cutMiddle(printable(about.path), 200)} by line`}
+      onMouseLeave={() => {
+        leave()
+        point(null)
+      }}
+    >
       <div class="src head" role="row">
-        <span role="columnheader">samples</span>
-        <span role="columnheader">share</span>
-        <span role="columnheader" class="left" title="what warps waited for">reasons</span>
+        {of.sampling === null ? null : (
+          <>
+            <span role="columnheader">samples</span>
+            <span role="columnheader">share</span>
+            <span role="columnheader" class="left" title="what warps waited for">reasons</span>
+          </>
+        )}
         <span role="columnheader">line</span>
         <span role="columnheader" class="left" title={cutMiddle(printable(about.path), 1000)}>{cutMiddle(printable(about.path), 120)}</span>
       </div>
@@ -65,10 +91,13 @@ export function Listing({ of, file, focus }: ListingProps): VNode {
             {...shared}
             row={row}
             sum={lines.get(row.line) ?? null}
+            regions={regions.get(row.line) ?? []}
             isChosen={row.line === chosen}
-            isUnfolded={unfolded.has(row.line)}
+            isLinked={linked.chosen.has(row.line)}
+            isPointed={isPointed(row.line)}
+            isUnfolded={isUnfolded(row.line)}
             onToggle={() => toggle(row.line)}
-            below={unfolded.has(row.line) ? inlinedInto(of, file, row.line, at) : []}
+            below={isUnfolded(row.line) ? inlinedInto(of, file, row.line, only) : []}
           />
         ),
       )}
@@ -112,7 +141,11 @@ interface LineProps {
   focus: number | null
   row: Extract<SourceRow, { kind: "line" }>
   sum: LineSum | null
+  regions: readonly RegionPlace[]
   isChosen: boolean
+  /** A line of the chosen instruction; under the pointer, or of the instruction that is. */
+  isLinked: boolean
+  isPointed: boolean
   isUnfolded: boolean
   onToggle(): void
   below: readonly InlinedLine[]
@@ -121,8 +154,11 @@ interface LineProps {
 function Line(props: LineProps): VNode {
   const { of, about, row, sum } = props
   const fits = matcher.value
+  const file = of.files.indexOf(about)
   const classes = ["src"]
   if (sum !== null) classes.push("sampled")
+  if (props.isPointed) classes.push("pointed")
+  if (props.isLinked) classes.push("linked")
   if (props.isChosen) classes.push("chosen")
   if (fits !== null && row.text !== null && fits(row.text)) classes.push("hit")
   return (
@@ -132,8 +168,11 @@ function Line(props: LineProps): VNode {
         role="row"
         data-line={row.line}
         aria-selected={props.isChosen}
-        onClick={() => choose({ file: of.files.indexOf(about), line: props.isChosen ? null : row.line, ...(sum === null ? {} : { sass: true }) })}
-        onMouseMove={(event) => hover(event, sum === null ? null : <LineCard {...props} sum={sum} />)}
+        onClick={() => choose({ file, line: props.isChosen ? null : row.line, at: null, ...(sum === null ? {} : { sass: true }) })}
+        onMouseMove={(event) => {
+          point({ kind: "line", file, line: row.line })
+          hover(event, sum === null ? null : <LineCard {...props} sum={sum} />)
+        }}
       >
         <Cells {...props} sum={sum} />
         <span class="number" role="cell">{row.line === 0 ? "?" : row.line}</span>
@@ -153,6 +192,7 @@ function Line(props: LineProps): VNode {
             </button>
           ) : null}
           {row.text ?? <span class="quiet">{row.line === 0 ? "no line known" : "no text"}</span>}
+          {props.regions.map((region) => <RegionChip key={`${region[1]} ${region[2]}`} region={region} />)}
         </code>
       </div>
       {props.below.map((each, at) => (
@@ -162,8 +202,26 @@ function Line(props: LineProps): VNode {
   )
 }
 
+/** A region that begins in a line, with its share of the kernel; a click shows it among the others. */
+function RegionChip({ region: [, name, title, share] }: { region: RegionPlace }): VNode {
+  return (
+    <button
+      class="region-chip"
+      title={`a region of ${cutMiddle(printable(name), 100)}: see it in the view In-kernel`}
+      onClick={(event) => {
+        event.stopPropagation()
+        selectKernel(name)
+        view.value = "inkernel"
+      }}
+    >
+      {cutMiddle(title, 40)}{share === null ? "" : ` ${text(percent(share))}`}
+    </button>
+  )
+}
+
 /** Samples, share and bar of a line; empty where nothing was sampled. */
-function Cells({ of, sum, whole, most, focus }: Pick<LineProps, "of" | "whole" | "most" | "focus"> & { sum: Sum | null }): VNode {
+function Cells({ of, sum, whole, most, focus }: Pick<LineProps, "of" | "whole" | "most" | "focus"> & { sum: Sum | null }): VNode | null {
+  if (of.sampling === null) return null
   const samples = sum === null ? 0 : counted(sum, focus)
   if (sum === null || samples === 0) return <><span /><span /><span /></>
   return (
@@ -182,9 +240,11 @@ function Inlined(props: LineProps & { each: InlinedLine }): VNode {
   const [file, line] = of.places[each.place] ?? [0, 0]
   const name = of.functions[each.place] ?? ""
   const path = of.files[file]?.path ?? ""
+  const isOf = (row: typeof chosenInstruction.value): boolean => row !== null && row[2].includes(each.place) && isOfLine(of, row, of.files.indexOf(props.about), props.row.line)
+  const marks = `${isOf(chosenInstruction.value) ? " linked" : ""}${isOf(pointedInstruction.value) ? " pointed" : ""}`
   return (
     <div
-      class="src inlined"
+      class={`src inlined${marks}`}
       role="row"
       onMouseMove={(event) => hover(event, <Card of={of} title={`${baseName(path)}:${line}`} sum={each} whole={props.whole} words={`inlined; in ${path}`} />)}
     >

@@ -1,134 +1,147 @@
-/** Instructions of a kernel beside its source: by address, with samples and what warps waited for. */
+/** Instructions of a kernel beside its source: all of them by address, those of the chosen line marked. */
 import type { VNode } from "preact"
-import { useLayoutEffect, useRef, useState } from "preact/hooks"
-import { type Shown, type Sum, instructionsOf, linesOf } from "../../layout/source"
-import { baseName, cutMiddle, printable } from "../../names"
-import type { SourcePart } from "../../schema"
-import { count, grouped, percent, text } from "../../units"
-import { Num } from "../widgets/facts"
-import { hover, leave } from "../widgets/hover"
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import { hottestOf, isOfLine, rowsInView } from "../../layout/source"
+import { cutMiddle, printable } from "../../names"
+import type { CodeOfKernel, InstructionRow, SourcePart } from "../../schema"
+import { count, text } from "../../units"
+import { useSize } from "../widgets/canvas_hooks"
+import { leave } from "../widgets/hover"
 import { countRoom } from "./listing"
-import { ReasonBar, ReasonWords } from "./reasons"
-import { choose, kernel } from "./source_state"
+import { Chain, ROW_HEIGHT, Row } from "./sass_row"
+import { type ShownCode, choice, choose, chosenInstruction, place, point, pointed, pointedInstruction, shownCode } from "./source_state"
 
-const COLD = 0.005 // of the kernel's samples; instructions with fewer are written faintly
+/** Whether the list leaves out the instructions of other lines. */
+type Filter = "all" | "line"
 
-interface SassProps {
-  of: SourcePart
-  file: number | null
-  /** Only the instructions of this line; null for all. */
-  line: number | null
+export function Sass({ of }: { of: SourcePart }): VNode {
+  const shown = shownCode.value
+  if (shown === null) return <div class="sass"><p class="quiet">The file has no instructions of {place.value?.line == null ? "this kernel" : "this line"}.</p></div>
+  return <Instructions key={`${shown.kernel} ${shown.number}`} of={of} shown={shown} />
 }
 
-/** The kernel whose instructions are shown: the chosen one, else that with the most samples there. */
-function kernelFor(of: SourcePart, file: number | null, line: number | null): number | null {
-  if (kernel.value !== null) return kernel.value
-  let [best, most] = [null as number | null, 0]
-  of.kernels.forEach((each, at) => {
-    if (each.codes.length === 0) return
-    const lines = file === null ? null : linesOf(of, file, at)
-    const samples = lines === null ? each.samples : line === null ? sumOf(lines) : (lines.get(line)?.samples ?? 0)
-    if (samples > most) [best, most] = [at, samples]
-  })
-  return best
-}
-
-function sumOf(lines: Map<number, { samples: number }>): number {
-  let sum = 0
-  for (const each of lines.values()) sum += each.samples
-  return sum
-}
-
-export function Sass({ of, file, line }: SassProps): VNode {
-  const [chosenCode, setCode] = useState(0)
-  const rows = useRef<HTMLDivElement>(null)
-  const at = kernelFor(of, file, line)
-  useLayoutEffect(() => {
-    // The hottest one is seen.
-    const hottest = rows.current?.querySelector<HTMLElement>(".hottest")
-    if (rows.current === null || hottest == null) return
-    rows.current.scrollTop = hottest.offsetTop - rows.current.offsetTop - rows.current.clientHeight / 2
-  }, [at, file, line, chosenCode])
-  const found = at === null ? undefined : of.kernels[at]
-  if (at === null || found === undefined || found.codes.length === 0) {
-    return <div class="sass"><p class="quiet">no instruction of {line === null ? "this kernel" : "this line"} was recorded</p></div>
-  }
-  const codeAt = Math.min(chosenCode, found.codes.length - 1)
-  const code = found.codes[codeAt] as SourcePart["kernels"][number]["codes"][number]
-  const where = file === null || line === null ? null : { file, line }
-  const shown = instructionsOf(of, at, where).filter((each) => each.code === codeAt)
-  const most = Math.max(1, ...code.instructions.map((each) => each[3]))
-  const hottest = Math.max(0, ...shown.map((each) => each.instruction[3]))
-  const known = code.instructions.reduce((sum, each) => sum + each[3], 0)
+function Instructions({ of, shown }: { of: SourcePart; shown: ShownCode }): VNode {
+  const [filter, setFilter] = useState<Filter>("all")
+  const { code } = shown
+  const where = place.value
+  const ofLine = useMemo(() => instructionsAt(of, code, where?.file ?? null, where?.line ?? null), [of, code, where?.file, where?.line])
+  const rows = filter === "line" && ofLine !== null ? code.instructions.filter((each) => ofLine.has(each[0])) : code.instructions
+  const known = useMemo(() => code.instructions.reduce((sum, each) => sum + each[3], 0), [code])
   return (
-    <div class={where === null ? "sass" : "sass of-line"} onMouseLeave={leave}>
-      <div class="sass-head">
-        <strong title={cutMiddle(printable(code.symbol), 1000)}>{cutMiddle(found.title, 40)}</strong>
-        <span class="quiet">
-          {code.arch === null ? "" : `sm_${code.arch} · `}
-          {where === null ? "hottest instructions" : `line ${where.line}`}
-        </span>
-        {found.codes.length > 1 ? (
-          <select aria-label="compiled variant" value={String(codeAt)} onChange={(event) => setCode(Number(event.currentTarget.value))}>
-            {found.codes.map((each, number) => (
-              <option key={number} value={String(number)}>
-                variant {number + 1} of {found.codes.length} – {text(count(each.samples))}
-              </option>
-            ))}
-          </select>
-        ) : null}
-        <span class="gap" />
-        {where === null ? null : <button class="link" onClick={() => choose({ line: null })}>hottest of the kernel</button>}
-        <button class="close" aria-label="hide instructions" title="hide instructions (i)" onClick={() => choose({ sass: false })}>×</button>
-      </div>
-      <div class="sass-rows" ref={rows} role="table" aria-label="instructions" style={{ "--count": countRoom(most) }}>
-        {shown.map((each) => (
-          <Row key={each.instruction[0]} of={of} each={each} whole={code.samples} most={most} isOfLine={where !== null} isHottest={each.instruction[3] === hottest} />
-        ))}
-        {shown.length === 0 ? <p class="quiet">none of its hottest instructions belongs to this line</p> : null}
-      </div>
+    <div class="sass" onMouseLeave={() => { leave(); point(null) }}>
+      <Head of={of} shown={shown} ofLine={ofLine} filter={filter} onFilter={setFilter} />
+      <Rows of={of} shown={shown} rows={rows} ofLine={ofLine} />
+      <Chain of={of} instruction={chosenInstruction.value ?? pointedInstruction.value} />
       <p class="quiet sass-foot">
-        {code.samples > known ? `${text(count(code.samples - known))} samples in instructions that are not shown. ` : ""}
-        {cutMiddle(printable(code.remark), 300)}
+        {[
+          code.listed === "" ? "" : `${code.listed}.`,
+          code.samples > known ? `${text(count(code.samples - known))} samples in instructions that are not in the file.` : "",
+          code.remark === "" ? "" : `${cutMiddle(printable(code.remark), 300)}.`,
+        ].filter((each) => each !== "").join(" ")}
       </p>
     </div>
   )
 }
 
-function Row(props: { of: SourcePart; each: Shown; whole: number; most: number; isOfLine: boolean; isHottest: boolean }): VNode {
-  const { of, each, whole, most } = props
-  const [offset, words, places, samples, latency, reasons] = each.instruction
-  const sum: Sum = { samples, latency, reasons }
-  const outer = places.at(-1)
-  const spot = outer === undefined ? undefined : of.places[outer]
-  const stack = places.map((at) => `${baseName(of.files[of.places[at]?.[0] ?? 0]?.path ?? "")}:${of.places[at]?.[1] ?? 0}`)
-  const go = (): void => {
-    if (spot !== undefined) choose({ file: spot[0], line: spot[1] })
-  }
+/** Offsets of the instructions of a line; null where no line is chosen. */
+function instructionsAt(of: SourcePart, code: CodeOfKernel, file: number | null, line: number | null): Set<number> | null {
+  if (file === null || line === null) return null
+  return new Set(code.instructions.filter((each) => isOfLine(of, each, file, line)).map((each) => each[0]))
+}
+
+interface HeadProps {
+  of: SourcePart
+  shown: ShownCode
+  ofLine: ReadonlySet<number> | null
+  filter: Filter
+  onFilter(to: Filter): void
+}
+
+function Head({ of, shown, ofLine, filter, onFilter }: HeadProps): VNode {
+  const { kernel, number, code } = shown
+  const found = of.kernels[kernel] as SourcePart["kernels"][number]
+  const line = place.value?.line ?? null
   return (
-    <div
-      class={props.isHottest ? "ins hottest" : samples < COLD * whole ? "ins cold" : "ins"}
-      role="row"
-      onClick={go}
-      onMouseMove={(event) =>
-        hover(
-          event,
-          <>
-            <strong>{printable(words)}</strong>
-            <p class="quiet">
-              {text(count(samples))} samples, {text(percent(samples / Math.max(whole, 1)))} of the kernel; {stack.length === 0 ? "no line known" : cutMiddle(printable(stack.join(" ‹ ")), 300)}
-            </p>
-            <ReasonWords part={of} sum={sum} />
-          </>,
-        )
-      }
-    >
-      <span class="offset">{offset.toString(16)}</span>
-      <span class="count">{grouped(samples)}</span>
-      <span class="count"><Num of={percent(samples / Math.max(whole, 1))} /></span>
-      <ReasonBar part={of} sum={sum} share={samples / most} focus={null} />
-      {props.isOfLine ? null : <span class="number">{spot === undefined ? "" : spot[1]}</span>}
-      <code title={printable(words)}>{printable(words)}</code>
+    <div class="sass-head">
+      <strong title={cutMiddle(printable(code.symbol), 1000)}>{cutMiddle(found.title, 40)}</strong>
+      <span class="quiet">
+        {code.arch === null ? "" : `sm_${code.arch} · `}
+        {text(count(code.instructions.length))} instructions
+      </span>
+      {found.codes.length > 1 ? (
+        <select
+          aria-label="compiled variant"
+          value={String(number)}
+          onChange={(event) => choose({ at: { kernel, code: Number(event.currentTarget.value), offset: null } })}
+        >
+          {found.codes.map((each, at) => (
+            <option key={at} value={String(at)}>
+              variant {at + 1} of {found.codes.length} – {text(count(each.samples))}
+            </option>
+          ))}
+        </select>
+      ) : null}
+      <span class="gap" />
+      {ofLine === null ? null : (
+        <button class="toggle" aria-pressed={filter === "line"} title="leave out the instructions of other lines" onClick={() => onFilter(filter === "line" ? "all" : "line")}>
+          only line {line} ({text(count(ofLine.size))})
+        </button>
+      )}
+      <button class="close" aria-label="hide instructions" title="hide instructions (i)" onClick={() => choose({ sass: false })}>×</button>
     </div>
   )
+}
+
+/** The rows in view of a list that may have thousands. */
+function Rows({ of, shown, rows, ofLine }: { of: SourcePart; shown: ShownCode; rows: readonly InstructionRow[]; ofLine: ReadonlySet<number> | null }): VNode {
+  const box = useRef<HTMLDivElement>(null)
+  const { height } = useSize(box)
+  const [scroll, setScroll] = useState(0)
+  const { code } = shown
+  const most = useMemo(() => Math.max(1, ...code.instructions.map((each) => each[3])), [code])
+  const chosen = chosenInstruction.value
+  const line = place.value?.line ?? null
+  // The chosen one is seen, else the hottest of the line, else the hottest of all.
+  useLayoutEffect(() => {
+    const inLine = ofLine === null ? rows : rows.filter((each) => ofLine.has(each[0]))
+    const goal = chosen ?? hottestOf(inLine.length > 0 || ofLine !== null ? inLine : rows)
+    if (box.current !== null && goal !== null) show(box.current, rows.indexOf(goal))
+  }, [line, place.value?.file, choice.value.at?.offset, rows.length, height > 0])
+  const [first, last] = rowsInView(rows.length, ROW_HEIGHT, scroll, height)
+  const at = pointed.value
+  const isPointed = (each: InstructionRow): boolean =>
+    at !== null && (at.kind === "line" ? isOfLine(of, each, at.file, at.line) : each[0] === at.offset)
+  return (
+    <div
+      class="sass-rows"
+      ref={box}
+      role="table"
+      aria-label="instructions"
+      aria-rowcount={rows.length}
+      style={{ "--count": countRoom(most) }}
+      onScroll={(event) => setScroll(event.currentTarget.scrollTop)}
+    >
+      <div style={{ height: `${first * ROW_HEIGHT}px` }} />
+      {rows.slice(first, last).map((each) => (
+        <Row
+          key={each[0]}
+          of={of}
+          instruction={each}
+          whole={code.samples}
+          most={most}
+          isLinked={ofLine?.has(each[0]) ?? false}
+          isChosen={each === chosen}
+          isPointed={isPointed(each)}
+        />
+      ))}
+      <div style={{ height: `${(rows.length - last) * ROW_HEIGHT}px` }} />
+      {rows.length === 0 ? <p class="quiet">none of its instructions belongs to this line</p> : null}
+    </div>
+  )
+}
+
+/** Scroll to a row that is not seen. */
+function show(box: HTMLElement, row: number): void {
+  const top = row * ROW_HEIGHT
+  if (row >= 0 && (top < box.scrollTop || top + ROW_HEIGHT > box.scrollTop + box.clientHeight)) box.scrollTop = top - box.clientHeight / 2
 }

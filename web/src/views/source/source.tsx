@@ -1,21 +1,18 @@
 /** Source: the file of a kernel, a bar per line by what warps waited for, instructions beside it. */
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
-import { type Sum, fileSum, filesOf, kernelSum, kernelSums, linesOf, unplacedSum } from "../../layout/source"
+import { fileSum, filesOf, kernelSum, linesOf, regionsOf, unplacedSum } from "../../layout/source"
 import { cutMiddle, printable } from "../../names"
 import type { SamplingFacts, SourcePart } from "../../schema"
 import { selectedKernel, selectedRow, view } from "../../state"
 import { count, percent, text, time } from "../../units"
-import { Fact, Num } from "../widgets/facts"
-import { hover, leave } from "../widgets/hover"
+import { Fact } from "../widgets/facts"
 import type { View } from "../widgets/view"
 import { Listing } from "./listing"
-import { ReasonBar, ReasonLegend, ReasonWords } from "./reasons"
+import { MOST_KERNELS, NoLines, Why, hasCode } from "./no_lines"
 import { Sass } from "./sass"
-import { choice, choose, kernel, part, place, showKernel } from "./source_state"
+import { choice, choose, kernel, part, place, showKernel, stepInstruction } from "./source_state"
 import "./source.css"
-
-const MOST_OPTIONS = 500
 
 export const source: View = {
   id: "source",
@@ -26,7 +23,8 @@ export const source: View = {
   Details,
   onKey,
   keys: [
-    ["j k", "go to the next line with samples, or the one before"],
+    ["j k", "go to the next line with samples or a region, or the one before"],
+    ["n p", "go to the next instruction, or the one before"],
     ["i", "show instructions, or hide them"],
   ],
 }
@@ -36,6 +34,7 @@ function Source(): VNode | null {
   const [focus, setFocus] = useState<number | null>(null)
   if (samples === null) return null
   const shown = place.value
+  const hasSass = choice.value.sass && samples.sampling !== null
   return (
     <div class="source-view">
       <Tools of={samples} />
@@ -44,10 +43,10 @@ function Source(): VNode | null {
         <NoLines of={samples} focus={focus} onFocus={setFocus} />
       ) : (
         <>
-          <Why of={samples} sum={fileSum(samples, shown.file, kernel.value)} focus={focus} onFocus={setFocus} />
-          <div class={choice.value.sass ? "source-body with-sass" : "source-body"}>
+          {samples.sampling === null ? null : <Why of={samples} sum={fileSum(samples, shown.file, kernel.value)} focus={focus} onFocus={setFocus} />}
+          <div class={hasSass ? "source-body with-sass" : "source-body"}>
             <Listing key={`${shown.file} ${kernel.value}`} of={samples} file={shown.file} focus={focus} />
-            {choice.value.sass ? <Sass of={samples} file={shown.file} line={shown.line} /> : null}
+            {hasSass ? <Sass of={samples} /> : null}
           </div>
         </>
       )}
@@ -70,7 +69,7 @@ function Tools({ of }: { of: SourcePart }): VNode {
   const all = of.kernels.reduce((sum, each) => sum + each.samples, 0)
   return (
     <div class="tools">
-      <label>
+      {of.sampling === null ? null : <label>
         kernel{" "}
         <select
           aria-label="kernel"
@@ -78,26 +77,26 @@ function Tools({ of }: { of: SourcePart }): VNode {
           onChange={(event) => showKernel(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}
         >
           <option value="">all kernels – {text(count(all))}</option>
-          {of.kernels.slice(0, MOST_OPTIONS).map((each, at) => (
+          {of.kernels.slice(0, MOST_KERNELS).map((each, at) => (
             <option key={at} value={String(at)}>
               {cutMiddle(each.title, 60)} – {text(count(each.samples))}
             </option>
           ))}
         </select>
-      </label>
+      </label>}
       {files.length === 0 ? null : <label>
         file{" "}
         <select
           aria-label="file"
           value={String(place.value?.file ?? "")}
-          onChange={(event) => choose({ file: Number(event.currentTarget.value), line: null }, true)}
+          onChange={(event) => choose({ file: Number(event.currentTarget.value), line: null, at: null }, true)}
         >
           {groups.map(([title, members]) =>
             members.length === 0 ? null : (
               <optgroup key={title} label={title}>
-                {members.slice(0, MOST_OPTIONS).map(({ file, samples }) => (
+                {members.slice(0, MOST_KERNELS).map(({ file, samples }) => (
                   <option key={file} value={String(file)}>
-                    {shortPath(of.files[file]?.path ?? "")} – {text(count(samples))}
+                    {shortPath(of.files[file]?.path ?? "")}{of.sampling === null ? "" : ` – ${text(count(samples))}`}
                   </option>
                 ))}
               </optgroup>
@@ -105,7 +104,7 @@ function Tools({ of }: { of: SourcePart }): VNode {
           )}
         </select>
       </label>}
-      {files.length === 0 ? null : (
+      {files.length === 0 || of.sampling === null ? null : (
         <button class="toggle" aria-pressed={choice.value.sass} title="instructions beside the text (i)" onClick={toggleSass}>
           SASS
         </button>
@@ -119,6 +118,7 @@ function Tools({ of }: { of: SourcePart }): VNode {
 /** How many samples the file has, and how many have no line. */
 function Counted({ of }: { of: SourcePart }): VNode | null {
   if (place.value === null) return null
+  if (of.sampling === null) return <span class="quiet">regions of kernels beside their lines; nothing was sampled</span>
   const sum = fileSum(of, place.value.file, kernel.value)
   const lost = unplacedSum(of, kernel.value)
   const more = lost.samples > 0 ? `, ${text(count(lost.samples))} without a known line` : ""
@@ -129,13 +129,14 @@ function Counted({ of }: { of: SourcePart }): VNode | null {
 function Remarks({ of }: { of: SourcePart }): VNode {
   const file = place.value === null ? undefined : of.files[place.value.file]
   const chosen = kernel.value === null ? undefined : of.kernels[kernel.value]
-  const [taken, lost] = [takenText(of.sampling), lostText(of.sampling)]
+  const [taken, lost] = of.sampling === null ? ["", ""] : [takenText(of.sampling), lostText(of.sampling)]
   return (
     <>
-      <p class="quiet remark" title={taken}>{cutMiddle(taken, 400)}</p>
+      {taken === "" ? null : <p class="quiet remark" title={taken}>{cutMiddle(taken, 400)}</p>}
       {lost === "" ? null : <p class="beware remark" title={lost}>{lost}</p>}
       {chosen === undefined || chosen.remark === "" ? null : <p class="quiet remark" title={chosen.remark}>{chosen.remark}</p>}
       {file === undefined || file.remark === "" ? null : <p class="beware remark" title={cutMiddle(file.remark, 1000)}>! {cutMiddle(file.remark, 300)}</p>}
+      {file?.state === "not checked" ? <p class="quiet remark">the recording does not say what this file was then: lines may have moved since</p> : null}
     </>
   )
 }
@@ -162,70 +163,6 @@ function lostText({ dropped, overflows }: SamplingFacts): string {
   return `! ${text(count(dropped ?? 0))} samples dropped, hardware buffer full ${text(count(overflows ?? 0))} times: take a longer interval or a larger buffer`
 }
 
-interface WhyProps {
-  of: SourcePart
-  focus: number | null
-  onFocus(reason: number | null): void
-}
-
-/** Why warps waited. */
-function Why({ of, sum, focus, onFocus }: WhyProps & { sum: Sum }): VNode {
-  return (
-    <div class="why">
-      <ReasonBar part={of} sum={sum} share={1} focus={focus} />
-      <ReasonLegend part={of} sum={sum} focus={focus} onFocus={onFocus} />
-    </div>
-  )
-}
-
-/** A kernel of which no line is known still waited for something. */
-function NoLines({ of, focus, onFocus }: WhyProps): VNode {
-  const sum = kernelSum(of, kernel.value)
-  return (
-    <>
-      <Why of={of} sum={sum} focus={focus} onFocus={onFocus} />
-      <p class="quiet">
-        {text(count(sum.samples))} samples without a known source line
-        {kernel.value === null ? choiceText(of) : ""}
-      </p>
-      {kernel.value === null ? <Kernels of={of} focus={focus} /> : <Sass of={of} file={null} line={null} />}
-    </>
-  )
-}
-
-/** What a choice of a kernel would show; nothing is promised that was not recorded. */
-function choiceText(of: SourcePart): string {
-  return of.kernels.some((each) => each.codes.length > 0) ? "; choose a kernel for its instructions" : "; the file has no instructions either: record with proton -m pcsampling"
-}
-
-/** Kernels by samples, where there are no lines to show; a click chooses one. */
-function Kernels({ of, focus }: { of: SourcePart; focus: number | null }): VNode {
-  const sums = kernelSums(of)
-  const most = Math.max(1, ...sums.map((each) => each.samples))
-  const all = Math.max(1, sums.reduce((sum, each) => sum + each.samples, 0))
-  return (
-    <div class="listing sampled-kernels">
-      {of.kernels.slice(0, MOST_OPTIONS).map((each, at) => {
-        const sum = sums[at] as Sum
-        return (
-          <button
-            key={at}
-            class="src"
-            onClick={() => showKernel(at)}
-            onMouseMove={(event) => hover(event, <ReasonWords part={of} sum={sum} />)}
-            onMouseLeave={leave}
-          >
-            <span class="count">{text(count(sum.samples))}</span>
-            <span class="count"><Num of={percent(sum.samples / all)} /></span>
-            <ReasonBar part={of} sum={sum} share={sum.samples / most} focus={focus} />
-            <span class="kernel-name">{cutMiddle(each.title, 100)} <span class="quiet">{cutMiddle(each.remark.split(":", 1)[0] ?? "", 40)}</span></span>
-          </button>
-        )
-      })}
-    </div>
-  )
-}
-
 /** What the selected kernel waits for most. */
 function Details(): VNode | null {
   const [samples, at] = [part.value, kernel.value]
@@ -246,7 +183,7 @@ function Details(): VNode | null {
       </dl>
       {view.value === "source" ? null : (
         <button class="link" onClick={() => (view.value = "source")}>
-          lines and instructions
+          {hasCode(samples, at) ? "lines and instructions" : filesOf(samples, at).length > 0 ? "lines" : "what it waited for"}
         </button>
       )}
     </section>
@@ -262,18 +199,22 @@ function onKey(event: KeyboardEvent): boolean {
     toggleSass()
     return true
   }
+  if (event.key === "n" || event.key === "p") {
+    stepInstruction(event.key === "n" ? 1 : -1)
+    return true
+  }
   const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0
   if (step === 0) return false
   stepLine(step)
   return true
 }
 
-/** To the next line with samples, in the order of the file. */
+/** To the next line with samples or a region, in the order of the file. */
 function stepLine(step: number): void {
   const [samples, shown] = [part.value, place.value]
   if (samples === null || shown === null) return
-  const lines = [...linesOf(samples, shown.file, kernel.value).keys()].sort((a, b) => a - b)
+  const lines = [...new Set([...linesOf(samples, shown.file, kernel.value).keys(), ...regionsOf(samples, shown.file).keys()])].sort((a, b) => a - b)
   const line = shown.line
   const next = line === null ? lines[0] : step > 0 ? lines.find((each) => each > line) : lines.findLast((each) => each < line)
-  if (next !== undefined) choose({ file: shown.file, line: next })
+  if (next !== undefined) choose({ file: shown.file, line: next, at: null })
 }

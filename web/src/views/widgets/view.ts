@@ -29,7 +29,7 @@ const NEEDS: Readonly<Record<string, readonly [string, string]>> = {
   modules: ["The view of modules", "modules or operators of a framework: record with proton -c ops"],
   timeline: ["The timeline", "a trace, and this profile is a tree: record one with proton -d trace, or data=\"trace\""],
   roofline: ["The roofline", "flops or bytes of kernels, and a device whose peak rates are known: record with --hook triton"],
-  source: ["The source view", "samples of instructions: record with proton -m pcsampling"],
+  source: ["The source view", "samples of instructions, or regions of kernels: record with proton -m pcsampling, or --instrument ops"],
   inkernel: ["The in-kernel view", "records from inside kernels: record with proton --instrument ops"],
   autotune: ["The autotune view", "autotuning during the session, and none was recorded"],
   ranks: ["The view of ranks", "profiles of several ranks in one: proton merge"],
