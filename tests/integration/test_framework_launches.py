@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -157,3 +159,20 @@ def test_a_session_that_waits_has_scopes_until_a_framework_is_read() -> None:
     paths = {row.path[0]: row.kinds for row in kernels(rows_of("run.hatchet"), "k")}
     assert paths["early"] == "sk"
     assert paths["late"].startswith("sp")
+
+
+def test_a_timeline_places_kernels_below_modules_and_operators() -> None:
+    session = proton.start("run", context="ops", data="trace", backend="cupti")
+    with proton.scope("step"):
+        train()
+    proton.finalize(session)
+    events = json.loads(Path("run.chrome_trace").read_text())["traceEvents"]
+    stacks = [
+        event["args"]["call_stack"]
+        for event in events
+        if event.get("cat") == "kernel" and event["name"] == "scale_backward_kernel"
+    ]
+    assert len(stacks) == 2
+    for stack in stacks:
+        assert {"step", "Model", "layers", "proton_test::scale", "<backward>"} <= set(stack)
+        assert not any("site-packages" in name for name in stack)
