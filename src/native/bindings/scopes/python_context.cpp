@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/termination.h"
 #include "base/text.h"
 #include "bindings/objects/names.h"
 #include "bindings/objects/python_objects.h"
@@ -31,6 +32,9 @@ std::string text_of(PyObject* text) {
 
 /// `proton.model.library_files.is_library_file`, imported when it is first asked.
 bool is_library_file(PyObject* file) {
+  if (termination::is_rescuing()) {  // no Python runs there: what tells most of them
+    return text_of(file).find("-packages/") != std::string::npos;
+  }
   static PyObject* test = nullptr;
   if (test == nullptr) {
     const Reference module(PyImport_ImportModule("proton.model.library_files"));
